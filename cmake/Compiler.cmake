@@ -1,0 +1,31 @@
+# Language, warnings, sanitizers, ccache, and how many torch files may be compiled at once.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+# A torch file takes up to 1.4 GB: two at once, whatever -j says.
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)
+
+set(DDPTRAIN_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
+
+# Warnings are errors in our own code.
+function(ddptrain_flags target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
+  if(DDPTRAIN_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${DDPTRAIN_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${DDPTRAIN_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,28 @@
+# Debian's packages. Small libraries are linked statically where Debian ships an archive, so that the program runs
+# wherever LibTorch does. scripts/setup installs them; docs/dependencies.md says what each is for.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+function(ddptrain_static name header)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  find_path(${name}_INCLUDE ${header} REQUIRED)
+  add_library(dep_${name} INTERFACE)
+  target_include_directories(dep_${name} SYSTEM INTERFACE ${${name}_INCLUDE})
+  foreach(library IN LISTS ARG_LIBRARIES)
+    find_library(${name}_${library} NAMES lib${library}.a ${library} REQUIRED)
+    target_link_libraries(dep_${name} INTERFACE ${${name}_${library}})
+  endforeach()
+endfunction()
+
+ddptrain_static(yaml yaml-cpp/yaml.h LIBRARIES yaml-cpp)
+ddptrain_static(fmt fmt/format.h LIBRARIES fmt)
+ddptrain_static(spdlog spdlog/spdlog.h LIBRARIES spdlog)
+target_compile_definitions(dep_spdlog INTERFACE SPDLOG_COMPILED_LIB SPDLOG_FMT_EXTERNAL)
+target_link_libraries(dep_spdlog INTERFACE dep_fmt)
+ddptrain_static(jpeg turbojpeg.h LIBRARIES turbojpeg jpeg)
+ddptrain_static(png png.h LIBRARIES png z)
+ddptrain_static(webp webp/decode.h LIBRARIES webp)
+ddptrain_static(cli11 CLI/CLI.hpp)
+ddptrain_static(protozero protozero/pbf_writer.hpp)
+ddptrain_static(crypto openssl/evp.h LIBRARIES crypto)
+ddptrain_static(gloo gloo/context.h)

@@ -1,0 +1,48 @@
+// The two kinds of failure: what a person wrote or a machine did is an Error with a message for
+// that person; what only a bug can cause is a DDP_CHECK that aborts with the expression.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/place.h"
+
+namespace ddptrain {
+
+/// Exit codes of the program (docs/recipe.md, "Exit codes"). Signals give 128 + n beside these.
+enum class Exit {
+  done = 0,
+  recipe = 2,      // the recipe or the command line is wrong
+  data = 3,        // missing, corrupt or unreadable data, disk full
+  device = 4,      // device or communication, a peer died
+  non_finite = 5,  // the loss is not finite
+  expect = 6,      // a metric falls short of `expect`
+  memory = 7,      // out of memory
+  bug = 70,        // a bug in ddptrain
+  hang = 124,      // a rank hung
+};
+
+/// A failure that a person can act on: lower case, no full stop, values in quotes, and what would
+/// do.
+class Error : public std::runtime_error {
+ public:
+  Error(Exit code, const std::string& message, Place place = {})
+      : std::runtime_error(message), code_(code), place_(std::move(place)) {}
+  Exit code() const { return code_; }
+  const Place& place() const { return place_; }
+
+ private:
+  Exit code_;
+  Place place_;
+};
+
+/// Prints expression, message and where, then aborts (exit code 70 where a handler is installed).
+[[noreturn]] void check_failed(const char* expression, const char* file, int line,
+                               const std::string& message);
+
+}  // namespace ddptrain
+
+/// What only a bug can violate.
+#define DDP_CHECK(expression, message) \
+  ((expression) ? void() : ::ddptrain::check_failed(#expression, __FILE__, __LINE__, (message)))

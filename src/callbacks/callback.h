@@ -1,0 +1,56 @@
+// What happens between steps: log, stop, change the rate.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/catalog.h"
+
+namespace ddptrain {
+
+enum class Moment { run_begin, step_end, evaluated, saved, run_end };
+
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
+/// What a callback sees of a run, the same on every rank. Values that a moment does not bring are
+/// empty.
+struct RunView {
+  std::int64_t step = 0;  // optimiser steps made
+  std::int64_t total_steps = 0;
+  std::int64_t per_epoch = 1;  // optimiser steps of an epoch
+  double epoch = 0;            // epochs made, with fraction
+  std::int64_t samples = 0;    // samples seen by all ranks
+  double train_loss = 0;       // mean loss of the last step
+  double lr = 0;
+  std::optional<double> momentum;
+  double gradient_norm = 0;  // NaN where not known
+  double seconds = 0;        // since the run (or its resumption) began
+  double samples_per_second = 0;
+  NamedValues metrics;     // at Moment::evaluated: "valid/accuracy", ...
+  std::string checkpoint;  // at Moment::saved: its folder
+};
+
+/// What a callback may ask for. Must be asked alike on every rank.
+struct RunControl {
+  std::optional<std::string> stop;  // reason
+  double lr_factor = 1;             // multiplies the schedule's rate from the next step on
+};
+
+class Callback {
+ public:
+  using Make = std::unique_ptr<Callback>();
+  virtual ~Callback() = default;
+  virtual void at(Moment moment, const RunView& run, RunControl& control) = 0;
+  /// What must survive a resume, as JSON text; empty: nothing.
+  virtual std::string state() const { return {}; }
+  virtual void load(const std::string&) {}
+};
+
+template <>
+const Catalog<Callback>& catalog<Callback>();
+
+}  // namespace ddptrain

@@ -1,0 +1,48 @@
+// Training state to and from a folder: model.safetensors, optimizer.safetensors, ema.safetensors
+// where there is one, state.json, and MANIFEST.json with the digests, written last; the folder is
+// renamed into place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/safetensors.h"
+
+namespace ddptrain {
+
+/// Everything that a resumed run needs. `state` is JSON text without times and paths: position,
+/// seed, schedule, loss scale, callbacks, world, threads, build.
+struct Checkpoint {
+  std::int64_t step = 0;
+  std::vector<NamedTensor> model;  // state_dict order, plain names
+  std::vector<NamedTensor> optimizer;
+  std::vector<NamedTensor> ema;  // empty: none
+  std::string state;
+};
+
+/// Writes `root`/step-00000740 and returns its path. An existing complete one of the same step is
+/// left alone. A failure (disk full) leaves older ones intact and no half-written folder behind.
+std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoint);
+
+/// Verifies every digest, then reads. Errors (Exit::data) name file and tensor.
+Checkpoint load_checkpoint(const std::string& folder);
+
+/// Complete checkpoints under `root`, newest last; folders without a manifest are not listed.
+std::vector<std::string> list_checkpoints(const std::string& root);
+
+/// The newest that verifies; `notes` receives a line for each newer one that did not. Empty where
+/// there is none.
+std::optional<std::string> newest_checkpoint(const std::string& root,
+                                             std::vector<std::string>& notes);
+
+/// Deletes all but the newest `keep_last` and `best` (a folder name, may be empty).
+void prune_checkpoints(const std::string& root, std::int64_t keep_last, const std::string& best);
+
+/// Copies saved tensors into live ones of the same names; both shapes and both names in the Error
+/// (Exit::data) when they do not fit.
+void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+             const std::string& what);
+
+}  // namespace ddptrain

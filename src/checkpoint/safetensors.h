@@ -1,0 +1,25 @@
+// Tensors by name in one file that Python opens at once (huggingface/safetensors, format 1).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/module.h"
+
+namespace ddptrain {
+
+struct Safetensors {
+  std::vector<NamedTensor> tensors;  // in file order
+  std::map<std::string, std::string> metadata;
+};
+
+/// Written whole or not at all (temporary file, fsync, rename). Same tensors, same bytes. Throws an
+/// Error (Exit::data).
+void write_safetensors(const std::string& path, const Safetensors& content);
+
+/// Tensors on the CPU. Refuses a header that is too large, offsets that overlap, leave gaps or run
+/// out of the file, and sizes that overflow: an Error (Exit::data) naming the file and the tensor.
+Safetensors read_safetensors(const std::string& path);
+
+}  // namespace ddptrain

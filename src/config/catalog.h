@@ -1,0 +1,112 @@
+// Which components of a kind there are. A component's file returns one Entry; the folder's
+// catalog.cpp lists them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/choice.h"
+#include "config/decode.h"
+#include "config/fields.h"
+
+namespace ddptrain {
+
+/// What recipes and the schema need to know of a component: its name, one sentence that ends with a
+/// full stop, its options (`fields` visits fresh default options) and traits, words that rules
+/// between parts ask for ("momentum").
+struct EntryBase {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> traits;
+  std::function<void(Fields&)> fields;
+  bool has(std::string_view trait) const;
+};
+
+/// The components of a kind without their classes: what check, schema, describe and list read.
+class CatalogBase {
+ public:
+  explicit CatalogBase(std::string kind) : kind_(std::move(kind)) {}
+  virtual ~CatalogBase() = default;
+  const std::string& kind() const { return kind_; }
+  virtual std::size_t size() const = 0;
+  virtual const EntryBase& at(std::size_t index) const = 0;
+  const EntryBase* find(std::string_view name) const;  // null when there is none
+  std::vector<std::string> names() const;
+
+ private:
+  std::string kind_;
+};
+
+/// All kinds by name: floor 3 collects them once (train/catalogs.cpp) and hands them down to
+/// whoever checks a recipe.
+using Catalogs = std::map<std::string, const CatalogBase*, std::less<>>;
+
+namespace detail {
+template <class Signature>
+struct Maker;
+template <class R, class... Args>
+struct Maker<R(Args...)> {
+  using Function = std::function<R(const Node&, Args...)>;
+};
+}  // namespace detail
+
+/// An entry that can build. T::Make is the signature of building, for example
+/// `using Make = std::unique_ptr<Loss>(const LossContext&);` in the interface.
+template <class T>
+struct Entry : EntryBase {
+  typename detail::Maker<typename T::Make>::Function make;
+};
+
+/// Ties a component's options to its constructor: `build(options, arguments of T::Make...)`.
+template <class T, class Options, class Build>
+Entry<T> entry(std::string name, std::string doc, Build build,
+               std::vector<std::string> traits = {}) {
+  Entry<T> made;
+  made.name = std::move(name);
+  made.doc = std::move(doc);
+  made.traits = std::move(traits);
+  made.fields = [](Fields& f) {
+    Options fresh;
+    fresh.fields(f);
+  };
+  made.make = [build](const Node& node, auto&&... arguments) {
+    return build(decode<Options>(node), std::forward<decltype(arguments)>(arguments)...);
+  };
+  return made;
+}
+
+/// Options of a component that has none.
+struct NoOptions {
+  void fields(Fields&) {}
+};
+
+template <class T>
+class Catalog final : public CatalogBase {
+ public:
+  explicit Catalog(std::vector<Entry<T>> entries)
+      : CatalogBase(kind_name<T>), entries_(std::move(entries)) {}
+  std::size_t size() const override { return entries_.size(); }
+  const Entry<T>& at(std::size_t index) const override { return entries_[index]; }
+
+  /// Builds what was chosen; the choice has passed check(), so its name is one of ours.
+  template <class... Args>
+  auto build(const ChoiceBase& choice, Args&&... arguments) const {
+    const auto* found = static_cast<const Entry<T>*>(find(choice.type()));
+    DDP_CHECK(found != nullptr, "no " + kind() + " is called '" + choice.type() + "'");
+    return found->make(choice.node(), std::forward<Args>(arguments)...);
+  }
+
+ private:
+  std::vector<Entry<T>> entries_;
+};
+
+/// The one catalogue of a kind, defined in that folder's catalog.cpp.
+template <class T>
+const Catalog<T>& catalog();
+
+}  // namespace ddptrain

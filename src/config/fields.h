@@ -1,0 +1,161 @@
+// Options are declared once. An options struct is a plain aggregate whose member initialisers are
+// the defaults; `void fields(Fields& f)` names each key, its range and one sentence. Visitors
+// (Decode, Encode, Shape) do the rest.
+//
+//   struct Options {
+//     double lr = 1e-3;
+//     std::optional<double> clip;
+//     void fields(Fields& f) {
+//       f("lr", lr, {.doc = "Peak learning rate.", .min = 0});
+//       f("clip", clip, {.doc = "Clip each gradient entry to this; null leaves it alone.", .min =
+//       0});
+//     }
+//   };
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "config/units.h"
+
+namespace ddptrain {
+
+class ChoiceBase;  // config/choice.h
+
+/// What C++ cannot say about a member: a sentence that ends with a full stop, an inclusive range,
+/// and whether the key must be written. For lists and maps the range is that of each item.
+struct Spec {
+  std::string_view doc;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool above_min = false;  // the minimum itself is excluded
+  bool below_max = false;  // the maximum itself is excluded
+  bool required = false;
+  bool path = false;  // a file or folder: relative to the file that wrote it
+  std::size_t min_items = 0;
+  std::size_t max_items = std::numeric_limits<std::size_t>::max();
+};
+
+class Fields;
+
+/// A word of a closed set is an enum with `std::span<const std::string_view> names(E)` found by
+/// argument-dependent look-up: the words in the order of the enumerators, which count from 0.
+template <class T>
+concept Word = std::is_enum_v<T> && requires(T e) {
+  { names(e) } -> std::convertible_to<std::span<const std::string_view>>;
+};
+
+/// A struct with options of its own. `static constexpr std::string_view shorthand = "key"` lets a
+/// scalar (or a list) stand for {key: scalar}.
+template <class T>
+concept Record = requires(T t, Fields& f) {
+  t.fields(f);
+};
+
+class Fields {
+ public:
+  virtual ~Fields() = default;
+
+  template <class T>
+  void operator()(std::string_view key, T& member, const Spec& spec) {
+    if (!begin(key, spec)) return;
+    value(member);
+    end();
+  }
+
+ protected:
+  virtual bool begin(std::string_view key, const Spec& spec) = 0;
+  virtual void end() = 0;
+  virtual void leaf(bool& v) = 0;
+  virtual void leaf(std::int64_t& v) = 0;
+  virtual void leaf(double& v) = 0;
+  virtual void leaf(std::string& v) = 0;
+  virtual void leaf(Duration& v) = 0;
+  virtual void leaf(Size& v) = 0;
+  virtual void leaf(Share& v) = 0;
+  virtual void word(int& index, std::span<const std::string_view> words) = 0;
+  /// An optional (null allowed) or an Auto ("auto" allowed): given whether there is a value now,
+  /// says whether there is to be one.
+  virtual bool present(bool now) = 0;
+  virtual bool given(bool now) = 0;
+  virtual std::size_t begin_list(std::size_t now) = 0;
+  virtual void item(std::size_t index) = 0;
+  virtual void end_list() = 0;
+  /// A map from free keys to values of one type: given the keys now, says the keys to be.
+  virtual std::vector<std::string> begin_table(const std::vector<std::string>& now) = 0;
+  virtual void row(const std::string& key) = 0;
+  virtual void end_table() = 0;
+  virtual bool begin_record(std::string_view shorthand) = 0;
+  virtual void end_record() = 0;
+  virtual void component(ChoiceBase& choice) = 0;
+
+ private:
+  void value(bool& v) { leaf(v); }
+  void value(std::int64_t& v) { leaf(v); }
+  void value(double& v) { leaf(v); }
+  void value(std::string& v) { leaf(v); }
+  void value(Duration& v) { leaf(v); }
+  void value(Size& v) { leaf(v); }
+  void value(Share& v) { leaf(v); }
+  void value(ChoiceBase& v) { component(v); }
+
+  template <Word T>
+  void value(T& v) {
+    int index = static_cast<int>(v);
+    word(index, names(v));
+    v = static_cast<T>(index);
+  }
+
+  template <class T>
+  void value(std::optional<T>& v) {
+    if (!present(v.has_value())) return v.reset();
+    if (!v) v.emplace();
+    value(*v);
+  }
+
+  template <class T>
+  void value(Auto<T>& v) {
+    if (!given(v.value.has_value())) return v.value.reset();
+    if (!v.value) v.value.emplace();
+    value(*v.value);
+  }
+
+  template <class T>
+  void value(std::vector<T>& v) {
+    v.resize(begin_list(v.size()));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      item(i);
+      value(v[i]);
+    }
+    end_list();
+  }
+
+  template <class T>
+  void value(std::map<std::string, T>& v) {
+    std::vector<std::string> keys;
+    for (const auto& [key, unused] : v) keys.push_back(key);
+    for (const auto& key : begin_table(keys)) {
+      row(key);
+      value(v[key]);
+    }
+    end_table();
+  }
+
+  template <Record T>
+  void value(T& v) {
+    std::string_view shorthand;
+    if constexpr (requires { T::shorthand; }) shorthand = T::shorthand;
+    if (!begin_record(shorthand)) return;
+    v.fields(*this);
+    end_record();
+  }
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,68 @@
+// What a value may be, as plain data: read by check(), the JSON Schema, `describe` and the
+// reference, so that none of them needs the options' classes.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/catalog.h"
+#include "config/node.h"
+#include "config/problem.h"
+
+namespace ddptrain {
+
+/// The shape of one value. `key`, `doc`, `required`, ranges come from Spec; `initial` is the
+/// encoded default.
+struct Shape {
+  enum class Kind {
+    boolean,
+    integer,
+    number,
+    text,
+    duration,
+    size,
+    share,
+    word,
+    list,
+    table,
+    record,
+    component
+  };
+  Kind kind = Kind::record;
+  std::string key;
+  std::string doc;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool above_min = false;
+  bool below_max = false;
+  bool required = false;
+  bool path = false;
+  bool nullable = false;
+  bool automatic = false;  // "auto" is allowed
+  std::size_t min_items = 0;
+  std::size_t max_items = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string> words;  // of a word
+  std::string shorthand;           // of a record: the key that a scalar or list stands for
+  std::string component;           // the kind of component, "optimizer"
+  std::vector<Shape> children;     // of a record its fields; of a list or table one: each item's
+  Node initial;
+};
+
+/// The shape of an options struct, by visiting a fresh one.
+Shape shape_of(const std::function<void(Fields&)>& fields);
+
+template <class Options>
+Shape shape_of() {
+  return shape_of([](Fields& f) {
+    Options fresh;
+    fresh.fields(f);
+  });
+}
+
+/// Every problem of a tree against a shape, at once: unknown keys with the nearest name, types,
+/// ranges, words, missing required keys; descends into components through the catalogues.
+Problems check(const Node& tree, const Shape& shape, const Catalogs& catalogs);
+
+}  // namespace ddptrain

@@ -1,0 +1,67 @@
+// Where samples come from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/catalog.h"
+#include "data/batch.h"
+
+namespace ddptrain {
+
+enum class Split { train, valid };
+
+/// What a model must know of the data.
+struct DataFacts {
+  std::vector<std::string> classes;  // names in order of their label; empty: not a classification
+  std::vector<std::int64_t> sample;  // shape of one input, {3, 128, 128}; empty when it varies
+};
+
+/// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's
+/// global order, index of the transform), so a sample drawn twice is augmented differently, whoever
+/// loads it.
+struct Draw {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+  std::int64_t position = 0;
+};
+
+/// What a dataset is built for.
+struct DataContext {
+  std::uint64_t seed = 0;
+  bool skip_bad_samples = false;
+  bool channels_last = false;
+};
+
+/// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
+/// Rows are written straight into the slots of a batch.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  using Make = std::unique_ptr<Dataset>(const DataContext&);
+
+  virtual const DataFacts& facts() const = 0;
+  virtual std::int64_t size(Split split) const = 0;
+  /// A batch with `rows` uninitialised rows: tensors of the right shape and type.
+  virtual Batch allocate(Split split, std::int64_t rows) const = 0;
+  /// Loads sample `index` into row `row` of a batch. Returns false when the sample is bad and the
+  /// policy is to skip it: the row is then left out. Throws an Error (Exit::data) naming the file
+  /// otherwise.
+  virtual bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
+                    std::int64_t row) const = 0;
+  /// A name of a sample for messages and predictions: its path.
+  virtual std::string sample_name(Split split, std::int64_t index) const = 0;
+  /// The label of a sample without loading it, -1 when unknown; weights of samples for `sampler:
+  /// weighted`.
+  virtual std::int64_t label(Split split, std::int64_t index) const = 0;
+  virtual std::vector<double> weights(Split) const { return {}; }
+  /// A digest of what the samples are (names, sizes, labels), equal on every rank.
+  virtual std::string digest() const = 0;
+};
+
+template <>
+const Catalog<Dataset>& catalog<Dataset>();
+
+}  // namespace ddptrain

@@ -1,0 +1,36 @@
+// Which rank gets which samples of an order: layouts are pure functions. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recipe/data_section.h"
+
+namespace ddptrain {
+
+struct ShardPlan {
+  Layout layout = Layout::global_batch;
+  std::int64_t world = 1;
+  std::int64_t global = 1;      // samples per optimiser step
+  std::int64_t accumulate = 1;  // micro-steps per optimiser step
+  bool drop_last = true;
+};
+
+/// Rows first .. first + count - 1 of an epoch's global order do not suffice for every layout, so a
+/// micro-batch lists positions in that order. `first_row` is the place of its row 0 in the step's
+/// global batch.
+struct Micro {
+  std::vector<std::int64_t> positions;
+  std::int64_t first_row = 0;
+};
+
+/// steps[k][a] is micro-step a of optimiser step k for one rank. Every rank has the same number of
+/// both.
+using RankPlan = std::vector<std::vector<Micro>>;
+RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank);
+
+/// How `count` rows are cut into `pieces` contiguous ones whose sizes differ by at most one, larger
+/// first: first row of each piece, and `count` at the end.
+std::vector<std::int64_t> cut(std::int64_t count, std::int64_t pieces);
+
+}  // namespace ddptrain

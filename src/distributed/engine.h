@@ -1,0 +1,90 @@
+// How replicas' gradients become one: single, dp, ddp. On the same batch all three give the same
+// gradients.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/batch.h"
+#include "distributed/world.h"
+#include "losses/loss.h"
+#include "models/model.h"
+
+namespace ddptrain {
+
+/// How the arithmetic of the forward pass is done.
+struct Numerics {
+  at::ScalarType parameters = at::kFloat;  // master weights: kFloat, or kDouble for fp64
+  std::optional<at::ScalarType> autocast;  // kBFloat16 or kHalf for mixed precision
+  bool channels_last = false;
+};
+
+struct EngineOptions {
+  Numerics numerics;
+  at::Device device = at::kCPU;
+  int replicas = 1;                      // dp only
+  std::vector<std::int64_t> device_ids;  // dp on CUDA: one device per replica
+  bool sync_bn = false;
+  double initial_loss_scale = 1;  // fp16: 65536
+  // ddp, torch's names and meaning
+  std::int64_t bucket_bytes = 25 << 20;
+  bool find_unused_parameters = false;
+  bool static_graph = false;
+  bool gradient_as_bucket_view = true;
+  bool broadcast_buffers = true;
+};
+
+/// Where a micro-batch stands in its optimiser step.
+struct MicroStep {
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;
+  bool last = true;  // gradients are communicated on the last one only
+  double nominal =
+      1;  // the unit that keeps gradients in range: loss_sum * W / nominal is back-propagated
+  double loss_scale = 1;  // fp16
+};
+
+/// What the window's micro-batches summed to, over all ranks and replicas.
+struct StepTotals {
+  double loss_sum = 0;
+  double weight = 0;
+  bool finite = true;
+};
+
+/// After finish(), gradients of the master parameters hold sum(loss gradients) * loss_scale /
+/// nominal over all ranks; multiply by nominal / (loss_scale * weight) for the step's mean.
+/// Parameters that received no gradient on any rank in the window have an undefined (or hidden)
+/// gradient: `parameters_with_gradient` lists the others.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// The master replica: what optimisers, checkpoints and evaluation see. Owned by the engine.
+  virtual Model& model() = 0;
+  /// Clears gradients (in place where they are views) before a window.
+  virtual void begin() = 0;
+  /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).
+  virtual void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) = 0;
+  /// Waits for communication; sums totals over ranks.
+  virtual StepTotals finish() = 0;
+  /// Rank 0's buffers to all: before evaluation and before a save.
+  virtual void broadcast_buffers() = 0;
+  /// Parameters were changed: replicas follow.
+  virtual void parameters_changed() = 0;
+  /// Forward in evaluation mode on the master replica, without gradients, in the run's numerics.
+  virtual at::Tensor evaluate(const Batch& batch) = 0;
+};
+
+/// Builds a replica: dp makes several. The first one's weights are broadcast.
+using ModelFactory = std::function<std::unique_ptr<Model>()>;
+
+std::unique_ptr<Engine> make_single_engine(const ModelFactory& factory,
+                                           const EngineOptions& options);
+std::unique_ptr<Engine> make_dp_engine(const ModelFactory& factory, const EngineOptions& options);
+std::unique_ptr<Engine> make_ddp_engine(const ModelFactory& factory, const EngineOptions& options,
+                                        World& world);
+
+}  // namespace ddptrain

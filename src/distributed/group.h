@@ -1,0 +1,46 @@
+// Who computes together: ranks in processes, replicas in threads, or one alone.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/pass.h"
+
+namespace ddptrain {
+
+/// A collective under way. wait() returns when the tensor holds the result.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  virtual void wait() = 0;
+};
+
+/// Collectives in the field's meaning. All members call the same ones in the same order. Blocking
+/// ones return finished; errors (a peer died, a timeout) are Errors with Exit::device.
+class Group : public Statistics {
+ public:
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) = 0;
+  virtual void broadcast(at::Tensor& tensor, int root) = 0;
+  virtual void barrier() = 0;
+};
+
+/// A group of one.
+std::unique_ptr<Group> make_single_group();
+
+/// `size` members in one process, one per thread; they meet at a barrier, and sums run in rank
+/// order.
+std::vector<std::unique_ptr<Group>> make_thread_groups(int size);
+
+/// Bytes of every member in rank order, of any length (over all_gather).
+std::vector<std::string> gather_text(Group& group, const std::string& text);
+std::string broadcast_text(Group& group, const std::string& text, int root);
+
+}  // namespace ddptrain

@@ -1,0 +1,37 @@
+// The ranks of a run after they have met: one group per purpose, so that collectives of different
+// purposes never wait for each other.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "distributed/group.h"
+#include "launch/topology.h"
+
+namespace ddptrain {
+
+struct World {
+  int rank = 0;
+  int size = 1;
+  std::unique_ptr<Group> control;     // agreement, evaluation, stop flags; CPU tensors
+  std::unique_ptr<Group> gradients;   // on the device
+  std::unique_ptr<Group> statistics;  // sync_bn, on the device
+};
+
+struct JoinOptions {
+  bool cuda = false;
+  std::chrono::milliseconds start{120'000};
+  std::chrono::milliseconds step{300'000};
+};
+
+/// Meets the other ranks (FileStore on one node, TCPStore when started by torchrun and the like).
+/// Gloo is bound to the loopback address by name on one node. Throws an Error (Exit::device) naming
+/// who is missing.
+World join(const Topology& topology, const JoinOptions& options);
+
+/// Every rank must say the same of `what` ("the recipe", "the data"); otherwise an Error that names
+/// the ranks.
+void agree(World& world, const std::string& what, const std::string& value);
+
+}  // namespace ddptrain

@@ -1,0 +1,38 @@
+// One term that training makes small.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "config/catalog.h"
+
+namespace ddptrain {
+
+/// A loss never returns a mean: the step's gradient is (sum over micro-batches and ranks) / (sum of
+/// weights over the same). `values` holds one number per counted unit (row, pixel, element), each
+/// already multiplied by its weight, in the output's graph; `weights` the units' weights (samples,
+/// tokens, class weights; 0 where ignored), same shape, no graph.
+struct LossTerms {
+  at::Tensor values;
+  at::Tensor weights;
+};
+
+struct LossContext {
+  std::int64_t classes = 0;  // 0: not a classification
+};
+
+class Loss {
+ public:
+  using Make = std::unique_ptr<Loss>(const LossContext&);
+  virtual ~Loss() = default;
+  /// output [rows, ...] as the model gave it; target [rows] or [rows, ...]. 0 rows give empty
+  /// terms.
+  virtual LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const = 0;
+};
+
+template <>
+const Catalog<Loss>& catalog<Loss>();
+
+}  // namespace ddptrain

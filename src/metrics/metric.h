@@ -1,0 +1,44 @@
+// Numbers with a name that say how good a model is, from sums that add up.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/catalog.h"
+#include "losses/loss.h"
+
+namespace ddptrain {
+
+struct MetricContext {
+  std::vector<std::string> classes;  // names; may be empty
+};
+
+/// Evaluation cuts data into the same batches whatever the world size; `terms` of each batch travel
+/// to rank 0, which adds them in batch order. So every value is equal to the last bit on any number
+/// of ranks.
+class Metric {
+ public:
+  using Make = std::unique_ptr<Metric>(const MetricContext&);
+  using Terms = std::vector<double>;
+  using Values = std::vector<std::pair<std::string, double>>;
+
+  virtual ~Metric() = default;
+  /// Of one batch: output [rows, ...], target [rows, ...], and the loss' terms of the same rows.
+  virtual Terms terms(const at::Tensor& output, const at::Tensor& target,
+                      const LossTerms& loss) const = 0;
+  /// Adds a batch to the total, which is empty at first. Element by element unless a metric says
+  /// otherwise.
+  virtual void add(Terms& total, const Terms& batch) const;
+  /// Names ("accuracy", "top_5", "accuracy/tench") and values; NaN where nothing was counted.
+  virtual Values values(const Terms& total) const = 0;
+};
+
+template <>
+const Catalog<Metric>& catalog<Metric>();
+
+}  // namespace ddptrain

@@ -1,0 +1,68 @@
+// A piece of a network: named parameters, buffers and children, and a forward pass. Ours rather
+// than torch::nn::Module: names and order are torch's state_dict's, randomness comes from the Pass,
+// and headers stay light.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/pass.h"
+
+namespace ddptrain {
+
+struct NamedTensor {
+  std::string name;  // dotted, "layer1.0.conv1.weight"
+  at::Tensor tensor;
+};
+
+class Module {
+ public:
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// Tensors with rows first in, rows first out. A batch of 0 rows is allowed everywhere.
+  virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
+
+  /// In torch's order: a module's own first, then its children's in order of registration.
+  std::vector<NamedTensor> named_parameters() const;
+  std::vector<NamedTensor> named_buffers() const;
+  /// torch's state_dict order: per module parameters, then buffers, then children.
+  std::vector<NamedTensor> state() const;
+  /// This module and all below it with dotted names; the root's is empty.
+  std::vector<std::pair<std::string, Module*>> modules();
+
+  /// Moves and converts every floating tensor in place (handles stay valid); integer buffers only
+  /// move.
+  void to(at::Device device, at::ScalarType dtype);
+  /// Gives 4-d parameters channels_last strides.
+  void channels_last();
+
+ protected:
+  Module() = default;
+  /// Registers and returns the handle to keep as a member. Parameters require gradients.
+  at::Tensor parameter(std::string name, at::Tensor value);
+  at::Tensor buffer(std::string name, at::Tensor value);
+  template <class M>
+  M* child(std::string name, std::unique_ptr<M> module) {
+    M* raw = module.get();
+    children_.emplace_back(std::move(name), std::move(module));
+    return raw;
+  }
+  template <class M, class... Args>
+  M* make(std::string name, Args&&... arguments) {
+    return child(std::move(name), std::make_unique<M>(std::forward<Args>(arguments)...));
+  }
+
+ private:
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+  std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,32 @@
+// What one forward pass must know besides its input.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace ddptrain {
+
+/// Who shares batch statistics under sync_bn; distributed/group.h implements it.
+class Statistics {
+ public:
+  virtual ~Statistics() = default;
+  /// Tensors of the same shape from every member, in rank order.
+  virtual std::vector<at::Tensor> all_gather(const at::Tensor& tensor) = 0;
+  /// In place, summed over members.
+  virtual void all_reduce(at::Tensor& tensor) = 0;
+};
+
+/// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
+/// does not depend on how the batch was cut. `statistics` is the group over which sync_bn sums
+/// batch statistics: null means each replica alone (plain batch norm).
+struct Pass {
+  bool training = false;
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;       // optimiser step, from 0
+  std::int64_t first_row = 0;  // row of the global batch that this input's row 0 is
+  Statistics* statistics = nullptr;
+};
+
+}  // namespace ddptrain

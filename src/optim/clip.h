@@ -1,0 +1,26 @@
+// Gradients that are too large, made smaller before a step.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "config/catalog.h"
+
+namespace ddptrain {
+
+class Clip {
+ public:
+  using Make = std::unique_ptr<Clip>();
+  virtual ~Clip() = default;
+  /// Clips the gradients of one step together, after they were multiplied by `scale` (loss scale
+  /// removal and the weight ratio; folded into one pass). Returns the norm before clipping where it
+  /// is known, else NaN.
+  virtual double operator()(const std::vector<at::Tensor>& gradients, double scale) const = 0;
+};
+
+template <>
+const Catalog<Clip>& catalog<Clip>();
+
+}  // namespace ddptrain

@@ -1,0 +1,57 @@
+// What moves the parameters, given gradients that are final.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/catalog.h"
+#include "models/module.h"
+
+namespace ddptrain {
+
+/// Parameters that share settings, by name. The group's multipliers apply to the schedule's rate
+/// and to the optimiser's weight decay (no_decay groups have 0).
+struct ParameterGroup {
+  std::string name;
+  std::vector<NamedTensor> parameters;
+  double lr_scale = 1;
+  double decay_scale = 1;
+};
+
+/// The rate of this step, and the momentum (first beta) where a schedule cycles it.
+struct Rates {
+  double lr = 0;
+  std::optional<double> momentum;
+};
+
+class Optimizer {
+ public:
+  using Make = std::unique_ptr<Optimizer>(std::vector<ParameterGroup>);
+  virtual ~Optimizer() = default;
+
+  /// The rate that schedules scale, and the momentum they may cycle (null: it has none).
+  virtual double lr() const = 0;
+  virtual std::optional<double> momentum() const = 0;
+
+  /// One step on every parameter whose gradient is defined; the others stay untouched, state
+  /// included.
+  virtual void step(const Rates& rates) = 0;
+
+  /// Every tensor of state with torch's names: "<parameter>.exp_avg", "<parameter>.step"; tensors
+  /// are live handles in a fixed order once the first step was made. `load` takes what `state` gave
+  /// and refuses what does not fit.
+  virtual std::vector<NamedTensor> state() const = 0;
+  virtual void load(const std::vector<NamedTensor>& state) = 0;
+
+  virtual const std::vector<ParameterGroup>& groups() const = 0;
+};
+
+template <>
+const Catalog<Optimizer>& catalog<Optimizer>();
+
+}  // namespace ddptrain

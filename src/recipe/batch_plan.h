@@ -1,0 +1,28 @@
+// Batch arithmetic: global = micro x accumulate x devices, with any one or two given.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+/// One optimiser step takes `global` samples; each device sees `accumulate` forward passes of
+/// `micro` (the largest piece, where a cut is uneven).
+struct BatchPlan {
+  std::int64_t global = 0;
+  std::int64_t micro = 0;
+  std::int64_t accumulate = 1;
+  std::int64_t devices = 1;
+};
+
+/// Solves the arithmetic for a number of devices; throws an Error (Exit::recipe) that names the
+/// nearest legal values where it does not divide. `micro: auto` with `accumulate: auto` means no
+/// accumulation.
+BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices);
+
+/// "global 64 = micro 16 x accumulate 2 x 2 devices"
+std::string to_text(const BatchPlan& plan);
+
+}  // namespace ddptrain

@@ -1,0 +1,32 @@
+// Layers of a recipe, weakest first: `extends` in order, recipe files left to right, `key=value`
+// left to right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "config/problem.h"
+
+namespace ddptrain {
+
+struct Source {
+  std::string file;  // as named
+  std::string text;  // as written
+};
+
+/// One tree in which every value keeps the place of the layer that set it; `${env:...}` replaced,
+/// paths not yet.
+struct Layered {
+  Node tree;
+  Problems problems;
+  std::vector<Source> sources;  // every file read, bases before what extends them
+};
+
+/// Reads files and overrides ("optimizer.lr=0.1", "~train.clip", "metrics+=[top_k]") and merges
+/// them: maps deeply, lists and scalars replace, a layer that changes `type` drops the weaker
+/// layer's options of that component.
+Layered read_layers(const std::vector<std::string>& files,
+                    const std::vector<std::string>& overrides);
+
+}  // namespace ddptrain

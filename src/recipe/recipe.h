@@ -1,0 +1,158 @@
+// A whole run as data: what a recipe says after layering, with every default filled in. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/choice.h"
+#include "config/fields.h"
+
+namespace ddptrain {
+
+enum class Precision { fp64, fp32, tf32, bf16, fp16 };
+enum class Mode { none, dp, ddp };
+enum class DeviceKind { automatic, cpu, cuda };
+enum class OnBadSample { error, skip };
+enum class OnNonFinite { stop, skip };
+enum class OnRankFailure { stop, restart };
+enum class BestMode { max, min };
+std::span<const std::string_view> names(Precision);
+std::span<const std::string_view> names(Mode);
+std::span<const std::string_view> names(DeviceKind);
+std::span<const std::string_view> names(OnBadSample);
+std::span<const std::string_view> names(OnNonFinite);
+std::span<const std::string_view> names(OnRankFailure);
+std::span<const std::string_view> names(BestMode);
+
+/// Samples per optimiser step and how they are cut: global = micro x accumulate x devices.
+struct BatchSpec {
+  std::optional<std::int64_t> global;
+  std::optional<std::int64_t> per_device;
+  Auto<std::int64_t> micro;
+  Auto<std::int64_t> accumulate;
+  void fields(Fields& f);
+};
+
+struct EmaSpec {
+  double decay = 0.999;
+  void fields(Fields& f);
+};
+
+struct TrainSpec {
+  Duration duration = epochs(1);
+  Precision precision = Precision::fp32;
+  bool channels_last = false;
+  std::optional<Choice<Clip>> clip;
+  std::optional<EmaSpec> ema;
+  bool deterministic = false;
+  Auto<std::int64_t> threads;  // compute threads per rank
+  void fields(Fields& f);
+};
+
+/// How many devices, or which: "auto", 2, or [0, 2].
+struct Devices {
+  Auto<std::int64_t> count;
+  std::vector<std::int64_t> ids;  // empty: the first `count`
+  static constexpr std::string_view shorthand = "count";
+  void fields(Fields& f);
+};
+
+struct TimeoutSpec {
+  Duration start{120, Duration::Unit::seconds};
+  Duration step{300, Duration::Unit::seconds};
+  void fields(Fields& f);
+};
+
+/// Options of torch's DistributedDataParallel, with its names and meaning.
+struct DdpSpec {
+  Size bucket_cap_mb{25 << 20};
+  bool find_unused_parameters = false;
+  bool static_graph = false;
+  bool gradient_as_bucket_view = true;
+  bool broadcast_buffers = true;
+  void fields(Fields& f);
+};
+
+struct ParallelSpec {
+  Mode mode = Mode::none;
+  DeviceKind device = DeviceKind::automatic;
+  Devices devices;
+  bool sync_bn = false;
+  DdpSpec ddp;
+  TimeoutSpec timeout;
+  void fields(Fields& f);
+};
+
+struct EvalSpec {
+  Duration every = epochs(1);
+  Auto<std::int64_t> batch;  // rows per evaluation batch; auto: batch.micro
+  void fields(Fields& f);
+};
+
+struct KeepBestSpec {
+  std::string metric = "accuracy";
+  BestMode mode = BestMode::max;
+  void fields(Fields& f);
+};
+
+struct CheckpointSpec {
+  Duration every = epochs(1);
+  std::int64_t keep_last = 2;
+  std::optional<KeepBestSpec> keep_best;
+  void fields(Fields& f);
+};
+
+struct LogSpec {
+  Duration every = steps(20);
+  bool tensorboard = true;
+  void fields(Fields& f);
+};
+
+struct OutputSpec {
+  std::string dir = "runs";
+  void fields(Fields& f);
+};
+
+struct PolicySpec {
+  OnBadSample on_bad_sample = OnBadSample::error;
+  Share bad_samples{0.01};  // with skip: at most this share
+  OnNonFinite on_non_finite = OnNonFinite::stop;
+  OnRankFailure on_rank_failure = OnRankFailure::stop;
+  void fields(Fields& f);
+};
+
+struct ExpectSpec {
+  std::optional<double> min;
+  std::optional<double> max;
+  void fields(Fields& f);
+};
+
+struct Recipe {
+  std::int64_t recipe = 1;  // format version
+  std::string name = "run";
+  std::int64_t seed = 42;
+  Choice<Model> model;
+  Choice<Dataset> data;
+  BatchSpec batch;
+  TrainSpec train;
+  Choice<Loss> loss{"cross_entropy"};
+  std::vector<Choice<Metric>> metrics{Choice<Metric>("accuracy")};
+  Choice<Optimizer> optimizer{"sgd"};
+  Choice<Schedule> schedule{"constant"};
+  ParallelSpec parallel;
+  EvalSpec eval;
+  CheckpointSpec checkpoint;
+  std::vector<Choice<Callback>> callbacks;
+  LogSpec log;
+  OutputSpec output;
+  PolicySpec policy;
+  std::map<std::string, ExpectSpec> expect;
+  void fields(Fields& f);
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,26 @@
+// A decoded picture in memory, before it becomes a tensor. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ddptrain {
+
+/// Rows of interleaved channels (H, W, C). Exactly one of the two stores is used: bytes 0 .. 255,
+/// or floats (0 .. 1 until normalised).
+struct Image {
+  int width = 0;
+  int height = 0;
+  int channels = 3;
+  std::vector<std::uint8_t> bytes;
+  std::vector<float> floats;
+  bool is_float() const { return !floats.empty(); }
+};
+
+/// A rectangle of source pixels and the size it is to be resized to.
+struct Window {
+  double left = 0, top = 0, width = 0, height = 0;
+  int out_width = 0, out_height = 0;
+};
+
+}  // namespace ddptrain
