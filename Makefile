@@ -1,0 +1,41 @@
+# Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
+.PHONY: quickstart test setup build configure format tidy bench install clean
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+quickstart: build          ## set up, build, and train on made data with two ranks
+	$(BUILD)/ddptrain data make shapes data/shapes
+	$(BUILD)/ddptrain run configs/quickstart.yaml
+
+test: configure            ## set up, build and run every test
+	ninja -C $(BUILD) -j $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure --timeout 1500
+
+setup:                     ## packages and LibTorch; fetches nothing that is there
+	@scripts/setup
+
+configure: setup
+	@cmake --preset release -B $(BUILD) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
+	@rm -f $(BUILD).log
+
+build: configure           ## the program alone
+	ninja -C $(BUILD) -j $(JOBS) ddptrain
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:                    ## clang-format on every source
+	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')
+
+tidy: configure            ## clang-tidy on the torch-free folders
+	clang-tidy -p $(BUILD) --quiet $$(git ls-files 'src/base/*.cpp' 'src/config/*.cpp' 'src/recipe/*.cpp' \
+	  'src/launch/*.cpp' 'src/transforms/*.cpp')
+
+bench: setup
+	cmake --preset release -B $(BUILD) -DDDPTRAIN_BENCH=ON
+	ninja -C $(BUILD) -j $(JOBS)
+
+clean:
+	rm -rf $(BUILD)
