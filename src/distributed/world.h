@@ -13,6 +13,7 @@ namespace ddptrain {
 
 struct World {
   int rank = 0;
+  int local_rank = 0;
   int size = 1;
   std::unique_ptr<Group> control;     // agreement, evaluation, stop flags; CPU tensors
   std::unique_ptr<Group> gradients;   // on the device

@@ -1,0 +1,157 @@
+#include "train/build.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "base/error.h"
+#include "config/catalog.h"
+#include "optim/groups.h"
+#include "optim/options.h"
+
+namespace ddptrain {
+namespace {
+
+Numerics numerics(const TrainSpec& train) {
+  Numerics made;
+  made.channels_last = train.channels_last;
+  if (train.precision == Precision::fp64) made.parameters = at::kDouble;
+  if (train.precision == Precision::bf16) made.autocast = at::kBFloat16;
+  if (train.precision == Precision::fp16) made.autocast = at::kHalf;
+  return made;
+}
+
+EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
+  EngineOptions options;
+  options.numerics = numerics(recipe.train);
+  if (placement.cuda) {
+    const auto id = placement.ids.at(static_cast<std::size_t>(local_rank));
+    options.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(id));
+  }
+  options.replicas = placement.replicas;
+  options.device_ids = placement.ids;
+  options.sync_bn = recipe.parallel.sync_bn;
+  const auto& ddp = recipe.parallel.ddp;
+  options.bucket_bytes = ddp.bucket_cap_mb.bytes;
+  options.find_unused_parameters = ddp.find_unused_parameters;
+  options.static_graph = ddp.static_graph;
+  options.gradient_as_bucket_view = ddp.gradient_as_bucket_view;
+  options.broadcast_buffers = ddp.broadcast_buffers;
+  return options;
+}
+
+// Every replica starts a generator of its own at the run's seed: equal weights without a copy.
+ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
+  return [choice = recipe.model, seed = recipe.seed, facts] {
+    ModelContext context;
+    context.classes = static_cast<std::int64_t>(facts.classes.size());
+    context.sample = facts.sample;
+    context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(seed));
+    return catalog<Model>().build(choice, context);
+  };
+}
+
+std::unique_ptr<Sampler> make_sampler(const Training& t) {
+  SamplerContext context;
+  context.size = t.data->size(Split::train);
+  context.weights = t.data->weights(Split::train);
+  context.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  return catalog<Sampler>().build(t.section.sampler, context);
+}
+
+std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
+  const auto& spec = t.section.loader;
+  LoaderOptions options;
+  options.split = split;
+  options.workers = static_cast<int>(spec.workers.value.value_or(t.placement.threads));
+  options.prefetch = static_cast<int>(spec.prefetch);
+  options.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  return make_loader(*t.data, options);
+}
+
+RunLength run_length(const Training& t) {
+  RunLength length;
+  length.global = t.placement.batch.global;
+  const auto samples = static_cast<std::int64_t>(t.sampler->order(0).size());
+  length.per_epoch =
+      static_cast<std::int64_t>(shard(samples, shard_plan(t), t.world->rank).size());
+  if (length.per_epoch == 0)
+    throw Error(Exit::data, "an epoch has no full batch: " + std::to_string(samples) +
+                                " training samples, and batch.global is " +
+                                std::to_string(length.global) +
+                                "; make the batch smaller, or write 'drop_last: false'");
+  length.total = in_steps(t.recipe.train.duration, length).value_or(0);
+  return length;
+}
+
+std::vector<std::unique_ptr<Metric>> make_metrics(const Recipe& recipe, const DataFacts& facts) {
+  std::vector<std::unique_ptr<Metric>> metrics;
+  for (const auto& choice : recipe.metrics)
+    metrics.push_back(catalog<Metric>().build(choice, MetricContext{facts.classes}));
+  return metrics;
+}
+
+void build_optimisation(Training& t) {
+  const auto& recipe = t.recipe;
+  const auto common = decode<OptimizerCommon>(recipe.optimizer.node());
+  t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
+                                           group_parameters(t.engine->model(), common.no_decay));
+  t.schedule = catalog<Schedule>().build(
+      recipe.schedule, ScheduleContext{t.optimizer->lr(), t.optimizer->momentum()});
+  if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
+  if (recipe.train.ema)
+    t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), recipe.train.ema->decay);
+  if (recipe.train.precision == Precision::fp16) t.loss_scale = std::make_unique<LossScale>();
+}
+
+}  // namespace
+
+ShardPlan shard_plan(const Training& t) {
+  ShardPlan plan;
+  plan.layout = t.section.loader.shard;
+  plan.world = t.world->size;
+  plan.global = t.placement.batch.global;
+  plan.accumulate = t.placement.batch.accumulate;
+  plan.drop_last = t.section.loader.drop_last;
+  return plan;
+}
+
+std::unique_ptr<Dataset> build_data(const Recipe& recipe) {
+  DataContext context;
+  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
+  context.channels_last = recipe.train.channels_last;
+  return catalog<Dataset>().build(recipe.data, context);
+}
+
+std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
+                                     const DataFacts& facts) {
+  const auto options = engine_options(recipe, placement, world.local_rank);
+  const auto factory = model_factory(recipe, facts);
+  if (recipe.parallel.mode == Mode::dp) return make_dp_engine(factory, options);
+  if (recipe.parallel.mode == Mode::ddp) return make_ddp_engine(factory, options, world);
+  return make_single_engine(factory, options);
+}
+
+Training build(const Recipe& recipe, const Placement& placement, World& world) {
+  Training t;
+  t.recipe = recipe;
+  t.placement = placement;
+  t.world = &world;
+  t.section = decode<DataSection>(recipe.data.node());
+  t.data = build_data(recipe);
+  agree(world, "the data", t.data->digest());
+  const auto& facts = t.data->facts();
+  t.sampler = make_sampler(t);
+  t.length = run_length(t);
+  t.loader = make_split_loader(t, Split::train);
+  t.valid_loader = make_split_loader(t, Split::valid);
+  const LossContext loss_context{static_cast<std::int64_t>(facts.classes.size())};
+  t.loss = catalog<Loss>().build(recipe.loss, loss_context);
+  t.metrics = make_metrics(recipe, facts);
+  t.engine = build_engine(recipe, placement, world, facts);
+  build_optimisation(t);
+  for (const auto& choice : recipe.callbacks)
+    t.callbacks.push_back(catalog<Callback>().build(choice));
+  return t;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,30 @@
+#include "train/catalogs.h"
+
+#include "callbacks/callback.h"
+#include "data/dataset.h"
+#include "data/sampler.h"
+#include "losses/loss.h"
+#include "metrics/metric.h"
+#include "models/model.h"
+#include "optim/clip.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "transforms/transform.h"
+
+namespace ddptrain {
+namespace {
+
+template <class... T>
+Catalogs collect() {
+  return Catalogs{{kind_name<T>, &catalog<T>()}...};
+}
+
+}  // namespace
+
+const Catalogs& all_catalogs() {
+  static const Catalogs all = collect<Model, Dataset, Sampler, Transform, Loss, Metric, Optimizer,
+                                      Schedule, Clip, Callback>();
+  return all;
+}
+
+}  // namespace ddptrain

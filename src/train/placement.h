@@ -1,0 +1,35 @@
+// Where a run happens, resolved before any rank starts: `auto` becomes numbers here and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "launch/topology.h"
+#include "recipe/batch_plan.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+/// ranks x replicas = devices: ddp has one replica per rank, dp several in one rank.
+struct Placement {
+  bool cuda = false;
+  int ranks = 1;
+  int replicas = 1;
+  std::vector<std::int64_t> ids;  // of CUDA devices, by local rank or replica
+  int threads = 1;                // compute threads of each rank
+  BatchPlan batch;
+  int devices() const { return ranks * replicas; }
+};
+
+/// Looks at the machine as far as the recipe asks (GPUs are counted without the CUDA runtime). Under a launcher of
+/// somebody else's, `outer` says how many ranks there are. Throws an Error: Exit::device for a device that is not there,
+/// Exit::recipe for a batch that cannot be cut.
+Placement place(const Recipe& recipe, const Topology& outer);
+
+/// GPUs that this process may use, without initialising the CUDA runtime; 0 where there is no driver.
+int visible_gpus();
+
+/// Writes what was resolved into the recipe, so that running it again repeats the run.
+Recipe resolved(Recipe recipe, const Placement& placement);
+
+}  // namespace ddptrain

@@ -1,0 +1,73 @@
+// Everything that a run is made of, built and ready.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "data/dataset.h"
+#include "data/loader.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "losses/loss.h"
+#include "metrics/metric.h"
+#include "optim/clip.h"
+#include "optim/ema.h"
+#include "optim/loss_scale.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "recipe/data_section.h"
+#include "recipe/recipe.h"
+#include "train/period.h"
+#include "train/placement.h"
+
+namespace ddptrain {
+
+/// Where a run stands. A checkpoint holds it; a resumed run goes on from it.
+struct Position {
+  std::int64_t step = 0;           // optimiser steps made
+  std::int64_t epoch = 0;          // epochs completed
+  std::int64_t step_in_epoch = 0;  // steps made of the epoch under way
+  std::int64_t samples = 0;        // samples seen by all ranks
+  std::int64_t empty_steps = 0;    // without a counted sample: nothing changed
+  std::int64_t skipped_steps = 0;  // not finite: nothing changed
+};
+
+/// The best value of checkpoint.keep_best so far.
+struct Best {
+  std::optional<double> value;
+  std::int64_t step = 0;
+};
+
+struct Training {
+  Recipe recipe;  // resolved: no `auto` is left that the machine decides
+  Placement placement;
+  World* world = nullptr;
+  DataSection section;
+  std::unique_ptr<Dataset> data;
+  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Loader> loader;
+  std::unique_ptr<Loader> valid_loader;
+  std::unique_ptr<Loss> loss;
+  std::vector<std::unique_ptr<Metric>> metrics;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Schedule> schedule;
+  std::unique_ptr<Clip> clip;
+  std::unique_ptr<Ema> ema;
+  std::unique_ptr<LossScale> loss_scale;
+  std::vector<std::unique_ptr<Callback>> callbacks;  // the recipe's, whose state is kept
+  std::vector<std::unique_ptr<Callback>> writers;    // of logs, on rank 0
+  RunLength length;
+  Position position;
+  RunControl control;
+  Best best;
+  double nominal = 0;  // unit of the loss weights: the first step's total weight; 0 until then
+  NamedValues last_evaluation;
+};
+
+}  // namespace ddptrain
