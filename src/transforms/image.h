@@ -1,7 +1,10 @@
 // A decoded picture in memory, before it becomes a tensor. Torch-free.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace ddptrain {
@@ -15,12 +18,28 @@ struct Image {
   std::vector<std::uint8_t> bytes;
   std::vector<float> floats;
   bool is_float() const { return !floats.empty(); }
+  std::size_t values() const { return std::size_t(width) * height * channels; }
 };
+
+/// How pixels between pixels are made.
+enum class Interpolation { nearest, bilinear, bicubic };
+std::span<const std::string_view> names(Interpolation);
 
 /// A rectangle of source pixels and the size it is to be resized to.
 struct Window {
   double left = 0, top = 0, width = 0, height = 0;
   int out_width = 0, out_height = 0;
+  Interpolation interpolation = Interpolation::bilinear;
+  bool antialias = true;
+};
+
+/// The size of pictures at some point of a pipeline; height and width are 0 where they vary.
+struct Extent {
+  int channels = 3;
+  int height = 0;
+  int width = 0;
+  bool fixed() const { return height > 0 && width > 0; }
+  bool operator==(const Extent&) const = default;
 };
 
 }  // namespace ddptrain

@@ -24,6 +24,8 @@ class Transform {
   virtual std::optional<Window> window(int /*width*/, int /*height*/, Stream& /*random*/) const {
     return {};
   }
+  /// The size of what comes out for a size that goes in; not fixed() where it varies.
+  virtual Extent output(Extent in) const { return in; }
 };
 
 template <>

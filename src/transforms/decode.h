@@ -1,0 +1,49 @@
+// Compressed pictures to pixels: JPEG, PNG and WebP, told apart by their first bytes and not by
+// their names. Whatever is wrong with a file is an Error (Exit::data) that names it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "transforms/image.h"
+
+namespace ddptrain {
+
+/// A file in memory and what messages call it: its path.
+struct EncodedImage {
+  std::span<const std::uint8_t> bytes;
+  std::string_view name;
+};
+
+struct DecodeOptions {
+  int channels = 3;                       // 3, or 1 for grey
+  bool exif_orientation = true;           // turn as the camera was held
+  std::int64_t max_pixels = 178'956'970;  // more are refused, as Pillow does
+};
+
+struct ImageSize {
+  int width = 0;
+  int height = 0;
+  bool operator==(const ImageSize&) const = default;
+};
+
+/// exact: decode everything, then resize as Pillow does, to the last bit. fast: decode only the
+/// window, smaller where the window keeps at least its resolution, and resize with one rounding
+/// (docs/image-decoding.md says how far apart they are).
+enum class DecodeMode { fast, exact };
+std::span<const std::string_view> names(DecodeMode);
+
+/// Reads the header alone. The size is that of the oriented picture.
+ImageSize image_size(const EncodedImage& file, const DecodeOptions& options = {});
+
+/// The whole picture as bytes; alpha is dropped, 16 bits keep their upper 8.
+Image decode(const EncodedImage& file, const DecodeOptions& options = {});
+void decode(const EncodedImage& file, const DecodeOptions& options, Image& into);
+
+/// A window of the oriented picture, resized to window.out_width x window.out_height. `work` holds
+/// what was decoded in between, so that its memory is used again.
+void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
+                   const DecodeOptions& options, Image& work, Image& into);
+
+}  // namespace ddptrain
