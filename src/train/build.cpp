@@ -2,6 +2,8 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "config/catalog.h"
 #include "optim/groups.h"
@@ -71,8 +73,7 @@ RunLength run_length(const Training& t) {
   RunLength length;
   length.global = t.placement.batch.global;
   const auto samples = static_cast<std::int64_t>(t.sampler->order(0).size());
-  length.per_epoch =
-      static_cast<std::int64_t>(shard(samples, shard_plan(t), t.world->rank).size());
+  length.per_epoch = static_cast<std::int64_t>(shard(samples, shard_plan(t), t.world->rank).size());
   if (length.per_epoch == 0)
     throw Error(Exit::data, "an epoch has no full batch: " + std::to_string(samples) +
                                 " training samples, and batch.global is " +
@@ -84,6 +85,10 @@ RunLength run_length(const Training& t) {
 
 std::vector<std::unique_ptr<Metric>> make_metrics(const Recipe& recipe, const DataFacts& facts) {
   std::vector<std::unique_ptr<Metric>> metrics;
+  const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
+  if (std::none_of(recipe.metrics.begin(), recipe.metrics.end(), is_loss))
+    metrics.push_back(
+        catalog<Metric>().build(Choice<Metric>("loss"), MetricContext{facts.classes}));
   for (const auto& choice : recipe.metrics)
     metrics.push_back(catalog<Metric>().build(choice, MetricContext{facts.classes}));
   return metrics;

@@ -6,8 +6,8 @@
 
 namespace ddptrain {
 
-/// Builds what a recipe names, on this rank. The recipe is resolved; the world has met. Errors of the data are
-/// Exit::data, of values that only building can refuse Exit::recipe.
+/// Builds what a recipe names, on this rank. The recipe is resolved; the world has met. Errors of
+/// the data are Exit::data, of values that only building can refuse Exit::recipe.
 Training build(const Recipe& recipe, const Placement& placement, World& world);
 
 /// How an epoch's order is dealt to ranks.

@@ -29,7 +29,8 @@ std::optional<std::int64_t> in_steps(const Duration& duration, const RunLength& 
   return std::max<std::int64_t>(1, std::llround(exact_steps(duration, run)));
 }
 
-// A period that is not a whole number of steps (half an epoch of 7) is due at the step nearest to each multiple.
+// A period that is not a whole number of steps (half an epoch of 7) is due at the step nearest to
+// each multiple.
 bool Period::due(std::int64_t step) const {
   if (timed() || step <= 0) return false;
   const double every = std::max(1.0, exact_steps(period_, run_));

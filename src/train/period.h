@@ -18,8 +18,8 @@ struct RunLength {
 /// Steps in a duration, at least 1, rounded to the nearest; empty for seconds.
 std::optional<std::int64_t> in_steps(const Duration& duration, const RunLength& run);
 
-/// Says when something that happens every so often is due. Seconds are counted by rank 0's clock; everything else by
-/// steps, so that it is the same on every rank and after a resume.
+/// Says when something that happens every so often is due. Seconds are counted by rank 0's clock;
+/// everything else by steps, so that it is the same on every rank and after a resume.
 class Period {
  public:
   Period(const Duration& period, const RunLength& run) : period_(period), run_(run) {}

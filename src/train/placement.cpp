@@ -23,8 +23,7 @@ int nvml_devices() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (!library) return 0;
   const auto start = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto count =
-      reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "nvmlDeviceGetCount_v2"));
+  const auto count = reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "nvmlDeviceGetCount_v2"));
   const auto stop = reinterpret_cast<int (*)()>(dlsym(library, "nvmlShutdown"));
   unsigned devices = 0;
   if (start && count && stop && start() == 0) {
@@ -89,8 +88,7 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   const int gpus = parallel.device == DeviceKind::cpu ? 0 : visible_gpus();
   Placement placement;
   placement.cuda = wants_cuda(parallel, gpus);
-  const auto devices =
-      outer.joined() ? outer.world : count_devices(parallel, placement.cuda, gpus);
+  const auto devices = outer.joined() ? outer.world : count_devices(parallel, placement.cuda, gpus);
   check_mode(parallel.mode, devices, outer);
   const bool dp = parallel.mode == Mode::dp;
   placement.ranks = dp ? 1 : static_cast<int>(devices);

@@ -1,4 +1,5 @@
-// Where a run happens, resolved before any rank starts: `auto` becomes numbers here and nowhere else.
+// Where a run happens, resolved before any rank starts: `auto` becomes numbers here and nowhere
+// else.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,13 @@ struct Placement {
   int devices() const { return ranks * replicas; }
 };
 
-/// Looks at the machine as far as the recipe asks (GPUs are counted without the CUDA runtime). Under a launcher of
-/// somebody else's, `outer` says how many ranks there are. Throws an Error: Exit::device for a device that is not there,
-/// Exit::recipe for a batch that cannot be cut.
+/// Looks at the machine as far as the recipe asks (GPUs are counted without the CUDA runtime).
+/// Under a launcher of somebody else's, `outer` says how many ranks there are. Throws an Error:
+/// Exit::device for a device that is not there, Exit::recipe for a batch that cannot be cut.
 Placement place(const Recipe& recipe, const Topology& outer);
 
-/// GPUs that this process may use, without initialising the CUDA runtime; 0 where there is no driver.
+/// GPUs that this process may use, without initialising the CUDA runtime; 0 where there is no
+/// driver.
 int visible_gpus();
 
 /// Writes what was resolved into the recipe, so that running it again repeats the run.

@@ -1,0 +1,11 @@
+// What was built, from what.
+#pragma once
+
+#include <string>
+
+namespace ddptrain {
+
+std::string version();        // "0.1.0"
+std::string torch_version();  // of the LibTorch that the program was built with, "2.11.0"
+
+}  // namespace ddptrain

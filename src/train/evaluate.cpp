@@ -1,0 +1,114 @@
+#include "train/evaluate.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+// The data is cut into the same batches whatever the world size; rank r takes batches r, r + world,
+// ...
+EpochPlan valid_plan(const Training& t) {
+  const auto size = t.data->size(Split::valid);
+  const auto rows = t.recipe.eval.batch.value.value();
+  EpochPlan plan;
+  plan.order.resize(static_cast<std::size_t>(size));
+  std::iota(plan.order.begin(), plan.order.end(), 0);
+  for (auto first = t.world->rank * rows; first < size; first += t.world->size * rows) {
+    Micro micro;
+    micro.positions.resize(static_cast<std::size_t>(std::min(rows, size - first)));
+    std::iota(micro.positions.begin(), micro.positions.end(), first);
+    plan.micros.push_back(std::move(micro));
+  }
+  return plan;
+}
+
+// Terms of a batch, metric after metric, each with its length before it.
+void append(std::string& record, const Metric::Terms& terms) {
+  const auto count = static_cast<double>(terms.size());
+  record.append(reinterpret_cast<const char*>(&count), sizeof count);
+  record.append(reinterpret_cast<const char*>(terms.data()), terms.size() * sizeof(double));
+}
+
+Metric::Terms take(const std::string& record, std::size_t& at) {
+  double count = 0;
+  DDP_CHECK(at + sizeof count <= record.size(), "evaluation terms end early");
+  std::memcpy(&count, record.data() + at, sizeof count);
+  Metric::Terms terms(static_cast<std::size_t>(count));
+  std::memcpy(terms.data(), record.data() + at + sizeof count, terms.size() * sizeof(double));
+  at += (1 + terms.size()) * sizeof(double);
+  return terms;
+}
+
+std::string score_own_batches(Training& t) {
+  const at::NoGradGuard no_grad;
+  auto plan = valid_plan(t);
+  const auto batches = plan.micros.size();
+  t.valid_loader->start(std::move(plan));
+  std::string record;
+  for (std::size_t i = 0; i < batches; ++i) {
+    const auto batch = t.valid_loader->next();
+    const auto output = t.engine->evaluate(batch).cpu();
+    const auto& target = batch.targets.at(0);
+    const auto loss = (*t.loss)(output, target);
+    for (const auto& metric : t.metrics) append(record, metric->terms(output, target, loss));
+  }
+  return record;
+}
+
+NamedValues add_up(const Training& t, const std::vector<std::string>& records,
+                   const std::string& prefix) {
+  std::vector<Metric::Terms> totals(t.metrics.size());
+  std::vector<std::size_t> at(records.size(), 0);
+  for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
+    for (std::size_t m = 0; m < totals.size(); ++m)
+      t.metrics[m]->add(totals[m], take(records[rank], at[rank]));
+  NamedValues values;
+  for (std::size_t m = 0; m < totals.size(); ++m)
+    for (auto& [name, value] : t.metrics[m]->values(totals[m]))
+      values.emplace_back(prefix + "/" + name, value);
+  return values;
+}
+
+// Lends other tensors to the model's parameters while it lives.
+class Swapped {
+ public:
+  Swapped(Training& t, const std::vector<NamedTensor>& weights)
+      : live_(t.engine->model().named_parameters()) {
+    DDP_CHECK(live_.size() == weights.size(), "averaged weights do not match the model");
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      kept_.push_back(live_[i].tensor.detach());
+      live_[i].tensor.set_data(weights[i].tensor);
+    }
+  }
+  ~Swapped() {
+    for (std::size_t i = 0; i < live_.size(); ++i) live_[i].tensor.set_data(kept_[i]);
+  }
+  Swapped(const Swapped&) = delete;
+  Swapped& operator=(const Swapped&) = delete;
+
+ private:
+  std::vector<NamedTensor> live_;
+  std::vector<at::Tensor> kept_;
+};
+
+NamedValues score(Training& t, const std::string& prefix) {
+  return add_up(t, gather_text(*t.world->control, score_own_batches(t)), prefix);
+}
+
+}  // namespace
+
+NamedValues evaluate(Training& t) {
+  t.engine->broadcast_buffers();
+  auto values = score(t, "valid");
+  if (!t.ema) return values;
+  const Swapped averaged(t, t.ema->parameters());
+  for (auto& value : score(t, "valid_ema")) values.push_back(std::move(value));
+  return values;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,227 @@
+#include "train/loop.h"
+
+#include <ATen/ops/tensor.h>
+
+#include <chrono>
+
+#include "base/log.h"
+#include "checkpoint/checkpoint.h"
+#include "train/build.h"
+#include "train/evaluate.h"
+#include "train/state.h"
+#include "train/step.h"
+
+namespace ddptrain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Loop {
+ public:
+  Loop(Training& training, const Hooks& hooks)
+      : t_(training),
+        hooks_(hooks),
+        evaluate_every_(t_.recipe.eval.every, t_.length),
+        save_every_(t_.recipe.checkpoint.every, t_.length) {}
+
+  RunResult run() {
+    tell(Moment::run_begin);
+    while (!finished()) {
+      step();
+      agree_on_requests();
+      evaluate_if_due();
+      save_if_due();
+    }
+    close();
+    tell(Moment::run_end);
+    return result_;
+  }
+
+ private:
+  bool finished() const {
+    if (!result_.reason.empty() || t_.control.stop) return true;
+    const auto& duration = t_.recipe.train.duration;
+    if (duration.unit == Duration::Unit::seconds) return time_is_up_;
+    return t_.position.step >= t_.length.total;
+  }
+
+  void step() {
+    if (!epoch_started_) start_epoch();
+    const auto index = static_cast<std::size_t>(t_.position.step_in_epoch);
+    beat("step");
+    const auto report = make_step(t_, micro_steps_.at(index));
+    advance(step_samples_.at(index));
+    view_.train_loss = report.loss;
+    view_.lr = report.lr;
+    view_.momentum = report.momentum;
+    view_.gradient_norm = report.gradient_norm;
+    tell(Moment::step_end);
+  }
+
+  void start_epoch() {
+    auto order = t_.sampler->order(t_.position.epoch);
+    const auto samples = static_cast<std::int64_t>(order.size());
+    const auto plan = shard(samples, shard_plan(t_), t_.world->rank);
+    EpochPlan epoch{t_.position.epoch, std::move(order), {}};
+    micro_steps_.clear();
+    step_samples_.clear();
+    for (std::size_t step = 0; step < plan.size(); ++step) {
+      micro_steps_.push_back(static_cast<std::int64_t>(plan[step].size()));
+      const auto first = static_cast<std::int64_t>(step) * t_.length.global;
+      step_samples_.push_back(std::min(t_.length.global, samples - first));
+      if (static_cast<std::int64_t>(step) < t_.position.step_in_epoch) continue;
+      epoch.micros.insert(epoch.micros.end(), plan[step].begin(), plan[step].end());
+    }
+    t_.loader->start(std::move(epoch));
+    epoch_started_ = true;
+  }
+
+  void advance(std::int64_t samples) {
+    auto& at = t_.position;
+    ++at.step;
+    at.samples += samples;
+    seen_here_ += samples;
+    if (++at.step_in_epoch < t_.length.per_epoch) return;
+    at.step_in_epoch = 0;
+    ++at.epoch;
+    epoch_started_ = false;
+  }
+
+  // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
+  // step.
+  void agree_on_requests() {
+    const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
+    const bool save = hooks_.save_requested && hooks_.save_requested();
+    const bool first = t_.world->rank == 0;
+    const auto& duration = t_.recipe.train.duration;
+    std::vector<double> flags{
+        static_cast<double>(signal), static_cast<double>(save),
+        static_cast<double>(first && evaluate_every_.due_after(seconds_since(evaluated_at_))),
+        static_cast<double>(first && save_every_.due_after(seconds_since(saved_at_))),
+        static_cast<double>(first && duration.unit == Duration::Unit::seconds &&
+                            seconds_since(began_) >= duration.count)};
+    if (t_.world->size > 1) {
+      auto sums = at::tensor(flags, at::kDouble);
+      t_.world->control->all_reduce(sums);
+      flags.assign(sums.data_ptr<double>(), sums.data_ptr<double>() + flags.size());
+    }
+    if (flags[0] > 0) stop_for_signal(signal, flags[0]);
+    save_now_ = flags[1] > 0 || flags[3] > 0 || flags[0] > 0;
+    evaluate_now_ = flags[2] > 0;
+    time_is_up_ = flags[4] > 0;
+  }
+
+  void stop_for_signal(int own, double sum) {
+    result_.reason = "interrupted";
+    result_.signal = own > 0 ? own : static_cast<int>(sum);
+  }
+
+  void evaluate_if_due() {
+    const auto step = t_.position.step;
+    const bool last = finished() && result_.signal == 0;
+    if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
+    if (evaluated_step_ == step) return;
+    beat("evaluation");
+    t_.last_evaluation = evaluate(t_);
+    evaluated_at_ = Clock::now();
+    evaluated_step_ = step;
+    view_.metrics = t_.last_evaluation;
+    tell(Moment::evaluated);
+    view_.metrics.clear();
+    note_best();
+  }
+
+  void note_best() {
+    const auto& keep = t_.recipe.checkpoint.keep_best;
+    if (!keep) return;
+    const auto name =
+        keep->metric.find('/') == std::string::npos ? "valid/" + keep->metric : keep->metric;
+    for (const auto& [metric, value] : t_.last_evaluation) {
+      if (metric != name) continue;
+      const bool better = !t_.best.value || (keep->mode == BestMode::max ? value > *t_.best.value
+                                                                         : value < *t_.best.value);
+      if (better) t_.best = {value, t_.position.step};
+      save_now_ = save_now_ || better;
+    }
+  }
+
+  void save_if_due() {
+    const auto step = t_.position.step;
+    if (!save_now_ && !finished() && !save_every_.due(step)) return;
+    if (saved_step_ == step || hooks_.checkpoints.empty()) return;
+    beat("checkpoint");
+    t_.engine->broadcast_buffers();
+    saved_step_ = step;
+    saved_at_ = Clock::now();
+    if (t_.world->rank != 0) return;
+    view_.checkpoint = save_checkpoint(hooks_.checkpoints, capture(t_));
+    mark_best();
+    tell(Moment::saved);
+    view_.checkpoint.clear();
+  }
+
+  void mark_best() {
+    if (t_.best.value && t_.best.step == t_.position.step)
+      link_best(hooks_.checkpoints, view_.checkpoint);
+    const auto best = t_.best.value ? checkpoint_name(t_.best.step) : std::string();
+    prune_checkpoints(hooks_.checkpoints, t_.recipe.checkpoint.keep_last, best);
+  }
+
+  // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
+  // a checkpoint.
+  void close() {
+    if (result_.signal == 0) evaluate_if_due();
+    save_if_due();
+    if (t_.control.stop) result_.reason = "stopped: " + *t_.control.stop;
+    if (result_.reason.empty()) result_.reason = "done";
+  }
+
+  void tell(Moment moment) {
+    view_.step = t_.position.step;
+    view_.total_steps = t_.length.total;
+    view_.per_epoch = t_.length.per_epoch;
+    view_.epoch =
+        static_cast<double>(t_.position.epoch) +
+        static_cast<double>(t_.position.step_in_epoch) / static_cast<double>(t_.length.per_epoch);
+    view_.samples = t_.position.samples;
+    view_.seconds = seconds_since(began_);
+    view_.samples_per_second =
+        view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
+    for (const auto& callback : t_.callbacks)
+      if (moment != Moment::saved) callback->at(moment, view_, t_.control);
+    for (const auto& writer : t_.writers) writer->at(moment, view_, t_.control);
+  }
+
+  void beat(const char* phase) const {
+    if (hooks_.beat) hooks_.beat(t_.position.step, phase);
+  }
+
+  Training& t_;
+  const Hooks& hooks_;
+  Period evaluate_every_;
+  Period save_every_;
+  RunResult result_;
+  RunView view_;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point evaluated_at_ = began_;
+  Clock::time_point saved_at_ = began_;
+  std::vector<std::int64_t> micro_steps_;   // of each step of the epoch under way
+  std::vector<std::int64_t> step_samples_;  // over all ranks
+  std::int64_t seen_here_ = 0;
+  std::int64_t evaluated_step_ = -1;
+  std::int64_t saved_step_ = -1;
+  bool epoch_started_ = false;
+  bool evaluate_now_ = false;
+  bool save_now_ = false;
+  bool time_is_up_ = false;
+};
+
+}  // namespace
+
+RunResult train(Training& training, const Hooks& hooks) { return Loop(training, hooks).run(); }
+
+}  // namespace ddptrain

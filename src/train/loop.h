@@ -1,0 +1,29 @@
+// Training to trained: batch, loss, gradients, sync, step, callbacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "train/training.h"
+
+namespace ddptrain {
+
+/// What the loop asks of the process around it. Every function may be empty.
+struct Hooks {
+  std::function<int()> stop_signal;      // the signal that asks this rank to stop; 0: none
+  std::function<bool()> save_requested;  // asked once per step; true consumes the request
+  std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
+  std::string checkpoints;  // folder of checkpoints; empty: none are written
+};
+
+struct RunResult {
+  std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted"
+  int signal = 0;      // that ended it
+};
+
+/// Runs until the recipe's duration, a callback or a signal ends it. All ranks leave at the same
+/// step.
+RunResult train(Training& training, const Hooks& hooks);
+
+}  // namespace ddptrain

@@ -1,0 +1,120 @@
+#include "train/state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/version.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What must be the same for a resumed run to be bit-identical to an uninterrupted one.
+Json surroundings(const Training& t) {
+  return {{"ddptrain", version()},
+          {"torch", torch_version()},
+          {"mode", names(t.recipe.parallel.mode)[static_cast<std::size_t>(t.recipe.parallel.mode)]},
+          {"ranks", t.placement.ranks},
+          {"replicas", t.placement.replicas},
+          {"device", t.placement.cuda ? "cuda" : "cpu"},
+          {"threads", t.placement.threads},
+          {"global", t.placement.batch.global},
+          {"accumulate", t.placement.batch.accumulate}};
+}
+
+Json position_json(const Position& at) {
+  return {{"step", at.step},
+          {"epoch", at.epoch},
+          {"step_in_epoch", at.step_in_epoch},
+          {"samples", at.samples},
+          {"empty_steps", at.empty_steps},
+          {"skipped_steps", at.skipped_steps}};
+}
+
+Position position_of(const Json& json) {
+  Position at;
+  at.step = json.at("step");
+  at.epoch = json.at("epoch");
+  at.step_in_epoch = json.at("step_in_epoch");
+  at.samples = json.at("samples");
+  at.empty_steps = json.at("empty_steps");
+  at.skipped_steps = json.at("skipped_steps");
+  return at;
+}
+
+Json callback_states(const Training& t) {
+  Json states = Json::array();
+  for (std::size_t i = 0; i < t.callbacks.size(); ++i)
+    states.push_back({{"type", t.recipe.callbacks[i].type()}, {"state", t.callbacks[i]->state()}});
+  return states;
+}
+
+Json numbers_json(const NamedValues& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+void restore_callbacks(Training& t, const Json& states) {
+  for (std::size_t i = 0; i < t.callbacks.size() && i < states.size(); ++i)
+    if (states[i].at("type") == t.recipe.callbacks[i].type())
+      t.callbacks[i]->load(states[i].at("state"));
+    else
+      log::warning("callbacks[" + std::to_string(i) +
+                   "] is another one than in the checkpoint; it "
+                   "starts anew");
+}
+
+void say_differences(const Json& saved, const Json& now) {
+  for (const auto& [key, value] : now.items())
+    if (saved.value(key, Json()) != value)
+      log::warning("resuming with " + key + " " + value.dump() + ", the checkpoint has " +
+                   saved.value(key, Json()).dump() +
+                   ": the run goes on, not bit for bit as before");
+}
+
+}  // namespace
+
+Checkpoint capture(const Training& t) {
+  Checkpoint checkpoint;
+  checkpoint.step = t.position.step;
+  checkpoint.model = t.engine->model().state();
+  checkpoint.optimizer = t.optimizer->state();
+  if (t.ema) checkpoint.ema = t.ema->parameters();
+  Json state;
+  state["format"] = 1;
+  state["position"] = position_json(t.position);
+  state["seed"] = t.recipe.seed;
+  state["nominal"] = t.nominal;
+  state["lr_factor"] = t.control.lr_factor;
+  if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
+  if (t.best.value) state["best"] = {{"value", *t.best.value}, {"step", t.best.step}};
+  state["evaluation"] = numbers_json(t.last_evaluation);
+  state["callbacks"] = callback_states(t);
+  state["surroundings"] = surroundings(t);
+  checkpoint.state = state.dump(2) + "\n";
+  return checkpoint;
+}
+
+void restore(Training& t, const Checkpoint& checkpoint) {
+  const auto state = Json::parse(checkpoint.state);
+  restore(checkpoint.model, t.engine->model().state(), "the model");
+  t.engine->parameters_changed();
+  t.optimizer->load(checkpoint.optimizer);
+  if (t.ema && !checkpoint.ema.empty()) restore(checkpoint.ema, t.ema->parameters(), "the average");
+  if (t.ema && checkpoint.ema.empty())
+    log::warning("the checkpoint has no average of weights (train.ema); it starts here");
+  t.position = position_of(state.at("position"));
+  t.nominal = state.at("nominal");
+  t.control.lr_factor = state.at("lr_factor");
+  if (t.loss_scale && state.contains("loss_scale"))
+    t.loss_scale->load(state.at("loss_scale").dump());
+  if (state.contains("best"))
+    t.best = {state["best"].at("value").get<double>(), state["best"].at("step")};
+  restore_callbacks(t, state.at("callbacks"));
+  say_differences(state.at("surroundings"), surroundings(t));
+}
+
+}  // namespace ddptrain

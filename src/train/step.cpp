@@ -1,0 +1,95 @@
+#include "train/step.h"
+
+#include <ATen/ops/_foreach_mul.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace ddptrain {
+namespace {
+
+double current_scale(const Training& t) { return t.loss_scale ? t.loss_scale->scale() : 1.0; }
+
+StepTotals gather_gradients(Training& t, std::int64_t micro_steps, double nominal) {
+  MicroStep at;
+  at.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  at.step = t.position.step;
+  at.nominal = nominal;
+  at.loss_scale = current_scale(t);
+  t.engine->begin();
+  for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
+    at.last = micro + 1 == micro_steps;
+    t.engine->accumulate(t.loader->next(), *t.loss, at);
+  }
+  return t.engine->finish();
+}
+
+std::vector<at::Tensor> gradients(const Training& t) {
+  std::vector<at::Tensor> defined;
+  for (const auto& [name, parameter] : t.engine->model().named_parameters())
+    if (parameter.grad().defined()) defined.push_back(parameter.grad());
+  return defined;
+}
+
+// One pass over the gradients: removal of the loss scale, the weight ratio and clipping, skipped
+// when it is 1.
+double scale_and_clip(const Training& t, double factor) {
+  auto all = gradients(t);
+  if (t.clip) return (*t.clip)(all, factor);
+  if (factor != 1.0) at::_foreach_mul_(all, factor);
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+void refuse_or_skip(Training& t, const StepTotals& totals) {
+  ++t.position.skipped_steps;
+  if (t.loss_scale) return;  // a smaller scale is tried at the next step
+  const auto where = "step " + std::to_string(t.position.step + 1);
+  if (t.recipe.policy.on_non_finite == OnNonFinite::stop)
+    throw Error(
+        Exit::non_finite,
+        "the loss is not finite at " + where + " (sum " + std::to_string(totals.loss_sum) +
+            "); a smaller optimizer.lr or train.clip may help; 'policy.on_non_finite: skip' "
+            "leaves such steps out");
+  log::warning("the loss is not finite at " + where + "; the step is left out");
+}
+
+Rates rates_of(const Training& t) {
+  const Progress at{t.position.step, t.length.total, t.length.per_epoch};
+  return {t.schedule->lr(at) * t.control.lr_factor, t.schedule->momentum(at)};
+}
+
+}  // namespace
+
+StepReport make_step(Training& t, std::int64_t micro_steps) {
+  const double nominal = t.nominal > 0 ? t.nominal : static_cast<double>(t.length.global);
+  const double scale = current_scale(t);
+  const auto totals = gather_gradients(t, micro_steps, nominal);
+  const auto rates = rates_of(t);
+  StepReport report;
+  report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight
+                                  : std::numeric_limits<double>::quiet_NaN();
+  report.lr = rates.lr;
+  report.momentum = rates.momentum ? rates.momentum : t.optimizer->momentum();
+  report.gradient_norm = std::numeric_limits<double>::quiet_NaN();
+  report.changed = totals.finite && totals.weight > 0;
+  if (t.loss_scale) t.loss_scale->update(totals.finite);
+  if (!totals.finite) {
+    refuse_or_skip(t, totals);
+  } else if (totals.weight == 0) {
+    ++t.position.empty_steps;
+    log::warning("step " + std::to_string(t.position.step + 1) +
+                 " has no counted sample; nothing was changed");
+  }
+  if (!report.changed) return report;
+  if (t.nominal == 0) t.nominal = totals.weight;
+  report.gradient_norm = scale_and_clip(t, nominal / (scale * totals.weight));
+  t.optimizer->step(rates);
+  t.engine->parameters_changed();
+  if (t.ema) t.ema->update();
+  return report;
+}
+
+}  // namespace ddptrain

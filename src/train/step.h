@@ -1,0 +1,23 @@
+// One optimiser step: micro-batches to gradients, gradients to new weights.
+#pragma once
+
+#include <cstdint>
+
+#include "train/training.h"
+
+namespace ddptrain {
+
+struct StepReport {
+  double loss = 0;  // mean over the step's weight, all ranks
+  double lr = 0;
+  std::optional<double> momentum;
+  double gradient_norm = 0;  // before clipping; NaN where not computed
+  bool changed = true;       // false: no counted sample, or not finite and skipped
+};
+
+/// Takes the next `micro_steps` batches of the loader. Order: finite check, unscale and ratio,
+/// clip, step. Throws an Error (Exit::non_finite) under policy `stop`. The caller moves the
+/// position on.
+StepReport make_step(Training& training, std::int64_t micro_steps);
+
+}  // namespace ddptrain
