@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +20,10 @@ class Pending {
   virtual void wait() = 0;
 };
 
-/// Collectives in the field's meaning. All members call the same ones in the same order. Blocking
-/// ones return finished; errors (a peer died, a timeout) are Errors with Exit::device.
+/// Collectives in the field's meaning. All members call the same ones in the same order, with
+/// tensors of the same shape and type. Blocking ones return finished (on CUDA: in stream order);
+/// errors (a peer died, a timeout) are Errors with Exit::device. Tensors may have any strides and
+/// no elements.
 class Group : public Statistics {
  public:
   virtual int rank() const = 0;
@@ -30,17 +31,25 @@ class Group : public Statistics {
   virtual std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) = 0;
   virtual void broadcast(at::Tensor& tensor, int root) = 0;
   virtual void barrier() = 0;
+  /// Ends the group for this member after a failure: the others get an Error with `reason` (in
+  /// other processes: when this one ends). A group whose member is destroyed has lost it in the
+  /// same way.
+  virtual void abort(const std::string& reason) = 0;
 };
 
 /// A group of one.
 std::unique_ptr<Group> make_single_group();
 
 /// `size` members in one process, one per thread; they meet at a barrier, and sums run in rank
-/// order.
-std::vector<std::unique_ptr<Group>> make_thread_groups(int size);
+/// order. Who waits for longer than `timeout` gets an Error that names who is missing.
+std::vector<std::unique_ptr<Group>> make_thread_groups(
+    int size, std::chrono::milliseconds timeout = std::chrono::minutes(5));
 
 /// Bytes of every member in rank order, of any length (over all_gather).
 std::vector<std::string> gather_text(Group& group, const std::string& text);
 std::string broadcast_text(Group& group, const std::string& text, int root);
+
+/// Root's tensors to all in one broadcast, whatever their types; in place.
+void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int root);
 
 }  // namespace ddptrain

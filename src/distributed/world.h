@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "distributed/group.h"
 #include "launch/topology.h"
@@ -22,6 +23,7 @@ struct World {
 
 struct JoinOptions {
   bool cuda = false;
+  int device = 0;  // this rank's CUDA device
   std::chrono::milliseconds start{120'000};
   std::chrono::milliseconds step{300'000};
 };
@@ -30,6 +32,12 @@ struct JoinOptions {
 /// Gloo is bound to the loopback address by name on one node. Throws an Error (Exit::device) naming
 /// who is missing.
 World join(const Topology& topology, const JoinOptions& options);
+
+/// A world of one.
+World single_world();
+
+/// Ranks as threads of one process: worlds[r] is for the thread that plays rank r. For tests.
+std::vector<World> make_thread_worlds(int size);
 
 /// Every rank must say the same of `what` ("the recipe", "the data"); otherwise an Error that names
 /// the ranks.

@@ -1,0 +1,147 @@
+// A Group over a c10d back end, Gloo or NCCL: what it throws becomes an Error that says what
+// happened to which rank.
+#include <ATen/ops/empty_like.h>
+
+#include "base/error.h"
+#include "distributed/torch_compat.h"
+
+namespace ddptrain {
+namespace {
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+/// The first line without the file and line that Gloo puts before it.
+std::string headline(const std::string& what) {
+  auto line = what.substr(0, what.find('\n'));
+  if (const auto end = line.find("] "); line.starts_with('[') && end != std::string::npos)
+    line = line.substr(end + 2);
+  return line;
+}
+
+[[noreturn]] void fail(const BackendOptions& options, const char* operation,
+                       const std::exception& error) {
+  const std::string what = error.what();
+  const std::string where = "rank " + std::to_string(options.rank) + ", " + operation + " of the " +
+                            options.name + " group: ";
+  if (has(what, "closed by peer") || has(what, "reset by peer") || has(what, "Broken pipe"))
+    throw Error(Exit::device, where + "another rank has ended; its own message says why");
+  if (has(what, "imed out") || has(what, "imeout"))
+    throw Error(Exit::device, where + "another rank did not answer within " +
+                                  in_words(options.timeout) +
+                                  ": it hangs, or 'parallel.timeout.step' is too short");
+  throw Error(Exit::device, where + headline(what));
+}
+
+class Waiting final : public Pending {
+ public:
+  Waiting(c10::intrusive_ptr<c10d::Work> work, at::Tensor flat, at::Tensor target,
+          const BackendOptions& options)
+      : work_(std::move(work)),
+        flat_(std::move(flat)),
+        target_(std::move(target)),
+        options_(options) {}
+
+  void wait() override {
+    if (!work_) return;
+    try {
+      work_->wait();
+    } catch (const std::exception& error) {
+      work_.reset();
+      fail(options_, "all_reduce", error);
+    }
+    work_.reset();
+    if (!flat_.is_same(target_)) target_.copy_(flat_);
+  }
+
+ private:
+  c10::intrusive_ptr<c10d::Work> work_;
+  at::Tensor flat_;    // what travels: contiguous
+  at::Tensor target_;  // where it is wanted
+  const BackendOptions& options_;
+};
+
+class BackendGroup final : public Group {
+ public:
+  BackendGroup(Backend backend, BackendOptions options)
+      : backend_(std::move(backend)), options_(std::move(options)) {}
+  ~BackendGroup() override {
+    try {
+      backend_->shutdown();
+    } catch (const std::exception&) {
+      // The peers are gone, and there is nothing left to say to them.
+    }
+  }
+
+  int rank() const override { return options_.rank; }
+  int size() const override { return options_.size; }
+
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
+    const auto mine = tensor.detach().contiguous();
+    std::vector<at::Tensor> all;
+    for (int i = 0; i < size(); ++i) all.push_back(at::empty_like(mine));
+    if (mine.numel() == 0) return all;
+    std::vector<std::vector<at::Tensor>> outputs{all};
+    std::vector<at::Tensor> inputs{mine};
+    run("all_gather", [&] { return backend_->allgather(outputs, inputs); });
+    return all;
+  }
+
+  void all_reduce(at::Tensor& tensor) override { all_reduce_async(tensor)->wait(); }
+
+  std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) override {
+    auto target = tensor.detach();
+    auto flat = target.contiguous();
+    c10::intrusive_ptr<c10d::Work> work;
+    std::vector<at::Tensor> tensors{flat};
+    try {
+      if (flat.numel() > 0) work = backend_->allreduce(tensors);
+    } catch (const std::exception& error) {
+      fail(options_, "all_reduce", error);
+    }
+    return std::make_unique<Waiting>(std::move(work), flat, target, options_);
+  }
+
+  void broadcast(at::Tensor& tensor, int root) override {
+    auto target = tensor.detach();
+    auto flat = target.contiguous();
+    if (flat.numel() == 0) return;
+    c10d::BroadcastOptions broadcast;
+    broadcast.rootRank = root;
+    std::vector<at::Tensor> tensors{flat};
+    run("broadcast", [&] { return backend_->broadcast(tensors, broadcast); });
+    if (rank() != root && !flat.is_same(target)) target.copy_(flat);
+  }
+
+  void barrier() override {
+    run("barrier", [&] { return backend_->barrier(); });
+  }
+
+  /// Peers learn of it when the connections of this process close.
+  void abort(const std::string&) override { backend_->abort(); }
+
+ private:
+  template <class Start>
+  void run(const char* operation, Start start) {
+    try {
+      start()->wait();
+    } catch (const std::exception& error) {
+      fail(options_, operation, error);
+    }
+  }
+
+  Backend backend_;
+  BackendOptions options_;
+};
+
+}  // namespace
+
+std::string in_words(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
+                                  : std::to_string(time.count()) + " ms";
+}
+
+std::unique_ptr<Group> make_backend_group(Backend backend, const BackendOptions& options) {
+  return std::make_unique<BackendGroup>(std::move(backend), options);
+}
+
+}  // namespace ddptrain

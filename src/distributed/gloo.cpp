@@ -1,0 +1,22 @@
+// The only file that sees gloo: Debian's headers, LibTorch's own copy of the library.
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "distributed/torch_compat.h"
+
+namespace ddptrain {
+
+Backend make_gloo(const Store& store, const BackendOptions& options) {
+  using c10d::ProcessGroupGloo;
+  auto gloo = ProcessGroupGloo::Options::create(options.start);
+  // By address: the host name may resolve to an outer one that a firewall guards.
+  gloo->devices = {options.loopback ? ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                                    : ProcessGroupGloo::createDefaultDevice()};
+  gloo->group_name = options.name;
+  const auto keys = c10::make_intrusive<c10d::PrefixStore>(options.name + "/", store);
+  auto made = c10::make_intrusive<ProcessGroupGloo>(keys, options.rank, options.size, gloo);
+  made->setTimeout(options.timeout);
+  return made;
+}
+
+}  // namespace ddptrain

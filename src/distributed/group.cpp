@@ -1,0 +1,91 @@
+#include "distributed/group.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ddptrain {
+namespace {
+
+class Finished final : public Pending {
+ public:
+  void wait() override {}
+};
+
+class SingleGroup final : public Group {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
+    return {tensor.detach().clone()};
+  }
+  void all_reduce(at::Tensor&) override {}
+  std::unique_ptr<Pending> all_reduce_async(at::Tensor&) override {
+    return std::make_unique<Finished>();
+  }
+  void broadcast(at::Tensor&, int) override {}
+  void barrier() override {}
+  void abort(const std::string&) override {}
+};
+
+at::Tensor bytes_of(const std::string& text, std::int64_t length) {
+  auto bytes = at::zeros({length}, at::kByte);
+  std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  return bytes;
+}
+
+std::string text_of(const at::Tensor& bytes, std::int64_t length) {
+  return {static_cast<const char*>(bytes.const_data_ptr()), static_cast<std::size_t>(length)};
+}
+
+at::Tensor flat_bytes(const at::Tensor& tensor) {
+  return tensor.detach().contiguous().reshape(-1).view(at::kByte);
+}
+
+}  // namespace
+
+std::unique_ptr<Group> make_single_group() { return std::make_unique<SingleGroup>(); }
+
+std::vector<std::string> gather_text(Group& group, const std::string& text) {
+  const auto mine = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
+  std::vector<std::int64_t> lengths;
+  for (const auto& length : group.all_gather(mine)) lengths.push_back(length.item<std::int64_t>());
+  const auto longest = *std::max_element(lengths.begin(), lengths.end());
+  const auto all = group.all_gather(bytes_of(text, longest));
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < all.size(); ++i) texts.push_back(text_of(all[i], lengths[i]));
+  return texts;
+}
+
+std::string broadcast_text(Group& group, const std::string& text, int root) {
+  auto length = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
+  group.broadcast(length, root);
+  const auto size = length.item<std::int64_t>();
+  auto bytes = group.rank() == root ? bytes_of(text, size) : at::zeros({size}, at::kByte);
+  group.broadcast(bytes, root);
+  return text_of(bytes, size);
+}
+
+void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int root) {
+  if (tensors.empty() || group.size() == 1) return;
+  std::vector<at::Tensor> parts;
+  for (const auto& tensor : tensors) parts.push_back(flat_bytes(tensor));
+  auto all = at::cat(parts);
+  group.broadcast(all, root);
+  if (group.rank() == root) return;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& tensor = tensors[i];
+    // A copy of its own: a slice of bytes need not be aligned for a wider type.
+    const auto part = all.narrow(0, first, parts[i].numel()).clone().view(tensor.scalar_type());
+    tensor.detach().copy_(part.reshape(tensor.sizes()));
+    first += parts[i].numel();
+  }
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,75 @@
+#include "distributed/store.h"
+
+#include <torch/csrc/distributed/c10d/debug.h>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+Store tcp_store(const Topology& topology, milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(topology.port);
+  options.isServer = topology.rank == 0 && !topology.store_is_served;
+  options.waitWorkers = false;  // who is missing is said by meet()
+  options.timeout = timeout;
+  options.multiTenant = true;
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(topology.address, options);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    throw Error(Exit::device,
+                "rank " + std::to_string(topology.rank) + " cannot reach the meeting point '" +
+                    topology.address + ":" + std::to_string(topology.port) + "' within " +
+                    in_words(timeout) +
+                    " (MASTER_ADDR and MASTER_PORT): " + what.substr(0, what.find('\n')));
+  }
+}
+
+Store open_store(const Topology& topology, milliseconds timeout) {
+  if (!topology.address.empty()) return tcp_store(topology, timeout);
+  return c10::make_intrusive<c10d::FileStore>(topology.store + "/ranks", topology.world);
+}
+
+std::string key(int rank) { return "here/" + std::to_string(rank); }
+
+bool has_come(c10d::Store& store, int rank, milliseconds patience) {
+  if (store.check({key(rank)})) return true;
+  if (patience.count() <= 0) return false;
+  try {
+    store.wait({key(rank)}, patience);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Store meet(const Topology& topology, milliseconds timeout) {
+  c10d::setDebugLevelFromEnvironment();
+  const auto end = Clock::now() + timeout;
+  // The run id keeps the keys of an earlier attempt apart: torchrun's store outlives restarts.
+  const auto store = c10::make_intrusive<c10d::PrefixStore>("ddptrain/" + topology.run_id,
+                                                            open_store(topology, timeout));
+  store->setTimeout(timeout);
+  store->set(key(topology.rank), std::vector<std::uint8_t>{1});
+  std::string missing;
+  for (int rank = 0; rank < topology.world; ++rank) {
+    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+    if (has_come(*store, rank, left)) continue;
+    missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (missing.empty()) return store;
+  throw Error(Exit::device, "rank " + missing + " of " + std::to_string(topology.world) +
+                                " did not come within " + in_words(timeout) +
+                                ": look at its log, or raise 'parallel.timeout.start'");
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,97 @@
+#include "distributed/world.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "distributed/store.h"
+#include "distributed/torch_compat.h"
+
+namespace ddptrain {
+namespace {
+
+std::unique_ptr<Group> gloo_group(const Store& store, BackendOptions options, const char* name) {
+  options.name = name;
+  return make_backend_group(make_gloo(store, options), options);
+}
+
+std::unique_ptr<Group> device_group(const Store& store, BackendOptions options, const char* name,
+                                    const JoinOptions& join) {
+  if (!join.cuda) return gloo_group(store, options, name);
+  options.name = name;
+  return make_backend_group(make_nccl(store, options, join.device), options);
+}
+
+World connect(const Topology& topology, const JoinOptions& options) {
+  const auto store = meet(topology, options.start);
+  BackendOptions backend;
+  backend.rank = topology.rank;
+  backend.size = topology.world;
+  backend.loopback = topology.local_world == topology.world;
+  backend.start = options.start;
+  backend.timeout = options.step;
+  World world;
+  world.rank = topology.rank;
+  world.local_rank = topology.local_rank;
+  world.size = topology.world;
+  world.control = gloo_group(store, backend, "control");
+  world.gradients = device_group(store, backend, "gradients", options);
+  world.statistics = device_group(store, backend, "statistics", options);
+  return world;
+}
+
+}  // namespace
+
+World join(const Topology& topology, const JoinOptions& options) {
+  if (topology.world == 1) return single_world();
+  try {
+    return connect(topology, options);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    throw Error(Exit::device,
+                "rank " + std::to_string(topology.rank) +
+                    " could not connect to the other ranks: " + what.substr(0, what.find('\n')));
+  }
+}
+
+World single_world() {
+  World world;
+  world.control = make_single_group();
+  world.gradients = make_single_group();
+  world.statistics = make_single_group();
+  return world;
+}
+
+std::vector<World> make_thread_worlds(int size) {
+  auto control = make_thread_groups(size);
+  auto gradients = make_thread_groups(size);
+  auto statistics = make_thread_groups(size);
+  std::vector<World> worlds;
+  for (int rank = 0; rank < size; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    worlds.push_back({rank, rank, size, std::move(control[i]), std::move(gradients[i]),
+                      std::move(statistics[i])});
+  }
+  return worlds;
+}
+
+void agree(World& world, const std::string& what, const std::string& value) {
+  const auto values = gather_text(*world.control, value);
+  std::map<std::string, std::string> said;
+  for (std::size_t rank = 0; rank < values.size(); ++rank) {
+    auto& ranks = said[values[rank]];
+    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (said.size() == 1) return;
+  std::string message = "the ranks do not agree on " + what + ": ";
+  const char* separator = "";
+  for (const auto& [text, ranks] : said) {
+    message += separator + ("rank " + ranks + " has '") +
+               (text.size() > 80 ? text.substr(0, 80) + "..." : text) + "'";
+    separator = "; ";
+  }
+  throw Error(Exit::device, message + "; start every rank with the same files and options");
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,172 @@
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "ranks.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// A folder for one test's store.
+class Folder {
+ public:
+  Folder() : path_(testing::TempDir() + "store-XXXXXX") {
+    EXPECT_NE(mkdtemp(path_.data()), nullptr);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Topology on_this_node(int rank, int world, const std::string& store) {
+  Topology topology;
+  topology.rank = topology.local_rank = rank;
+  topology.world = topology.local_world = world;
+  topology.store = store;
+  topology.run_id = "test";
+  return topology;
+}
+
+/// Ranks that join by the topology of their rank.
+std::vector<std::string> join_as_threads(int size, const std::function<Topology(int)>& topology,
+                                         const JoinOptions& options, const test::Play& rank) {
+  std::vector<std::string> messages(static_cast<std::size_t>(size));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < size; ++i)
+    threads.emplace_back([&, i] {
+      try {
+        auto world = join(topology(i), options);
+        rank(world);
+      } catch (const Error& error) {
+        messages[static_cast<std::size_t>(i)] = error.what();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return messages;
+}
+
+void use_every_collective(World& world) {
+  auto value = at::full({2, 3}, world.rank + 1.0, at::kFloat).t();  // not contiguous
+  world.gradients->all_reduce(value);
+  EXPECT_TRUE(at::equal(value, at::full({3, 2}, world.size == 2 ? 3.0 : 10.0, at::kFloat)));
+  auto pending_value = at::full({1000}, world.rank, at::kHalf);
+  const auto pending = world.gradients->all_reduce_async(pending_value);
+  const auto all = world.statistics->all_gather(at::full({1}, world.rank, at::kLong));
+  for (int i = 0; i < world.size; ++i) EXPECT_EQ(all[i].item<int>(), i);
+  pending->wait();
+  EXPECT_EQ(pending_value[999].item<float>(), world.size * (world.size - 1) / 2);
+  auto row = at::full({0}, 1.0);
+  world.control->broadcast(row, 1);
+  EXPECT_EQ(broadcast_text(*world.control, world.rank == 1 ? "one" : "", 1), "one");
+  world.control->barrier();
+}
+
+TEST(Join, RanksOfOneNodeMeetInAFile) {
+  const Folder folder;
+  for (const int size : {2, 4}) {
+    const auto store = folder.path() + "/" + std::to_string(size);
+    std::filesystem::create_directory(store);
+    const auto messages = join_as_threads(
+        size, [&](int rank) { return on_this_node(rank, size, store); }, {}, use_every_collective);
+    EXPECT_EQ(messages, std::vector<std::string>(static_cast<std::size_t>(size)));
+  }
+}
+
+int free_port() {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
+  EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  close(listener);
+  return ntohs(address.sin_port);
+}
+
+TEST(Join, RanksThatOthersStartedMeetAtAnAddress) {
+  const int port = free_port();
+  const auto topology = [&](int rank) {
+    auto made = on_this_node(rank, 2, "");
+    made.address = "127.0.0.1";
+    made.port = port;
+    return made;
+  };
+  const auto messages = join_as_threads(2, topology, {}, use_every_collective);
+  EXPECT_EQ(messages, (std::vector<std::string>{"", ""}));
+}
+
+TEST(Join, NamesWhoDidNotCome) {
+  const Folder folder;
+  JoinOptions options;
+  options.start = 100ms;
+  const auto topology = [&](int rank) { return on_this_node(rank, 4, folder.path()); };
+  const auto messages = join_as_threads(2, topology, options, [](World&) {});
+  EXPECT_THAT(messages[0], HasSubstr("rank 2, 3 of 4 did not come within 100 ms"));
+}
+
+TEST(Join, AWorldOfOneNeedsNobody) {
+  auto world = join(on_this_node(0, 1, ""), {});
+  EXPECT_EQ(world.size, 1);
+  agree(world, "everything", "yes");
+}
+
+TEST(BackendGroup, ARankThatHangsIsATimeout) {
+  const Folder folder;
+  JoinOptions options;
+  options.step = 300ms;
+  const auto topology = [&](int rank) { return on_this_node(rank, 2, folder.path()); };
+  const auto messages = join_as_threads(2, topology, options, [](World& world) {
+    if (world.rank == 1) return std::this_thread::sleep_for(1s);
+    auto value = at::zeros({4});
+    world.gradients->all_reduce(value);
+  });
+  EXPECT_THAT(messages[0], HasSubstr("rank 0, all_reduce of the gradients group: another rank did "
+                                     "not answer within 300 ms"));
+}
+
+/// In a process of its own, which ends without a word once everybody has met.
+pid_t start_rank_that_dies(const std::string& store) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  try {
+    auto world = join(on_this_node(1, 2, store), {});
+    world.control->barrier();
+  } catch (...) {
+  }
+  _exit(9);
+}
+
+TEST(BackendGroup, ARankThatDiesIsAnErrorAtOnce) {
+  const Folder folder;
+  const pid_t child = start_rank_that_dies(folder.path());
+  auto world = join(on_this_node(0, 2, folder.path()), {});
+  world.control->barrier();
+  auto value = at::zeros({1 << 20});
+  try {
+    for (int i = 0; i < 100; ++i) world.gradients->all_reduce(value);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_THAT(error.what(), HasSubstr("another rank has ended"));
+  }
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+}  // namespace
+}  // namespace ddptrain

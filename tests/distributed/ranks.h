@@ -1,0 +1,42 @@
+// Ranks as threads: every thread runs the same function with a world of its own.
+#pragma once
+
+#include <ATen/Parallel.h>
+
+#include <exception>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "distributed/world.h"
+
+namespace ddptrain::test {
+
+using Play = std::function<void(World&)>;
+
+/// Plays every rank to its end; a rank that throws leaves, so that the others do not wait for it.
+/// What each threw, in rank order; null where it did not.
+inline std::vector<std::exception_ptr> play(std::vector<World> worlds, const Play& rank) {
+  std::vector<std::exception_ptr> thrown(worlds.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < worlds.size(); ++i)
+    threads.emplace_back([&rank, &error = thrown[i], world = std::move(worlds[i])]() mutable {
+      at::set_num_threads(1);
+      try {
+        rank(world);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      world = World{};
+    });
+  for (auto& thread : threads) thread.join();
+  return thrown;
+}
+
+/// The same where no rank may throw.
+inline void play_all(int size, const Play& rank) {
+  for (const auto& error : play(make_thread_worlds(size), rank))
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace ddptrain::test
