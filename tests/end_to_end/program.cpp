@@ -1,0 +1,153 @@
+#include "program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace ddptrain::end_to_end {
+namespace fs = std::filesystem;
+
+Folder::Folder() {
+  std::string pattern = (fs::temp_directory_path() / "ddptrain-test-XXXXXX").string();
+  if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
+  path_ = pattern;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Program::Program(const std::vector<std::string>& arguments, const std::string& folder,
+                 const std::map<std::string, std::string>& environment) {
+  static int count = 0;
+  const auto stem =
+      folder + "/.program-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+  out_path_ = stem + ".out";
+  err_path_ = stem + ".err";
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ > 0) return;
+  ::setpgid(0, 0);
+  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+  const int out = ::open(out_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  const int err = ::open(err_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  if (::chdir(folder.c_str()) != 0) ::_exit(126);
+  std::string program = DDPTRAIN_BINARY;
+  std::vector<char*> argv{program.data()};
+  auto copies = arguments;
+  for (auto& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  ::_exit(127);
+}
+
+Program::~Program() {
+  if (ended_) return;
+  ::kill(-pid_, SIGKILL);
+  ::waitpid(pid_, &status_, 0);
+}
+
+void Program::signal(int number) const { ::kill(pid_, number); }
+
+bool Program::running() {
+  if (!ended_) ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return !ended_;
+}
+
+Ended Program::wait() {
+  if (!ended_) ::waitpid(pid_, &status_, 0);
+  ended_ = true;
+  const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  return {code, read(out_path_), read(err_path_)};
+}
+
+std::string Program::err() const { return read(err_path_); }
+
+Ended run(const std::vector<std::string>& arguments, const std::string& folder,
+          const std::map<std::string, std::string>& environment) {
+  return Program(arguments, folder, environment).wait();
+}
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write(const std::string& path, const std::string& text) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+bool exists(const std::string& path) { return fs::exists(path); }
+
+std::vector<std::string> list(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const std::string& shapes() {
+  static const Folder folder;
+  static const std::string path = [] {
+    const auto made =
+        run({"data", "make", "shapes", "shapes", "--train", "12", "--val", "4", "--size", "32"},
+            folder.path());
+    if (made.code != 0) throw std::runtime_error("data make shapes failed: " + made.err);
+    return folder / "shapes";
+  }();
+  return path;
+}
+
+std::vector<pid_t> processes_with(const std::string& mark) {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto name = entry.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), ::isdigit)) continue;
+    const auto line = read(entry.path() / "cmdline") + read(entry.path() / "environ");
+    if (line.find(mark) != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+std::string small_recipe(const std::string& extra) {
+  return R"(recipe: 1
+name: small
+model: {type: resnet18, num_classes: auto}
+data:
+  type: image_folder
+  root: ${env:SHAPES}
+  train: train
+  valid: val
+  transforms:
+    train:
+      - {type: random_resized_crop, size: 32, scale: [0.6, 1.0]}
+      - {type: horizontal_flip, p: 0.5}
+      - {type: normalize, preset: imagenet}
+    valid:
+      - {type: resize, size: 32}
+      - {type: normalize, preset: imagenet}
+batch: {global: 16}
+train: {duration: 8 steps}
+optimizer: {type: sgd, lr: 0.01, momentum: 0.9}
+parallel: {device: cpu}
+log: {every: 1 step, tensorboard: false}
+)" + extra;
+}
+
+}  // namespace ddptrain::end_to_end

@@ -1,0 +1,72 @@
+// Runs the built program as a user would, in a folder of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ddptrain::end_to_end {
+
+struct Ended {
+  int code = 0;     // exit code; 128 + n for a signal
+  std::string out;  // stdout
+  std::string err;  // stderr
+};
+
+/// A folder that is deleted with everything in it.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// A started program; wait() collects it. The destructor kills what is left of its process group.
+class Program {
+ public:
+  Program(const std::vector<std::string>& arguments, const std::string& folder,
+          const std::map<std::string, std::string>& environment = {});
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  Ended wait();
+  /// What it wrote to stderr so far.
+  std::string err() const;
+  bool running();
+
+ private:
+  pid_t pid_ = 0;
+  std::string out_path_, err_path_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+Ended run(const std::vector<std::string>& arguments, const std::string& folder,
+          const std::map<std::string, std::string>& environment = {});
+
+std::string read(const std::string& path);
+void write(const std::string& path, const std::string& text);
+bool exists(const std::string& path);
+std::vector<std::string> list(const std::string& folder);  // names, sorted
+
+/// A small folder of shapes, made once per test program: 10 classes, 12 train and 4 val images
+/// each, 32 px.
+const std::string& shapes();
+
+/// Processes (other than zombies already collected) whose environment or command line holds `mark`.
+std::vector<pid_t> processes_with(const std::string& mark);
+
+/// A recipe for the small shapes with the MNIST net or resnet18 at 32 px: text to write to a file.
+std::string small_recipe(const std::string& extra = {});
+
+}  // namespace ddptrain::end_to_end
