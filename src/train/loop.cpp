@@ -99,25 +99,25 @@ class Loop {
     const bool first = t_.world->rank == 0;
     const auto& duration = t_.recipe.train.duration;
     std::vector<double> flags{
-        static_cast<double>(signal), static_cast<double>(save),
+        static_cast<double>(signal),
+        static_cast<double>(save),
         static_cast<double>(first && evaluate_every_.due_after(seconds_since(evaluated_at_))),
         static_cast<double>(first && save_every_.due_after(seconds_since(saved_at_))),
         static_cast<double>(first && duration.unit == Duration::Unit::seconds &&
-                            seconds_since(began_) >= duration.count)};
+                            seconds_since(began_) >= duration.count),
+        static_cast<double>(signal > 0)};
     if (t_.world->size > 1) {
       auto sums = at::tensor(flags, at::kDouble);
       t_.world->control->all_reduce(sums);
       flags.assign(sums.data_ptr<double>(), sums.data_ptr<double>() + flags.size());
     }
-    if (flags[0] > 0) stop_for_signal(signal, flags[0]);
+    if (flags[0] > 0) {
+      result_.reason = "interrupted";
+      result_.signal = static_cast<int>(flags[0] / flags[5]);
+    }
     save_now_ = flags[1] > 0 || flags[3] > 0 || flags[0] > 0;
     evaluate_now_ = flags[2] > 0;
     time_is_up_ = flags[4] > 0;
-  }
-
-  void stop_for_signal(int own, double sum) {
-    result_.reason = "interrupted";
-    result_.signal = own > 0 ? own : static_cast<int>(sum);
   }
 
   void evaluate_if_due() {

@@ -17,8 +17,9 @@
 namespace ddptrain {
 namespace {
 
-// glibc hands activations back to the kernel after every step and faults them in again at the next: keeping them is worth
-// 1.2 to 1.6 times the speed of convolutional nets on the CPU (bench/step_resnet18).
+// glibc hands activations back to the kernel after every step and faults them in again at the next:
+// keeping them is worth 1.2 to 1.6 times the speed of convolutional nets on the CPU
+// (bench/step_resnet18).
 void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
@@ -47,8 +48,8 @@ bool met(const Recipe& recipe, const NamedValues& metrics) {
   bool all = true;
   for (const auto& [name, bounds] : recipe.expect) {
     const auto* value = find_metric(metrics, name);
-    const bool good = value && (!bounds.min || *value >= *bounds.min) &&
-                      (!bounds.max || *value <= *bounds.max);
+    const bool good =
+        value && (!bounds.min || *value >= *bounds.min) && (!bounds.max || *value <= *bounds.max);
     if (!good)
       log::error("expect: " + name + " is " + (value ? std::to_string(*value) : "not computed") +
                  (bounds.min ? ", at least " + std::to_string(*bounds.min) : "") +
