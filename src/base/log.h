@@ -5,18 +5,24 @@
 
 #include <string>
 
+#include "base/place.h"
+
 namespace ddptrain::log {
 
 enum class Level { quiet, normal, verbose };
+enum class Color { automatic, always, never };
 
-/// To be called once in each process. A rank above 0 is silent on the terminal; `file` (may be
-/// empty) receives every line of this process.
+/// To be called once in each process, again where a rank learns its file. A rank above 0 is silent
+/// on the terminal but for errors; `file` (may be empty) receives every line of this process.
 void open(Level level, int rank, const std::string& file);
+/// Whether lines on stderr have colours; automatic: on a terminal, unless NO_COLOR is set.
+void use_color(Color color);
 
-void debug(const std::string& line);    // shown with -v
-void info(const std::string& line);     // shown unless -q
-void warning(const std::string& line);  // "warning: ..."
-void error(const std::string& line);    // "error: ..." in the GCC form when the line brings a place
+void debug(const std::string& line);                      // shown with -v
+void info(const std::string& line);                       // shown unless -q
+void warning(const std::string& line);                    // "warning: ..."
+void error(const std::string& line);                      // "error: ..."
+void error(const std::string& line, const Place& place);  // "file:3:5: error: ..."
 
 /// Rewrites one line on a terminal (the status line); a no-op elsewhere. An empty text ends it.
 void status(const std::string& text);

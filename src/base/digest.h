@@ -1,0 +1,30 @@
+// Digests of text and files as lower-case hexadecimal.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ddptrain {
+
+enum class DigestKind { sha256, md5 };
+
+/// Takes bytes in pieces; finish() once.
+class Digest {
+ public:
+  explicit Digest(DigestKind kind);
+  ~Digest();
+  void add(std::string_view bytes);
+  std::string finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+std::string sha256(std::string_view text);
+std::string md5(std::string_view text);
+/// Throws an Error (Exit::data) that names the file.
+std::string digest_file(DigestKind kind, const std::string& path);
+
+}  // namespace ddptrain

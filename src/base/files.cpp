@@ -1,0 +1,133 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+  std::string reason = std::strerror(errno);
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(reason[0]));
+  throw Error(Exit::data, "cannot " + what + " '" + path + "': " + reason);
+}
+
+/// An open file that closes itself.
+class Open {
+ public:
+  explicit Open(int file) : file_(file) {}
+  ~Open() {
+    if (file_ >= 0) ::close(file_);
+  }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+  int get() const { return file_; }
+  bool ok() const { return file_ >= 0; }
+
+ private:
+  int file_;
+};
+
+std::string parent_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+bool write_all(int file, std::string_view content) {
+  while (!content.empty()) {
+    const auto written = ::write(file, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path) {
+  const Open file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) fail("read", path);
+  std::string content;
+  char buffer[1 << 16];
+  for (;;) {
+    const auto got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path);
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+void write_atomically(const std::string& path, std::string_view content) {
+  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+  {
+    const Open file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file.ok()) fail("write", path);
+    if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) {
+      const int reason = errno;
+      ::unlink(temporary.c_str());
+      errno = reason;
+      fail("write", path);
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    fail("write", path);
+  }
+  sync_folder(parent_of(path));
+}
+
+void make_folders(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) {
+    errno = code.value();
+    fail("make the folder", path);
+  }
+}
+
+bool is_writable(const std::string& folder) {
+  std::error_code code;
+  std::filesystem::path at = std::filesystem::absolute(folder, code);
+  while (!std::filesystem::exists(at, code) && at.has_relative_path()) at = at.parent_path();
+  return std::filesystem::is_directory(at, code) && ::access(at.c_str(), W_OK | X_OK) == 0;
+}
+
+void sync_folder(const std::string& folder) {
+  const Open file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.ok()) fail("open the folder", folder);
+  // Some network file systems refuse to flush a folder (EINVAL); renames are durable there anyway.
+  if (::fsync(file.get()) != 0 && errno != EINVAL) fail("flush the folder", folder);
+}
+
+FileLock::FileLock(const std::string& path, Wait wait)
+    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (file_ < 0) fail("lock", path);
+  const int how = LOCK_EX | (wait == Wait::not_at_all ? LOCK_NB : 0);
+  int result = 0;
+  do {
+    result = ::flock(file_, how);
+  } while (result != 0 && errno == EINTR);
+  held_ = result == 0;
+  if (held_ || errno == EWOULDBLOCK) return;
+  const int reason = errno;
+  ::close(file_);
+  errno = reason;
+  fail("lock", path);
+}
+
+FileLock::~FileLock() { ::close(file_); }
+
+}  // namespace ddptrain

@@ -1,0 +1,44 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace ddptrain {
+namespace {
+
+TEST(Log, PutsAPlaceBeforeAnErrorLikeACompiler) {
+  testing::internal::CaptureStderr();
+  log::open(log::Level::normal, 0, "");
+  log::info("with {braces}");
+  log::warning("slow");
+  log::error("no", {"a.yaml", 3, 5});
+  log::debug("hidden");
+  log::status("not on a terminal");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "with {braces}\nwarning: slow\na.yaml:3:5: error: no\n");
+}
+
+TEST(Log, OfOtherRanksIsSilentButWritesItsFile) {
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("ddptrain_log_" + std::to_string(::getpid())))
+          .string();
+  testing::internal::CaptureStderr();
+  log::open(log::Level::verbose, 1, path);
+  log::info("from rank 1");
+  log::open(log::Level::normal, 0, "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_NE(read_text(path).find(" from rank 1\n"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(CheckDeathTest, NamesTheExpressionAndAborts) {
+  EXPECT_DEATH(DDP_CHECK(1 + 1 == 3, "arithmetic"), "arithmetic\n.*1 \\+ 1 == 3");
+}
+
+}  // namespace
+}  // namespace ddptrain
