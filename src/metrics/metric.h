@@ -20,7 +20,8 @@ struct MetricContext {
 
 /// Evaluation cuts data into the same batches whatever the world size; `terms` of each batch travel
 /// to rank 0, which adds them in batch order. So every value is equal to the last bit on any number
-/// of ranks.
+/// of ranks. A metric with the trait "matrix" gives cells named name/row/column: for events.jsonl
+/// and the report, too many for metrics.csv.
 class Metric {
  public:
   using Make = std::unique_ptr<Metric>(const MetricContext&);

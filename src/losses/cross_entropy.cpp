@@ -1,0 +1,65 @@
+// torch.nn.CrossEntropyLoss: log-softmax over axis 1 and the negative logarithm of what the target
+// asks for. Targets are labels [rows, ...], or probabilities in the shape of the output.
+#include <ATen/ops/cross_entropy_loss.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class CrossEntropy final : public Loss {
+ public:
+  struct Options {
+    std::vector<double> weight;
+    double label_smoothing = 0;
+    std::int64_t ignore_index = -100;
+    void fields(Fields& f) {
+      f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+      f("label_smoothing", label_smoothing,
+        {.doc = "Share of the target spread over all classes, weighted like them.",
+         .min = 0,
+         .max = 1});
+      f("ignore_index", ignore_index, {.doc = "Label that does not count."});
+    }
+  };
+
+  CrossEntropy(const Options& options, const LossContext& context)
+      : options_(options), weight_(options.weight, context.classes) {}
+
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto scores = full_precision(output);
+    const auto weight = weight_.as(scores);
+    if (target.is_floating_point()) return soft(scores, target, weight);
+    const auto labels = target.to(at::kLong);
+    return labelled(values(scores, labels, weight), labels, weight, options_.ignore_index);
+  }
+
+ private:
+  at::Tensor values(const at::Tensor& scores, const at::Tensor& target,
+                    const at::Tensor& weight) const {
+    return at::cross_entropy_loss(scores, target, weight, at::Reduction::None,
+                                  options_.ignore_index, options_.label_smoothing);
+  }
+
+  /// torch divides by the number of rows here, whatever the class weights.
+  LossTerms soft(const at::Tensor& scores, const at::Tensor& target,
+                 const at::Tensor& weight) const {
+    return each_counts_once(values(scores, fitted_target(target, scores), weight));
+  }
+
+  Options options_;
+  ClassWeights weight_;
+};
+
+}  // namespace
+
+Entry<Loss> cross_entropy_loss() {
+  return entry<Loss, CrossEntropy::Options>(
+      "cross_entropy", "Softmax cross-entropy for one class per row or pixel, as torch has it.",
+      [](const CrossEntropy::Options& options, const LossContext& context) {
+        return std::make_unique<CrossEntropy>(options, context);
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,63 @@
+// fastai.losses.LabelSmoothingCrossEntropy. Without class weights it is cross_entropy with
+// label_smoothing; with them fastai leaves the uniform part unweighted, torch does not.
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/nll_loss_nd.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class FastaiLabelSmoothing final : public Loss {
+ public:
+  struct Options {
+    double eps = 0.1;
+    std::vector<double> weight;
+    void fields(Fields& f) {
+      f("eps", eps, {.doc = "Share of the target spread over all classes.", .min = 0, .max = 1});
+      f("weight", weight,
+        {.doc = "Weight of each class. As in fastai the uniform part is not weighted; its share "
+                "then depends on the mean weight of the rows at hand, so cutting a batch into "
+                "micro-batches changes it a little.",
+         .min = 0});
+    }
+  };
+
+  FastaiLabelSmoothing(const Options& options, const LossContext& context)
+      : eps_(options.eps), weight_(options.weight, context.classes) {}
+
+  /// fastai's mean is mean(uniform) + sum(weighted) / sum(weights): the uniform part is multiplied
+  /// by the mean weight, so that dividing by the sum of weights gives just that.
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto scores = full_precision(output);
+    const auto weight = weight_.as(scores);
+    const auto labels = target.to(at::kLong);
+    const auto logs = at::log_softmax(scores, 1);
+    const auto hard = at::nll_loss_nd(logs, labels, weight, at::Reduction::None, kNoLabel);
+    auto uniform = logs.sum(1).mul(-eps_ / static_cast<double>(scores.size(1)));
+    auto terms = labelled(hard.mul(1 - eps_), labels, weight, kNoLabel);
+    if (weight.defined()) uniform = uniform.mul(terms.weights.mean());
+    terms.values = terms.values.add(uniform);
+    return terms;
+  }
+
+ private:
+  static constexpr std::int64_t kNoLabel = -100;
+  double eps_;
+  ClassWeights weight_;
+};
+
+}  // namespace
+
+Entry<Loss> fastai_label_smoothing_loss() {
+  return entry<Loss, FastaiLabelSmoothing::Options>(
+      "fastai_label_smoothing",
+      "Label smoothing as fastai has it; cross_entropy's label_smoothing is torch's, which weighs "
+      "the uniform part too.",
+      [](const FastaiLabelSmoothing::Options& options, const LossContext& context) {
+        return std::make_unique<FastaiLabelSmoothing>(options, context);
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,41 @@
+// torch.nn.HuberLoss: square / 2 below delta, delta * (difference - delta / 2) above.
+#include <ATen/ops/huber_loss.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class Huber final : public Loss {
+ public:
+  struct Options {
+    double delta = 1;
+    void fields(Fields& f) {
+      f("delta", delta, {.doc = "Difference at which the square turns into a line.", .min = 0, .above_min = true});
+    }
+  };
+
+  explicit Huber(const Options& options) : delta_(options.delta) {}
+
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto values = full_precision(output);
+    return each_counts_once(
+        at::huber_loss(values, fitted_target(target, values), at::Reduction::None, delta_));
+  }
+
+ private:
+  double delta_;
+};
+
+}  // namespace
+
+Entry<Loss> huber_loss() {
+  return entry<Loss, Huber::Options>(
+      "huber", "Squared difference near the target, delta times the absolute one further out.",
+      [](const Huber::Options& options, const LossContext&) {
+        return std::make_unique<Huber>(options);
+      });
+}
+
+}  // namespace ddptrain

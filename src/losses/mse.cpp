@@ -1,0 +1,27 @@
+// torch.nn.MSELoss: targets have the output's shape.
+#include <ATen/ops/mse_loss.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class Mse final : public Loss {
+ public:
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto values = full_precision(output);
+    return each_counts_once(
+        at::mse_loss(values, fitted_target(target, values), at::Reduction::None));
+  }
+};
+
+}  // namespace
+
+Entry<Loss> mse_loss() {
+  return entry<Loss, NoOptions>(
+      "mse", "Squared difference of output and target.",
+      [](const NoOptions&, const LossContext&) { return std::make_unique<Mse>(); });
+}
+
+}  // namespace ddptrain

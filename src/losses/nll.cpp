@@ -1,0 +1,47 @@
+// torch.nn.NLLLoss: outputs are log-probabilities over axis 1, targets are labels.
+#include <ATen/ops/nll_loss_nd.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class Nll final : public Loss {
+ public:
+  struct Options {
+    std::vector<double> weight;
+    std::int64_t ignore_index = -100;
+    void fields(Fields& f) {
+      f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+      f("ignore_index", ignore_index, {.doc = "Label that does not count."});
+    }
+  };
+
+  Nll(const Options& options, const LossContext& context)
+      : ignored_(options.ignore_index), weight_(options.weight, context.classes) {}
+
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto scores = full_precision(output);
+    const auto weight = weight_.as(scores);
+    const auto labels = target.to(at::kLong);
+    auto values = at::nll_loss_nd(scores, labels, weight, at::Reduction::None, ignored_);
+    return labelled(std::move(values), labels, weight, ignored_);
+  }
+
+ private:
+  std::int64_t ignored_;
+  ClassWeights weight_;
+};
+
+}  // namespace
+
+Entry<Loss> nll_loss() {
+  return entry<Loss, Nll::Options>(
+      "nll", "Negative log-likelihood of outputs that are log-probabilities already.",
+      [](const Nll::Options& options, const LossContext& context) {
+        return std::make_unique<Nll>(options, context);
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,40 @@
+// What losses share: the precision they work in, and targets that fit an output.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "losses/loss.h"
+
+namespace ddptrain {
+
+/// fp16 and bf16 outputs (autocast) as float32; others as they are.
+at::Tensor full_precision(const at::Tensor& output);
+
+/// A target of the output's shape and dtype; a [rows] target fits a [rows, 1] output. Any other
+/// difference is an Error, never a broadcast.
+at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output);
+
+/// Terms in which each element counts once.
+LossTerms each_counts_once(at::Tensor values);
+
+/// Class weights as recipes give them; an empty list stands for none and gives an undefined tensor.
+class ClassWeights {
+ public:
+  /// An Error where the number of weights is not that of the classes (0: not known).
+  ClassWeights(const std::vector<double>& weights, std::int64_t classes);
+  bool given() const { return weights_.defined(); }
+  /// On the device and in the dtype of an output.
+  at::Tensor as(const at::Tensor& output) const;
+
+ private:
+  at::Tensor weights_;
+};
+
+/// Terms of a loss with class labels: weight[target] per unit, 0 where the target is `ignored`.
+LossTerms labelled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,
+                   std::int64_t ignored);
+
+}  // namespace ddptrain

@@ -1,0 +1,41 @@
+// torch.nn.SmoothL1Loss: square / (2 beta) below beta, difference - beta / 2 above.
+#include <ATen/ops/smooth_l1_loss.h>
+
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class SmoothL1 final : public Loss {
+ public:
+  struct Options {
+    double beta = 1;
+    void fields(Fields& f) {
+      f("beta", beta, {.doc = "Difference at which the square turns into a line; 0 is l1.", .min = 0});
+    }
+  };
+
+  explicit SmoothL1(const Options& options) : beta_(options.beta) {}
+
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    const auto values = full_precision(output);
+    return each_counts_once(
+        at::smooth_l1_loss(values, fitted_target(target, values), at::Reduction::None, beta_));
+  }
+
+ private:
+  double beta_;
+};
+
+}  // namespace
+
+Entry<Loss> smooth_l1_loss() {
+  return entry<Loss, SmoothL1::Options>(
+      "smooth_l1", "Squared difference divided by beta near the target, absolute further out.",
+      [](const SmoothL1::Options& options, const LossContext&) {
+        return std::make_unique<SmoothL1>(options);
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,39 @@
+// Share of units whose largest score is the target's (fastai.metrics.accuracy).
+#include "metrics/catalog.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+class Accuracy final : public Metric {
+ public:
+  struct Options {
+    std::int64_t axis = 1;
+    void fields(Fields& f) {
+      f("axis", axis, {.doc = "Axis of the classes in the output; -1 is the last.", .min = -1});
+    }
+  };
+
+  explicit Accuracy(const Options& options) : axis_(options.axis) {}
+
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    const auto guess = predicted(output, axis_);
+    return count_true(guess.eq(labels_of(target, guess, axis_)));
+  }
+  Values values(const Terms& total) const override { return {{"accuracy", ratio(total)}}; }
+
+ private:
+  std::int64_t axis_;
+};
+
+}  // namespace
+
+Entry<Metric> accuracy_metric() {
+  return entry<Metric, Accuracy::Options>(
+      "accuracy", "Share of rows (or pixels) whose largest score is the target's.",
+      [](const Accuracy::Options& options, const MetricContext&) {
+        return std::make_unique<Accuracy>(options);
+      });
+}
+
+}  // namespace ddptrain

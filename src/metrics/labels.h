@@ -1,0 +1,33 @@
+// Class labels and scores as metrics read them: classes along one axis, everything else a unit
+// (row, pixel, token) of its own.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "metrics/metric.h"
+
+namespace ddptrain {
+
+/// The class with the largest score of each unit; the first of equal ones.
+at::Tensor predicted(const at::Tensor& output, std::int64_t axis = 1);
+
+/// Targets as int64 in the shape of `units`; probabilities (as many axes as the output) count as
+/// their largest class. An Error where the shapes differ.
+at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int64_t axis = 1);
+
+/// How many elements are true, and how many there are.
+Metric::Terms count_true(const at::Tensor& flags);
+
+/// counts[true * classes + predicted] over all units.
+std::vector<double> count_pairs(const at::Tensor& output, const at::Tensor& target);
+
+/// The name of a class for a value's name: the given one, or its number.
+std::string class_name(const MetricContext& context, std::size_t index);
+
+/// total[0] / total[1], NaN where nothing was counted.
+double ratio(const Metric::Terms& total);
+
+}  // namespace ddptrain

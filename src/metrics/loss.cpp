@@ -1,0 +1,25 @@
+// The mean loss: sum of values over sum of weights, both over the whole split.
+#include "metrics/catalog.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+class MeanLoss final : public Metric {
+ public:
+  Terms terms(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
+    return {loss.values.sum(at::kDouble).item<double>(),
+            loss.weights.sum(at::kDouble).item<double>()};
+  }
+  Values values(const Terms& total) const override { return {{"loss", ratio(total)}}; }
+};
+
+}  // namespace
+
+Entry<Metric> loss_metric() {
+  return entry<Metric, NoOptions>(
+      "loss", "The mean of the loss over everything that counts.",
+      [](const NoOptions&, const MetricContext&) { return std::make_unique<MeanLoss>(); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,16 @@
+#include "metrics/metric.h"
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+void Metric::add(Terms& total, const Terms& batch) const {
+  if (total.empty()) {
+    total = batch;
+    return;
+  }
+  DDP_CHECK(total.size() == batch.size(), "terms of one metric differ in number");
+  for (std::size_t i = 0; i < total.size(); ++i) total[i] += batch[i];
+}
+
+}  // namespace ddptrain
