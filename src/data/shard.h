@@ -13,8 +13,19 @@ struct ShardPlan {
   std::int64_t world = 1;
   std::int64_t global = 1;      // samples per optimiser step
   std::int64_t accumulate = 1;  // micro-steps per optimiser step
-  bool drop_last = true;
+  bool drop_last = true;        // leave out incomplete batches: global ones, else each rank's
+  bool pad = true;  // the peers' layouts repeat samples until all ranks have equally many; without,
+                    // interleaved leaves an incomplete round out (DistributedSampler's drop_last)
+                    // and round_robin and split end short (Accelerate without even_batches)
 };
+
+/// A recipe's `loader` section for a batch plan and a number of ranks.
+struct StepSize {
+  std::int64_t global = 1;
+  std::int64_t accumulate = 1;
+  std::int64_t world = 1;
+};
+ShardPlan shard_plan(const LoaderSpec& loader, const StepSize& step);
 
 /// Rows first .. first + count - 1 of an epoch's global order do not suffice for every layout, so a
 /// micro-batch lists positions in that order. `first_row` is the place of its row 0 in the step's
@@ -25,7 +36,8 @@ struct Micro {
 };
 
 /// steps[k][a] is micro-step a of optimiser step k for one rank. Every rank has the same number of
-/// both.
+/// both; a rank that has run out of rows has empty ones. Throws an Error (Exit::recipe) where a
+/// peer's layout needs batches of equal size and `global` does not divide.
 using RankPlan = std::vector<std::vector<Micro>>;
 RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank);
 
