@@ -1,5 +1,5 @@
-// The rules by which fastai, PyTorch and Accelerate deal an order to ranks, as functions of numbers.
-// Torch-free.
+// The rules by which fastai, PyTorch and Accelerate deal an order to ranks, as functions of
+// numbers. Torch-free.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Rounds {
 /// gives the same rows (with `even`).
 Batches dealt(const Batches& all, RankOf who, const Rounds& rounds);
 
-/// BatchSamplerShard with split_batches: a piece of every batch; `rounds.batch` must be given and be
-/// a multiple of the world.
+/// BatchSamplerShard with split_batches: a piece of every batch; `rounds.batch` must be given and
+/// be a multiple of the world.
 Batches split(const Batches& all, RankOf who, const Rounds& rounds);
 
 /// accelerate.data_loader.DataLoaderDispatcher: rank 0 reads and sends. Rounds of `world` batches

@@ -84,8 +84,7 @@ RankPlan in_windows(Batches batches, const ShardPlan& plan, std::int64_t rank) {
 }  // namespace
 
 ShardPlan shard_plan(const LoaderSpec& loader, const StepSize& step) {
-  return {loader.shard,    step.world,       step.global,
-          step.accumulate, loader.drop_last, loader.pad};
+  return {loader.shard, step.world, step.global, step.accumulate, loader.drop_last, loader.pad};
 }
 
 RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank) {

@@ -34,6 +34,7 @@ struct LoaderSpec {
   std::int64_t prefetch = 4;   // batches ahead
   bool drop_last = true;       // leave out the incomplete last global batch of an epoch
   Layout shard = Layout::global_batch;
+  bool pad = true;  // the other layouts repeat samples until all ranks have equally many
   void fields(Fields& f);
 };
 

@@ -110,13 +110,8 @@ void build_optimisation(Training& t) {
 }  // namespace
 
 ShardPlan shard_plan(const Training& t) {
-  ShardPlan plan;
-  plan.layout = t.section.loader.shard;
-  plan.world = t.world->size;
-  plan.global = t.placement.batch.global;
-  plan.accumulate = t.placement.batch.accumulate;
-  plan.drop_last = t.section.loader.drop_last;
-  return plan;
+  const auto& batch = t.placement.batch;
+  return shard_plan(t.section.loader, {batch.global, batch.accumulate, t.world->size});
 }
 
 std::unique_ptr<Dataset> build_data(const Recipe& recipe) {

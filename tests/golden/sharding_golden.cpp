@@ -60,11 +60,13 @@ void expect_flat_ranks(const Case& c, const ShardPlan& plan, const Rows& order =
 /// What all ranks saw at a step, in rank order, each sample where it first comes.
 Rows gathered(std::int64_t n, const ShardPlan& plan, std::size_t step, std::vector<bool>& seen) {
   Rows rows;
-  for (std::int64_t r = 0; r < plan.world; ++r)
-    for (const auto p : rank_batches(n, plan, r).at(step)) {
+  for (std::int64_t r = 0; r < plan.world; ++r) {
+    const auto batches = rank_batches(n, plan, r);
+    for (const auto p : batches.at(step)) {
       if (!seen[static_cast<std::size_t>(p)]) rows.push_back(p);
       seen[static_cast<std::size_t>(p)] = true;
     }
+  }
   return rows;
 }
 
@@ -120,8 +122,9 @@ GOLDEN(sharding, torch_distributed_sampler) {
 ShardPlan accelerate_plan(const json& input, bool even) {
   const bool whole = input.at("split_batches");
   const std::int64_t world = input.at("world"), batch = input.at("batch");
-  const json loader = {
-      {"shard", whole ? "split" : "round_robin"}, {"drop_last", input.at("drop_last")}, {"pad", even}};
+  const json loader = {{"shard", whole ? "split" : "round_robin"},
+                       {"drop_last", input.at("drop_last")},
+                       {"pad", even}};
   auto plan = plan_of(loader, world, batch);
   if (whole) plan.global = batch;
   return plan;
@@ -147,7 +150,7 @@ GOLDEN(sharding, accelerate_varying_batches) {
   const Batches all = c.input.at("batches");
   const std::int64_t world = c.input.at("world");
   for (std::int64_t r = 0; r < world; ++r)
-    EXPECT_EQ(json(dealt(all, {r, world}, {.even = c.input.at("even_batches")})),
+    EXPECT_EQ(json(dealt(all, {r, world}, {{}, false, c.input.at("even_batches")})),
               c.expect.at("ranks").at(r));
 }
 

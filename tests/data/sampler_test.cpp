@@ -1,0 +1,97 @@
+#include "data/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+using Order = std::vector<std::int64_t>;
+
+Order draw(Node choice_node, const SamplerContext& context, std::int64_t epoch = 0) {
+  Choice<Sampler> choice;
+  choice.choose(std::move(choice_node));
+  return catalog<Sampler>().build(choice, context)->order(epoch);
+}
+
+Node sampler(std::string type, std::string key = {}, std::string value = {}) {
+  auto node = Node::map();
+  node.set("type", Node::scalar(std::move(type)));
+  if (!key.empty()) node.set(key, Node::scalar(std::move(value)));
+  return node;
+}
+
+Order all(std::int64_t n) {
+  Order order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+TEST(Sequential, KeepsTheOrder) { EXPECT_EQ(draw(sampler("sequential"), {5, {}, 1}), all(5)); }
+
+TEST(Shuffle, IsAPermutationOfItsOwnForEachSeedAndEpoch) {
+  std::set<Order> seen;
+  for (std::uint64_t seed : {0, 1, 2})
+    for (std::int64_t epoch : {0, 1, 2}) {
+      auto order = draw(sampler("shuffle"), {100, {}, seed}, epoch);
+      EXPECT_EQ(order, draw(sampler("shuffle"), {100, {}, seed}, epoch));
+      seen.insert(order);
+      std::sort(order.begin(), order.end());
+      EXPECT_EQ(order, all(100));
+    }
+  EXPECT_EQ(seen.size(), 9);
+}
+
+TEST(Shuffle, PutsEverySampleEverywhereEquallyOften) {
+  std::vector<std::vector<int>> counts(4, std::vector<int>(4));
+  constexpr int epochs = 4000;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    const auto order = draw(sampler("shuffle"), {4, {}, 7}, epoch);
+    for (std::size_t i = 0; i < 4; ++i) ++counts[i][static_cast<std::size_t>(order[i])];
+  }
+  for (const auto& row : counts)
+    for (const int count : row) EXPECT_NEAR(count, epochs / 4, 5 * 27.4);  // 5 deviations
+}
+
+TEST(Partial, DrawsSomeWithoutRepeatingAny) {
+  const auto order = draw(sampler("partial", "samples", "10"), {100, {}, 1});
+  EXPECT_EQ(order.size(), 10);
+  EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), 10);
+  EXPECT_NE(order, draw(sampler("partial", "samples", "10"), {100, {}, 1}, 1));
+  EXPECT_EQ(draw(sampler("partial", "samples", "10"), {3, {}, 1}).size(), 3);
+}
+
+TEST(Weighted, DrawsInProportionAndNeverAtWeightZero) {
+  const std::vector<double> weights{1, 0, 3, 4};
+  for (const auto* rule : {"philox", "torch"}) {
+    std::vector<double> counts(4);
+    constexpr int epochs = 1000;
+    for (int epoch = 0; epoch < epochs; ++epoch)
+      for (const auto i : draw(sampler("weighted", "order", rule), {4, weights, 3}, epoch))
+        ++counts[static_cast<std::size_t>(i)];
+    EXPECT_EQ(counts[1], 0);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double share = weights[i] / 8;
+      const double deviation = std::sqrt(4 * epochs * share * (1 - share));
+      EXPECT_NEAR(counts[i], 4 * epochs * share, 5 * deviation) << rule;
+    }
+  }
+}
+
+TEST(Weighted, TreatsAllAlikeWithoutWeights) {
+  EXPECT_EQ(draw(sampler("weighted"), {50, {}, 3}).size(), 50);
+}
+
+TEST(Weighted, RefusesWeightsThatDrawNothing) {
+  EXPECT_THROW(draw(sampler("weighted"), {2, {0, 0}, 3}), Error);
+  EXPECT_THROW(draw(sampler("weighted"), {2, {1, -1}, 3}), Error);
+}
+
+}  // namespace
+}  // namespace ddptrain
