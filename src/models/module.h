@@ -37,6 +37,9 @@ class Module {
   /// This module and all below it with dotted names; the root's is empty.
   std::vector<std::pair<std::string, Module*>> modules();
 
+  /// Whether this is a normalisation layer, whose parameters recipes may exempt from weight decay.
+  virtual bool is_norm() const { return false; }
+
   /// Moves and converts every floating tensor in place (handles stay valid); integer buffers only
   /// move.
   void to(at::Device device, at::ScalarType dtype);

@@ -1,0 +1,36 @@
+// The options that every optimiser has.
+#include "optim/common_options.h"
+
+#include "config/decode.h"
+
+namespace ddptrain {
+
+void OptimizerCommon::fields(Fields& f) {
+  f("lr", lr, {.doc = "Learning rate that the schedule scales.", .min = 0});
+  f("weight_decay", weight_decay, {.doc = "Weight decay.", .min = 0});
+  f("no_decay", no_decay,
+    {.doc = "Parameters without weight decay: norm, bias, or name patterns with *."});
+  f("lr_batch", lr_batch,
+    {.doc = "The global batch that lr is for; the rate scales with the batch. Null: it does not.",
+     .min = 1});
+}
+
+OptimizerCommon common_options(const ChoiceBase& optimizer) {
+  const Node* node = &optimizer.node();
+  for (const Node* inner = node->find("inner"); inner && inner->is_map();
+       inner = node->find("inner"))
+    node = inner;
+  return decode<OptimizerCommon>(*node);
+}
+
+void betas_field(Fields& f, std::vector<double>& betas) {
+  f("betas", betas,
+    {.doc = "Decay rates of the running means of the gradient and of its square.",
+     .min = 0,
+     .max = 1,
+     .below_max = true,
+     .min_items = 2,
+     .max_items = 2});
+}
+
+}  // namespace ddptrain

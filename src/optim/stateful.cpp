@@ -1,0 +1,169 @@
+// What all optimisers share: groups, state by name in a fixed order, and which parameters move.
+#include "optim/stateful.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream out;
+  out << tensor.sizes();
+  return out.str();
+}
+
+/// The fused kernels walk memory, so gradients must lie as their parameters do.
+at::Tensor laid_out_as(const at::Tensor& parameter, const at::Tensor& gradient) {
+  if (gradient.strides() == parameter.strides()) return gradient;
+  return at::empty_like(parameter, gradient.options()).copy_(gradient);
+}
+
+bool moves_with(const Update& u, const at::Tensor& parameter, std::size_t group, float steps) {
+  const auto& first = u.parameters.front();
+  return u.group == group && static_cast<float>(u.step) == steps &&
+         first.scalar_type() == parameter.scalar_type() && first.device() == parameter.device();
+}
+
+}  // namespace
+
+Stateful::Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, StateNames names)
+    : common_(std::move(common)), groups_(std::move(groups)), names_(std::move(names)) {
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (const auto& [name, tensor] : groups_[g].parameters)
+      entries_.push_back({name, tensor, g, {}});
+  steps_ = at::zeros({static_cast<std::int64_t>(entries_.size())}, at::kFloat);
+  counts_ = steps_.mutable_data_ptr<float>();
+  active_.assign(entries_.size(), 0);
+}
+
+void Stateful::step(const Rates& rates) {
+  at::NoGradGuard no_grad;
+  find_gradients();
+  for (auto& u : updates_) begin(u, rates);
+  prepare(updates_);
+  for (auto& u : updates_) {
+    update(u);
+    u.gradients.clear();  // the engine may free or reuse them
+  }
+}
+
+/// The lists are kept from step to step; they are built anew when other parameters have gradients.
+void Stateful::find_gradients() {
+  bool changed = false;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const char active = entries_[i].parameter.grad().defined();
+    changed |= active != active_[i];
+    active_[i] = active;
+  }
+  if (changed) regroup();
+}
+
+void Stateful::regroup() {
+  updates_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (active_[i]) add_to_update(i);
+}
+
+void Stateful::add_to_update(std::size_t index) {
+  auto& entry = entries_[index];
+  if (entry.slots.empty()) create_slots(entry);
+  Update* found = nullptr;
+  for (auto& u : updates_)
+    if (moves_with(u, entry.parameter, entry.group, counts_[index])) found = &u;
+  if (!found) {
+    found = &updates_.emplace_back();
+    found->state.resize(names_.slots.size());
+    found->group = entry.group;
+    found->step = static_cast<std::int64_t>(counts_[index]);
+  }
+  found->members.push_back(index);
+  found->parameters.push_back(entry.parameter);
+  found->steps.push_back(steps_.select(0, static_cast<std::int64_t>(index)));
+  for (std::size_t s = 0; s < entry.slots.size(); ++s) found->state[s].push_back(entry.slots[s]);
+}
+
+void Stateful::begin(Update& u, const Rates& rates) {
+  const auto& group = groups_[u.group];
+  u.lr = rates.lr * group.lr_scale;
+  u.weight_decay = common_.weight_decay * group.decay_scale;
+  u.momentum = rates.momentum;
+  ++u.step;
+  for (const auto index : u.members) {
+    counts_[index] = static_cast<float>(u.step);
+    const auto& parameter = entries_[index].parameter;
+    u.gradients.push_back(laid_out_as(parameter, parameter.grad()));
+  }
+}
+
+void Stateful::create_slots(Entry& entry) {
+  for (std::size_t s = 0; s < names_.slots.size(); ++s)
+    entry.slots.push_back(at::zeros_like(entry.parameter.detach()));
+}
+
+std::vector<std::string> Stateful::names_of(const Entry& entry) const {
+  std::vector<std::string> names;
+  if (names_.step) names.push_back(entry.name + ".step");
+  for (const auto& slot : names_.slots) names.push_back(entry.name + "." + slot);
+  return names;
+}
+
+at::Tensor Stateful::handle(std::size_t index, std::size_t name) const {
+  if (names_.step && name == 0) return steps_.select(0, static_cast<std::int64_t>(index));
+  return entries_[index].slots[name - (names_.step ? 1 : 0)];
+}
+
+std::vector<NamedTensor> Stateful::state() const {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (counts_[i] == 0) continue;
+    const auto names = names_of(entries_[i]);
+    for (std::size_t n = 0; n < names.size(); ++n) all.push_back({names[n], handle(i, n)});
+  }
+  return all;
+}
+
+void Stateful::load(const std::vector<NamedTensor>& state) {
+  at::NoGradGuard no_grad;
+  std::map<std::string, at::Tensor> given;
+  for (const auto& [name, tensor] : state) given.emplace(name, tensor);
+  for (std::size_t i = 0; i < entries_.size(); ++i) load_entry(i, given);
+  if (!given.empty())
+    throw Error(Exit::data, "optimizer state '" + given.begin()->first +
+                                "' belongs to no parameter, or to another optimizer");
+  active_.assign(entries_.size(), 0);  // steps may differ now: group again
+  updates_.clear();
+}
+
+/// Takes what belongs to an entry out of `given`: all of its state, or none when it never moved.
+void Stateful::load_entry(std::size_t index, std::map<std::string, at::Tensor>& given) {
+  auto& entry = entries_[index];
+  const auto names = names_of(entry);
+  std::size_t found = 0;
+  for (const auto& name : names) found += given.count(name);
+  counts_[index] = found > 0 ? 1 : 0;  // exact where the steps are part of the state
+  if (found == 0) return entry.slots.clear();
+  if (entry.slots.empty()) create_slots(entry);
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const auto source = given.find(names[n]);
+    if (source == given.end())
+      throw Error(Exit::data, "optimizer state '" + names[n] + "' is missing");
+    auto target = handle(index, n);
+    if (source->second.sizes() != target.sizes())
+      throw Error(Exit::data, "optimizer state '" + names[n] + "' has shape " +
+                                  shape_text(source->second) + ", parameter '" + entry.name +
+                                  "' wants " + shape_text(target));
+    target.copy_(source->second);
+    given.erase(source);
+  }
+}
+
+}  // namespace ddptrain

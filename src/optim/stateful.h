@@ -1,0 +1,79 @@
+// What all optimisers share: groups, state by name in a fixed order, and which parameters move.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optim/common_options.h"
+#include "optim/optimizer.h"
+
+namespace ddptrain {
+
+/// Parameters that are moved together: one group, device, type and step number.
+struct Update {
+  std::vector<at::Tensor> parameters;
+  std::vector<at::Tensor> gradients;           // with the parameters' strides
+  std::vector<std::vector<at::Tensor>> state;  // [slot][parameter]
+  std::vector<at::Tensor> steps;               // number of this step: float scalars on the CPU
+  std::int64_t step = 0;                       // the same number, from 1
+  double lr = 0;                               // the group's multipliers applied
+  double weight_decay = 0;
+  std::optional<double> momentum;  // where a schedule cycles it
+  std::vector<std::size_t> members;
+  std::size_t group = 0;
+};
+
+/// Names of the state tensors of each parameter, torch's, in torch's order. `step` adds the number
+/// of steps made, a float scalar, before them.
+struct StateNames {
+  bool step = false;
+  std::vector<std::string> slots;
+};
+
+/// A parameter's state is created, as zeros, when its first gradient comes.
+class Stateful : public Optimizer {
+ public:
+  double lr() const final { return common_.lr; }
+  void step(const Rates& rates) final;
+  std::vector<NamedTensor> state() const final;
+  void load(const std::vector<NamedTensor>& state) final;
+  const std::vector<ParameterGroup>& groups() const final { return groups_; }
+
+ protected:
+  Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, StateNames names);
+
+  /// Called once per step before the updates, for what depends on all gradients.
+  virtual void prepare(std::span<const Update>) {}
+  virtual void update(const Update& u) = 0;
+
+ private:
+  struct Entry {
+    std::string name;
+    at::Tensor parameter;
+    std::size_t group;
+    std::vector<at::Tensor> slots;  // empty before the first gradient
+  };
+
+  void find_gradients();
+  void regroup();
+  void add_to_update(std::size_t index);
+  void begin(Update& u, const Rates& rates);
+  void create_slots(Entry& entry);
+  std::vector<std::string> names_of(const Entry& entry) const;
+  at::Tensor handle(std::size_t index, std::size_t name) const;
+  void load_entry(std::size_t index, std::map<std::string, at::Tensor>& given);
+
+  OptimizerCommon common_;
+  std::vector<ParameterGroup> groups_;
+  StateNames names_;
+  std::vector<Entry> entries_;
+  at::Tensor steps_;          // one float per entry; state hands out views
+  float* counts_;             // the numbers of steps_
+  std::vector<char> active_;  // which entries have a gradient in updates_
+  std::vector<Update> updates_;
+};
+
+}  // namespace ddptrain
