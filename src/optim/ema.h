@@ -26,27 +26,25 @@ struct EmaOptions {
 /// The share of the average that update number `update` (from 0) keeps; 0 copies the weights.
 double kept_share(const EmaOptions& options, std::int64_t update);
 
-/// Keeps averages of parameters and the latest copy of buffers. Nothing is swapped: evaluation
-/// reads averages() through a model of its own.
+/// Keeps an average of every parameter. Buffers are not averaged: the model's own are right.
 class Ema {
  public:
-  Ema(EmaOptions options, const std::vector<NamedTensor>& parameters,
-      const std::vector<NamedTensor>& buffers);
+  Ema(const std::vector<NamedTensor>& parameters, EmaOptions options);
+  Ema(const std::vector<NamedTensor>& parameters, double decay)
+      : Ema(parameters, EmaOptions{.decay = decay}) {}
 
-  /// After an optimiser step.
+  /// After an optimiser step. The first one copies.
   void update();
 
-  /// Parameters, then buffers, with the names given; live handles.
-  const std::vector<NamedTensor>& averages() const { return averages_; }
+  /// The averages, named as the parameters; live handles.
+  const std::vector<NamedTensor>& parameters() const { return averages_; }
 
-  /// The averages and "ema_updates"; `load` refuses what does not fit.
+  /// The averages and "ema_updates", what a checkpoint keeps; live handles.
   std::vector<NamedTensor> state() const;
-  void load(const std::vector<NamedTensor>& state);
 
  private:
   EmaOptions options_;
-  std::vector<at::Tensor> parameters_, buffers_;      // the model's
-  std::vector<at::Tensor> mean_parameters_, copies_;  // ours, same order
+  std::vector<at::Tensor> live_, means_;  // in the same order
   std::vector<NamedTensor> averages_;
   at::Tensor updates_;
 };

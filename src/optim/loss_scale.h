@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ddptrain {
 
@@ -15,25 +16,24 @@ struct LossScaleOptions {
 /// Grows after `growth_interval` finite steps in a row, backs off after each that is not finite.
 class LossScale {
  public:
-  /// What a checkpoint keeps.
-  struct State {
-    double scale = 1;
-    std::int64_t finite_steps = 0;  // since the last change, torch's growth_tracker
-  };
-
   explicit LossScale(const LossScaleOptions& options = {})
-      : options_(options), state_{options.initial, 0} {}
+      : options_(options), scale_(options.initial) {}
 
-  double scale() const { return state_.scale; }
+  double scale() const { return scale_; }
+  /// Since the last change; torch's growth_tracker.
+  std::int64_t finite_steps() const { return finite_steps_; }
+
   /// After each step; a step that was not finite must not have moved the parameters.
   void update(bool finite);
 
-  const State& state() const { return state_; }
-  void load(const State& state) { state_ = state; }
+  /// What a checkpoint keeps, as a JSON object.
+  std::string state() const;
+  void load(const std::string& state);
 
  private:
   LossScaleOptions options_;
-  State state_;
+  double scale_;
+  std::int64_t finite_steps_ = 0;
 };
 
 }  // namespace ddptrain

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "optim/common_options.h"
 #include "optim/optimizer.h"
+#include "optim/options.h"
 
 namespace ddptrain {
 

@@ -94,13 +94,20 @@ std::vector<std::unique_ptr<Metric>> make_metrics(const Recipe& recipe, const Da
   return metrics;
 }
 
+// The recipe's rate, scaled to the global batch where it was written for another one.
+double base_rate(const Training& t, const OptimizerCommon& common) {
+  if (!common.lr_batch) return t.optimizer->lr();
+  const auto global = static_cast<double>(t.placement.batch.global);
+  return t.optimizer->lr() * global / static_cast<double>(*common.lr_batch);
+}
+
 void build_optimisation(Training& t) {
   const auto& recipe = t.recipe;
-  const auto common = decode<OptimizerCommon>(recipe.optimizer.node());
+  const auto common = common_options(recipe.optimizer);
   t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
                                            group_parameters(t.engine->model(), common.no_decay));
   t.schedule = catalog<Schedule>().build(
-      recipe.schedule, ScheduleContext{t.optimizer->lr(), t.optimizer->momentum()});
+      recipe.schedule, ScheduleContext{base_rate(t, common), t.optimizer->momentum()});
   if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
   if (recipe.train.ema)
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), recipe.train.ema->decay);

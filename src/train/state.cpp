@@ -82,7 +82,7 @@ Checkpoint capture(const Training& t) {
   checkpoint.step = t.position.step;
   checkpoint.model = t.engine->model().state();
   checkpoint.optimizer = t.optimizer->state();
-  if (t.ema) checkpoint.ema = t.ema->parameters();
+  if (t.ema) checkpoint.ema = t.ema->state();
   Json state;
   state["format"] = 1;
   state["position"] = position_json(t.position);
@@ -103,7 +103,7 @@ void restore(Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.model, t.engine->model().state(), "the model");
   t.engine->parameters_changed();
   t.optimizer->load(checkpoint.optimizer);
-  if (t.ema && !checkpoint.ema.empty()) restore(checkpoint.ema, t.ema->parameters(), "the average");
+  if (t.ema && !checkpoint.ema.empty()) restore(checkpoint.ema, t.ema->state(), "the average");
   if (t.ema && checkpoint.ema.empty())
     log::warning("the checkpoint has no average of weights (train.ema); it starts here");
   t.position = position_of(state.at("position"));

@@ -1,5 +1,5 @@
 // The options that every optimiser has.
-#include "optim/common_options.h"
+#include "optim/options.h"
 
 #include "config/decode.h"
 
