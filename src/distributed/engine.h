@@ -10,18 +10,12 @@
 #include <vector>
 
 #include "data/batch.h"
+#include "distributed/numerics.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
 #include "models/model.h"
 
 namespace ddptrain {
-
-/// How the arithmetic of the forward pass is done.
-struct Numerics {
-  at::ScalarType parameters = at::kFloat;  // master weights: kFloat, or kDouble for fp64
-  std::optional<at::ScalarType> autocast;  // kBFloat16 or kHalf for mixed precision
-  bool channels_last = false;
-};
 
 struct EngineOptions {
   Numerics numerics;
@@ -29,7 +23,6 @@ struct EngineOptions {
   int replicas = 1;                      // dp only
   std::vector<std::int64_t> device_ids;  // dp on CUDA: one device per replica
   bool sync_bn = false;
-  double initial_loss_scale = 1;  // fp16: 65536
   // ddp, torch's names and meaning
   std::int64_t bucket_bytes = 25 << 20;
   bool find_unused_parameters = false;
@@ -42,9 +35,8 @@ struct EngineOptions {
 struct MicroStep {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
-  bool last = true;  // gradients are communicated on the last one only
-  double nominal =
-      1;  // the unit that keeps gradients in range: loss_sum * W / nominal is back-propagated
+  bool last = true;       // gradients are communicated on the last one only
+  double nominal = 1;     // keeps gradients in range: loss_sum / nominal is back-propagated
   double loss_scale = 1;  // fp16
 };
 
@@ -56,9 +48,10 @@ struct StepTotals {
 };
 
 /// After finish(), gradients of the master parameters hold sum(loss gradients) * loss_scale /
-/// nominal over all ranks; multiply by nominal / (loss_scale * weight) for the step's mean.
-/// Parameters that received no gradient on any rank in the window have an undefined (or hidden)
-/// gradient: `parameters_with_gradient` lists the others.
+/// nominal over all ranks and replicas; multiply in place by nominal / (loss_scale * weight) for
+/// the step's mean. Parameters that received no gradient anywhere in the window have an undefined
+/// one. Under ddp that is an Error (Exit::recipe) that names them, unless find_unused_parameters or
+/// static_graph allows it.
 class Engine {
  public:
   virtual ~Engine() = default;

@@ -1,6 +1,7 @@
-// Members in threads of one process: a collective is a meeting in which everybody puts a copy on
-// the table and takes all of them home.
+// Members in threads of one process: a collective is a round in which everybody puts a copy on the
+// table and takes all of them home.
 #include <condition_variable>
+#include <map>
 #include <mutex>
 
 #include "base/error.h"
@@ -9,117 +10,131 @@
 namespace ddptrain {
 namespace {
 
-class Meeting {
- public:
-  Meeting(int size, std::chrono::milliseconds timeout)
-      : table_(static_cast<std::size_t>(size)), timeout_(timeout) {}
+using Tensors = std::vector<at::Tensor>;
 
-  /// Everybody's tensor in rank order; the handles are shared, so they are to be read only.
-  std::vector<at::Tensor> exchange(int rank, const at::Tensor& tensor) {
+class Table {
+ public:
+  Table(int size, std::chrono::milliseconds timeout)
+      : size_(static_cast<std::size_t>(size)), timeout_(timeout) {}
+
+  void put(std::uint64_t number, int rank, const at::Tensor& tensor) {
     auto copy = tensor.defined() ? tensor.detach().clone() : tensor;
-    const auto seat = static_cast<std::size_t>(rank);
+    const std::lock_guard lock(mutex_);
+    auto& round = rounds_[number];
+    round.tensors.resize(size_);
+    round.tensors[static_cast<std::size_t>(rank)] = std::move(copy);
+    if (++round.put == size_) changed_.notify_all();
+  }
+
+  /// Everybody's tensor in rank order. The handles are shared, so they are to be read only.
+  Tensors take(std::uint64_t number) {
     std::unique_lock lock(mutex_);
-    table_[seat] = std::move(copy);
-    arrive(lock);
-    auto all = table_;
-    arrive(lock);
-    table_[seat].reset();
+    auto& round = rounds_[number];
+    const auto complete = [&] { return round.put == size_; };
+    if (!changed_.wait_for(lock, timeout_, [&] { return complete() || !broken_.empty(); }))
+      break_up(std::to_string(size_ - round.put) + " of " + std::to_string(size_) +
+               " threads did not come within " + std::to_string(timeout_.count()) + " ms");
+    if (!complete()) throw Error(Exit::device, broken_);
+    auto all = round.tensors;
+    if (++round.taken == size_) rounds_.erase(number);
     return all;
   }
 
   void leave(const std::string& reason) {
     const std::lock_guard lock(mutex_);
+    break_up(reason);
+  }
+
+ private:
+  struct Round {
+    Tensors tensors;
+    std::size_t put = 0;
+    std::size_t taken = 0;
+  };
+
+  void break_up(const std::string& reason) {
     if (broken_.empty()) broken_ = reason;
     changed_.notify_all();
   }
 
- private:
-  void arrive(std::unique_lock<std::mutex>& lock) {
-    check();
-    const auto round = round_;
-    if (++arrived_ == table_.size()) {
-      arrived_ = 0;
-      ++round_;
-      changed_.notify_all();
-      return;
-    }
-    const auto met = [&] { return round_ != round || !broken_.empty(); };
-    if (!changed_.wait_for(lock, timeout_, met))
-      broken_ = std::to_string(table_.size() - arrived_) + " of " + std::to_string(table_.size()) +
-                " threads did not come within " + std::to_string(timeout_.count()) + " ms";
-    if (round_ == round) check();
-  }
-
-  void check() {
-    if (broken_.empty()) return;
-    changed_.notify_all();
-    throw Error(Exit::device, broken_);
-  }
-
+  std::size_t size_;
+  std::chrono::milliseconds timeout_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<at::Tensor> table_;
-  std::chrono::milliseconds timeout_;
-  std::size_t arrived_ = 0;
-  std::uint64_t round_ = 0;
-  std::string broken_;  // why nobody can meet any more
+  std::map<std::uint64_t, Round> rounds_;
+  std::string broken_;  // why nobody will come any more
 };
 
-class Done final : public Pending {
+/// In rank order, so that every member has the same sum.
+void sum_into(const at::Tensor& target, const Tensors& all) {
+  auto sum = all[0].to(target.device(), target.scalar_type(), false, /*copy=*/true);
+  for (std::size_t i = 1; i < all.size(); ++i) sum.add_(all[i].to(sum.device()));
+  target.detach().copy_(sum);
+}
+
+class Reducing final : public Pending {
  public:
-  void wait() override {}
+  Reducing(std::shared_ptr<Table> table, std::uint64_t number, at::Tensor target)
+      : table_(std::move(table)), number_(number), target_(std::move(target)) {}
+  void wait() override {
+    if (target_.defined()) sum_into(target_, table_->take(number_));
+    target_.reset();
+  }
+
+ private:
+  std::shared_ptr<Table> table_;
+  std::uint64_t number_;
+  at::Tensor target_;
 };
 
 class ThreadGroup final : public Group {
  public:
-  ThreadGroup(std::shared_ptr<Meeting> meeting, int rank, int size)
-      : meeting_(std::move(meeting)), rank_(rank), size_(size) {}
+  ThreadGroup(std::shared_ptr<Table> table, int rank, int size)
+      : table_(std::move(table)), rank_(rank), size_(size) {}
   ~ThreadGroup() override {
-    meeting_->leave("thread " + std::to_string(rank_) + " of the group has ended");
+    table_->leave("thread " + std::to_string(rank_) + " of the group has ended");
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
-    return meeting_->exchange(rank_, tensor);
-  }
+  Tensors all_gather(const at::Tensor& tensor) override { return table_->take(put(tensor)); }
 
-  void all_reduce(at::Tensor& tensor) override {
-    const auto all = meeting_->exchange(rank_, tensor);
-    auto sum = all[0].clone();
-    for (std::size_t i = 1; i < all.size(); ++i) sum.add_(all[i].to(sum.device()));
-    tensor.detach().copy_(sum);
-  }
+  void all_reduce(at::Tensor& tensor) override { all_reduce_async(tensor)->wait(); }
 
   std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) override {
-    all_reduce(tensor);
-    return std::make_unique<Done>();
+    return std::make_unique<Reducing>(table_, put(tensor), tensor);
   }
 
   void broadcast(at::Tensor& tensor, int root) override {
-    const auto all = meeting_->exchange(rank_, tensor);
+    const auto all = all_gather(tensor);
     if (rank_ != root) tensor.detach().copy_(all[static_cast<std::size_t>(root)]);
   }
 
-  void barrier() override { meeting_->exchange(rank_, at::Tensor()); }
+  void barrier() override { all_gather({}); }
 
-  void abort(const std::string& reason) override { meeting_->leave(reason); }
+  void abort(const std::string& reason) override { table_->leave(reason); }
 
  private:
-  std::shared_ptr<Meeting> meeting_;
+  std::uint64_t put(const at::Tensor& tensor) {
+    table_->put(round_, rank_, tensor);
+    return round_++;
+  }
+
+  std::shared_ptr<Table> table_;
   int rank_;
   int size_;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<Group>> make_thread_groups(int size,
                                                        std::chrono::milliseconds timeout) {
-  const auto meeting = std::make_shared<Meeting>(size, timeout);
+  const auto table = std::make_shared<Table>(size, timeout);
   std::vector<std::unique_ptr<Group>> groups;
   for (int rank = 0; rank < size; ++rank)
-    groups.push_back(std::make_unique<ThreadGroup>(meeting, rank, size));
+    groups.push_back(std::make_unique<ThreadGroup>(table, rank, size));
   return groups;
 }
 

@@ -1,0 +1,132 @@
+#include "distributed/buckets.h"
+
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+
+namespace ddptrain {
+
+namespace impl = torch::autograd::impl;
+
+std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
+                                                    const BucketSize& size) {
+  std::vector<std::vector<std::size_t>> layout;
+  std::int64_t room = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    if (room <= 0) {
+      room = layout.empty() ? std::min(size.first, size.others) : size.others;
+      layout.emplace_back();
+    }
+    layout.back().push_back(i);
+    room -= bytes[i];
+  }
+  return layout;
+}
+
+struct GradientHook final : torch::autograd::PostAccumulateGradHook {
+  GradientHook(Buckets& owner, std::size_t index) : buckets(owner), slot(index) {}
+  void operator()(const at::Tensor&) override { buckets.arrived(slot); }
+  Buckets& buckets;
+  std::size_t slot;
+};
+
+Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views,
+                 Group& group)
+    : group_(group), views_(views) {
+  std::vector<std::int64_t> bytes;
+  for (auto& named : parameters) {
+    bytes.push_back(static_cast<std::int64_t>(named.tensor.nbytes()));
+    slots_.push_back({std::move(named.tensor), {}, 0, false, false});
+  }
+  for (auto& slots : bucket_layout(bytes, size)) {
+    buckets_.push_back({{}, std::move(slots), 0, nullptr});
+    allocate(buckets_.back(), buckets_.size() - 1);
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    impl::set_post_acc_grad_hooks(slots_[i].parameter, std::make_unique<GradientHook>(*this, i));
+}
+
+Buckets::~Buckets() {
+  for (auto& slot : slots_) impl::set_post_acc_grad_hooks(slot.parameter, nullptr);
+}
+
+void Buckets::allocate(Bucket& bucket, std::size_t index) {
+  std::int64_t elements = 0;
+  for (const auto i : bucket.slots) elements += slots_[i].parameter.numel();
+  bucket.flat = at::empty({elements}, slots_[bucket.slots.front()].parameter.options());
+  std::int64_t first = 0;
+  for (const auto i : bucket.slots) {
+    auto& slot = slots_[i];
+    const auto& parameter = slot.parameter;
+    // Dense parameters keep their strides (channels_last), so that autograd adds in place.
+    slot.view = bucket.flat.as_strided(parameter.sizes(), parameter.strides(), first);
+    slot.bucket = index;
+    first += parameter.numel();
+  }
+}
+
+void Buckets::begin() {
+  released_ = false;
+  next_ = 0;
+  for (auto& slot : slots_) slot.used = slot.ready = false;
+  for (auto& bucket : buckets_) {
+    bucket.missing = bucket.slots.size();
+    bucket.pending.reset();
+  }
+}
+
+void Buckets::release() { released_ = true; }
+
+void Buckets::arrived(std::size_t index) {
+  auto& slot = slots_[index];
+  slot.used = true;
+  auto& gradient = slot.parameter.mutable_grad();
+  if (views_ && !gradient.is_alias_of(slot.view)) {
+    slot.view.copy_(gradient);
+    gradient = slot.view;
+  }
+  if (!released_ || slot.ready) return;
+  slot.ready = true;
+  --buckets_[slot.bucket].missing;
+  while (next_ < buckets_.size() && buckets_[next_].missing == 0) send(buckets_[next_++]);
+}
+
+void Buckets::send(Bucket& bucket) {
+  for (const auto i : bucket.slots) {
+    auto& slot = slots_[i];
+    if (!slot.used)
+      slot.view.zero_();
+    else if (!views_)
+      slot.view.copy_(slot.parameter.grad());
+  }
+  bucket.pending = group_.all_reduce_async(bucket.flat);
+}
+
+void Buckets::finish() {
+  while (next_ < buckets_.size()) send(buckets_[next_++]);
+  for (auto& bucket : buckets_) bucket.pending->wait();
+}
+
+std::vector<bool> Buckets::used() const {
+  std::vector<bool> used;
+  for (const auto& slot : slots_) used.push_back(slot.used);
+  return used;
+}
+
+void Buckets::hand_out(const std::vector<bool>& used_anywhere) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    auto& gradient = slots_[i].parameter.mutable_grad();
+    if (!used_anywhere[i])
+      gradient.reset();
+    else if (views_)
+      gradient = slots_[i].view;
+    else if (gradient.defined())
+      gradient.copy_(slots_[i].view);
+    else
+      gradient = slots_[i].view.clone();
+  }
+}
+
+}  // namespace ddptrain

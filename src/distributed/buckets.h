@@ -1,0 +1,77 @@
+// Gradients of many parameters in a few flat buffers, each summed over ranks as soon as backward
+// has filled it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "distributed/group.h"
+#include "models/module.h"
+
+namespace ddptrain {
+
+struct BucketSize {
+  std::int64_t first = 1 << 20;  // bytes; small, so that communication begins early
+  std::int64_t others = 25 << 20;
+};
+
+/// Which parameters share a bucket, given their bytes: in reverse order, since the last layers'
+/// gradients come first; a bucket is closed when it holds its bytes. A function of the model alone,
+/// so the order of summation is the same at every step and after a resume.
+std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
+                                                    const BucketSize& size);
+
+/// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
+/// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
+/// bucket from its first accumulation on; without, it is copied in and out.
+class Buckets {
+ public:
+  Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group);
+  ~Buckets();
+  Buckets(const Buckets&) = delete;
+  Buckets& operator=(const Buckets&) = delete;
+
+  /// A window begins; gradients must be undefined.
+  void begin();
+  /// The backward that follows is the window's last: buckets leave as they fill.
+  void release();
+  /// Sends what has not left, and waits for all.
+  void finish();
+  /// Which parameters received a gradient here since begin().
+  std::vector<bool> used() const;
+  /// Gives the parameters that are used on any rank their sums; the others have no gradient.
+  void hand_out(const std::vector<bool>& used_anywhere);
+
+  std::size_t count() const { return buckets_.size(); }
+
+ private:
+  friend struct GradientHook;
+  struct Slot {
+    at::Tensor parameter;
+    at::Tensor view;  // into the bucket, in the parameter's strides
+    std::size_t bucket = 0;
+    bool used = false;
+    bool ready = false;
+  };
+  struct Bucket {
+    at::Tensor flat;
+    std::vector<std::size_t> slots;
+    std::size_t missing = 0;
+    std::unique_ptr<Pending> pending;
+  };
+
+  void allocate(Bucket& bucket, std::size_t index);
+  void arrived(std::size_t slot);
+  void send(Bucket& bucket);
+
+  Group& group_;
+  bool views_;
+  bool released_ = false;
+  std::size_t next_ = 0;  // the first bucket that has not left
+  std::vector<Slot> slots_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace ddptrain

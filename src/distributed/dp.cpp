@@ -1,0 +1,140 @@
+// mode: dp. Replicas in one process, one thread each (torch.nn.DataParallel, without its flaws:
+// replicas persist, and every layer of a batch runs at once on all of them). On the CPU they share
+// the master's weights; on CUDA each device has its own copy.
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "data/shard.h"
+#include "distributed/crew.h"
+#include "distributed/engine.h"
+#include "distributed/replica.h"
+
+namespace ddptrain {
+namespace {
+
+using Replicas = std::vector<std::unique_ptr<Replica>>;
+
+at::Device device_of(const EngineOptions& options, std::size_t replica) {
+  if (!options.device.is_cuda() || options.device_ids.empty()) return options.device;
+  return {at::kCUDA, static_cast<at::DeviceIndex>(options.device_ids.at(replica))};
+}
+
+Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options) {
+  Replicas made;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.replicas); ++i)
+    made.push_back(std::make_unique<Replica>(factory(), options.numerics, device_of(options, i)));
+  return made;
+}
+
+/// On the CPU the replicas divide the cores; GPUs have their own.
+int threads_each(const EngineOptions& options) {
+  const int all = at::get_num_threads();
+  return options.device.is_cpu() ? std::max(1, all / options.replicas) : all;
+}
+
+class DpEngine final : public Engine {
+ public:
+  DpEngine(const ModelFactory& factory, const EngineOptions& options)
+      : options_(options),
+        replicas_(make_replicas(factory, options)),
+        groups_(make_thread_groups(options.replicas)),
+        crew_(options.replicas, threads_each(options),
+              [this](const std::string& reason) { groups_.front()->abort(reason); }) {
+    if (options_.device.is_cpu()) share_weights();
+    parameters_changed();
+    copy_buffers();
+  }
+
+  Model& model() override { return master().model(); }
+
+  void begin() override {
+    for (const auto& replica : replicas_) replica->begin();
+  }
+
+  void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
+    scaled_ = at.loss_scale != 1;
+    if (!options_.sync_bn) copy_buffers();
+    const auto first = cut(batch.rows, options_.replicas);
+    crew_.run([&](int number) {
+      const auto i = static_cast<std::size_t>(number);
+      const auto rows = first[i + 1] - first[i];
+      // Without rows there is nothing to add; only sync_bn needs this replica in its collectives.
+      if (rows == 0 && !options_.sync_bn) return;
+      replicas_[i]->train(slice(batch, first[i], rows), loss, at,
+                          options_.sync_bn ? groups_[i].get() : nullptr);
+    });
+  }
+
+  StepTotals finish() override {
+    StepTotals sums;
+    for (const auto& replica : replicas_) {
+      const auto totals = replica->totals();
+      sums.loss_sum += totals.loss_sum;
+      sums.weight += totals.weight;
+      sums.finite = sums.finite && totals.finite;
+    }
+    add_up_gradients();
+    if (scaled_ && sums.finite) sums.finite = all_finite(master().gradients());
+    return sums;
+  }
+
+  void broadcast_buffers() override {}
+
+  void parameters_changed() override {
+    if (options_.device.is_cpu()) return;
+    const at::NoGradGuard no_grad;
+    for (std::size_t r = 1; r < replicas_.size(); ++r)
+      for (std::size_t i = 0; i < master().parameters().size(); ++i)
+        replicas_[r]->parameters()[i].tensor.detach().copy_(master().parameters()[i].tensor,
+                                                            /*non_blocking=*/true);
+  }
+
+  at::Tensor evaluate(const Batch& batch) override { return master().evaluate(batch); }
+
+ private:
+  Replica& master() { return *replicas_.front(); }
+
+  void share_weights() {
+    for (std::size_t r = 1; r < replicas_.size(); ++r)
+      for (std::size_t i = 0; i < master().parameters().size(); ++i)
+        replicas_[r]->parameters()[i].tensor.set_data(master().parameters()[i].tensor.detach());
+  }
+
+  /// Batch statistics of replica 0 survive, as in torch's DataParallel.
+  void copy_buffers() {
+    for (std::size_t r = 1; r < replicas_.size(); ++r)
+      for (std::size_t i = 0; i < master().buffers().size(); ++i)
+        replicas_[r]->buffers()[i].copy_(master().buffers()[i], /*non_blocking=*/true);
+  }
+
+  /// To the master, in replica order.
+  void add_up_gradients() {
+    for (std::size_t i = 0; i < master().parameters().size(); ++i) {
+      auto& sum = master().parameters()[i].tensor.mutable_grad();
+      for (std::size_t r = 1; r < replicas_.size(); ++r) {
+        const auto& part = replicas_[r]->parameters()[i].tensor.grad();
+        if (!part.defined()) continue;
+        if (sum.defined())
+          sum.add_(part.to(sum.device()));
+        else
+          sum = part.to(master().parameters()[i].tensor.device());
+      }
+    }
+  }
+
+  EngineOptions options_;
+  Replicas replicas_;
+  std::vector<std::unique_ptr<Group>> groups_;  // for sync_bn
+  Crew crew_;
+  bool scaled_ = false;  // by a loss scale that can overflow gradients
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_dp_engine(const ModelFactory& factory, const EngineOptions& options) {
+  return std::make_unique<DpEngine>(factory, options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,45 @@
+#include "distributed/numerics.h"
+
+#include <ATen/autocast_mode.h>
+
+#include <cmath>
+#include <limits>
+
+namespace ddptrain {
+
+Autocast::Autocast(at::DeviceType device, std::optional<at::ScalarType> type)
+    : device_(device), active_(type.has_value()) {
+  if (!active_) return;
+  was_enabled_ = at::autocast::is_autocast_enabled(device_);
+  was_type_ = at::autocast::get_autocast_dtype(device_);
+  at::autocast::set_autocast_enabled(device_, true);
+  at::autocast::set_autocast_dtype(device_, *type);
+  at::autocast::increment_nesting();
+}
+
+Autocast::~Autocast() {
+  if (!active_) return;
+  // The cache holds this pass' casts of the weights; the next step has other weights.
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device_, was_enabled_);
+  at::autocast::set_autocast_dtype(device_, was_type_);
+}
+
+at::Tensor prepared(const at::Tensor& tensor, const Numerics& numerics, at::Device device) {
+  const auto type = tensor.is_floating_point() ? numerics.parameters : tensor.scalar_type();
+  auto moved = tensor.to(device, type, /*non_blocking=*/true);
+  if (numerics.channels_last && moved.dim() == 4)
+    moved = moved.contiguous(at::MemoryFormat::ChannelsLast);
+  return moved;
+}
+
+bool all_finite(const std::vector<at::Tensor>& tensors) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& tensor : tensors)
+    if (tensor.numel() > 0 &&
+        !std::isfinite(at::linalg_vector_norm(tensor, infinity).item<double>()))
+      return false;
+  return true;
+}
+
+}  // namespace ddptrain

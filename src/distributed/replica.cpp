@@ -1,0 +1,77 @@
+#include "distributed/replica.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <cmath>
+#include <set>
+
+namespace ddptrain {
+namespace {
+
+std::vector<NamedTensor> each_once(const std::vector<NamedTensor>& all) {
+  std::set<const void*> seen;
+  std::vector<NamedTensor> once;
+  for (const auto& named : all)
+    if (seen.insert(named.tensor.unsafeGetTensorImpl()).second) once.push_back(named);
+  return once;
+}
+
+}  // namespace
+
+Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device)
+    : numerics_(numerics), device_(device), model_(std::move(model)) {
+  model_->to(device, numerics.parameters);
+  if (numerics.channels_last) model_->channels_last();
+  parameters_ = each_once(model_->named_parameters());
+  for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
+  begin();
+}
+
+void Replica::begin() {
+  for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
+  loss_sum_ = at::zeros({}, at::TensorOptions(device_).dtype(at::kDouble));
+  weight_ = at::zeros({}, loss_sum_.options());
+}
+
+at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
+  std::vector<at::Tensor> inputs;
+  for (const auto& input : batch.inputs) inputs.push_back(prepared(input, numerics_, device_));
+  const Autocast autocast(device_.type(), numerics_.autocast);
+  return model_->run(inputs, pass);
+}
+
+void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
+                    Statistics* statistics) {
+  const c10::OptionalDeviceGuard guard(device_);
+  const Pass pass{true, at.seed, at.step, batch.first_row, statistics};
+  const auto output = forward(batch, pass).to(numerics_.parameters);
+  const auto target = prepared(batch.targets.at(0), numerics_, device_);
+  const auto terms = loss(output, target);
+  loss_sum_ += terms.values.detach().sum(at::kDouble);
+  weight_ += terms.weights.sum(at::kDouble);
+  if (!terms.values.requires_grad()) return;  // nothing to learn
+  terms.values.backward(at::full_like(terms.values, at.loss_scale / at.nominal));
+}
+
+StepTotals Replica::totals() const {
+  const double loss_sum = loss_sum_.item<double>();
+  return {loss_sum, weight_.item<double>(), std::isfinite(loss_sum)};
+}
+
+std::vector<at::Tensor> Replica::gradients() const {
+  std::vector<at::Tensor> defined;
+  for (const auto& named : parameters_)
+    if (named.tensor.grad().defined()) defined.push_back(named.tensor.grad());
+  return defined;
+}
+
+at::Tensor Replica::evaluate(const Batch& batch) {
+  const c10::OptionalDeviceGuard guard(device_);
+  const at::NoGradGuard no_grad;
+  return forward(batch, Pass{}).to(numerics_.parameters);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,42 @@
+// One copy of the model on one device, and what a training pass does with it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "distributed/engine.h"
+
+namespace ddptrain {
+
+class Replica {
+ public:
+  Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device);
+
+  Model& model() { return *model_; }
+  /// Parameters in order, a shared one once.
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  const std::vector<at::Tensor>& buffers() const { return buffers_; }
+
+  /// Forgets gradients and sums.
+  void begin();
+  /// Forward, loss and backward: gradients of sum(loss values) * loss_scale / nominal are added up.
+  void train(const Batch& batch, const Loss& loss, const MicroStep& at, Statistics* statistics);
+  /// Sums since begin(); finite says whether the loss is. Waits for the device.
+  StepTotals totals() const;
+  std::vector<at::Tensor> gradients() const;  // the defined ones
+
+  at::Tensor evaluate(const Batch& batch);
+
+ private:
+  at::Tensor forward(const Batch& batch, const Pass& pass);
+
+  Numerics numerics_;
+  at::Device device_;
+  std::unique_ptr<Model> model_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<at::Tensor> buffers_;
+  at::Tensor loss_sum_;  // on the device, in double, so that a micro-batch does not wait for it
+  at::Tensor weight_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,43 @@
+// mode: none. One replica; gradients are what autograd leaves.
+#include "distributed/engine.h"
+#include "distributed/replica.h"
+
+namespace ddptrain {
+namespace {
+
+class SingleEngine final : public Engine {
+ public:
+  SingleEngine(const ModelFactory& factory, const EngineOptions& options)
+      : replica_(factory(), options.numerics, options.device) {}
+
+  Model& model() override { return replica_.model(); }
+  void begin() override { replica_.begin(); }
+
+  void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
+    scaled_ = at.loss_scale != 1;
+    if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
+  }
+
+  StepTotals finish() override {
+    auto totals = replica_.totals();
+    if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
+    return totals;
+  }
+
+  void broadcast_buffers() override {}
+  void parameters_changed() override {}
+  at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
+
+ private:
+  Replica replica_;
+  bool scaled_ = false;  // by a loss scale that can overflow gradients
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_single_engine(const ModelFactory& factory,
+                                           const EngineOptions& options) {
+  return std::make_unique<SingleEngine>(factory, options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,329 @@
+// On the same batch none, dp and ddp give the same gradients, however the batch is cut.
+#include "distributed/engine.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randperm.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "nets.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+
+EngineOptions in_double() {
+  EngineOptions options;
+  options.numerics.parameters = at::kDouble;
+  options.bucket_bytes = 256;  // several buckets even in a small net
+  return options;
+}
+
+Tensors by_single(const Net::Options& net, const std::vector<Batch>& batches,
+                  const EngineOptions& options = in_double(), std::int64_t accumulate = 1) {
+  const auto engine = make_single_engine(factory(net), options);
+  return descend(*engine, batches, {accumulate, 0, 1});
+}
+
+Tensors by_dp(const Net::Options& net, const std::vector<Batch>& batches, EngineOptions options,
+              int replicas, std::int64_t accumulate = 1) {
+  options.replicas = replicas;
+  const auto engine = make_dp_engine(factory(net), options);
+  return descend(*engine, batches, {accumulate, 0, 1});
+}
+
+/// Every rank's gradients; they must be the same to the last bit.
+Tensors by_ddp(const Net::Options& net, const std::vector<Batch>& batches,
+               const EngineOptions& options, int ranks, std::int64_t accumulate = 1) {
+  std::vector<Tensors> all(static_cast<std::size_t>(ranks));
+  play_all(ranks, [&](World& world) {
+    const auto engine = make_ddp_engine(factory(net), options, world);
+    all[static_cast<std::size_t>(world.rank)] =
+        descend(*engine, batches, {accumulate, world.rank, ranks});
+  });
+  for (const auto& rank : all)
+    for (std::size_t i = 0; i < rank.size(); ++i)
+      EXPECT_TRUE(rank[i].defined() ? at::equal(rank[i], all[0][i]) : !all[0][i].defined());
+  return all[0];
+}
+
+void expect_same(const Tensors& actual, const Tensors& expected) {
+  double whole = 0;
+  for (const auto& tensor : expected)
+    if (tensor.defined()) whole = std::hypot(whole, length(tensor));
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(actual[i].defined(), expected[i].defined()) << "tensor " << i;
+    if (!expected[i].defined()) continue;
+    const double size = length(expected[i]);
+    const double difference = length(actual[i] - expected[i]);
+    EXPECT_LE(difference, size < 1e-12 * whole ? 1e-12 * whole : 1e-10 * size) << "tensor " << i;
+  }
+  EXPECT_LE(distance(actual, expected), 1e-12);
+}
+
+const std::vector<Batch>& even() {
+  static const std::vector<Batch> batches{samples(8, "a"), samples(8, "b"), samples(8, "c")};
+  return batches;
+}
+
+/// The last batches of an epoch: some ranks have fewer rows, some none.
+const std::vector<Batch>& uneven() {
+  static const std::vector<Batch> batches{samples(7, "a"), samples(3, "b"), samples(1, "c")};
+  return batches;
+}
+
+TEST(Engines, SeveralMicroBatchesAreOneLargeBatch) {
+  for (const auto& batches : {even(), uneven()})
+    expect_same(by_single({}, batches, in_double(), 2), by_single({}, batches));
+}
+
+TEST(Engines, DpIsOneProcess) {
+  for (const auto& batches : {even(), uneven()}) {
+    expect_same(by_dp({}, batches, in_double(), 2), by_single({}, batches));
+    expect_same(by_dp({}, batches, in_double(), 4, 2), by_single({}, batches));
+  }
+}
+
+TEST(Engines, DdpIsOneProcess) {
+  for (const auto& batches : {even(), uneven()})
+    for (const int ranks : {1, 2, 4})
+      for (const std::int64_t accumulate : {1, 2})
+        expect_same(by_ddp({}, batches, in_double(), ranks, accumulate), by_single({}, batches));
+}
+
+TEST(Engines, DdpWithoutBucketViewsIsTheSame) {
+  auto options = in_double();
+  options.gradient_as_bucket_view = false;
+  expect_same(by_ddp({}, uneven(), options, 2, 2), by_single({}, uneven()));
+}
+
+TEST(Engines, OneBucketOrManyGiveTheSame) {
+  auto options = in_double();
+  options.bucket_bytes = 25 << 20;
+  expect_same(by_ddp({}, even(), options, 4), by_ddp({}, even(), in_double(), 4));
+}
+
+TEST(Engines, TotalsAreSummedOverRanksAndReplicas) {
+  MicroStep at;
+  const auto single = make_single_engine(factory(), in_double());
+  const auto expected = run_window(*single, samples(7), {2, 0, 1}, at);
+  EXPECT_EQ(expected.weight, 8);  // labels 0 1 2 0 1 2 0
+  play_all(3, [&](World& world) {
+    const auto engine = make_ddp_engine(factory(), in_double(), world);
+    const auto totals = run_window(*engine, samples(7), {2, world.rank, 3}, at);
+    EXPECT_NEAR(totals.loss_sum, expected.loss_sum, 1e-12);
+    EXPECT_EQ(totals.weight, 8);
+    EXPECT_TRUE(totals.finite);
+  });
+}
+
+TEST(Engines, InFloatOnlyRoundingDiffers) {
+  EngineOptions options;
+  options.bucket_bytes = 256;
+  const Net::Options net{false, false, false};
+  const std::vector<Batch> batches{samples(24)};
+  auto permuted = batches;
+  const auto order = at::randperm(24, at::kLong);
+  permuted[0].inputs[0] = batches[0].inputs[0].index_select(0, order);
+  permuted[0].targets[0] = batches[0].targets[0].index_select(0, order);
+  const auto one = by_single(net, batches, options);
+  const double rounding = distance(by_single(net, permuted, options), one);
+  for (const auto& gradients :
+       {by_dp(net, batches, options, 2), by_ddp(net, batches, options, 4)}) {
+    EXPECT_LE(distance(gradients, one), 1e-5);
+    EXPECT_LE(distance(gradients, one), 3 * std::max(rounding, 1e-7));
+  }
+}
+
+TEST(UnusedParameters, HaveNoGradientInOneProcess) {
+  const auto gradients = by_single({true, false, true}, {samples(4), samples(4)});
+  EXPECT_FALSE(gradients[2].defined());  // step 0 does not use 'spare'
+  EXPECT_TRUE(gradients[6].defined());   // step 1 does
+}
+
+TEST(UnusedParameters, AreTheSameUnderEveryEngineWhereAllowed) {
+  const Net::Options net{true, false, true};
+  auto options = in_double();
+  options.find_unused_parameters = true;
+  const auto expected = by_single(net, even());
+  expect_same(by_dp(net, even(), options, 2), expected);
+  expect_same(by_ddp(net, even(), options, 2, 2), expected);
+  options.gradient_as_bucket_view = false;
+  expect_same(by_ddp(net, even(), options, 4), expected);
+}
+
+std::string message(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_every_rank_to_say(const EngineOptions& options, std::int64_t first_step,
+                              const std::string& part) {
+  const auto thrown = play(make_thread_worlds(2), [&](World& world) {
+    const auto engine = make_ddp_engine(factory({true, false, true}), options, world);
+    MicroStep at;
+    for (at.step = first_step; at.step < first_step + 2; ++at.step)
+      run_window(*engine, samples(4), {1, world.rank, 2}, at);
+  });
+  for (const auto& error : thrown) EXPECT_THAT(message(error), HasSubstr(part));
+}
+
+TEST(UnusedParameters, AreNamedWhereNotAllowed) {
+  const std::string said = "parameters received no gradient on some rank: 'spare'";
+  expect_every_rank_to_say(in_double(), 0, said);  // used by nobody
+  expect_every_rank_to_say(in_double(), 1, said);  // used by rank 0 alone
+}
+
+TEST(UnusedParameters, MustStayTheSameInAStaticGraph) {
+  auto options = in_double();
+  options.static_graph = true;
+  expect_every_rank_to_say(options, 0, "parameters are not used as in the first step: 'spare'");
+}
+
+at::Tensor buffer(Engine& engine, std::size_t index) {
+  return engine.model().named_buffers().at(index).tensor.clone();
+}
+
+/// Running mean after one plain step on some rows.
+at::Tensor mean_after(const Batch& batch) {
+  const auto engine = make_single_engine(factory({true, true, false}), in_double());
+  run_window(*engine, batch, {}, {});
+  return buffer(*engine, 0);
+}
+
+TEST(PlainBatchNorm, KeepsTheStatisticsOfReplicaZeroUnderDp) {
+  auto options = in_double();
+  options.replicas = 2;
+  const auto engine = make_dp_engine(factory({true, true, false}), options);
+  run_window(*engine, samples(8), {}, {});
+  EXPECT_TRUE(at::allclose(buffer(*engine, 0), mean_after(slice(samples(8), 0, 4)), 0, 1e-15));
+  EXPECT_EQ(buffer(*engine, 2).item<int>(), 1);
+}
+
+TEST(PlainBatchNorm, GivesRankZerosStatisticsToAllUnderDdp) {
+  play_all(2, [](World& world) {
+    const auto engine = make_ddp_engine(factory({true, true, false}), in_double(), world);
+    run_window(*engine, samples(8), {1, world.rank, 2}, {});
+    const auto own = mean_after(slice(samples(8), world.rank * 4, 4));
+    EXPECT_TRUE(at::allclose(buffer(*engine, 0), own, 0, 1e-15));
+    engine->broadcast_buffers();
+    const auto first = mean_after(slice(samples(8), 0, 4));
+    EXPECT_TRUE(at::allclose(buffer(*engine, 0), first, 0, 1e-15));
+  });
+}
+
+TEST(PlainBatchNorm, IsLeftAloneWhereThereAreNoRows) {
+  play_all(2, [](World& world) {
+    const auto engine = make_ddp_engine(factory({true, true, false}), in_double(), world);
+    run_window(*engine, samples(1), {1, world.rank, 2}, {});
+    EXPECT_EQ(buffer(*engine, 2).item<int>(), world.rank == 0 ? 1 : 0);
+  });
+}
+
+TEST(Ddp, StartsFromRankZerosWeights) {
+  play_all(2, [](World& world) {
+    const ModelFactory differing = [&] {
+      auto net = factory({true, true, false})();
+      for (const auto& named : net->state()) named.tensor.detach().add_(world.rank);
+      return net;
+    };
+    const auto engine = make_ddp_engine(differing, in_double(), world);
+    const auto expected = factory({true, true, false})()->state();
+    const auto actual = engine->model().state();
+    for (std::size_t i = 0; i < actual.size(); ++i)
+      EXPECT_TRUE(at::equal(actual[i].tensor, expected[i].tensor)) << actual[i].name;
+  });
+}
+
+TEST(Ddp, RefusesRanksWithOtherModels) {
+  const auto thrown = play(make_thread_worlds(2), [](World& world) {
+    make_ddp_engine(factory({true, false, world.rank == 1}), in_double(), world);
+  });
+  EXPECT_THAT(message(thrown[0]), HasSubstr("the ranks do not agree on the model's parameters"));
+}
+
+TEST(Ddp, ARankThatFailsLeavesNobodyWaiting) {
+  const auto thrown = play(make_thread_worlds(2), [](World& world) {
+    const auto engine = make_ddp_engine(factory(), in_double(), world);
+    run_window(*engine, samples(4), {1, world.rank, 2}, {});
+    if (world.rank == 1) throw std::runtime_error("out of luck");
+    run_window(*engine, samples(4), {1, world.rank, 2}, {});
+  });
+  EXPECT_EQ(message(thrown[0]), "thread 1 of the group has ended");
+}
+
+TEST(Dp, AReplicaThatFailsStopsAllAndSaysWhy) {
+  class Fragile final : public Model {
+   public:
+    Fragile() { parameter("weight", drawn({3, 6}, "weight")); }
+    at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+      if (pass.first_row == 2) throw std::runtime_error("out of luck");
+      auto sum = input.sum();
+      pass.statistics->all_reduce(sum);
+      return at::linear(input, named_parameters()[0].tensor);
+    }
+  };
+  auto options = in_double();
+  options.replicas = 3;
+  options.sync_bn = true;
+  const auto engine = make_dp_engine([] { return std::make_unique<Fragile>(); }, options);
+  try {
+    run_window(*engine, samples(6), {}, {});
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "out of luck");
+  }
+}
+
+TEST(Numerics, MixedPrecisionKeepsWeightsAndGradientsInFloat) {
+  EngineOptions options;
+  const Net::Options net{false, false, false};
+  const auto exact = by_single(net, {samples(16)}, options);
+  options.numerics.autocast = at::kBFloat16;
+  const auto engine = make_single_engine(factory(net), options);
+  const auto mixed = descend(*engine, {samples(16)}, {});
+  EXPECT_EQ(engine->model().named_parameters()[0].tensor.grad().scalar_type(), at::kFloat);
+  EXPECT_GT(distance(mixed, exact), 1e-4);  // bfloat16 has 8 bits
+  EXPECT_LT(distance(mixed, exact), 3e-2);
+  EXPECT_EQ(engine->evaluate(samples(2)).scalar_type(), at::kFloat);
+}
+
+TEST(Numerics, AGradientThatOverflowsUnderALossScaleIsNotFinite) {
+  MicroStep at;
+  at.loss_scale = 3e38;  // near the largest float
+  play_all(2, [&](World& world) {
+    const auto engine = make_ddp_engine(factory(), {}, world);
+    EXPECT_FALSE(run_window(*engine, samples(4), {1, world.rank, 2}, at).finite);
+  });
+}
+
+TEST(Numerics, ALossThatIsNotFiniteOnOneRankIsSaidOnAll) {
+  play_all(2, [](World& world) {
+    const auto engine = make_ddp_engine(factory(), in_double(), world);
+    auto batch = samples(4);
+    batch.inputs[0].slice(0, 2).fill_(std::nan(""));  // rank 1's rows
+    EXPECT_FALSE(run_window(*engine, batch, {1, world.rank, 2}, {}).finite);
+  });
+}
+
+TEST(Evaluation, NeedsNoGradientsAndDropsNothing) {
+  const auto engine = make_single_engine(factory(), in_double());
+  const auto output = engine->evaluate(samples(5));
+  EXPECT_FALSE(output.requires_grad());
+  EXPECT_TRUE(at::equal(output, engine->evaluate(samples(5))));
+}
+
+}  // namespace
+}  // namespace ddptrain
