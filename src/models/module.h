@@ -46,14 +46,22 @@ class Module {
   /// Gives 4-d parameters channels_last strides.
   void channels_last();
 
+  /// Dotted name below the root, where the module's own randomness comes from; the root's is empty.
+  std::string path() const;
+  /// Whether the module normalises: its parameters are exempt from weight decay by "norm".
+  virtual bool is_norm() const { return false; }
+
  protected:
   Module() = default;
   /// Registers and returns the handle to keep as a member. Parameters require gradients.
   at::Tensor parameter(std::string name, at::Tensor value);
   at::Tensor buffer(std::string name, at::Tensor value);
+  /// Owns the module under a name; returns the handle to keep as a member.
   template <class M>
   M* child(std::string name, std::unique_ptr<M> module) {
     M* raw = module.get();
+    raw->Module::parent_ = this;
+    raw->Module::name_ = name;
     children_.emplace_back(std::move(name), std::move(module));
     return raw;
   }
@@ -63,6 +71,11 @@ class Module {
   }
 
  private:
+  using Visit = std::function<void(const std::string& path, const Module& module)>;
+  void visit(const std::string& path, const Visit& each) const;
+
+  const Module* parent_ = nullptr;
+  std::string name_;
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> children_;

@@ -1,0 +1,81 @@
+#include "models/module.h"
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/MemoryFormat.h>
+
+namespace ddptrain {
+namespace {
+
+std::string dotted(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
+
+void append(std::vector<NamedTensor>& all, const std::string& path,
+            const std::vector<NamedTensor>& own) {
+  for (const auto& [name, tensor] : own) all.push_back({dotted(path, name), tensor});
+}
+
+}  // namespace
+
+void Module::visit(const std::string& path, const Visit& each) const {
+  each(path, *this);
+  for (const auto& [name, module] : children_) module->visit(dotted(path, name), each);
+}
+
+std::vector<NamedTensor> Module::named_parameters() const {
+  std::vector<NamedTensor> all;
+  visit("", [&](const auto& path, const Module& m) { append(all, path, m.parameters_); });
+  return all;
+}
+
+std::vector<NamedTensor> Module::named_buffers() const {
+  std::vector<NamedTensor> all;
+  visit("", [&](const auto& path, const Module& m) { append(all, path, m.buffers_); });
+  return all;
+}
+
+std::vector<NamedTensor> Module::state() const {
+  std::vector<NamedTensor> all;
+  visit("", [&](const auto& path, const Module& m) {
+    append(all, path, m.parameters_);
+    append(all, path, m.buffers_);
+  });
+  return all;
+}
+
+std::vector<std::pair<std::string, Module*>> Module::modules() {
+  std::vector<std::pair<std::string, Module*>> all;
+  visit("", [&](const auto& path, const Module& m) {
+    all.emplace_back(path, const_cast<Module*>(&m));  // everything below a mutable root is mutable
+  });
+  return all;
+}
+
+void Module::to(at::Device device, at::ScalarType dtype) {
+  const at::NoGradGuard no_grad;
+  for (auto& [name, tensor] : state())
+    tensor.set_data(tensor.to(device, tensor.is_floating_point() ? dtype : tensor.scalar_type()));
+}
+
+void Module::channels_last() {
+  const at::NoGradGuard no_grad;
+  for (auto& [name, tensor] : named_parameters())
+    if (tensor.dim() == 4) tensor.set_data(tensor.contiguous(at::MemoryFormat::ChannelsLast));
+}
+
+std::string Module::path() const {
+  return parent_ == nullptr ? name_ : dotted(parent_->path(), name_);
+}
+
+at::Tensor Module::parameter(std::string name, at::Tensor value) {
+  value.set_requires_grad(true);
+  parameters_.push_back({std::move(name), value});
+  return value;
+}
+
+at::Tensor Module::buffer(std::string name, at::Tensor value) {
+  buffers_.push_back({std::move(name), value});
+  return value;
+}
+
+}  // namespace ddptrain
