@@ -48,8 +48,6 @@ class Module {
 
   /// Dotted name below the root, where the module's own randomness comes from; the root's is empty.
   std::string path() const;
-  /// Whether the module normalises: its parameters are exempt from weight decay by "norm".
-  virtual bool is_norm() const { return false; }
 
  protected:
   Module() = default;
