@@ -35,7 +35,7 @@ class Decode final : public Fields {
   std::vector<std::string> begin_table(const std::vector<std::string>& now) override;
   void row(const std::string& key) override;
   void end_table() override;
-  bool begin_record(std::string_view shorthand) override;
+  bool begin_record(std::string_view shorthand, std::string_view list_shorthand) override;
   void end_record() override;
   void component(ChoiceBase& choice) override;
 

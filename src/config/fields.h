@@ -53,7 +53,7 @@ concept Word = std::is_enum_v<T> && requires(T e) {
 };
 
 /// A struct with options of its own. `static constexpr std::string_view shorthand = "key"` lets a
-/// scalar (or a list) stand for {key: scalar}.
+/// scalar stand for {key: scalar}; a list stands for {list_shorthand: list}, where that is given.
 template <class T>
 concept Record = requires(T t, Fields& f) {
   t.fields(f);
@@ -92,7 +92,7 @@ class Fields {
   virtual std::vector<std::string> begin_table(const std::vector<std::string>& now) = 0;
   virtual void row(const std::string& key) = 0;
   virtual void end_table() = 0;
-  virtual bool begin_record(std::string_view shorthand) = 0;
+  virtual bool begin_record(std::string_view shorthand, std::string_view list_shorthand) = 0;
   virtual void end_record() = 0;
   virtual void component(ChoiceBase& choice) = 0;
 
@@ -151,8 +151,10 @@ class Fields {
   template <Record T>
   void value(T& v) {
     std::string_view shorthand;
+    std::string_view list_shorthand;
     if constexpr (requires { T::shorthand; }) shorthand = T::shorthand;
-    if (!begin_record(shorthand)) return;
+    if constexpr (requires { T::list_shorthand; }) list_shorthand = T::list_shorthand;
+    if (!begin_record(shorthand, list_shorthand)) return;
     v.fields(*this);
     end_record();
   }

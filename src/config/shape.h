@@ -44,7 +44,8 @@ struct Shape {
   std::size_t min_items = 0;
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
   std::vector<std::string> words;  // of a word
-  std::string shorthand;           // of a record: the key that a scalar or list stands for
+  std::string shorthand;           // of a record: the key that a scalar (or list) stands for
+  std::string list_shorthand;      // of a record: the key that a list stands for, where it differs
   std::string component;           // the kind of component, "optimizer"
   std::vector<Shape> children;     // of a record its fields; of a list or table one: each item's
   Node initial;

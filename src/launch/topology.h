@@ -1,6 +1,7 @@
 // Who we are among the processes of a run, read from the environment. Torch-free.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace ddptrain {
@@ -25,5 +26,16 @@ struct Topology {
 /// otherwise world 1 with nothing set. Half-set environments are an Error (Exit::recipe) that names
 /// the missing variable.
 Topology topology_from_environment();
+
+/// The value of a variable, null where it is not set.
+using Environment = std::function<const char*(const char*)>;
+Topology topology_from(const Environment& environment);
+
+/// The first host of a Slurm node list: "gpu[07-09,12],login1" gives "gpu07".
+std::string first_host(const std::string& nodes);
+
+/// Tasks on a node by Slurm's short form: in "4(x2),3" nodes 0 and 1 have 4, node 2 has 3; 0 where
+/// the list ends before.
+int tasks_on_node(const std::string& tasks_per_node, int node);
 
 }  // namespace ddptrain

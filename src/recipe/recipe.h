@@ -59,6 +59,7 @@ struct Devices {
   Auto<std::int64_t> count;
   std::vector<std::int64_t> ids;  // empty: the first `count`
   static constexpr std::string_view shorthand = "count";
+  static constexpr std::string_view list_shorthand = "ids";
   void fields(Fields& f);
 };
 

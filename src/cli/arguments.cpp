@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/verb.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr Flag kCommon[] = {{"--help", "", "explain this verb"},
+                            {"-h", "", "the same"},
+                            {"-q", "", "say only warnings and errors"},
+                            {"-v", "", "say more"},
+                            {"--color", "WHEN", "auto, always or never; NO_COLOR counts too"}};
+
+const Flag* find_flag(const Verb& verb, std::string_view name) {
+  const auto matches = [&](const Flag& flag) { return flag.name == name; };
+  const auto own = std::find_if(verb.flags.begin(), verb.flags.end(), matches);
+  if (own != verb.flags.end()) return &*own;
+  const auto common = std::find_if(std::begin(kCommon), std::end(kCommon), matches);
+  return common == std::end(kCommon) ? nullptr : common;
+}
+
+[[noreturn]] void refuse_flag(const Verb& verb, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& flag : verb.flags) known.emplace_back(flag.name);
+  for (const auto& flag : kCommon) known.emplace_back(flag.name);
+  const auto near = nearest(name, known);
+  throw Error(Exit::recipe,
+              "'" + std::string(verb.name) + "' has no flag '" + name + "'" +
+                  (near.empty() ? "; see 'ddptrain " + std::string(verb.name) + " --help'"
+                                : "; did you mean '" + near + "'?"));
+}
+
+bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+void check_count(const Verb& verb, std::size_t words) {
+  if (words >= verb.min_words && words <= verb.max_words) return;
+  throw Error(Exit::recipe,
+              "usage: ddptrain " + std::string(verb.name) + " " + std::string(verb.usage));
+}
+
+void apply_common(Arguments& arguments) {
+  if (arguments.has("-q")) arguments.level = log::Level::quiet;
+  if (arguments.has("-v")) arguments.level = log::Level::verbose;
+  const auto color = arguments.value("--color", "auto");
+  if (color == "always") return log::use_color(log::Color::always);
+  if (color == "never") return log::use_color(log::Color::never);
+  if (color != "auto")
+    throw Error(Exit::recipe, "--color: '" + color + "' is not one of auto, always, never");
+}
+
+}  // namespace
+
+std::string Arguments::value(std::string_view flag, std::string_view otherwise) const {
+  const auto found = flags.find(flag);
+  return found == flags.end() ? std::string(otherwise) : found->second;
+}
+
+Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!is_flag(given[i])) {
+      arguments.words.push_back(given[i]);
+      continue;
+    }
+    const auto equals = given[i].find('=');
+    const auto name = given[i].substr(0, equals);
+    const auto* flag = find_flag(verb, name);
+    if (!flag) refuse_flag(verb, name);
+    std::string value;
+    if (flag->value.empty() && equals != std::string::npos)
+      throw Error(Exit::recipe, "'" + name + "' takes no value");
+    if (!flag->value.empty()) {
+      if (equals == std::string::npos && i + 1 == given.size())
+        throw Error(Exit::recipe,
+                    "'" + name + "' needs a value: " + name + " " + std::string(flag->value));
+      value = equals != std::string::npos ? given[i].substr(equals + 1) : given[++i];
+    }
+    arguments.flags[name] = value;
+  }
+  apply_common(arguments);
+  if (!arguments.has("--help") && !arguments.has("-h")) check_count(verb, arguments.words.size());
+  return arguments;
+}
+
+RecipeWords split_words(const std::vector<std::string>& words) {
+  RecipeWords apart;
+  for (const auto& word : words) {
+    const bool override_word = word.starts_with('~') || word.find('=') != std::string::npos;
+    (override_word ? apart.overrides : apart.files).push_back(word);
+  }
+  return apart;
+}
+
+std::string help_text(const Verb& verb) {
+  std::string text = "ddptrain " + std::string(verb.name) + " " + std::string(verb.usage) +
+                     "\n\n  " + std::string(verb.summary) + "\n\n";
+  const auto line = [&](const Flag& flag) {
+    auto name = std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
+    name.resize(std::max<std::size_t>(name.size() + 2, 24), ' ');
+    text += "  " + name + std::string(flag.doc) + "\n";
+  };
+  for (const auto& flag : verb.flags) line(flag);
+  for (const auto& flag : kCommon) line(flag);
+  return text;
+}
+
+}  // namespace ddptrain

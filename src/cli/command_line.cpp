@@ -1,0 +1,62 @@
+#include <cstdio>
+#include <new>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/verb.h"
+
+namespace ddptrain {
+namespace {
+
+int say(const Error& error) {
+  log::error(error.what(), error.place());
+  return static_cast<int>(error.code());
+}
+
+int refuse_verb(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& verb : verbs()) names.emplace_back(verb.name);
+  const auto near = nearest(name, names);
+  log::error("ddptrain has no verb '" + name + "'" +
+             (near.empty() ? "; see 'ddptrain help'" : "; did you mean '" + near + "'?"));
+  return static_cast<int>(Exit::recipe);
+}
+
+int run_verb(const Verb& verb, const std::vector<std::string>& command_line) {
+  auto arguments = read_arguments(verb, {command_line.begin() + 2, command_line.end()});
+  arguments.command_line = command_line;
+  if (arguments.has("--help") || arguments.has("-h"))
+    return std::fputs(help_text(verb).c_str(), stdout), 0;
+  log::open(arguments.level, 0, "");
+  return verb.run(arguments);
+}
+
+// The spellings that people try before they know our verbs.
+std::string verb_word(const std::vector<std::string>& command_line) {
+  if (command_line.size() < 2) return "help";
+  const auto& word = command_line[1];
+  if (word == "--help" || word == "-h") return "help";
+  return word == "--version" ? "version" : word;
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& command_line) try {
+  const auto name = verb_word(command_line);
+  const auto* verb = find_verb(name);
+  if (!verb) return refuse_verb(name);
+  auto words = command_line;
+  if (words.size() < 2) words.resize(2);
+  return run_verb(*verb, words);
+} catch (const Error& error) {
+  return say(error);
+} catch (const std::bad_alloc&) {
+  return say(Error(Exit::memory, "out of memory; a smaller batch.micro or eval.batch needs less"));
+} catch (const std::exception& error) {
+  return say(Error(Exit::bug,
+                   std::string("a bug in ddptrain, please report it with the recipe and 'ddptrain "
+                               "version': ") +
+                       error.what()));
+}
+
+}  // namespace ddptrain

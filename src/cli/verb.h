@@ -1,0 +1,65 @@
+// What the command line is made of: verbs with their words and flags.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+
+namespace ddptrain {
+
+/// A flag of a verb: "--level rules". `value` names what follows it and is empty for a switch.
+struct Flag {
+  std::string_view name;
+  std::string_view value;
+  std::string_view doc;
+};
+
+/// A verb's words and flags as given, already checked against what the verb knows.
+struct Arguments {
+  std::vector<std::string> words;
+  std::map<std::string, std::string, std::less<>> flags;
+  log::Level level = log::Level::normal;
+  std::vector<std::string> command_line;  // as typed, program first
+
+  bool has(std::string_view flag) const { return flags.find(flag) != flags.end(); }
+  std::string value(std::string_view flag, std::string_view otherwise = {}) const;
+};
+
+/// `run` returns the exit code; Errors are thrown. At least `min_words` must be given and at most
+/// `max_words`.
+struct Verb {
+  std::string_view name;
+  std::string_view usage;    // "RECIPE... [key=value...]"
+  std::string_view summary;  // one line
+  std::vector<Flag> flags;
+  std::size_t min_words = 0;
+  std::size_t max_words = 1000;
+  int (*run)(const Arguments&) = nullptr;
+};
+
+/// All verbs, in the order of `help`. One file per verb returns each.
+const std::vector<Verb>& verbs();
+const Verb* find_verb(std::string_view name);
+
+/// Reads what follows the verb's name. A wrong flag or number of words is an Error (Exit::recipe)
+/// with what was meant.
+Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given);
+
+/// Recipe files and `key=value`, `~key`, `key+=value` words, apart.
+struct RecipeWords {
+  std::vector<std::string> files;
+  std::vector<std::string> overrides;
+};
+RecipeWords split_words(const std::vector<std::string>& words);
+
+/// Dispatches, prints errors, and returns the exit code.
+int run_command_line(const std::vector<std::string>& command_line);
+
+/// The text of `help` and of `VERB --help`.
+std::string help_text();
+std::string help_text(const Verb& verb);
+
+}  // namespace ddptrain

@@ -1,0 +1,27 @@
+// `version`
+#include "base/version.h"
+
+#include <cstdio>
+
+#include "cli/verb.h"
+
+namespace ddptrain {
+namespace {
+
+int print_version(const Arguments&) {
+  std::printf("ddptrain %s with torch %s\n", version().c_str(), torch_version().c_str());
+  return 0;
+}
+
+}  // namespace
+
+Verb version_verb() {
+  return {.name = "version",
+          .usage = "",
+          .summary = "what was built, from what",
+          .flags = {},
+          .max_words = 0,
+          .run = print_version};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,99 @@
+#include "launch/failure.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/files.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string record_path(const std::string& folder, int rank) {
+  return folder + "/failure." + std::to_string(rank);
+}
+
+// Bytes of a message need not be UTF-8 (file names): replaced rather than refused.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_record(const Failure& failure) {
+  return dump({{"seconds", failure.seconds},
+               {"code", static_cast<int>(failure.code)},
+               {"message", failure.message},
+               {"file", failure.place.file},
+               {"line", failure.place.line},
+               {"column", failure.place.column}});
+}
+
+// The form that torchrun's agent reads and prints.
+std::string to_torchelastic(const Failure& failure) {
+  const auto now = std::to_string(std::time(nullptr));
+  return dump({{"message",
+                {{"message", "ddptrain: " + failure.message},
+                 {"errorCode", static_cast<int>(failure.code)},
+                 {"extraInfo", {{"timestamp", now}}}}}});
+}
+
+bool is_out_of_memory(const std::string& what) {
+  for (const auto* sign : {"out of memory", "can't allocate memory", "not enough memory"})
+    if (what.find(sign) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+Failure failure_of(std::exception_ptr error, int rank) {
+  Failure failure{rank, seconds_now(), Exit::bug, "", {}};
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    failure.code = known.code();
+    failure.message = known.what();
+    failure.place = known.place();
+  } catch (const std::bad_alloc&) {
+    failure.code = Exit::memory;
+    failure.message = "out of memory";
+  } catch (const std::exception& other) {
+    failure.message = other.what();
+    if (is_out_of_memory(failure.message)) failure.code = Exit::memory;
+  } catch (...) {
+    failure.message = "something that is no std::exception was thrown";
+  }
+  return failure;
+}
+
+void report_failure(const Topology& topology, const Failure& failure) noexcept {
+  try {
+    if (!topology.store.empty())
+      write_atomically(record_path(topology.store, failure.rank), to_record(failure));
+    if (const char* file = std::getenv("TORCHELASTIC_ERROR_FILE"); file && *file)
+      write_atomically(file, to_torchelastic(failure));
+  } catch (...) {
+    // The exit code still tells.
+  }
+}
+
+std::optional<Failure> read_failure(const std::string& folder, int rank) {
+  const auto path = record_path(folder, rank);
+  if (!std::filesystem::exists(path)) return {};
+  const auto json = Json::parse(read_text(path), nullptr, false);
+  if (json.is_discarded()) return {};
+  Failure failure{rank,
+                  json.at("seconds"),
+                  static_cast<Exit>(json.at("code").get<int>()),
+                  json.at("message"),
+                  {}};
+  failure.place.file = json.at("file");
+  failure.place.line = json.at("line");
+  failure.place.column = json.at("column");
+  return failure;
+}
+
+}  // namespace ddptrain

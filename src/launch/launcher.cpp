@@ -1,0 +1,287 @@
+#include "launch/launcher.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "launch/ending.h"
+#include "launch/rank_process.h"
+#include "launch/signals.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that only we can read, gone when the launcher is done.
+class PrivateFolder {
+ public:
+  PrivateFolder() : path_((fs::temp_directory_path() / "ddptrain-XXXXXX").string()) {
+    if (!::mkdtemp(path_.data()))
+      throw Error(Exit::data, "cannot make a folder in '" + fs::temp_directory_path().string() +
+                                  "': " + std::strerror(errno) + " (TMPDIR)");
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Signals that the launcher takes one by one instead of being interrupted by them.
+class TakenSignals {
+ public:
+  TakenSignals() {
+    ::sigemptyset(&taken_);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT})
+      ::sigaddset(&taken_, signal);
+    ::sigprocmask(SIG_BLOCK, &taken_, &before_);
+  }
+  ~TakenSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  TakenSignals(const TakenSignals&) = delete;
+  TakenSignals& operator=(const TakenSignals&) = delete;
+  const sigset_t& before() const { return before_; }
+  /// The next one, 0 where none comes in time.
+  int next(double seconds) const {
+    const timespec patience{0, static_cast<long>(seconds * 1e9)};
+    const int signal = ::sigtimedwait(&taken_, nullptr, &patience);
+    return signal > 0 ? signal : 0;
+  }
+
+ private:
+  sigset_t taken_{};
+  sigset_t before_{};
+};
+
+int count_threads() {
+  for (const auto& line : split(read_text("/proc/self/status"), '\n'))
+    if (line.rfind("Threads:", 0) == 0)
+      return static_cast<int>(parse_integer(trim(line.substr(8))).value_or(0));
+  return 0;
+}
+
+class Launcher {
+ public:
+  Launcher(const LaunchOptions& options, const TakenSignals& signals)
+      : options_(options), signals_(signals) {}
+  ~Launcher() {
+    kill_now();
+    for (auto& process : processes_) process->wait();
+  }
+
+  void start(int ranks, const RankProcess::Main& main) {
+    Topology topology;
+    topology.world = topology.local_world = ranks;
+    topology.store = folder_.path();
+    topology.run_id = fs::path(folder_.path()).filename().string();
+    for (int rank = 0; rank < ranks; ++rank) {
+      topology.rank = topology.local_rank = rank;
+      processes_.push_back(
+          std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.before()));
+    }
+  }
+
+  int watch() {
+    while (running()) {
+      obey(signals_.next(0.1));
+      for (auto& process : processes_)
+        if (process->reap()) note(ending_of(*process));
+      look_for_hang();
+      end_others();
+    }
+    return conclude();
+  }
+
+ private:
+  bool running() const {
+    return std::any_of(processes_.begin(), processes_.end(),
+                       [](const auto& process) { return process->running(); });
+  }
+
+  std::string log_of(int rank) const {
+    if (rank == 0) return "";
+    const auto file = options_.log_file ? options_.log_file(rank) : "";
+    return file.empty() ? "/dev/null" : file;
+  }
+
+  void send_all(int signal) const {
+    for (const auto& process : processes_) process->send(signal);
+  }
+
+  void kill_now() const {
+    send_all(SIGCONT);
+    send_all(SIGKILL);
+  }
+
+  void obey(int signal) {
+    if (signal == SIGUSR1) send_all(SIGUSR1);
+    if (signal == SIGTSTP) suspend();
+    if (signal == SIGCONT) resume();
+    if (signal == SIGQUIT || (signal == SIGINT && forwarded_ != 0)) {
+      killed_by_user_ = signal;
+      kill_now();
+    } else if (forwarded_ == 0 && (signal == SIGTERM || signal == SIGINT || signal == SIGHUP)) {
+      forwarded_ = signal;
+      send_all(signal);
+    }
+  }
+
+  void suspend() {
+    send_all(SIGSTOP);
+    ::raise(SIGSTOP);
+    resume();
+  }
+
+  // Time asleep is nobody's hang.
+  void resume() {
+    resumed_at_ = seconds_now();
+    send_all(SIGCONT);
+  }
+
+  Ending ending_of(const RankProcess& process) const {
+    Ending ending{process.rank(), process.code(), process.killed_by(), process.ended_at(), {},
+                  false};
+    ending.failure = read_failure(folder_.path(), process.rank());
+    ending.ended_by_us = ending_since_ > 0 && !ending.failure &&
+                         (ending.killed_by == SIGTERM || ending.killed_by == SIGKILL ||
+                          ending.code == 128 + SIGTERM);
+    return ending;
+  }
+
+  void note(Ending ending) {
+    const bool failed = !is_orderly(ending, forwarded_);
+    endings_.push_back(std::move(ending));
+    if (failed && failed_at_ == 0) failed_at_ = seconds_now();
+  }
+
+  double patience(const Beat& beat) const {
+    // A little less than the collectives wait for each other: who hangs shall be named before its
+    // peers give up.
+    return 0.95 * (beat.step < 0 ? options_.start_seconds : options_.step_seconds);
+  }
+
+  void look_for_hang() {
+    if (!options_.heartbeats || failed_at_ > 0 || hang_found_) return;
+    const double now = seconds_now();
+    for (const auto& process : processes_) {
+      if (!process->running()) continue;
+      const auto beat = options_.heartbeats->last(process->rank());
+      if (now - std::max(beat.seconds, resumed_at_) < patience(beat)) continue;
+      declare_hang();
+      return;
+    }
+  }
+
+  // When one rank hangs, its peers wait for it: suspended ones first, then those behind, then the
+  // one that has been silent for longest.
+  void declare_hang() {
+    const RankProcess* culprit = nullptr;
+    const auto order = [&](const RankProcess& process) {
+      const auto beat = options_.heartbeats->last(process.rank());
+      return std::tuple(!process.is_stopped(), beat.step, beat.seconds);
+    };
+    for (const auto& process : processes_)
+      if (process->running() && (!culprit || order(*process) < order(*culprit)))
+        culprit = process.get();
+    const auto beat = options_.heartbeats->last(culprit->rank());
+    const auto silent = seconds_now() - std::max(beat.seconds, resumed_at_);
+    Failure failure{culprit->rank(), beat.seconds, Exit::hang, "", {}};
+    failure.message = "no sign of life for " + format_seconds(silent) + " in phase '" + beat.phase +
+                      "'" + (beat.step >= 0 ? " after step " + std::to_string(beat.step) : "") +
+                      (culprit->is_stopped() ? "; the process is suspended" : "") +
+                      " (parallel.timeout)";
+    hang_found_ = true;
+    note({culprit->rank(), static_cast<int>(Exit::hang), 0, seconds_now(), failure, false});
+  }
+
+  // A rank that only lost a peer is noticed before the peer's own end at times: wait a moment for
+  // the cause. Then SIGTERM to all, and SIGKILL to those who stay.
+  void end_others() {
+    if (failed_at_ == 0) return;
+    const double now = seconds_now();
+    if (ending_since_ == 0) {
+      const auto* cause = first_cause(endings_, forwarded_);
+      const bool only_lost_a_peer =
+          cause->killed_by == 0 && cause->code == static_cast<int>(Exit::device);
+      if (only_lost_a_peer && now - failed_at_ < 1) return;
+      ending_since_ = now;
+      send_all(SIGTERM);
+      send_all(SIGCONT);
+    } else if (now - ending_since_ > options_.grace_seconds) {
+      kill_now();
+    }
+  }
+
+  int conclude() const {
+    if (killed_by_user_ != 0) return 128 + killed_by_user_;
+    const auto* cause = first_cause(endings_, forwarded_);
+    if (!cause) {
+      int code = 0;
+      for (const auto& ending : endings_) code = std::max(code, ending.code);
+      return code;
+    }
+    if (cause->killed_by != 0 && cause->killed_by == forwarded_) return cause->code;
+    say(*cause);
+    return cause->code;
+  }
+
+  void say(const Ending& cause) const {
+    log::status("");
+    log::error(describe(cause), cause.failure ? cause.failure->place : Place{});
+    if (!cause.failure && cause.rank > 0) show_last_lines(log_of(cause.rank));
+    for (const auto& ending : endings_)
+      if (ending.rank != cause.rank && ending.failure)
+        log::info("  as a consequence, " + describe(ending).substr(0, 160));
+  }
+
+  // What the C library or torch printed before a rank fell.
+  static void show_last_lines(const std::string& file) {
+    std::error_code none;
+    if (!fs::is_regular_file(file, none) || fs::file_size(file, none) == 0) return;
+    auto lines = split(trim(read_text(file)), '\n');
+    const std::size_t shown = std::min<std::size_t>(lines.size(), 8);
+    log::info("the last lines of '" + file + "':");
+    for (std::size_t i = lines.size() - shown; i < lines.size(); ++i) log::info("  " + lines[i]);
+  }
+
+  const LaunchOptions& options_;
+  const TakenSignals& signals_;
+  PrivateFolder folder_;
+  std::vector<std::unique_ptr<RankProcess>> processes_;
+  std::vector<Ending> endings_;
+  double resumed_at_ = 0;
+  double failed_at_ = 0;     // 0: no failure
+  double ending_since_ = 0;  // SIGTERM to all; 0: not yet
+  int forwarded_ = 0;
+  int killed_by_user_ = 0;
+  bool hang_found_ = false;
+};
+
+}  // namespace
+
+int launch(int ranks, const std::function<int(const Topology&)>& rank_main,
+           const LaunchOptions& options) {
+  DDP_CHECK(count_threads() == 1, "ranks are forked before any thread exists");
+  const TakenSignals signals;
+  Launcher launcher(options, signals);
+  launcher.start(ranks, rank_main);
+  return launcher.watch();
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,80 @@
+// Any curves one after the other (fastai's combine_scheds and combined_cos).
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+#include "optim/curve.h"
+#include "optim/schedule_catalog.h"
+#include "optim/timeline.h"
+#include "optim/warmup.h"
+
+namespace ddptrain {
+namespace {
+
+class CombinedSchedule final : public Schedule {
+ public:
+  struct Part {
+    Anneal curve = Anneal::cosine;
+    double start = 1;
+    double end = 0;
+    double power = 1;
+    Share share{1};
+    void fields(Fields& f) {
+      f("curve", curve, {.doc = "How the rate moves."});
+      f("start", start, {.doc = "Factor of optimizer.lr at the start of this part.", .min = 0});
+      f("end", end, {.doc = "Factor of optimizer.lr at its end.", .min = 0});
+      f("power", power, {.doc = "Exponent of a polynomial.", .min = 0});
+      f("share", share, {.doc = "Share of the run.", .min = 0, .max = 1});
+    }
+  };
+
+  struct Options {
+    std::vector<Part> parts;
+    Warmup warmup;
+    void fields(Fields& f) {
+      f("parts", parts,
+        {.doc = "The curves in order; their shares add up to 100 %.",
+         .required = true,
+         .min_items = 1});
+      warmup.fields(f);
+    }
+  };
+
+  CombinedSchedule(const Options& options, const ScheduleContext& context)
+      : curves_(joined(options)), lr_(context.lr) {}
+
+  double lr(const Progress& at) const override {
+    const Timeline time(at, By::step);
+    return lr_ * curves_.at(std::min(1.0, time.position() / time.total()));
+  }
+
+ private:
+  static JoinedCurves joined(const Options& options) {
+    std::vector<double> shares;
+    std::vector<Curve> curves;
+    double sum = 0;
+    for (const auto& part : options.parts) {
+      if (part.curve == Anneal::exponential && (part.start == 0 || part.end == 0))
+        throw Error(Exit::recipe, "schedule.parts: an exponential curve cannot touch 0");
+      shares.push_back(part.share.value);
+      curves.push_back({part.curve, part.start, part.end, part.power});
+      sum += part.share.value;
+    }
+    if (std::abs(sum - 1) > 1e-6)
+      throw Error(Exit::recipe, "schedule.parts: shares add up to " + std::to_string(100 * sum) +
+                                    " %, not to 100 %");
+    return {shares, std::move(curves)};
+  }
+
+  JoinedCurves curves_;
+  double lr_;
+};
+
+}  // namespace
+
+Entry<Schedule> combined_schedule() {
+  return schedule_entry<CombinedSchedule>("combined", "Any curves one after the other.");
+}
+
+}  // namespace ddptrain

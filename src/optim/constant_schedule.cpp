@@ -1,0 +1,45 @@
+// The optimiser's own rate, with another one at first where asked (torch's ConstantLR).
+#include "optim/schedule_catalog.h"
+#include "optim/timeline.h"
+#include "optim/warmup.h"
+
+namespace ddptrain {
+namespace {
+
+class ConstantSchedule final : public Schedule {
+ public:
+  struct Options {
+    double factor = 1;
+    std::optional<Duration> over;
+    Warmup warmup;
+    void fields(Fields& f) {
+      f("factor", factor, {.doc = "Factor of optimizer.lr.", .min = 0});
+      f("over", over,
+        {.doc = "How long the factor holds, then optimizer.lr itself; null: the whole run."});
+      warmup.fields(f);
+    }
+  };
+
+  ConstantSchedule(const Options& options, const ScheduleContext& context)
+      : options_(options), lr_(context.lr) {
+    if (options_.over) require_steps(*options_.over, "schedule.over");
+  }
+
+  double lr(const Progress& at) const override {
+    const Timeline time(at, By::step);
+    const bool held = !options_.over || time.position() < time.ticks(*options_.over);
+    return held ? lr_ * options_.factor : lr_;
+  }
+
+ private:
+  Options options_;
+  double lr_;
+};
+
+}  // namespace
+
+Entry<Schedule> constant_schedule() {
+  return schedule_entry<ConstantSchedule>("constant", "The same rate throughout.");
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,51 @@
+// A straight line between two factors of the rate (torch's LinearLR).
+#include <algorithm>
+
+#include "optim/schedule_catalog.h"
+#include "optim/timeline.h"
+#include "optim/warmup.h"
+
+namespace ddptrain {
+namespace {
+
+class LinearSchedule final : public Schedule {
+ public:
+  struct Options {
+    double start_factor = 1;
+    double end_factor = 0;
+    Duration over{1, Duration::Unit::share};
+    By by = By::step;
+    Warmup warmup;
+    void fields(Fields& f) {
+      f("start_factor", start_factor, {.doc = "Factor of optimizer.lr at the start.", .min = 0});
+      f("end_factor", end_factor, {.doc = "Factor of optimizer.lr at the end.", .min = 0});
+      f("over", over, {.doc = "How long the way takes; the rate stays at its end after it."});
+      f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
+      warmup.fields(f);
+    }
+  };
+
+  LinearSchedule(const Options& options, const ScheduleContext& context)
+      : options_(options), lr_(context.lr) {
+    require_steps(options_.over, "schedule.over");
+  }
+
+  double lr(const Progress& at) const override {
+    const Timeline time(at, options_.by);
+    const double over = std::max(1.0, time.ticks(options_.over));
+    const double done = std::min(time.position(), over) / over;
+    return lr_ * (options_.start_factor + (options_.end_factor - options_.start_factor) * done);
+  }
+
+ private:
+  Options options_;
+  double lr_;
+};
+
+}  // namespace
+
+Entry<Schedule> linear_schedule() {
+  return schedule_entry<LinearSchedule>("linear", "A straight line, by default down to zero.");
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,59 @@
+// torch.nn.utils.clip_grad_norm_: all gradients as one vector of a largest length.
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "optim/clip_catalog.h"
+
+namespace ddptrain {
+namespace {
+
+class NormClip final : public Clip {
+ public:
+  struct Options {
+    double max = 1;
+    std::optional<double> p = 2;
+    void fields(Fields& f) {
+      f("max", max, {.doc = "The largest norm.", .min = 0, .above_min = true, .required = true});
+      f("p", p,
+        {.doc = "Which norm: 2 is the length, 1 the sum of absolute values; null takes the largest "
+                "absolute value.",
+         .min = 0,
+         .above_min = true});
+    }
+  };
+
+  explicit NormClip(const Options& options)
+      : max_(options.max), p_(options.p.value_or(std::numeric_limits<double>::infinity())) {}
+
+  /// One pass reads the gradients and, only where there is something to do, one scales them.
+  double operator()(const std::vector<at::Tensor>& gradients, double scale) const override {
+    if (gradients.empty()) return 0;
+    const auto raw = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, p_)), p_);
+    const auto norm = raw.mul(std::abs(scale));
+    const auto both = at::stack({norm, norm.add(1e-6).reciprocal().mul(max_)}).to(at::kCPU);
+    const double fit = both[1].item<double>();
+    const double factor = fit > 1 ? scale : scale * fit;  // not a number stays one, as in torch
+    if (factor != 1) at::_foreach_mul_(gradients, factor);
+    return both[0].item<double>();
+  }
+
+ private:
+  double max_;
+  double p_;
+};
+
+}  // namespace
+
+Entry<Clip> norm_clip() {
+  return entry<Clip, NormClip::Options>(
+      "norm", "Scales all gradients together so that their norm is at most `max`.",
+      [](const NormClip::Options& options) { return std::make_unique<NormClip>(options); });
+}
+
+}  // namespace ddptrain

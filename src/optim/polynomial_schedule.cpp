@@ -1,0 +1,52 @@
+// (1 - progress) to a power (torch's PolynomialLR, with a floor).
+#include <algorithm>
+#include <cmath>
+
+#include "optim/schedule_catalog.h"
+#include "optim/timeline.h"
+#include "optim/warmup.h"
+
+namespace ddptrain {
+namespace {
+
+class PolynomialSchedule final : public Schedule {
+ public:
+  struct Options {
+    double power = 1;
+    Duration over{1, Duration::Unit::share};
+    double min_lr = 0;
+    By by = By::step;
+    Warmup warmup;
+    void fields(Fields& f) {
+      f("power", power, {.doc = "1 is a line, 2 a parabola.", .min = 0});
+      f("over", over, {.doc = "How long the way takes; the rate stays at its end after it."});
+      f("min_lr", min_lr, {.doc = "The rate at the end.", .min = 0});
+      f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
+      warmup.fields(f);
+    }
+  };
+
+  PolynomialSchedule(const Options& options, const ScheduleContext& context)
+      : options_(options), lr_(context.lr) {
+    require_steps(options_.over, "schedule.over");
+  }
+
+  double lr(const Progress& at) const override {
+    const Timeline time(at, options_.by);
+    const double over = std::max(1.0, time.ticks(options_.over));
+    const double left = 1 - std::min(time.position(), over) / over;
+    return options_.min_lr + (lr_ - options_.min_lr) * std::pow(left, options_.power);
+  }
+
+ private:
+  Options options_;
+  double lr_;
+};
+
+}  // namespace
+
+Entry<Schedule> polynomial_schedule() {
+  return schedule_entry<PolynomialSchedule>("polynomial", "A power of what is left of the run.");
+}
+
+}  // namespace ddptrain

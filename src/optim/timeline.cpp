@@ -1,0 +1,51 @@
+#include "optim/timeline.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+std::span<const std::string_view> names(By) {
+  static constexpr std::array<std::string_view, 2> words{"step", "epoch"};
+  return words;
+}
+
+Timeline::Timeline(const Progress& at, By by) {
+  const auto per_epoch = static_cast<double>(at.per_epoch);
+  steps_per_tick_ = by == By::epoch ? per_epoch : 1;
+  ticks_per_epoch_ = by == By::epoch ? 1 : per_epoch;
+  position_ = std::floor(static_cast<double>(at.step) / steps_per_tick_);
+  total_ = std::ceil(static_cast<double>(at.total) / steps_per_tick_);
+}
+
+double Timeline::exact(const Duration& duration) const {
+  switch (duration.unit) {
+    case Duration::Unit::epochs:
+      return duration.count * ticks_per_epoch_;
+    case Duration::Unit::steps:
+      return duration.count / steps_per_tick_;
+    case Duration::Unit::share:
+      return duration.count * total_;
+    default:
+      DDP_CHECK(false, "a duration in samples or seconds reached a schedule");
+      return 0;
+  }
+}
+
+double Timeline::ticks(const Duration& duration) const { return std::round(exact(duration)); }
+
+double Timeline::share(const Duration& duration) const {
+  return duration.unit == Duration::Unit::share ? duration.count : exact(duration) / total_;
+}
+
+void require_steps(const Duration& duration, std::string_view option) {
+  if (duration.unit != Duration::Unit::samples && duration.unit != Duration::Unit::seconds) return;
+  throw Error(Exit::recipe, std::string(option) + ": '" + to_text(duration) +
+                                "' is not a number of steps; write steps, epochs or a share of the "
+                                "run, such as '5 %'");
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,40 @@
+// Progress in the unit a schedule moves in, and durations in that unit.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "config/units.h"
+#include "optim/schedule.h"
+
+namespace ddptrain {
+
+/// How often a schedule moves: at every optimiser step, or at every epoch as torch's are commonly
+/// stepped. It then stays where it is for the whole epoch.
+enum class By { step, epoch };
+std::span<const std::string_view> names(By);
+
+/// Steps or epochs done, by `By`; all numbers are in that unit.
+class Timeline {
+ public:
+  Timeline(const Progress& at, By by);
+  double position() const { return position_; }
+  double total() const { return total_; }
+  /// A duration in this unit, a whole number.
+  double ticks(const Duration& duration) const;
+  /// A duration as a share of the run, not rounded.
+  double share(const Duration& duration) const;
+
+ private:
+  double exact(const Duration& duration) const;
+  double position_;
+  double total_;
+  double steps_per_tick_;
+  double ticks_per_epoch_;
+};
+
+/// Refuses what has no number of steps: `option` ("schedule.over") in samples or seconds is an
+/// Error.
+void require_steps(const Duration& duration, std::string_view option);
+
+}  // namespace ddptrain

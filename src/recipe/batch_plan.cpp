@@ -1,0 +1,81 @@
+#include "recipe/batch_plan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+std::string many_devices(std::int64_t devices) {
+  return std::to_string(devices) + (devices == 1 ? " device" : " devices");
+}
+
+/// The multiples of `unit` around `value` ("128, 256"), the upper alone where the lower is 0.
+std::string around(std::int64_t value, std::int64_t unit) {
+  const auto below = value / unit * unit;
+  const auto above = std::to_string(below + unit);
+  return below == 0 ? above : std::to_string(below) + ", " + above;
+}
+
+[[noreturn]] void refuse(const BatchSpec& spec, std::int64_t global, std::int64_t devices,
+                         const std::string& with, std::int64_t unit) {
+  const bool per_device = spec.per_device.has_value();
+  const auto key = per_device ? "batch.per_device: " : "batch.global: ";
+  const auto value = per_device ? *spec.per_device : global;
+  throw Error(Exit::recipe, key + std::to_string(value) + " cannot be split over " +
+                                many_devices(devices) + with +
+                                "; nearest: " + around(value, per_device ? unit / devices : unit));
+}
+
+void check_uncut(const BatchSpec& spec, std::int64_t global, std::int64_t devices,
+                 std::int64_t accumulate) {
+  const auto pieces = accumulate * devices;
+  if (global % pieces == 0) return;
+  const auto with = accumulate == 1 ? "" : " with batch.accumulate " + std::to_string(accumulate);
+  refuse(spec, global, devices, with, pieces);
+}
+
+}  // namespace
+
+BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
+  DDP_CHECK(devices >= 1, "a plan for no device");
+  if (spec.global && spec.per_device)
+    throw Error(Exit::recipe, "batch: both 'global' and 'per_device' are given; keep one of them");
+  BatchPlan plan;
+  plan.devices = devices;
+  const auto micro = spec.micro.value;
+  const auto accumulate = spec.accumulate.value;
+  if (!spec.global && !spec.per_device) {
+    if (!micro) throw Error(Exit::recipe, "batch: 'global' is missing, samples per optimiser step");
+    plan.micro = *micro;
+    plan.accumulate = accumulate.value_or(1);
+    plan.global = plan.micro * plan.accumulate * devices;
+    return plan;
+  }
+  plan.global = spec.global ? *spec.global : *spec.per_device * devices;
+  if (!micro) {
+    plan.accumulate = accumulate.value_or(1);
+    check_uncut(spec, plan.global, devices, plan.accumulate);
+    plan.micro = plan.global / (plan.accumulate * devices);
+    return plan;
+  }
+  const auto unit = *micro * devices;
+  if (plan.global % unit != 0)
+    refuse(spec, plan.global, devices, " with batch.micro " + std::to_string(*micro), unit);
+  plan.micro = *micro;
+  plan.accumulate = plan.global / unit;
+  if (accumulate && *accumulate != plan.accumulate)
+    throw Error(Exit::recipe, "batch.accumulate: " + std::to_string(*accumulate) +
+                                  " does not fit; batch.global " + std::to_string(plan.global) +
+                                  " = micro " + std::to_string(*micro) + " x accumulate " +
+                                  std::to_string(plan.accumulate) + " x " + many_devices(devices));
+  return plan;
+}
+
+std::string to_text(const BatchPlan& plan) {
+  return "global " + std::to_string(plan.global) + " = micro " + std::to_string(plan.micro) +
+         " x accumulate " + std::to_string(plan.accumulate) + " x " + many_devices(plan.devices);
+}
+
+}  // namespace ddptrain

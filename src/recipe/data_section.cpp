@@ -1,0 +1,34 @@
+#include "recipe/data_section.h"
+
+#include <array>
+
+namespace ddptrain {
+
+std::span<const std::string_view> names(Layout) {
+  static constexpr std::array<std::string_view, 5> words{"global_batch", "contiguous",
+                                                         "interleaved", "round_robin", "split"};
+  return words;
+}
+
+void SourceSpec::fields(Fields& f) {
+  f("url", url, {.doc = "Where to fetch the archive."});
+  f("file", file, {.doc = "An archive on this machine.", .path = true});
+  f("md5", md5, {.doc = "The archive's MD5 digest."});
+  f("sha256", sha256, {.doc = "The archive's SHA-256 digest."});
+}
+
+void LoaderSpec::fields(Fields& f) {
+  f("workers", workers,
+    {.doc = "Loading threads per rank; 0 loads in the training thread.", .min = 0});
+  f("prefetch", prefetch, {.doc = "Batches that are loaded ahead.", .min = 1});
+  f("drop_last", drop_last, {.doc = "Leave out the incomplete last global batch of an epoch."});
+  f("shard", shard, {.doc = "How an epoch's order is dealt to ranks."});
+}
+
+void DataSection::fields(Fields& f) {
+  f("source", source, {.doc = "An archive to fetch and unpack where the data is missing."});
+  f("sampler", sampler, {.doc = "In which order training samples are drawn."});
+  f("loader", loader, {.doc = "How batches are made."});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,166 @@
+#include "recipe/recipe.h"
+
+#include <array>
+
+namespace ddptrain {
+
+std::span<const std::string_view> names(Precision) {
+  static constexpr std::array<std::string_view, 5> words{"fp64", "fp32", "tf32", "bf16", "fp16"};
+  return words;
+}
+std::span<const std::string_view> names(Mode) {
+  static constexpr std::array<std::string_view, 3> words{"none", "dp", "ddp"};
+  return words;
+}
+std::span<const std::string_view> names(DeviceKind) {
+  static constexpr std::array<std::string_view, 3> words{"auto", "cpu", "cuda"};
+  return words;
+}
+std::span<const std::string_view> names(OnBadSample) {
+  static constexpr std::array<std::string_view, 2> words{"error", "skip"};
+  return words;
+}
+std::span<const std::string_view> names(OnNonFinite) {
+  static constexpr std::array<std::string_view, 2> words{"stop", "skip"};
+  return words;
+}
+std::span<const std::string_view> names(OnRankFailure) {
+  static constexpr std::array<std::string_view, 2> words{"stop", "restart"};
+  return words;
+}
+std::span<const std::string_view> names(BestMode) {
+  static constexpr std::array<std::string_view, 2> words{"max", "min"};
+  return words;
+}
+
+void BatchSpec::fields(Fields& f) {
+  f("global", global,
+    {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices.",
+     .min = 1});
+  f("per_device", per_device,
+    {.doc = "Samples per optimiser step and device, instead of global: the total grows with the "
+            "devices.",
+     .min = 1});
+  f("micro", micro, {.doc = "Samples per device and forward pass.", .min = 1});
+  f("accumulate", accumulate,
+    {.doc = "Forward passes per optimiser step; auto follows from the others.", .min = 1});
+}
+
+void EmaSpec::fields(Fields& f) {
+  f("decay", decay,
+    {.doc = "How much of the average is kept at each optimiser step.",
+     .min = 0,
+     .max = 1,
+     .below_max = true});
+}
+
+void TrainSpec::fields(Fields& f) {
+  f("duration", duration, {.doc = "How long to train: '5 epochs', '1000 steps', '30 min'."});
+  f("precision", precision, {.doc = "How the forward and backward passes compute."});
+  f("channels_last", channels_last,
+    {.doc = "Keep images as NHWC in memory: faster convolutions on most machines."});
+  f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
+  f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
+  f("deterministic", deterministic,
+    {.doc = "Refuses operations whose result varies from run to run."});
+  f("threads", threads, {.doc = "Compute threads per rank; auto shares the cores.", .min = 1});
+}
+
+void Devices::fields(Fields& f) {
+  f("count", count, {.doc = "How many devices; on the CPU, ranks or replicas.", .min = 1});
+  f("ids", ids, {.doc = "Which CUDA devices; empty means the first ones.", .min = 0});
+}
+
+void TimeoutSpec::fields(Fields& f) {
+  f("start", start, {.doc = "How long ranks wait for each other at the start."});
+  f("step", step, {.doc = "How long a rank waits in a collective before the run ends."});
+}
+
+void DdpSpec::fields(Fields& f) {
+  f("bucket_cap_mb", bucket_cap_mb, {.doc = "Size of a gradient bucket, such as '25 MiB'."});
+  f("find_unused_parameters", find_unused_parameters,
+    {.doc = "Search each forward pass for parameters that take no part."});
+  f("static_graph", static_graph,
+    {.doc = "Promise that every step uses the same parameters in the same order."});
+  f("gradient_as_bucket_view", gradient_as_bucket_view,
+    {.doc = "Gradients are views of the buckets: no copy."});
+  f("broadcast_buffers", broadcast_buffers,
+    {.doc = "Rank 0's buffers, such as batch-norm statistics, go to all before each forward "
+            "pass."});
+}
+
+void ParallelSpec::fields(Fields& f) {
+  f("mode", mode,
+    {.doc = "none: one device; dp: replicas in one process; ddp: one process per device."});
+  f("device", device, {.doc = "auto takes CUDA where there is a GPU."});
+  f("devices", devices, {.doc = "How many devices or which: auto, 2, or [0, 2]."});
+  f("sync_bn", sync_bn, {.doc = "Batch-norm statistics over all devices."});
+  f("ddp", ddp, {.doc = "Options of mode ddp, named as in PyTorch."});
+  f("timeout", timeout, {.doc = "How long ranks wait for each other."});
+}
+
+void EvalSpec::fields(Fields& f) {
+  f("every", every, {.doc = "How often to evaluate on the validation split."});
+  f("batch", batch,
+    {.doc = "Samples per evaluation batch, the same on any number of ranks.", .min = 1});
+}
+
+void KeepBestSpec::fields(Fields& f) {
+  f("metric", metric, {.doc = "The metric that decides; a bare name means valid/name."});
+  f("mode", mode, {.doc = "Whether more or less is better."});
+}
+
+void CheckpointSpec::fields(Fields& f) {
+  f("every", every, {.doc = "How often to save."});
+  f("keep_last", keep_last, {.doc = "How many of the newest checkpoints stay.", .min = 1});
+  f("keep_best", keep_best, {.doc = "Also keep the best one by a metric; null keeps none."});
+}
+
+void LogSpec::fields(Fields& f) {
+  f("every", every, {.doc = "How often to log loss, rate and speed."});
+  f("tensorboard", tensorboard, {.doc = "Write TensorBoard event files into the run folder."});
+}
+
+void OutputSpec::fields(Fields& f) {
+  f("dir", dir, {.doc = "Where run folders are made: dir/name/number.", .path = true});
+}
+
+void PolicySpec::fields(Fields& f) {
+  f("on_bad_sample", on_bad_sample,
+    {.doc = "A file that cannot be read ends the run, or is skipped."});
+  f("bad_samples", bad_samples,
+    {.doc = "With on_bad_sample: skip, the largest share of samples that may be bad."});
+  f("on_non_finite", on_non_finite,
+    {.doc = "A loss or gradient that is not finite ends the run, or its step is skipped."});
+  f("on_rank_failure", on_rank_failure,
+    {.doc = "A rank that dies ends the run, or all ranks start again from the newest checkpoint."});
+}
+
+void ExpectSpec::fields(Fields& f) {
+  f("min", min, {.doc = "The metric must not end below this."});
+  f("max", max, {.doc = "The metric must not end above this."});
+}
+
+void Recipe::fields(Fields& f) {
+  f("recipe", recipe, {.doc = "Version of the recipe format.", .min = 1, .max = 1});
+  f("name", name, {.doc = "Names the folder of runs."});
+  f("seed", seed, {.doc = "Every random draw follows from it.", .min = 0});
+  f("model", model, {.doc = "What is trained.", .required = true});
+  f("data", data, {.doc = "What it is trained on.", .required = true});
+  f("batch", batch, {.doc = "Samples per optimiser step and how they are cut."});
+  f("train", train, {.doc = "How long and how to compute."});
+  f("loss", loss, {.doc = "What training makes small."});
+  f("metrics", metrics, {.doc = "What evaluation reports; the loss always comes with them."});
+  f("optimizer", optimizer, {.doc = "What moves the parameters."});
+  f("schedule", schedule, {.doc = "Learning rate over the run."});
+  f("parallel", parallel, {.doc = "Devices and how they work together."});
+  f("eval", eval, {.doc = "When and how to evaluate."});
+  f("checkpoint", checkpoint, {.doc = "When to save and what to keep."});
+  f("callbacks", callbacks, {.doc = "What else happens between steps."});
+  f("log", log, {.doc = "What is written while training."});
+  f("output", output, {.doc = "Where results go."});
+  f("policy", policy, {.doc = "What to do when something goes wrong."});
+  f("expect", expect, {.doc = "Bounds that metrics must meet at the end, for recipes as tests."});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,57 @@
+// The middle of a picture: torchvision.transforms.v2.CenterCrop.
+#include <algorithm>
+#include <cmath>
+
+#include "transforms/components.h"
+#include "transforms/geometry.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class CenterCrop final : public Transform {
+ public:
+  struct Options {
+    SizeOption size;
+    void fields(Fields& f) {
+      f("size", size,
+        {.doc = "One number for a square, or `height` and `width`; a smaller picture gets a black "
+                "border.",
+         .required = true});
+    }
+  };
+
+  explicit CenterCrop(const Options& options) : options_(options) {
+    options_.size.require("center_crop");
+  }
+
+  void apply(Image& image, Stream&) const override {
+    const int height = options_.size.rows(), width = options_.size.columns();
+    const int more_x = std::max(0, width - image.width),
+              more_y = std::max(0, height - image.height);
+    if (more_x > 0 || more_y > 0)
+      pad(image, {more_x / 2, more_y / 2, (more_x + 1) / 2, (more_y + 1) / 2},
+          PaddingMode::constant, 0);
+    crop(image, {middle(image.width - width), middle(image.height - height), width, height});
+  }
+
+  Extent output(Extent in) const override {
+    return {in.channels, options_.size.rows(), options_.size.columns()};
+  }
+
+ private:
+  /// Python's round(): half to even.
+  static int middle(int rest) { return static_cast<int>(std::nearbyint(rest / 2.0)); }
+
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> center_crop() {
+  return entry<Transform, CenterCrop::Options>(
+      "center_crop", "Keeps the middle of the picture.",
+      [](const CenterCrop::Options& options) { return std::make_unique<CenterCrop>(options); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,69 @@
+// A window of fixed size anywhere in the picture: torchvision.transforms.v2.RandomCrop.
+#include <algorithm>
+
+#include "transforms/components.h"
+#include "transforms/geometry.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class RandomCrop final : public Transform {
+ public:
+  struct Options {
+    SizeOption size;
+    PaddingOption padding;
+    PaddingMode padding_mode = PaddingMode::constant;
+    double fill = 0;
+    bool pad_if_needed = false;
+    void fields(Fields& f) {
+      f("size", size,
+        {.doc = "One number for a square, or `height` and `width`.", .required = true});
+      f("padding", padding, {.doc = "A border first: one number, or each side by itself."});
+      f("padding_mode", padding_mode, {.doc = "What the border shows."});
+      f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});
+      f("pad_if_needed", pad_if_needed,
+        {.doc = "Pad a picture that is smaller than `size`; otherwise that is an error."});
+    }
+  };
+
+  explicit RandomCrop(const Options& options)
+      : options_(options), borders_(options.padding.borders()) {
+    options_.size.require("random_crop");
+  }
+
+  void apply(Image& image, Stream& random) const override {
+    const int width = options_.size.columns(), height = options_.size.rows();
+    if (borders_.any()) pad(image, borders_, options_.padding_mode, options_.fill);
+    if (options_.pad_if_needed) {
+      const int x = std::max(0, width - image.width), y = std::max(0, height - image.height);
+      if (x > 0 || y > 0) pad(image, {x, y, x, y}, options_.padding_mode, options_.fill);
+    }
+    if (image.width < width || image.height < height)
+      throw Error(Exit::data,
+                  "random_crop: " + std::to_string(width) + " x " + std::to_string(height) +
+                      " pixels do not fit into " + std::to_string(image.width) + " x " +
+                      std::to_string(image.height) + "; use pad_if_needed, or resize first");
+    const int top = static_cast<int>(random.below(image.height - height + 1));
+    const int left = static_cast<int>(random.below(image.width - width + 1));
+    crop(image, {left, top, width, height});
+  }
+
+  Extent output(Extent in) const override {
+    return {in.channels, options_.size.rows(), options_.size.columns()};
+  }
+
+ private:
+  Options options_;
+  Borders borders_;
+};
+
+}  // namespace
+
+Entry<Transform> random_crop() {
+  return entry<Transform, RandomCrop::Options>(
+      "random_crop", "Cuts out a window of fixed size at a random place.",
+      [](const RandomCrop::Options& options) { return std::make_unique<RandomCrop>(options); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,98 @@
+// A random box is blotted out: torchvision.transforms.v2.RandomErasing (Zhong et al., 2017).
+#include <cmath>
+
+#include "transforms/components.h"
+#include "transforms/geometry.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class RandomErasing final : public Transform {
+ public:
+  struct Options {
+    double p = 0.5;
+    std::vector<double> scale{0.02, 0.33};
+    std::vector<double> ratio{0.3, 3.3};
+    std::vector<double> value{0};
+    bool noise = false;
+    void fields(Fields& f) {
+      f("p", p, {.doc = "Probability that a box is erased.", .min = 0, .max = 1});
+      f("scale", scale,
+        {.doc = "Least and greatest share of the picture's area.",
+         .min = 0,
+         .max = 1,
+         .min_items = 2,
+         .max_items = 2});
+      f("ratio", ratio,
+        {.doc = "Least and greatest height by width of the box.",
+         .min = 0,
+         .above_min = true,
+         .min_items = 2,
+         .max_items = 2});
+      f("value", value,
+        {.doc = "One value for all channels or one for each, in the unit that pixels have then.",
+         .min_items = 1,
+         .max_items = 3});
+      f("noise", noise, {.doc = "Fill with normal noise instead; for after normalize."});
+    }
+  };
+
+  explicit RandomErasing(const Options& options) : options_(options) {
+    require_range(options_.scale, "random_erasing: scale");
+    require_range(options_.ratio, "random_erasing: ratio");
+    if (options_.value.size() == 2)
+      throw Error(Exit::recipe, "random_erasing: value wants 1 number or one for each channel");
+  }
+
+  void apply(Image& image, Stream& random) const override {
+    if (random.uniform() >= options_.p) return;
+    Box box;
+    if (!draw(image, random, box)) return;
+    if (options_.noise) return fill_with_noise(image, box, random);
+    if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
+      throw Error(Exit::recipe,
+                  "random_erasing: value has " + std::to_string(options_.value.size()) +
+                      " numbers, pictures have " + std::to_string(image.channels) + " channels");
+    erase(image, box, options_.value);
+  }
+
+ private:
+  bool draw(const Image& image, Stream& random, Box& box) const {
+    const double area = double(image.width) * image.height;
+    const double low = std::log(options_.ratio[0]), high = std::log(options_.ratio[1]);
+    for (int tries = 0; tries < 10; ++tries) {
+      const double share = area * random.uniform(options_.scale[0], options_.scale[1]);
+      const double aspect = std::exp(random.uniform(low, high));
+      box.height = static_cast<int>(std::nearbyint(std::sqrt(share * aspect)));
+      box.width = static_cast<int>(std::nearbyint(std::sqrt(share / aspect)));
+      if (box.height >= image.height || box.width >= image.width) continue;
+      box.top = static_cast<int>(random.below(image.height - box.height + 1));
+      box.left = static_cast<int>(random.below(image.width - box.width + 1));
+      return true;
+    }
+    return false;
+  }
+
+  static void fill_with_noise(Image& image, const Box& box, Stream& random) {
+    std::vector<double> values(image.channels);
+    for (int y = 0; y < box.height; ++y)
+      for (int x = 0; x < box.width; ++x) {
+        for (double& value : values) value = random.normal();
+        erase(image, {box.left + x, box.top + y, 1, 1}, values);
+      }
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> random_erasing() {
+  return entry<Transform, RandomErasing::Options>("random_erasing", "Blots out a random box.",
+                                                  [](const RandomErasing::Options& options) {
+                                                    return std::make_unique<RandomErasing>(options);
+                                                  });
+}
+
+}  // namespace ddptrain

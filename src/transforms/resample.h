@@ -1,0 +1,17 @@
+// Resizing a window of a picture.
+#pragma once
+
+#include "transforms/image.h"
+
+namespace ddptrain {
+
+/// Pillow's result to the last bit for bytes with antialias, torch's otherwise; floats stay floats.
+void resample(const Image& from, const Window& window, Image& into);
+
+/// Bytes with one rounding instead of two, through floats: within one level of resample().
+void resample_fast(const Image& from, const Window& window, Image& into);
+
+/// A picture as a whole, to be resized.
+Window whole(const Image& image, int out_width, int out_height);
+
+}  // namespace ddptrain

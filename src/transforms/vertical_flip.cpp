@@ -1,0 +1,31 @@
+// Top becomes bottom, sometimes.
+#include "transforms/components.h"
+#include "transforms/geometry.h"
+
+namespace ddptrain {
+namespace {
+
+class VerticalFlip final : public Transform {
+ public:
+  struct Options {
+    double p = 0.5;
+    void fields(Fields& f) { f("p", p, {.doc = "Probability of a flip.", .min = 0, .max = 1}); }
+  };
+  explicit VerticalFlip(const Options& options) : options_(options) {}
+  void apply(Image& image, Stream& random) const override {
+    if (random.uniform() < options_.p) flip_vertically(image);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> vertical_flip() {
+  return entry<Transform, VerticalFlip::Options>(
+      "vertical_flip", "Mirrors top and bottom with probability `p`.",
+      [](const VerticalFlip::Options& options) { return std::make_unique<VerticalFlip>(options); });
+}
+
+}  // namespace ddptrain

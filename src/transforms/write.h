@@ -1,0 +1,25 @@
+// Pixels into one row of a batch tensor, with a factor and an offset per channel.
+#pragma once
+
+#include <array>
+
+#include "transforms/image.h"
+
+namespace ddptrain {
+
+/// value = pixel * factor + offset.
+struct ChannelScale {
+  std::array<float, 4> factor{1, 1, 1, 1};
+  std::array<float, 4> offset{};
+};
+
+enum class PixelOrder { chw, hwc };
+
+/// Writes channels x height x width floats. The scale is for the picture's own unit, 0 .. 255 for
+/// bytes.
+void write_pixels(const Image& image, const ChannelScale& scale, PixelOrder order, float* out);
+
+/// Bytes become 0 .. 1, floats stay: what a pipeline without normalize writes.
+ChannelScale unit_scale(const Image& image);
+
+}  // namespace ddptrain
