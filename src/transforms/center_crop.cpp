@@ -15,7 +15,7 @@ class CenterCrop final : public Transform {
     SizeOption size;
     void fields(Fields& f) {
       f("size", size,
-        {.doc = "One number for a square, or `height` and `width`; a smaller picture gets a black "
+        {.doc = "One number for a square, or height and width; a smaller picture gets a black "
                 "border.",
          .required = true});
     }

@@ -8,30 +8,31 @@ namespace ddptrain {
 
 void SizeOption::fields(Fields& f) {
   f("side", side, {.doc = "Pixels of one side.", .min = 1, .max = 65535});
-  f("height", height, {.doc = "Pixels from top to bottom, with `width`.", .min = 1, .max = 65535});
-  f("width", width, {.doc = "Pixels from left to right, with `height`.", .min = 1, .max = 65535});
+  f("sides", sides, {.doc = "Height and width in pixels.", .min = 1, .max = 65535, .max_items = 2});
 }
 
 void SizeOption::require(std::string_view transform) const {
-  const bool both = height && width, neither = !height && !width;
-  if (side ? neither : both) return;
+  if (side ? sides.empty() : sides.size() == 2) return;
   throw Error(Exit::recipe, std::string(transform) +
-                                ": size is one number, or a map with both 'height' and 'width'");
+                                ": size is one number, or height and width, such as [48, 80]");
 }
 
 void PaddingOption::fields(Fields& f) {
   f("all", all, {.doc = "Pixels on every side.", .min = 0, .max = 65535});
-  f("left", left, {.doc = "Pixels on the left; null is `all`.", .min = 0, .max = 65535});
-  f("top", top, {.doc = "Pixels above; null is `all`.", .min = 0, .max = 65535});
-  f("right", right, {.doc = "Pixels on the right; null is `all`.", .min = 0, .max = 65535});
-  f("bottom", bottom, {.doc = "Pixels below; null is `all`.", .min = 0, .max = 65535});
+  f("sides", sides,
+    {.doc = "Pixels left, above, right and below.", .min = 0, .max = 65535, .max_items = 4});
 }
 
-Borders PaddingOption::borders() const {
-  const auto side = [this](const std::optional<std::int64_t>& given) {
-    return static_cast<int>(given.value_or(all));
-  };
-  return {side(left), side(top), side(right), side(bottom)};
+Borders PaddingOption::borders(std::string_view transform) const {
+  const auto side = [this](std::size_t i) { return static_cast<int>(sides[i % sides.size()]); };
+  if (sides.empty()) {
+    const int pixels = static_cast<int>(all);
+    return {pixels, pixels, pixels, pixels};
+  }
+  if (sides.size() == 3)
+    throw Error(Exit::recipe,
+                std::string(transform) + ": padding is one number, or left, top, right and bottom");
+  return {side(0), side(1), side(2), side(3)};
 }
 
 void AmountOption::fields(Fields& f) {

@@ -14,13 +14,14 @@ class Pad final : public Transform {
     double fill = 0;
     void fields(Fields& f) {
       f("padding", padding,
-        {.doc = "Pixels: one number, or `left`, `top`, `right` and `bottom`.", .required = true});
+        {.doc = "Pixels: one number, or left, top, right and bottom.", .required = true});
       f("mode", mode, {.doc = "What the border shows."});
       f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});
     }
   };
 
-  explicit Pad(const Options& options) : options_(options), borders_(options.padding.borders()) {}
+  explicit Pad(const Options& options)
+      : options_(options), borders_(options.padding.borders("pad")) {}
 
   void apply(Image& image, Stream&) const override {
     pad(image, borders_, options_.mode, options_.fill);

@@ -17,9 +17,8 @@ class RandomCrop final : public Transform {
     double fill = 0;
     bool pad_if_needed = false;
     void fields(Fields& f) {
-      f("size", size,
-        {.doc = "One number for a square, or `height` and `width`.", .required = true});
-      f("padding", padding, {.doc = "A border first: one number, or each side by itself."});
+      f("size", size, {.doc = "One number for a square, or height and width.", .required = true});
+      f("padding", padding, {.doc = "A border first: one number, or left, top, right and bottom."});
       f("padding_mode", padding_mode, {.doc = "What the border shows."});
       f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});
       f("pad_if_needed", pad_if_needed,
@@ -28,7 +27,7 @@ class RandomCrop final : public Transform {
   };
 
   explicit RandomCrop(const Options& options)
-      : options_(options), borders_(options.padding.borders()) {
+      : options_(options), borders_(options.padding.borders("random_crop")) {
     options_.size.require("random_crop");
   }
 

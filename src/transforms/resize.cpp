@@ -15,7 +15,7 @@ class Resize final : public Transform {
     bool antialias = true;
     void fields(Fields& f) {
       f("size", size,
-        {.doc = "One number: the shorter side, the other follows; or `height` and `width`.",
+        {.doc = "One number: the shorter side, the other follows; or height and width.",
          .required = true});
       f("max_size", max_size,
         {.doc = "The longer side gets no longer than this.", .min = 1, .max = 65535});

@@ -64,12 +64,13 @@ class Lookup {
   const Image& image_;
 };
 
-/// Blends with the fill by how much lay inside, as torchvision does with a mask channel.
+/// Blends with the fill by how much lay inside, as torchvision does with a mask channel; with black
+/// the sum itself fades.
 double filled(Sample sample, const Rotation& rotation) {
-  if (!rotation.fill) return sample.sum;
+  if (rotation.fill == 0) return sample.sum;
   if (rotation.interpolation == Interpolation::nearest)
-    return sample.inside < 0.5 ? *rotation.fill : sample.sum;
-  return (sample.sum - *rotation.fill) * sample.inside + *rotation.fill;
+    return sample.inside < 0.5 ? rotation.fill : sample.sum;
+  return (sample.sum - rotation.fill) * sample.inside + rotation.fill;
 }
 
 void put(Image& image, std::size_t at, double value) {

@@ -1,8 +1,6 @@
 // Rotation about the centre, as torchvision.transforms.v2.functional.rotate on tensors.
 #pragma once
 
-#include <optional>
-
 #include "transforms/image.h"
 
 namespace ddptrain {
@@ -10,8 +8,8 @@ namespace ddptrain {
 struct Rotation {
   double degrees = 0;  // counter-clockwise
   Interpolation interpolation = Interpolation::nearest;
-  bool expand = false;            // grow so that all of the picture stays inside
-  std::optional<double> fill{0};  // in the unit of the picture; without, edges fade to 0 unblended
+  bool expand = false;  // grow so that all of the picture stays inside
+  double fill = 0;      // of what was outside, in the unit of the picture
 };
 
 void rotate(Image& image, const Rotation& rotation);

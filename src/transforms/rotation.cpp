@@ -16,7 +16,7 @@ class RotationTransform final : public Transform {
     std::vector<double> degrees;
     Lookup interpolation = Lookup::nearest;
     bool expand = false;
-    std::optional<double> fill{0};
+    double fill = 0;
     void fields(Fields& f) {
       f("degrees", degrees,
         {.doc = "Least and greatest angle, counter-clockwise.",
@@ -27,8 +27,7 @@ class RotationTransform final : public Transform {
          .max_items = 2});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
       f("expand", expand, {.doc = "Grow the picture so that no corner is cut off."});
-      f("fill", fill,
-        {.doc = "Value of what was outside: 0 to 255 before normalize; null fades to 0."});
+      f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
     }
   };
 
