@@ -1,0 +1,58 @@
+#include "cli/start.h"
+
+#include "launch/failure.h"
+#include "launch/heartbeat.h"
+#include "launch/launcher.h"
+#include "launch/signals.h"
+
+namespace ddptrain {
+namespace {
+
+std::string log_file(const std::string& folder, int rank) {
+  if (folder.empty()) return {};
+  return folder + (rank == 0 ? "/log.txt" : "/log.rank" + std::to_string(rank) + ".txt");
+}
+
+Hooks signal_hooks(Signals& signals) {
+  Hooks hooks;
+  hooks.stop_signal = [&signals] { return signals.stop_requested(); };
+  hooks.save_requested = [&signals] { return signals.save_requested(); };
+  return hooks;
+}
+
+// The rank that this process is, with its record of a failure for whoever started it.
+int run_here(const Topology& topology, const RankMain& rank_main, const StartOptions& options) {
+  log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
+  Signals signals;
+  try {
+    return rank_main(topology, signal_hooks(signals));
+  } catch (...) {
+    report_failure(topology, failure_of(std::current_exception(), topology.rank));
+    throw;
+  }
+}
+
+}  // namespace
+
+int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,
+                const RankMain& rank_main, const StartOptions& options) {
+  if (outer.joined() || placement.ranks == 1) return run_here(outer, rank_main, options);
+  Heartbeats heartbeats(placement.ranks);
+  LaunchOptions launch_options;
+  launch_options.heartbeats = &heartbeats;
+  launch_options.start_seconds = recipe.parallel.timeout.start.count;
+  launch_options.step_seconds = recipe.parallel.timeout.step.count;
+  launch_options.log_file = [&](int rank) { return log_file(options.folder, rank); };
+  const auto one_rank = [&](const Topology& topology) {
+    log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
+    Signals signals;
+    auto hooks = signal_hooks(signals);
+    hooks.beat = [&](std::int64_t step, const char* phase) {
+      heartbeats.beat(topology.rank, step, phase);
+    };
+    return rank_main(topology, hooks);
+  };
+  return launch(placement.ranks, one_rank, launch_options);
+}
+
+}  // namespace ddptrain

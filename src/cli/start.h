@@ -1,0 +1,28 @@
+// Starts the ranks of anything that runs on several devices: run, resume, eval, predict.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/log.h"
+#include "launch/topology.h"
+#include "recipe/recipe.h"
+#include "train/loop.h"
+#include "train/placement.h"
+
+namespace ddptrain {
+
+/// What one rank does; returns its exit code. The hooks bring signals and take signs of life.
+using RankMain = std::function<int(const Topology&, const Hooks&)>;
+
+struct StartOptions {
+  log::Level level = log::Level::normal;
+  std::string folder;  // of log.txt and log.rankN.txt; empty: no log files
+};
+
+/// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank here, or forks several.
+/// Called before this process has a second thread or has touched torch. Returns the exit code of the whole.
+int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,
+                const RankMain& rank_main, const StartOptions& options);
+
+}  // namespace ddptrain
