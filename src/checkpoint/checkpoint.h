@@ -22,8 +22,12 @@ struct Checkpoint {
   std::string state;
 };
 
+/// "step-00000740"
+std::string checkpoint_name(std::int64_t step);
+
 /// Writes `root`/step-00000740 and returns its path. An existing complete one of the same step is
-/// left alone. A failure (disk full) leaves older ones intact and no half-written folder behind.
+/// left alone, a damaged one is replaced. A failure (disk full) leaves older ones intact and no
+/// half-written folder behind.
 std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoint);
 
 /// Verifies every digest, then reads. Errors (Exit::data) name file and tensor.
@@ -37,7 +41,12 @@ std::vector<std::string> list_checkpoints(const std::string& root);
 std::optional<std::string> newest_checkpoint(const std::string& root,
                                              std::vector<std::string>& notes);
 
-/// Deletes all but the newest `keep_last` and `best` (a folder name, may be empty).
+/// Points `root`/best at a checkpoint's folder, in one step.
+void link_best(const std::string& root, const std::string& folder);
+
+/// Deletes all but the newest `keep_last` (at least one), `best` (a folder name, may be empty) and
+/// what `root`/best points at. Nothing is deleted while the newest does not verify; a folder that
+/// cannot be deleted is a warning.
 void prune_checkpoints(const std::string& root, std::int64_t keep_last, const std::string& best);
 
 /// Copies saved tensors into live ones of the same names; both shapes and both names in the Error

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/file_writer.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -16,7 +17,7 @@ struct Safetensors {
 
 /// Written whole or not at all (temporary file, fsync, rename). Same tensors, same bytes. Throws an
 /// Error (Exit::data).
-void write_safetensors(const std::string& path, const Safetensors& content);
+WrittenFile write_safetensors(const std::string& path, const Safetensors& content);
 
 /// Tensors on the CPU. Refuses a header that is too large, offsets that overlap, leave gaps or run
 /// out of the file, and sizes that overflow: an Error (Exit::data) naming the file and the tensor.

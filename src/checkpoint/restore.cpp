@@ -1,0 +1,84 @@
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+
+#include <map>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+
+namespace ddptrain {
+namespace {
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+using ByName = std::map<std::string, at::Tensor>;
+
+ByName by_name(const std::vector<NamedTensor>& tensors) {
+  ByName map;
+  for (const auto& [name, tensor] : tensors) map.emplace(name, tensor);
+  return map;
+}
+
+std::vector<std::string> names_missing_in(const ByName& there,
+                                          const std::vector<NamedTensor>& tensors) {
+  std::vector<std::string> missing;
+  for (const auto& named : tensors)
+    if (!there.contains(named.name)) missing.push_back(named.name);
+  return missing;
+}
+
+std::string misfit(const at::Tensor& saved, const NamedTensor& live) {
+  if (saved.sizes() != live.tensor.sizes())
+    return "'" + live.name + "' has shape " + shape_text(saved) + " there and " +
+           shape_text(live.tensor) + " here";
+  if (saved.is_floating_point() != live.tensor.is_floating_point())
+    return "'" + live.name + "' is " + c10::toString(saved.scalar_type()) + " there and " +
+           c10::toString(live.tensor.scalar_type()) + " here";
+  return "";
+}
+
+// One name here, the likeliest there.
+std::string absence(const std::string& name, const std::vector<std::string>& candidates) {
+  const auto like = nearest(name, candidates);
+  return "'" + name + "' is not there" + (like.empty() ? "" : ", '" + like + "' is");
+}
+
+std::vector<std::string> problems(const std::vector<NamedTensor>& saved,
+                                  const std::vector<NamedTensor>& live) {
+  std::vector<std::string> found;
+  const auto there = by_name(saved);
+  const auto unused = names_missing_in(by_name(live), saved);
+  for (const auto& named : live) {
+    const auto at = there.find(named.name);
+    if (at == there.end()) {
+      found.push_back(absence(named.name, unused));
+    } else if (auto why = misfit(at->second, named); !why.empty()) {
+      found.push_back(std::move(why));
+    }
+  }
+  for (const auto& name : unused) found.push_back("'" + name + "' is there and not here");
+  return found;
+}
+
+}  // namespace
+
+void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+             const std::string& what) {
+  auto found = problems(saved, live);
+  if (!found.empty()) {
+    const auto count = found.size();
+    if (count > 4) found.resize(4), found.push_back("and " + std::to_string(count - 4) + " more");
+    throw Error(Exit::data, what + " does not fit what was saved: " + join(found, "; "));
+  }
+  const at::NoGradGuard no_grad;
+  const auto there = by_name(saved);
+  for (const auto& named : live) at::Tensor(named.tensor).copy_(there.at(named.name));
+}
+
+}  // namespace ddptrain

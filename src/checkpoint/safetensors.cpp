@@ -1,0 +1,141 @@
+#include "checkpoint/safetensors.h"
+
+#include <ATen/ops/empty.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "checkpoint/safetensors_header.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t longest_header = 100'000'000;  // the format's own limit
+
+std::string_view bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+TensorEntry describe(const NamedTensor& named, const std::string& file) {
+  const auto& tensor = named.tensor;
+  if (!safetensors_dtype(tensor.scalar_type()))
+    throw Error(Exit::data, "'" + file + "' cannot hold tensor '" + named.name + "' of type " +
+                                c10::toString(tensor.scalar_type()));
+  return {named.name, tensor.scalar_type(), tensor.sizes().vec(), 0, 0};
+}
+
+// Widest elements first, so that each tensor is aligned for readers that map the file.
+std::vector<std::size_t> layout(std::vector<TensorEntry>& entries,
+                                const std::vector<NamedTensor>& tensors) {
+  std::vector<std::size_t> order(entries.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return c10::elementSize(entries[a].dtype) > c10::elementSize(entries[b].dtype);
+  });
+  std::int64_t at = 0;
+  for (const auto i : order) {
+    entries[i].begin = at;
+    entries[i].end = at += static_cast<std::int64_t>(tensors[i].tensor.nbytes());
+  }
+  return order;
+}
+
+/// A file that is read at given places.
+class ReadFile {
+ public:
+  explicit ReadFile(const std::string& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat info {};
+    if (file_ >= 0 && ::fstat(file_, &info) == 0 && S_ISREG(info.st_mode)) size_ = info.st_size;
+    if (size_ >= 0) return;
+    const int reason = file_ < 0 ? errno : EISDIR;
+    if (file_ >= 0) ::close(file_);
+    throw Error(Exit::data, "cannot read '" + path + "': " +
+                                (reason == EISDIR ? "not a regular file" : std::strerror(reason)));
+  }
+  ~ReadFile() { ::close(file_); }
+  ReadFile(const ReadFile&) = delete;
+  ReadFile& operator=(const ReadFile&) = delete;
+  std::int64_t size() const { return size_; }
+
+  void read(char* to, std::int64_t count, std::int64_t offset) const {
+    while (count > 0) {
+      const auto got = ::pread(
+          file_, to, static_cast<std::size_t>(std::min<std::int64_t>(count, 1 << 30)), offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0)
+        throw Error(Exit::data, "cannot read '" + path_ +
+                                    "': " + (got < 0 ? std::strerror(errno) : "it became shorter"));
+      to += got;
+      offset += got;
+      count -= got;
+    }
+  }
+
+ private:
+  std::string path_;
+  int file_;
+  std::int64_t size_ = -1;
+};
+
+std::int64_t header_length(const ReadFile& file, const std::string& path) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(Exit::data, "'" + path + "' is no sound safetensors file: " + what);
+  };
+  if (file.size() < 8) refuse("it has only " + std::to_string(file.size()) + " bytes");
+  std::uint64_t length = 0;
+  file.read(reinterpret_cast<char*>(&length), sizeof length, 0);
+  if (length > longest_header) refuse("its header claims " + std::to_string(length) + " bytes");
+  if (static_cast<std::int64_t>(length) > file.size() - 8) refuse("its header is cut short");
+  return static_cast<std::int64_t>(length);
+}
+
+}  // namespace
+
+WrittenFile write_safetensors(const std::string& path, const Safetensors& content) {
+  SafetensorsHeader header;
+  header.metadata = content.metadata;
+  for (const auto& named : content.tensors) header.entries.push_back(describe(named, path));
+  const auto order = layout(header.entries, content.tensors);
+  const auto temporary = path + ".tmp" + std::to_string(::getpid());
+  ::unlink(temporary.c_str());  // of a process of this number that was killed
+  FileWriter writer(temporary);
+  writer.write(to_text(header));
+  for (const auto i : order)
+    writer.write(bytes_of(content.tensors[i].tensor.detach().cpu().contiguous()));
+  auto written = writer.finish();
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(temporary.c_str());
+    throw Error(Exit::data, "cannot write '" + path + "': " + reason);
+  }
+  const auto slash = path.rfind('/');
+  sync_folder(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+  return written;
+}
+
+Safetensors read_safetensors(const std::string& path) {
+  const ReadFile file(path);
+  const auto length = header_length(file, path);
+  std::string json(static_cast<std::size_t>(length), '\0');
+  file.read(json.data(), length, 8);
+  auto header = parse_safetensors_header(json, file.size() - 8 - length, path);
+  Safetensors content;
+  content.metadata = std::move(header.metadata);
+  for (auto& entry : header.entries) {
+    auto tensor = at::empty(entry.shape, at::TensorOptions(entry.dtype));
+    file.read(static_cast<char*>(tensor.data_ptr()), entry.end - entry.begin,
+              8 + length + entry.begin);
+    content.tensors.push_back({std::move(entry.name), std::move(tensor)});
+  }
+  return content;
+}
+
+}  // namespace ddptrain

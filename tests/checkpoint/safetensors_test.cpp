@@ -1,0 +1,133 @@
+#include "checkpoint/safetensors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "tensors.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::HasSubstr;
+
+std::string with_length(const std::string& json) {
+  const std::uint64_t length = json.size();
+  return std::string(reinterpret_cast<const char*>(&length), 8) + json;
+}
+
+// What the reader says to these bytes.
+std::string refusal(const std::string& bytes) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "x.safetensors", bytes);
+  try {
+    read_safetensors(folder / "x.safetensors");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_THAT(error.what(), HasSubstr("x.safetensors"));
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Safetensors, HaveTheBytesOfTheFormat) {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "a", {{{"w", ramp({2})}}, {{"format", "pt"}}});
+  // The example layout of the format's description: length, JSON padded with blanks, data.
+  std::string json =
+      R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  const float values[] = {0, 1};
+  EXPECT_EQ(read_bytes(folder / "a"),
+            with_length(json) + std::string(reinterpret_cast<const char*>(values), 8));
+}
+
+TEST(Safetensors, ComeBackInOrderWithEveryType) {
+  const TemporaryFolder folder;
+  Safetensors content;
+  content.metadata = {{"step", "7"}};
+  content.tensors = {{"flag", ramp({3}, at::kBool)},
+                     {"byte", ramp({5}, at::kByte)},
+                     {"half", ramp({3, 2}, at::kHalf)},
+                     {"brain", ramp({2}, at::kBFloat16)},
+                     {"long", ramp({}, at::kLong)},
+                     {"double", ramp({1, 1}, at::kDouble)},
+                     {"empty", ramp({0, 3})},
+                     {"int", ramp({2}, at::kInt)},
+                     {"short", ramp({2}, at::kShort)},
+                     {"char", ramp({2}, at::kChar)},
+                     {"float", ramp({2, 3, 4}).transpose(0, 2)}};
+  write_safetensors(folder / "a", content);
+  const auto back = read_safetensors(folder / "a");
+  EXPECT_EQ(back.metadata, content.metadata);
+  ASSERT_EQ(back.tensors.size(), content.tensors.size());
+  for (std::size_t i = 0; i < back.tensors.size(); ++i) {
+    EXPECT_EQ(back.tensors[i].name, content.tensors[i].name);
+    EXPECT_EQ(back.tensors[i].tensor.scalar_type(), content.tensors[i].tensor.scalar_type());
+    EXPECT_TRUE(back.tensors[i].tensor.equal(content.tensors[i].tensor)) << back.tensors[i].name;
+  }
+}
+
+TEST(Safetensors, AreTheSameBytesForTheSameTensors) {
+  const TemporaryFolder folder;
+  const Safetensors content{small_checkpoint(3).model, {{"b", "2"}, {"a", "1"}}};
+  write_safetensors(folder / "a", content);
+  write_safetensors(folder / "b", content);
+  EXPECT_EQ(read_bytes(folder / "a"), read_bytes(folder / "b"));
+}
+
+TEST(Safetensors, RefuseHostileHeaders) {
+  const auto entry = [](const std::string& body) {
+    return with_length("{\"w\":{" + body + "}}") + std::string(8, '\0');
+  };
+  const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
+  EXPECT_EQ(refusal(entry(good)), "");
+  EXPECT_THAT(refusal(""), HasSubstr("only 0 bytes"));
+  EXPECT_THAT(refusal(std::string(8, '\xff')), HasSubstr("claims"));
+  EXPECT_THAT(refusal(with_length("{}").substr(0, 9)), HasSubstr("cut short"));
+  EXPECT_THAT(refusal(with_length("{nonsense}")), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(with_length("[]")), HasSubstr("begin with '{'"));
+  EXPECT_THAT(refusal(with_length("{}") + "x"), HasSubstr("1 bytes behind"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F33","shape":[2],"data_offsets":[0,8])")),
+              HasSubstr("F33"));
+  EXPECT_THAT(refusal(entry(R"("shape":[2],"data_offsets":[0,8])")), HasSubstr("no dtype"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])")),
+              HasSubstr("disagree"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])")),
+              HasSubstr("-2"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])")),
+              HasSubstr("2.0"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])")),
+              HasSubstr("runs out"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])")),
+              HasSubstr("no range"));
+  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])")),
+              HasSubstr("gap"));
+  EXPECT_THAT(
+      refusal(entry(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])")),
+      HasSubstr("overflows"));
+  EXPECT_THAT(
+      refusal(entry(R"("dtype":"F32","shape":[0,4611686018427387904,4],"data_offsets":[0,0])")),
+      HasSubstr("overflows"));
+  EXPECT_THAT(refusal(entry(good + R"(,"extra":1)")), HasSubstr("'extra'"));
+  EXPECT_THAT(
+      refusal(with_length("{\"w\":{" + good + "},\"w\":{" + good + "}}") + std::string(8, '\0')),
+      HasSubstr("'w' comes twice"));
+  EXPECT_THAT(
+      refusal(with_length("{\"v\":{" + good + "},\"w\":{" + good + "}}") + std::string(8, '\0')),
+      HasSubstr("overlaps"));
+  EXPECT_THAT(refusal(with_length(R"({"__metadata__":{"a":1}})")), HasSubstr("'a'"));
+  EXPECT_THAT(refusal(with_length("{\"w\":" + std::string(100000, '[') + "}")),
+              HasSubstr("deeply"));
+}
+
+TEST(Safetensors, NameAMissingFileAndAFolder) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(read_safetensors(folder / "none"), Error);
+  EXPECT_THROW(read_safetensors(folder.path()), Error);
+}
+
+}  // namespace
+}  // namespace ddptrain

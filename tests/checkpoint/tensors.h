@@ -1,0 +1,57 @@
+// Small tensors and a folder for checkpoint tests.
+#pragma once
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "checkpoint/checkpoint.h"
+
+namespace ddptrain {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "ckpt-XXXXXX").string()) {
+    path_ = ::mkdtemp(path_.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline at::Tensor ramp(std::vector<std::int64_t> shape, at::ScalarType dtype = at::kFloat) {
+  std::int64_t count = 1;
+  for (const auto length : shape) count *= length;
+  return at::arange(count, at::kDouble).reshape(shape).to(dtype);
+}
+
+inline Checkpoint small_checkpoint(std::int64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.step = step;
+  checkpoint.model = {{"conv.weight", ramp({4, 3, 2, 2}).add(static_cast<double>(step))},
+                      {"conv.bias", ramp({4})},
+                      {"bn.num_batches_tracked", at::full({}, step, at::kLong)}};
+  checkpoint.optimizer = {{"conv.weight.momentum_buffer", ramp({4, 3, 2, 2}).mul(0.5)}};
+  checkpoint.state = "{\"position\": " + std::to_string(step) + "}\n";
+  return checkpoint;
+}
+
+inline std::string read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace ddptrain
