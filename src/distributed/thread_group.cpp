@@ -20,6 +20,7 @@ class Table {
   void put(std::uint64_t number, int rank, const at::Tensor& tensor) {
     auto copy = tensor.defined() ? tensor.detach().clone() : tensor;
     const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) throw Error(Exit::device, broken_);
     auto& round = rounds_[number];
     round.tensors.resize(size_);
     round.tensors[static_cast<std::size_t>(rank)] = std::move(copy);

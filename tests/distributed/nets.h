@@ -1,6 +1,7 @@
 // Small networks and batches for tests of engines.
 #pragma once
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
