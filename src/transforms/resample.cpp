@@ -48,10 +48,10 @@ void resize_bytes(const Image& from, const AxisTaps& taps, Image& into) {
   const auto across = fixed(taps.x.weights), down = fixed(taps.y.weights);
   const kernels::FixedTaps row_taps{into.width, taps.x.size, taps.x.first.data(), across.data()};
   const int top = taps.y.first.front(), rows = taps.y.end() - top;
-  std::vector<std::uint8_t> line(stride + std::size_t(taps.x.size + 2) * from.channels);
+  std::vector<std::int32_t> line(stride + std::size_t(taps.x.size + 2) * from.channels);
   std::vector<std::uint8_t> narrowed(rows * out_stride);
   for (int y = 0; y < rows; ++y) {
-    std::copy_n(from.bytes.data() + (top + y) * stride, stride, line.data());
+    kernels::widen(from.bytes.data() + (top + y) * stride, stride, line.data());
     kernels::gather_row_exact(line.data(), row_taps, from.channels, &narrowed[y * out_stride]);
   }
   for (int y = 0; y < into.height; ++y)

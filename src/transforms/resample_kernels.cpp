@@ -1,5 +1,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
+// No fused multiply-add: the same pixels on every machine.
+#pragma GCC optimize("O3", "fp-contract=off")
 #endif
 
 #include "transforms/resample_kernels.h"
@@ -66,15 +67,14 @@ ALWAYS_INLINE void gather_greys(const float* from, const FloatTaps& taps, std::u
 }
 
 template <int Size>
-ALWAYS_INLINE void gather_pixels_exact(const std::uint8_t* from, const FixedTaps& taps,
+ALWAYS_INLINE void gather_pixels_exact(const std::int32_t* from, const FixedTaps& taps,
                                        std::uint8_t* to) {
   const int size = Size ? Size : taps.size;
   const std::int32_t* weights = taps.weights;
   for (int i = 0; i < taps.out; ++i, weights += size) {
-    const std::uint8_t* pixel = from + 3 * std::size_t(taps.first[i]);
+    const std::int32_t* pixel = from + 3 * std::size_t(taps.first[i]);
     Ints sum = Ints{} + (1 << (fraction_bits - 1));
-    for (int k = 0; k < size; ++k)
-      sum += weights[k] * __builtin_convertvector(load<Bytes>(pixel + 3 * k), Ints);
+    for (int k = 0; k < size; ++k) sum += weights[k] * load<Ints>(pixel + 3 * k);
     store(sum >> fraction_bits, 3, i + 1 == taps.out, to + 3 * std::size_t(i));
   }
 }
@@ -83,7 +83,7 @@ ALWAYS_INLINE std::uint8_t to_byte(std::int32_t sum) {
   return static_cast<std::uint8_t>(std::clamp(sum >> fraction_bits, 0, 255));
 }
 
-ALWAYS_INLINE void gather_greys_exact(const std::uint8_t* from, const FixedTaps& taps,
+ALWAYS_INLINE void gather_greys_exact(const std::int32_t* from, const FixedTaps& taps,
                                       std::uint8_t* to) {
   for (int i = 0; i < taps.out; ++i) {
     std::int32_t sum = 1 << (fraction_bits - 1);
@@ -143,7 +143,12 @@ void blend_rows_exact(const std::uint8_t* from, std::size_t stride, const std::i
 }
 
 DDPTRAIN_CLONES
-void gather_row_exact(const std::uint8_t* from, const FixedTaps& taps, int channels,
+void widen(const std::uint8_t* from, std::size_t n, std::int32_t* to) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
+DDPTRAIN_CLONES
+void gather_row_exact(const std::int32_t* from, const FixedTaps& taps, int channels,
                       std::uint8_t* to) {
   if (channels == 1) return gather_greys_exact(from, taps, to);
   switch (taps.size) {

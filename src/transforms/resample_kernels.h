@@ -31,8 +31,9 @@ struct FixedTaps {
   const int* first = nullptr;
   const std::int32_t* weights = nullptr;
 };
-/// `from` must be readable as for gather_row.
-void gather_row_exact(const std::uint8_t* from, const FixedTaps& taps, int channels,
+void widen(const std::uint8_t* from, std::size_t n, std::int32_t* to);
+/// `from` holds bytes, widened, and must be readable as for gather_row.
+void gather_row_exact(const std::int32_t* from, const FixedTaps& taps, int channels,
                       std::uint8_t* to);
 
 }  // namespace ddptrain::kernels

@@ -1,0 +1,89 @@
+// Pictures per CPU-second of one thread: read, decode a random window, resize, flip, normalise.
+// The peers' figures for the same are in bench/peers. Usage:
+//   bench_loader_speed FOLDER [IMAGES]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "transforms/pipeline.h"
+
+namespace {
+
+using namespace ddptrain;
+
+std::vector<std::string> pictures(const std::string& folder, std::size_t count) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  for (std::size_t i = paths.size(); i > 1; --i)
+    std::swap(paths[i - 1], paths[mix(1, i) % i]);  // a random order, as in training
+  paths.resize(std::min(count, paths.size()));
+  return paths;
+}
+
+Choice<Transform> step(const std::string& type,
+                       std::vector<std::pair<std::string, std::string>> options) {
+  Node node = Node::map();
+  node.set("type", Node::scalar(type));
+  for (auto& [key, value] : options) {
+    if (value.front() != '[') {
+      node.set(key, Node::scalar(value));
+      continue;
+    }
+    const auto comma = value.find(',');
+    node.set(key, Node::list({Node::scalar(value.substr(1, comma - 1)),
+                              Node::scalar(value.substr(comma + 1, value.size() - comma - 2))}));
+  }
+  Choice<Transform> choice;
+  choice.choose(std::move(node));
+  return choice;
+}
+
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+/// Best of five passes.
+double rate(const Pipeline& pipeline, const std::vector<std::string>& paths) {
+  constexpr std::size_t batch = 64, side = 128;
+  const Extent expected{3, side, side};
+  std::vector<float> rows(batch * 3 * side * side);
+  double best = 0;
+  for (int pass = 0; pass < 5; ++pass) {
+    const double start = cpu_seconds();
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string bytes = read_text(paths[i]);
+      const std::span<const std::uint8_t> view(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                               bytes.size());
+      pipeline.load({view, paths[i]}, {1, pass, std::int64_t(i)}, expected,
+                    &rows[i % batch * 3 * side * side]);
+    }
+    best = std::max(best, double(paths.size()) / (cpu_seconds() - start));
+  }
+  return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return std::fprintf(stderr, "usage: bench_loader_speed FOLDER [IMAGES]\n"), 2;
+  const auto paths = pictures(argv[1], argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 2560);
+  const std::vector<Choice<Transform>> train{
+      step("random_resized_crop", {{"size", "128"}, {"scale", "[0.35,1.0]"}}),
+      step("horizontal_flip", {}), step("normalize", {{"preset", "imagenet"}})};
+  const std::vector<Choice<Transform>> valid{step("resize", {{"size", "152"}}),
+                                             step("center_crop", {{"size", "128"}}),
+                                             step("normalize", {{"preset", "imagenet"}})};
+  std::printf("%zu pictures, images per CPU-second\n", paths.size());
+  std::printf("train, fast:  %6.0f\n", rate(Pipeline(train, {.mode = DecodeMode::fast}), paths));
+  std::printf("train, exact: %6.0f\n", rate(Pipeline(train), paths));
+  std::printf("valid, exact: %6.0f\n", rate(Pipeline(valid), paths));
+}
