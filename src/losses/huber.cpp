@@ -12,7 +12,8 @@ class Huber final : public Loss {
   struct Options {
     double delta = 1;
     void fields(Fields& f) {
-      f("delta", delta, {.doc = "Difference at which the square turns into a line.", .min = 0, .above_min = true});
+      f("delta", delta,
+        {.doc = "Difference at which the square turns into a line.", .min = 0, .above_min = true});
     }
   };
 

@@ -12,7 +12,8 @@ class SmoothL1 final : public Loss {
   struct Options {
     double beta = 1;
     void fields(Fields& f) {
-      f("beta", beta, {.doc = "Difference at which the square turns into a line; 0 is l1.", .min = 0});
+      f("beta", beta,
+        {.doc = "Difference at which the square turns into a line; 0 is l1.", .min = 0});
     }
   };
 

@@ -32,12 +32,12 @@ class ConfusionMatrix final : public Metric {
 }  // namespace
 
 Entry<Metric> confusion_matrix_metric() {
-  return entry<Metric, NoOptions>(
-      "confusion_matrix", "Counts of each true class taken for each predicted one.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<ConfusionMatrix>(context);
-      },
-      {"matrix"});
+  return entry<Metric, NoOptions>("confusion_matrix",
+                                  "Counts of each true class taken for each predicted one.",
+                                  [](const NoOptions&, const MetricContext& context) {
+                                    return std::make_unique<ConfusionMatrix>(context);
+                                  },
+                                  {"matrix"});
 }
 
 }  // namespace ddptrain

@@ -37,11 +37,11 @@ class PerClassAccuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> per_class_accuracy_metric() {
-  return entry<Metric, NoOptions>(
-      "per_class_accuracy", "Accuracy of each class, named accuracy/CLASS.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<PerClassAccuracy>(context);
-      });
+  return entry<Metric, NoOptions>("per_class_accuracy",
+                                  "Accuracy of each class, named accuracy/CLASS.",
+                                  [](const NoOptions&, const MetricContext& context) {
+                                    return std::make_unique<PerClassAccuracy>(context);
+                                  });
 }
 
 }  // namespace ddptrain

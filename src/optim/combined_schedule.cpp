@@ -45,8 +45,7 @@ class CombinedSchedule final : public Schedule {
       : curves_(joined(options)), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
-    const Timeline time(at, By::step);
-    return lr_ * curves_.at(std::min(1.0, time.position() / time.total()));
+    return lr_ * curves_.at(Timeline(at, By::step).share());
   }
 
  private:

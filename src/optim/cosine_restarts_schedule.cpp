@@ -61,7 +61,7 @@ class CosineRestartsSchedule final : public Schedule {
       curves.push_back({Anneal::cosine, lr_, options_.min_lr});
       begin += length;
     }
-    return JoinedCurves(shares, std::move(curves)).at(time.position() / time.total());
+    return JoinedCurves(shares, std::move(curves)).at(time.share());
   }
 
   Options options_;

@@ -55,8 +55,7 @@ class CyclicSchedule final : public Schedule {
   double height(const Progress& at) const {
     const Timeline time(at, By::step);
     const double up = std::max(1.0, time.ticks(options_.up));
-    const double down =
-        options_.down.value ? std::max(1.0, time.ticks(*options_.down.value)) : up;
+    const double down = options_.down.value ? std::max(1.0, time.ticks(*options_.down.value)) : up;
     const double cycle = std::floor(time.position() / (up + down));
     const double into = time.position() - cycle * (up + down);
     return (into <= up ? into / up : (up + down - into) / down) * scale(cycle, time.position());

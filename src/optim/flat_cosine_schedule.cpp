@@ -1,6 +1,4 @@
 // The rate as it is, then half a cosine down (fastai's fit_flat_cos).
-#include <algorithm>
-
 #include "optim/curve.h"
 #include "optim/schedule_catalog.h"
 #include "optim/timeline.h"
@@ -12,11 +10,11 @@ namespace {
 class FlatCosineSchedule final : public Schedule {
  public:
   struct Options {
-    Duration flat{0.75, Duration::Unit::share};
+    Share flat{0.75};
     double div_final = 1e5;
     Warmup warmup;
     void fields(Fields& f) {
-      f("flat", flat, {.doc = "How long the rate stays before it falls."});
+      f("flat", flat, {.doc = "Share of the run before the rate falls."});
       f("div_final", div_final,
         {.doc = "The rate divided by this is reached at the end of the run.",
          .min = 0,
@@ -26,20 +24,13 @@ class FlatCosineSchedule final : public Schedule {
   };
 
   FlatCosineSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.flat, "schedule.flat");
-  }
+      : curve_(two_cosines(options.flat.value, context.lr, context.lr,
+                           context.lr / options.div_final)) {}
 
-  double lr(const Progress& at) const override {
-    const Timeline time(at, By::step);
-    const double flat = std::min(1.0, time.share(options_.flat));
-    return two_cosines(flat, lr_, lr_, lr_ / options_.div_final)
-        .at(std::min(1.0, time.position() / time.total()));
-  }
+  double lr(const Progress& at) const override { return curve_.at(Timeline(at, By::step).share()); }
 
  private:
-  Options options_;
-  double lr_;
+  JoinedCurves curve_;
 };
 
 }  // namespace

@@ -100,10 +100,9 @@ OneCycleSchedule::OneCycleSchedule(const Options& options, const ScheduleContext
 }
 
 double OneCycleSchedule::as_fastai(const Progress& at, const Knots& knots) const {
-  const Timeline time(at, By::step);
   const JoinedCurves curves({share_, 1 - share_},
                             {{anneal_, knots[0], knots[1]}, {anneal_, knots[1], knots[3]}});
-  return curves.at(std::min(1.0, time.position() / time.total()));
+  return curves.at(Timeline(at, By::step).share());
 }
 
 /// Phases end at whole steps less one (torch.optim.lr_scheduler.OneCycleLR).

@@ -37,10 +37,6 @@ double Timeline::exact(const Duration& duration) const {
 
 double Timeline::ticks(const Duration& duration) const { return std::round(exact(duration)); }
 
-double Timeline::share(const Duration& duration) const {
-  return duration.unit == Duration::Unit::share ? duration.count : exact(duration) / total_;
-}
-
 void require_steps(const Duration& duration, std::string_view option) {
   if (duration.unit != Duration::Unit::samples && duration.unit != Duration::Unit::seconds) return;
   throw Error(Exit::recipe, std::string(option) + ": '" + to_text(duration) +

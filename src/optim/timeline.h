@@ -20,10 +20,10 @@ class Timeline {
   Timeline(const Progress& at, By by);
   double position() const { return position_; }
   double total() const { return total_; }
+  /// The share of the run that is done, 0 .. 1.
+  double share() const { return total_ > position_ ? position_ / total_ : 1; }
   /// A duration in this unit, a whole number.
   double ticks(const Duration& duration) const;
-  /// A duration as a share of the run, not rounded.
-  double share(const Duration& duration) const;
 
  private:
   double exact(const Duration& duration) const;

@@ -1,0 +1,34 @@
+#include "callbacks/best.h"
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+double monitored(const RunView& run, const std::string& metric, const std::string& callback) {
+  const auto name = metric.find('/') == std::string::npos ? "valid/" + metric : metric;
+  std::string known;
+  for (const auto& [each, value] : run.metrics) {
+    if (each == name) return value;
+    known += (known.empty() ? "'" : ", '") + each + "'";
+  }
+  throw Error(Exit::recipe, "callbacks: " + callback + ".metric: '" + metric +
+                                "' is not among what was evaluated: " + known);
+}
+
+BestMode resolve(const Auto<BestMode>& mode, const std::string& metric) {
+  if (mode.value) return *mode.value;
+  const auto holds = [&](const char* part) { return metric.find(part) != std::string::npos; };
+  return holds("loss") || holds("error") ? BestMode::min : BestMode::max;
+}
+
+bool Best::improves(double value) {
+  constexpr double far = std::numeric_limits<double>::infinity();
+  const bool better = mode_ == BestMode::max ? value - min_delta_ > best_.value_or(-far)
+                                             : value + min_delta_ < best_.value_or(far);
+  if (better) best_ = value;
+  return better;
+}
+
+}  // namespace ddptrain

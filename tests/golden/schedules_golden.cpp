@@ -1,0 +1,285 @@
+// Learning rate and momentum at every step against fastai, torch and accelerate.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "callbacks/callback.h"
+#include "optim/schedule.h"
+#include "optim/spread.h"
+#include "support/fragment.h"
+#include "support/golden.h"
+
+namespace ddptrain::golden {
+namespace {
+
+using nlohmann::json;
+
+std::string in_steps(const json& count) { return std::to_string(count.get<int>()) + " steps"; }
+
+std::unique_ptr<Schedule> build(const json& recipe, double lr, double momentum = 0.9) {
+  return catalog<Schedule>().build(fragment<Schedule>(recipe), ScheduleContext{lr, momentum});
+}
+
+/// Positions in 0 .. 1 as steps of a run of 10000.
+std::vector<double> at_positions(const Schedule& schedule, const json& positions) {
+  std::vector<double> values;
+  for (const double position : numbers(positions))
+    values.push_back(schedule.lr({std::llround(position * 10000), 10000, 10000}));
+  return values;
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+/// fastai's numbers carry float32 noise relative to the largest rate of a case.
+void expect_fastai(const std::vector<double>& actual, const json& expected,
+                   const std::string& what) {
+  const auto values = numbers(expected);
+  expect_close(actual, values, 0, 2e-6 * largest(values), what);
+}
+
+/// One of fastai's functions from `start` to `end`, as a part of a combined schedule.
+json part(const std::string& function, const json& start, const json& end, double share) {
+  json made{{"curve", function}, {"start", start}, {"end", end}, {"share", share}};
+  if (function.rfind("poly", 0) == 0) {
+    made["curve"] = "polynomial";
+    made["power"] = std::stod(function.substr(4));
+  }
+  return made;
+}
+
+json combined(const json& parts) { return {{"type", "combined"}, {"parts", parts}}; }
+
+/// The rates of a case's groups: one for all, or fastai's slice.
+std::vector<double> group_rates(const json& input) {
+  const auto& lr = input.at("lr");
+  const std::int64_t groups = input.at("groups");
+  if (!lr.is_object())
+    return std::vector<double>(static_cast<std::size_t>(groups), lr.get<double>());
+  const auto& slice = lr.at("slice");
+  const auto first =
+      slice[0].is_null() ? std::nullopt : std::optional<double>(slice[0].get<double>());
+  return spread_rates(first, slice[1], groups);
+}
+
+/// A fit: rates and momentum of all groups at every step.
+void expect_fit(const Case& c, const json& recipe) {
+  const auto& fit = c.expect.at("fits").at(0);
+  const std::int64_t total = fit.at("steps");
+  const std::int64_t per_epoch = c.input.at("steps_per_epoch");
+  const double own = fit.at("mom").at(0).at(0);
+  std::vector<double> rates, momenta;
+  for (std::int64_t step = 0; step < total; ++step) {
+    for (const double lr : group_rates(c.input)) {
+      const auto schedule = build(recipe, lr, own);
+      rates.push_back(schedule->lr({step, total, per_epoch}));
+      momenta.push_back(schedule->momentum({step, total, per_epoch}).value_or(own));
+    }
+  }
+  expect_fastai(rates, fit.at("lr"), "rate");
+  expect_fastai(momenta, fit.at("mom"), "momentum");
+}
+
+json one_cycle_of_torch(const json& input) {
+  json recipe{{"type", "one_cycle"}, {"like", "torch"}};
+  const std::map<std::string, std::string> keys{{"pct_start", "pct_start"},
+                                                {"anneal_strategy", "anneal"},
+                                                {"div_factor", "div"},
+                                                {"final_div_factor", "div_final"},
+                                                {"three_phase", "three_phase"}};
+  for (const auto& [theirs, ours] : keys)
+    if (input.contains(theirs)) recipe[ours] = input.at(theirs);
+  if (recipe.value("anneal", "") == "cos") recipe["anneal"] = "cosine";
+  if (!input.value("cycle_momentum", true)) {
+    recipe["moms"] = nullptr;
+  } else if (input.contains("max_momentum")) {  // else base_momentum is the optimiser's
+    const double top = input.at("max_momentum");
+    recipe["moms"] = {top, input.at("base_momentum"), top};
+  }
+  return recipe;
+}
+
+json cyclic_of_torch(const json& input) {
+  json recipe{{"type", "cyclic"}, {"min_lr", input.at("base_lr")}};
+  recipe["up"] = in_steps(input.value("step_size_up", json(2000)));
+  if (input.contains("step_size_down") && !input.at("step_size_down").is_null())
+    recipe["down"] = in_steps(input.at("step_size_down"));
+  for (const auto* key : {"mode", "gamma"})
+    if (input.contains(key)) recipe[key] = input.at(key);
+  return recipe;
+}
+
+json milestones_of_torch(const json& input) {
+  json moments = json::array();
+  for (const int step : input.at("milestones"))  // a recipe has no duration of nothing
+    moments.push_back(step == 0 ? "1e-9 epochs" : in_steps(step));
+  return moments;
+}
+
+json with_keys(json recipe, const json& input, const std::map<std::string, std::string>& keys) {
+  for (const auto& [theirs, ours] : keys)
+    if (input.contains(theirs)) recipe[ours] = input.at(theirs);
+  return recipe;
+}
+
+/// A scheduler of torch.optim.lr_scheduler as a recipe says it.
+json recipe_of_torch(const json& input) {
+  const std::string rule = input.at("rule");
+  if (rule == "one_cycle") return one_cycle_of_torch(input);
+  if (rule == "cyclic") return cyclic_of_torch(input);
+  json recipe{{"type", rule}};
+  if (rule == "step") recipe["every"] = in_steps(input.at("step_size"));
+  if (rule == "multi_step") recipe["milestones"] = milestones_of_torch(input);
+  if (rule == "exponential") recipe["by"] = "step";
+  if (rule == "warmup_cosine") {
+    recipe["type"] = "cosine";
+    recipe["warmup"] = in_steps(input.at("warmup"));
+    recipe["warmup_start"] = input.at("start_factor");
+  } else {
+    recipe = with_keys(recipe, input, {{"start_factor", "start_factor"}});
+  }
+  if (input.contains("total")) recipe["over"] = in_steps(input.at("total"));
+  if (input.contains("t_max")) recipe["over"] = in_steps(input.at("t_max"));
+  if (rule == "cosine_warm_restarts") {
+    recipe["type"] = "cosine_restarts";
+    recipe["period"] = in_steps(input.at("t_0"));
+    recipe["mult"] = input.value("t_mult", json(1));
+  }
+  return with_keys(recipe, input,
+                   {{"gamma", "gamma"},
+                    {"power", "power"},
+                    {"factor", "factor"},
+                    {"end_factor", "end_factor"},
+                    {"eta_min", "min_lr"}});
+}
+
+/// The rate that the optimiser of a group is given: torch's cyclic rules name it apart.
+std::vector<double> torch_rates(const json& input, std::size_t groups) {
+  auto rates = numbers(input.value("max_lr", input.at("base_lr")));
+  rates.resize(groups, rates.front());
+  return rates;
+}
+
+}  // namespace
+
+GOLDEN(schedules, fastai_anneal) {
+  const auto& in = c.input;
+  const auto recipe =
+      combined(json::array({part(in.at("function"), in.at("start"), in.at("end"), 1)}));
+  expect_fastai(at_positions(*build(recipe, 1), in.at("positions")), c.expect.at("values"),
+                "value");
+}
+
+GOLDEN(schedules, fastai_combined_cos) {
+  const auto& in = c.input;
+  const double pct = in.at("pct");
+  const auto recipe = combined({part("cosine", in.at("start"), in.at("middle"), pct),
+                                part("cosine", in.at("middle"), in.at("end"), 1 - pct)});
+  expect_fastai(at_positions(*build(recipe, 1), in.at("positions")), c.expect.at("values"),
+                "value");
+}
+
+GOLDEN(schedules, fastai_combine) {
+  json parts = json::array();
+  for (std::size_t i = 0; i < c.input.at("parts").size(); ++i) {
+    const auto& each = c.input.at("parts").at(i);
+    parts.push_back(
+        part(each.at("function"), each.at("start"), each.at("end"), c.input.at("shares").at(i)));
+  }
+  const auto schedule = build(combined(parts), 1);
+  expect_fastai(at_positions(*schedule, c.input.at("positions")), c.expect.at("values"), "value");
+}
+
+GOLDEN(schedules, fastai_fit) { expect_fit(c, "constant"); }
+
+GOLDEN(schedules, fastai_fit_one_cycle) {
+  expect_fit(c, with_keys({{"type", "one_cycle"}}, c.input,
+                          {{"pct_start", "pct_start"},
+                           {"div", "div"},
+                           {"div_final", "div_final"},
+                           {"moms", "moms"}}));
+}
+
+GOLDEN(schedules, fastai_fit_flat_cos) {
+  expect_fit(c, with_keys({{"type", "flat_cosine"}}, c.input,
+                          {{"pct_start", "flat"}, {"div_final", "div_final"}}));
+}
+
+GOLDEN(schedules, fastai_fit_sgdr) {
+  const auto epochs = std::to_string(c.input.at("cycle_len").get<int>()) + " epochs";
+  expect_fit(c, {{"type", "cosine_restarts"},
+                 {"like", "fastai"},
+                 {"period", epochs},
+                 {"mult", c.input.value("cycle_mult", 2)}});
+}
+
+GOLDEN(schedules, torch_schedule) {
+  const auto& expected = c.expect.at("lr");
+  const std::int64_t steps = c.input.at("steps");
+  const std::size_t groups = expected.at(0).size();
+  const auto recipe = recipe_of_torch(c.input);
+  std::vector<double> rates, momenta;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (const double lr : torch_rates(c.input, groups)) {
+      const auto schedule = build(recipe, lr);
+      rates.push_back(schedule->lr({step, steps, 1}));
+      momenta.push_back(schedule->momentum({step, steps, 1}).value_or(0.9));
+    }
+  }
+  expect_close(rates, numbers(expected), 1e-9, 1e-15, "rate");
+  if (!c.expect.contains("mom")) return;
+  const auto momentum = numbers(c.expect.at("mom"));
+  std::vector<double> ours;
+  const std::size_t stride = momenta.size() / momentum.size();
+  for (std::size_t i = 0; i < momenta.size(); i += stride) ours.push_back(momenta[i]);
+  expect_close(ours, momentum, 1e-9, 1e-15, "momentum");
+}
+
+/// One callback for each group, which sees its rate.
+GOLDEN(schedules, torch_plateau) {
+  const auto recipe =
+      with_keys({{"type", "reduce_lr_on_plateau"}, {"metric", "watched"}, {"mode", "min"}}, c.input,
+                {{"mode", "mode"},
+                 {"factor", "factor"},
+                 {"patience", "patience"},
+                 {"threshold", "threshold"},
+                 {"threshold_mode", "threshold_mode"},
+                 {"cooldown", "cooldown"},
+                 {"min_lr", "min_lr"},
+                 {"eps", "eps"}});
+  const auto base = numbers(c.input.at("base_lr"));
+  const auto metric = numbers(c.input.at("metric"));
+  for (std::size_t g = 0; g < base.size(); ++g) {
+    const auto callback = catalog<Callback>().build(fragment<Callback>(recipe));
+    RunControl control;
+    for (std::size_t i = 0; i < metric.size(); ++i) {
+      RunView run;
+      run.lr = base[g] * control.lr_factor;
+      run.metrics = {{"valid/watched", metric[i]}};
+      callback->at(Moment::evaluated, run, control);
+      const double wanted = c.expect.at("lr_after").at(i).at(g);
+      ASSERT_NEAR(base[g] * control.lr_factor, wanted, 1e-9 * wanted) << "evaluation " << i;
+    }
+    const auto state = json::parse(callback->state());
+    EXPECT_EQ(state.at("bad"), c.expect.value("bad_epochs_at_end", state.at("bad")));
+    EXPECT_EQ(state.at("best"), c.expect.value("best", state.at("best")));
+  }
+}
+
+/// The rate advances once for each optimiser step, whatever the number of processes.
+GOLDEN(schedules, accelerate_schedule) {
+  const std::string lambda = c.input.at("lambda");
+  ASSERT_EQ(lambda.rfind("1 - n/", 0), 0U) << lambda;
+  const auto recipe = json{{"type", "linear"}, {"over", in_steps(std::stoi(lambda.substr(6)))}};
+  const auto schedule = build(recipe, c.input.at("base_lr"));
+  std::vector<double> rates;
+  for (std::size_t step = 0; step < c.expect.at("wanted_lr").size(); ++step)
+    rates.push_back(schedule->lr({static_cast<std::int64_t>(step), 100, 100}));
+  expect_close(rates, numbers(c.expect.at("wanted_lr")), 1e-9, 1e-12, "rate");
+}
+
+}  // namespace ddptrain::golden
