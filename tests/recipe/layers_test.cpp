@@ -1,0 +1,139 @@
+#include "recipe/layers.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Layers : public testing::Test {
+ protected:
+  Layers() {
+    std::string pattern = (fs::temp_directory_path() / "layers-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Layers() override { fs::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    fs::create_directories((fs::path(folder_) / name).parent_path());
+    std::ofstream(fs::path(folder_) / name) << text;
+    return folder_ + "/" + name;
+  }
+
+  static std::string text(const Layered& layered, const std::string& a, const std::string& b = {}) {
+    const auto* node = layered.tree.find(a);
+    if (node && !b.empty()) node = node->find(b);
+    return node ? node->text : "nothing";
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Layers, MapsMergeAndListsAndScalarsReplace) {
+  const auto base = file("base.yaml", "batch: {global: 64, micro: 8}\nmetrics: [accuracy, loss]\n");
+  const auto top = file("top.yaml", "extends: [base.yaml]\nbatch: {global: 32}\nmetrics: [loss]\n");
+  const auto read = read_layers({top}, {});
+  EXPECT_TRUE(read.problems.empty());
+  EXPECT_EQ(text(read, "batch", "global"), "32");
+  EXPECT_EQ(text(read, "batch", "micro"), "8");
+  EXPECT_EQ(read.tree.find("metrics")->items.size(), 1U);
+  EXPECT_EQ(read.tree.find("batch")->find("micro")->place.file, base);
+  EXPECT_EQ(read.tree.find("extends"), nullptr);
+}
+
+TEST_F(Layers, AnotherTypeDropsTheWeakerOptions) {
+  file("base.yaml", "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n");
+  const auto same = file("same.yaml", "extends: [base.yaml]\noptimizer: {type: sgd, lr: 0.2}\n");
+  const auto other = file("other.yaml", "extends: [base.yaml]\noptimizer: {type: adam}\n");
+  EXPECT_EQ(text(read_layers({same}, {}), "optimizer", "momentum"), "0.9");
+  EXPECT_EQ(text(read_layers({other}, {}), "optimizer", "momentum"), "nothing");
+  EXPECT_EQ(text(read_layers({same}, {"optimizer.type=adam"}), "optimizer", "lr"), "nothing");
+}
+
+TEST_F(Layers, OptionsOverABareWordKeepItsType) {
+  const auto base = file("base.yaml", "loss: mse\n");
+  const auto read = read_layers({base}, {"loss.label_smoothing=0.1"});
+  EXPECT_EQ(text(read, "loss", "type"), "mse");
+  EXPECT_EQ(text(read, "loss", "label_smoothing"), "0.1");
+}
+
+TEST_F(Layers, LaterFilesAreStronger) {
+  const auto a = file("a.yaml", "seed: 1\nname: a\n");
+  const auto b = file("b.yaml", "seed: 2\n");
+  const auto read = read_layers({a, b}, {"seed=3"});
+  EXPECT_EQ(text(read, "seed"), "3");
+  EXPECT_EQ(text(read, "name"), "a");
+  EXPECT_EQ(read.tree.find("seed")->place.file, "command line");
+}
+
+TEST_F(Layers, OverridesGoIntoListsAppendAndRemove) {
+  const auto base =
+      file("base.yaml",
+           "metrics: [accuracy]\ntrain: {clip: {type: norm}}\n"
+           "steps:\n  - {type: resize, size: 8}\n  - {type: normalize, preset: mnist}\n");
+  const auto read = read_layers({base}, {"metrics+=[loss]", "~train.clip", "steps[0].size=96",
+                                         "steps[normalize].preset=imagenet"});
+  ASSERT_TRUE(read.problems.empty()) << render(read.problems);
+  EXPECT_EQ(read.tree.find("metrics")->items.size(), 2U);
+  EXPECT_EQ(text(read, "train", "clip"), "nothing");
+  EXPECT_EQ(read.tree.find("steps")->items[0].find("size")->text, "96");
+  EXPECT_EQ(read.tree.find("steps")->items[1].find("preset")->text, "imagenet");
+}
+
+TEST_F(Layers, WrongOverridesAreProblemsAtTheirWord) {
+  const auto base = file("base.yaml", "metrics: [accuracy]\n");
+  const auto read = read_layers({base}, {"seed", "~nothing", "metrics[7].k=1", "name+=x"});
+  ASSERT_EQ(read.problems.size(), 4U);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(read.problems[static_cast<std::size_t>(i)].place.file, "command line");
+    EXPECT_EQ(read.problems[static_cast<std::size_t>(i)].place.line, i + 1);
+  }
+}
+
+TEST_F(Layers, ACircleOfExtendsPrintsItsChain) {
+  const auto a = file("a.yaml", "extends: [b.yaml]\n");
+  file("b.yaml", "extends: [a.yaml]\n");
+  const auto read = read_layers({a}, {});
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_EQ(read.problems[0].rule, "extends-cycle");
+  EXPECT_NE(read.problems[0].message.find("a.yaml extends"), std::string::npos);
+}
+
+TEST_F(Layers, AMissingBaseIsAProblemWhereItIsNamed) {
+  const auto top = file("top.yaml", "name: x\nextends: [nowhere.yaml]\n");
+  const auto read = read_layers({top}, {});
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_EQ(read.problems[0].place.line, 2);
+  EXPECT_NE(read.problems[0].message.find("nowhere.yaml"), std::string::npos);
+}
+
+TEST_F(Layers, EnvironmentAndOtherKeysAreReplaced) {
+  ::setenv("DDPTRAIN_TEST_VALUE", "7", 1);
+  ::unsetenv("DDPTRAIN_TEST_MISSING");
+  const auto base =
+      file("base.yaml",
+           "seed: ${env:DDPTRAIN_TEST_VALUE}\nname: ${env:DDPTRAIN_TEST_MISSING:-run}-${seed}\n"
+           "x-note: ignored\n");
+  const auto read = read_layers({base}, {});
+  EXPECT_TRUE(read.problems.empty());
+  EXPECT_EQ(text(read, "seed"), "7");
+  EXPECT_EQ(text(read, "name"), "run-7");
+  EXPECT_EQ(read.tree.find("x-note"), nullptr);
+}
+
+TEST_F(Layers, MissingEnvironmentAndCirclesOfReferencesAreProblems) {
+  ::unsetenv("DDPTRAIN_TEST_MISSING");
+  const auto base = file("base.yaml", "seed: ${env:DDPTRAIN_TEST_MISSING}\nname: ${name}\n");
+  const auto read = read_layers({base}, {});
+  ASSERT_EQ(read.problems.size(), 2U);
+  EXPECT_EQ(read.problems[0].place.line, 1);
+  EXPECT_NE(read.problems[1].message.find("itself"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ddptrain
