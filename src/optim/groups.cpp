@@ -48,8 +48,10 @@ std::vector<ParameterGroup> group_parameters(Module& model,
   decaying.name = "decay";
   others.name = "no_decay";
   others.decay_scale = 0;
+  std::set<const void*> seen;  // a tensor with two names is one parameter, known by the first
   for (const auto& parameter : parameters)
-    (exempt.contains(parameter.name) ? others : decaying).parameters.push_back(parameter);
+    if (seen.insert(parameter.tensor.unsafeGetTensorImpl()).second)
+      (exempt.contains(parameter.name) ? others : decaying).parameters.push_back(parameter);
 
   std::vector<ParameterGroup> groups;
   for (auto* group : {&decaying, &others})

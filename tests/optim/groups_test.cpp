@@ -91,5 +91,19 @@ TEST(Groups, APatternThatMatchesNothingIsAnError) {
               ThrowsMessage<Error>(HasSubstr("'haed.*' matches no parameter")));
 }
 
+class Tied : public Module {
+ public:
+  Tied() {
+    const auto shared = parameter("encoder", doubles({1}));
+    parameter("decoder", shared);
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass&) override { return input; }
+};
+
+TEST(Groups, ATensorWithTwoNamesIsOneParameter) {
+  Tied tied;
+  EXPECT_THAT(names_of(group_parameters(tied, {})[0]), ElementsAre("encoder"));
+}
+
 }  // namespace
 }  // namespace ddptrain::testing_optim
