@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "optim/optimizer.h"
-#include "support/node.h"
+#include "support/fragment.h"
 
 namespace ddptrain::testing_optim {
 
