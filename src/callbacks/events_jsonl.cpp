@@ -1,0 +1,68 @@
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "callbacks/append_file.h"
+#include "callbacks/writers.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class EventsJsonl final : public Callback {
+ public:
+  EventsJsonl(const std::string& path, Due due) : file_(path), due_(std::move(due)) {}
+
+  void at(Moment moment, const RunView& run, RunControl& control) override {
+    switch (moment) {
+      case Moment::run_begin:
+        write(run, run.step == 0 ? "begin" : "resume", {{"total_steps", run.total_steps}});
+        break;
+      case Moment::step_end:
+        if (due_(run)) write(run, "step", progress(run));
+        break;
+      case Moment::evaluated:
+        write(run, "evaluation", metrics(run));
+        break;
+      case Moment::saved:
+        write(run, "checkpoint", {{"folder", run.checkpoint}});
+        break;
+      case Moment::run_end:
+        write(run, "end", control.stop ? Json{{"stopped", *control.stop}} : Json::object());
+        break;
+    }
+  }
+
+ private:
+  void write(const RunView& run, const char* event, const Json& more) {
+    Json line{{"event", event}, {"time", utc_now()}, {"step", run.step}, {"epoch", run.epoch}};
+    line.update(more);
+    // NaN becomes null, bytes that are no UTF-8 (file names) a replacement character.
+    file_.write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+
+  static Json progress(const RunView& run) {
+    Json json{{"samples", run.samples}, {"train/loss", run.train_loss},
+              {"train/lr", run.lr},     {"train/gradient_norm", run.gradient_norm},
+              {"seconds", run.seconds}, {"samples_per_second", run.samples_per_second}};
+    if (run.momentum) json["train/momentum"] = *run.momentum;
+    return json;
+  }
+
+  static Json metrics(const RunView& run) {
+    Json json = Json::object();
+    for (const auto& [name, value] : run.metrics) json[name] = value;
+    return json;
+  }
+
+  AppendFile file_;
+  Due due_;
+};
+
+}  // namespace
+
+std::unique_ptr<Callback> make_events_jsonl(const std::string& path, Due due) {
+  return std::make_unique<EventsJsonl>(path, std::move(due));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,32 @@
+// What a run says while it goes on: the status line and the files of its folder. Callbacks of rank
+// 0 that recipes do not name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "callbacks/callback.h"
+
+namespace ddptrain {
+
+/// Asked once after every step: is it time for a line?
+using Due = std::function<bool(const RunView&)>;
+
+/// On a terminal one line that is rewritten, elsewhere one line per period: step, epoch, loss, rate
+/// of learning, samples per second, time left. Evaluations and checkpoints are lines of their own.
+std::unique_ptr<Callback> make_status_line(Due due);
+
+/// metrics.csv: a row per evaluation with step, epoch, samples, "train/loss", "train/lr" and the
+/// metrics. No clock in it: rows behind the step at which a run begins again are dropped, so that a
+/// resumed run's file equals an uninterrupted one's.
+std::unique_ptr<Callback> make_metrics_csv(const std::string& path);
+
+/// events.jsonl: an object per period, evaluation, checkpoint, beginning and end.
+std::unique_ptr<Callback> make_events_jsonl(const std::string& path, Due due);
+
+/// An event file for TensorBoard in `folder`: "train/loss", "train/lr", "train/gradient_norm",
+/// "train/samples_per_second" and the metrics.
+std::unique_ptr<Callback> make_tensorboard(const std::string& folder, Due due);
+
+}  // namespace ddptrain

@@ -1,0 +1,213 @@
+#include "train/run_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string json_path(const std::string& folder) { return folder + "/run.json"; }
+
+Json read_run(const std::string& folder) {
+  auto json = Json::parse(read_text(json_path(folder)), nullptr, false);
+  if (!json.is_object())
+    throw Error(Exit::data, "'" + json_path(folder) + "' is not the record of a run");
+  return json;
+}
+
+void write_run(const std::string& folder, const Json& json) {
+  write_atomically(json_path(folder),
+                   json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string quoted(const std::string& word) {
+  constexpr auto plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%~";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::vector<std::string> parts;
+  for (const auto& word : words) parts.push_back(quoted(word));
+  return join(parts, " ");
+}
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+Json attempt(const RunStart& start) {
+  return {{"started", utc_now()},
+          {"ended", nullptr},
+          {"result", nullptr},
+          {"exit_code", nullptr},
+          {"command", start.command_line},
+          {"folder", fs::current_path().string()},
+          {"ddptrain", version()},
+          {"torch", torch_version()},
+          {"compiler", __VERSION__},
+          {"host", host_name()},
+          {"device", start.device},
+          {"ranks", start.ranks},
+          {"replicas", start.replicas},
+          {"threads", start.threads},
+          {"metrics", Json::object()}};
+}
+
+Json first_record(const RunStart& start) {
+  Json json{{"format", 1}, {"name", start.name}, {"seed", start.seed}, {"data_digest", nullptr}};
+  json.update(attempt(start));
+  json["attempts"] = Json::array();
+  return json;
+}
+
+// Files of the same name in different folders are numbered apart.
+void write_sources(const std::string& folder, const RunStart& start) {
+  make_folders(folder);
+  std::map<std::string, int> seen;
+  for (const auto& source : start.sources) {
+    const auto name = fs::path(source.file).filename().string();
+    const int before = seen[name]++;
+    write_atomically(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name,
+                     source.text);
+  }
+  write_atomically(folder + "/command.sh", "cd " + quoted(fs::current_path().string()) + "\n" +
+                                               shell_line(start.command_line) + "\n");
+}
+
+std::optional<std::int64_t> run_number(const fs::path& path) {
+  return parse_integer(path.filename().string());
+}
+
+std::vector<std::pair<std::int64_t, std::string>> numbered_runs(const std::string& home) {
+  std::vector<std::pair<std::int64_t, std::string>> runs;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(home, none))
+    if (const auto number = run_number(entry.path())) runs.emplace_back(*number, entry.path());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+// mkdir succeeds for one of several programs that start at once.
+std::string take_next_number(const std::string& home) {
+  const auto runs = numbered_runs(home);
+  for (auto number = runs.empty() ? 1 : runs.back().first + 1;; ++number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%03lld", static_cast<long long>(number));
+    const auto path = home + "/" + name;
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST)
+      throw Error(Exit::data, "cannot make the run folder '" + path + "': " + std::strerror(errno) +
+                                  " (output.dir)");
+  }
+}
+
+void point_latest(const std::string& home, const std::string& folder) {
+  const auto temporary = home + "/.latest-" + std::to_string(::getpid());
+  std::error_code code;
+  fs::create_directory_symlink(fs::path(folder).filename(), temporary, code);
+  if (!code) fs::rename(temporary, home + "/latest", code);
+  if (code) fs::remove(temporary, code);  // some file systems have no links: nothing depends on it
+}
+
+bool is_finished(const Json& run) {
+  const auto code = run.value("exit_code", Json());
+  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect);
+}
+
+bool is_free(const std::string& folder) {
+  return FileLock(folder + "/.lock", FileLock::Wait::not_at_all).held();
+}
+
+bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
+  try {
+    return read_text(folder + "/recipe.yaml") == recipe_text && !is_finished(read_run(folder)) &&
+           is_free(folder);
+  } catch (const Error&) {
+    return false;  // not a run of ours, or cut while it was being made
+  }
+}
+
+}  // namespace
+
+std::string make_run_folder(const std::string& runs, const RunStart& start) {
+  const auto home = fs::absolute(runs).lexically_normal().string() + "/" + start.name;
+  make_folders(home);
+  const auto folder = take_next_number(home);
+  write_atomically(folder + "/recipe.yaml", start.recipe_text);
+  write_sources(folder + "/source", start);
+  make_folders(folder + "/checkpoints");
+  write_run(folder, first_record(start));
+  point_latest(home, folder);
+  return folder;
+}
+
+void note_resumed(const std::string& folder, const RunStart& start) {
+  auto json = read_run(folder);
+  Json before;
+  for (const auto* key : {"started", "ended", "result", "exit_code", "command", "host", "ranks"})
+    before[key] = json.value(key, Json());
+  json["attempts"].push_back(before);
+  const auto now = attempt(start);
+  json.update(now);
+  write_run(folder, json);
+}
+
+void note_data(const std::string& folder, const std::string& digest) {
+  auto json = read_run(folder);
+  json["data_digest"] = digest;
+  write_run(folder, json);
+}
+
+void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics) {
+  auto json = read_run(folder);
+  json["result"] = reason;
+  json["metrics"] = Json::object();
+  for (const auto& [name, value] : metrics) json["metrics"][name] = value;
+  write_run(folder, json);
+}
+
+void note_exit(const std::string& folder, int exit_code) {
+  auto json = read_run(folder);
+  json["ended"] = utc_now();
+  json["exit_code"] = exit_code;
+  write_run(folder, json);
+}
+
+std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
+                                          const std::string& recipe_text) {
+  auto found = numbered_runs(fs::absolute(runs).lexically_normal().string() + "/" + name);
+  for (auto run = found.rbegin(); run != found.rend(); ++run)
+    if (is_unfinished(run->second, recipe_text)) return run->second;
+  return {};
+}
+
+std::unique_ptr<FileLock> lock_run(const std::string& folder) {
+  auto lock = std::make_unique<FileLock>(folder + "/.lock", FileLock::Wait::not_at_all);
+  if (!lock->held())
+    throw Error(Exit::data, "another process is working in the run folder '" + folder + "'");
+  return lock;
+}
+
+}  // namespace ddptrain
