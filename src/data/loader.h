@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "data/dataset.h"
@@ -16,6 +15,7 @@ struct LoaderOptions {
   int workers = 1;   // threads; 0: the caller's own
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
+  double bad_share = 1;  // of an epoch's rows on this rank that may be left out as bad
 };
 
 /// One epoch's micro-batches, in order. `order` is the epoch's global order of samples.
@@ -30,12 +30,14 @@ class Loader {
   virtual ~Loader() = default;
   /// Starts on an epoch; batches under way of an earlier one are dropped.
   virtual void start(EpochPlan plan) = 0;
-  /// The next micro-batch; throws what loading threw. Must not be called after the last.
+  /// The next micro-batch; throws what loading threw, or an Error (Exit::data) when more than
+  /// `bad_share` were bad. Must not be called after the last.
   virtual Batch next() = 0;
   /// Samples left out so far because they were bad.
   virtual std::int64_t skipped() const = 0;
 };
 
+/// The dataset must outlive the loader.
 std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options);
 
 }  // namespace ddptrain

@@ -8,23 +8,15 @@
 #include <set>
 
 #include "base/error.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
 
 using Order = std::vector<std::int64_t>;
 
-Order draw(Node choice_node, const SamplerContext& context, std::int64_t epoch = 0) {
-  Choice<Sampler> choice;
-  choice.choose(std::move(choice_node));
-  return catalog<Sampler>().build(choice, context)->order(epoch);
-}
-
-Node sampler(std::string type, std::string key = {}, std::string value = {}) {
-  auto node = Node::map();
-  node.set("type", Node::scalar(std::move(type)));
-  if (!key.empty()) node.set(key, Node::scalar(std::move(value)));
-  return node;
+Order draw(const nlohmann::json& sampler, const SamplerContext& context, std::int64_t epoch = 0) {
+  return catalog<Sampler>().build(fragment<Sampler>(sampler), context)->order(epoch);
 }
 
 Order all(std::int64_t n) {
@@ -33,14 +25,14 @@ Order all(std::int64_t n) {
   return order;
 }
 
-TEST(Sequential, KeepsTheOrder) { EXPECT_EQ(draw(sampler("sequential"), {5, {}, 1}), all(5)); }
+TEST(Sequential, KeepsTheOrder) { EXPECT_EQ(draw("sequential", {5, {}, 1}), all(5)); }
 
 TEST(Shuffle, IsAPermutationOfItsOwnForEachSeedAndEpoch) {
   std::set<Order> seen;
   for (std::uint64_t seed : {0, 1, 2})
     for (std::int64_t epoch : {0, 1, 2}) {
-      auto order = draw(sampler("shuffle"), {100, {}, seed}, epoch);
-      EXPECT_EQ(order, draw(sampler("shuffle"), {100, {}, seed}, epoch));
+      auto order = draw("shuffle", {100, {}, seed}, epoch);
+      EXPECT_EQ(order, draw("shuffle", {100, {}, seed}, epoch));
       seen.insert(order);
       std::sort(order.begin(), order.end());
       EXPECT_EQ(order, all(100));
@@ -52,7 +44,7 @@ TEST(Shuffle, PutsEverySampleEverywhereEquallyOften) {
   std::vector<std::vector<int>> counts(4, std::vector<int>(4));
   constexpr int epochs = 4000;
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    const auto order = draw(sampler("shuffle"), {4, {}, 7}, epoch);
+    const auto order = draw("shuffle", {4, {}, 7}, epoch);
     for (std::size_t i = 0; i < 4; ++i) ++counts[i][static_cast<std::size_t>(order[i])];
   }
   for (const auto& row : counts)
@@ -60,11 +52,11 @@ TEST(Shuffle, PutsEverySampleEverywhereEquallyOften) {
 }
 
 TEST(Partial, DrawsSomeWithoutRepeatingAny) {
-  const auto order = draw(sampler("partial", "samples", "10"), {100, {}, 1});
+  const auto order = draw({{"type", "partial"}, {"samples", 10}}, {100, {}, 1});
   EXPECT_EQ(order.size(), 10);
   EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), 10);
-  EXPECT_NE(order, draw(sampler("partial", "samples", "10"), {100, {}, 1}, 1));
-  EXPECT_EQ(draw(sampler("partial", "samples", "10"), {3, {}, 1}).size(), 3);
+  EXPECT_NE(order, draw({{"type", "partial"}, {"samples", 10}}, {100, {}, 1}, 1));
+  EXPECT_EQ(draw({{"type", "partial"}, {"samples", 10}}, {3, {}, 1}).size(), 3);
 }
 
 TEST(Weighted, DrawsInProportionAndNeverAtWeightZero) {
@@ -73,7 +65,7 @@ TEST(Weighted, DrawsInProportionAndNeverAtWeightZero) {
     std::vector<double> counts(4);
     constexpr int epochs = 1000;
     for (int epoch = 0; epoch < epochs; ++epoch)
-      for (const auto i : draw(sampler("weighted", "order", rule), {4, weights, 3}, epoch))
+      for (const auto i : draw({{"type", "weighted"}, {"order", rule}}, {4, weights, 3}, epoch))
         ++counts[static_cast<std::size_t>(i)];
     EXPECT_EQ(counts[1], 0);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -85,12 +77,12 @@ TEST(Weighted, DrawsInProportionAndNeverAtWeightZero) {
 }
 
 TEST(Weighted, TreatsAllAlikeWithoutWeights) {
-  EXPECT_EQ(draw(sampler("weighted"), {50, {}, 3}).size(), 50);
+  EXPECT_EQ(draw("weighted", {50, {}, 3}).size(), 50);
 }
 
 TEST(Weighted, RefusesWeightsThatDrawNothing) {
-  EXPECT_THROW(draw(sampler("weighted"), {2, {0, 0}, 3}), Error);
-  EXPECT_THROW(draw(sampler("weighted"), {2, {1, -1}, 3}), Error);
+  EXPECT_THROW(draw("weighted", {2, {0, 0}, 3}), Error);
+  EXPECT_THROW(draw("weighted", {2, {1, -1}, 3}), Error);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "data/sampler.h"
 #include "data/split.h"
 #include "support/golden.h"
-#include "support/json_node.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -15,9 +15,7 @@ using nlohmann::json;
 using Order = std::vector<std::int64_t>;
 
 Order first_epoch(const json& sampler, const SamplerContext& context) {
-  Choice<Sampler> choice;
-  choice.choose(golden::to_node(sampler));
-  return catalog<Sampler>().build(choice, context)->order(0);
+  return catalog<Sampler>().build(fragment<Sampler>(sampler), context)->order(0);
 }
 
 Order torch_shuffle(const Case& c) {
@@ -55,7 +53,7 @@ GOLDEN(rng, random_split) {
 }
 
 GOLDEN(rng, fastai_random_splitter) {
-  const auto spec = decode<ValidSpec>(golden::to_node(
+  const auto spec = decode<ValidSpec>(to_node(
       {{"fraction", c.input.at("valid_pct")}, {"seed", c.input.at("seed")}, {"order", "fastai"}}));
   const auto parts = split_samples(c.input.at("n"), spec);
   EXPECT_EQ(json(parts.train), c.expect.at("train"));

@@ -7,7 +7,7 @@
 #include "data/sampler.h"
 #include "data/shard.h"
 #include "support/golden.h"
-#include "support/json_node.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 /// What a recipe with this `loader` section gives; `batch` is each rank's.
 ShardPlan plan_of(const json& loader, std::int64_t world, std::int64_t batch) {
-  const auto spec = decode<LoaderSpec>(golden::to_node(loader));
+  const auto spec = decode<LoaderSpec>(to_node(loader));
   return shard_plan(spec, {.global = world * batch, .world = world});
 }
 
@@ -110,8 +110,7 @@ GOLDEN(sharding, torch_distributed_sampler) {
                             c.input.at("world"), 1);
   Rows order;
   if (c.input.at("shuffle")) {
-    Choice<Sampler> choice;
-    choice.choose(golden::to_node({{"type", "shuffle"}, {"order", "torch"}}));
+    const auto choice = fragment<Sampler>({{"type", "shuffle"}, {"order", "torch"}});
     const SamplerContext context{c.input.at("n"), {}, c.input.at("seed")};
     order = catalog<Sampler>().build(choice, context)->order(c.input.at("epoch"));
   }
@@ -163,8 +162,7 @@ GOLDEN(sharding, accelerate_skip_first_batches) {
 }
 
 GOLDEN(sharding, accelerate_seedable_sampler) {
-  Choice<Sampler> choice;
-  choice.choose(golden::to_node({{"type", "shuffle"}, {"order", "torch"}}));
+  const auto choice = fragment<Sampler>({{"type", "shuffle"}, {"order", "torch"}});
   const auto sampler =
       catalog<Sampler>().build(choice, SamplerContext{c.input.at("n"), {}, c.input.at("seed")});
   for (std::int64_t e = 0; e < c.input.at("epochs"); ++e)

@@ -1,7 +1,15 @@
-// The catalogue of samplers.
+// The catalogues of datasets and samplers.
+#include "data/datasets.h"
 #include "data/samplers.h"
 
 namespace ddptrain {
+
+template <>
+const Catalog<Dataset>& catalog<Dataset>() {
+  static const Catalog<Dataset> all(
+      {image_folder_dataset(), manifest_dataset(), cifar10_dataset(), mnist_dataset()});
+  return all;
+}
 
 template <>
 const Catalog<Sampler>& catalog<Sampler>() {

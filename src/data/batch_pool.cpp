@@ -1,0 +1,31 @@
+#include "data/batch_pool.h"
+
+#include <algorithm>
+
+namespace ddptrain {
+namespace {
+
+// Views share the storage but not the tensor, so both counts matter. Only our own copy is left at
+// one, and nobody can make another from it.
+bool free(const std::vector<at::Tensor>& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& tensor) {
+    return tensor.use_count() == 1 && tensor.storage().use_count() == 1;
+  });
+}
+
+bool free(const Batch& batch) { return free(batch.inputs) && free(batch.targets); }
+
+}  // namespace
+
+Batch BatchPool::take(std::int64_t rows) {
+  for (const auto& batch : lent_)
+    if (batch.rows == rows && free(batch)) return batch;
+  auto fresh = allocate_(rows);
+  fresh.rows = rows;
+  if (lent_.size() == capacity_)
+    std::erase_if(lent_, [](const Batch& batch) { return free(batch); });
+  if (lent_.size() < capacity_) lent_.push_back(fresh);
+  return fresh;
+}
+
+}  // namespace ddptrain

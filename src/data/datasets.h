@@ -1,0 +1,13 @@
+// The datasets there are, one file each.
+#pragma once
+
+#include "data/dataset.h"
+
+namespace ddptrain {
+
+Entry<Dataset> image_folder_dataset();
+Entry<Dataset> manifest_dataset();
+Entry<Dataset> cifar10_dataset();
+Entry<Dataset> mnist_dataset();
+
+}  // namespace ddptrain

@@ -1,0 +1,155 @@
+// data image_folder: a folder per class, in one folder per split.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/datasets.h"
+#include "data/image_files.h"
+#include "data/source.h"
+#include "data/split.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImageFolderOptions {
+  std::string root;
+  std::string train = "train";
+  ValidSpec valid;
+  std::vector<std::string> extensions{".jpg", ".jpeg", ".png", ".webp"};
+  ImageFileOptions images;
+  void fields(Fields& f) {
+    f("root", root, {.doc = "Folder of the data.", .required = true, .path = true});
+    f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
+    f("valid", valid,
+      {.doc = "Folder of the held-out samples ('valid' unless said otherwise), or a fraction of "
+              "the training samples."});
+    f("extensions", extensions,
+      {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
+    images.fields(f);
+  }
+};
+
+bool hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
+template <class Visit>
+void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, const Visit& visit) {
+  std::error_code error;
+  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (hidden(at->path()))
+      at.disable_recursion_pending();
+    else
+      visit(*at);
+  }
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
+}
+
+std::vector<std::string> class_folders(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_directory() && !hidden(entry.path()))
+      names.push_back(entry.path().filename().string());
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Scan {
+ public:
+  explicit Scan(const ImageFolderOptions& options) : root_(options.root) {
+    for (const auto& extension : options.extensions) extensions_.push_back(lower(extension));
+  }
+
+  /// Pictures of a class folder and the folders in it, relative to root, sorted bytewise.
+  std::vector<std::string> pictures(const std::string& folder) const {
+    std::vector<std::string> paths;
+    std::error_code error;
+    const auto start = root_ / folder;
+    visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
+      if (!is_picture(entry.path()) || entry.is_directory()) return;
+      paths.push_back(entry.path().lexically_relative(root_).string());
+    });
+    if (error)
+      throw Error(Exit::data, "cannot read folder '" + start.string() + "': " + error.message());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  }
+
+ private:
+  bool is_picture(const fs::path& path) const {
+    const auto extension = lower(path.extension().string());
+    return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
+  }
+
+  fs::path root_;
+  std::vector<std::string> extensions_;
+};
+
+void require_folder(const fs::path& folder, const std::string& option) {
+  if (is_folder(folder)) return;
+  throw Error(Exit::data, "no folder '" + folder.string() + "'; set " + option +
+                              ", or name an archive under data.source");
+}
+
+void add_split(ImageList& list, Split split, const std::string& folder, const Scan& scan) {
+  const auto path = fs::path(list.root) / folder;
+  auto& files = list.files[static_cast<std::size_t>(split)];
+  for (const auto& name : class_folders(path)) {
+    const auto found = std::find(list.classes.begin(), list.classes.end(), name);
+    if (found == list.classes.end())
+      throw Error(Exit::data, "class '" + name + "' in '" + path.string() +
+                                  "' is not among the training classes");
+    const auto paths = scan.pictures((fs::path(folder) / name).lexically_normal().string());
+    if (paths.empty() && split == Split::train)
+      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no pictures");
+    for (const auto& each : paths) files.push_back({each, found - list.classes.begin()});
+  }
+  if (files.empty()) throw Error(Exit::data, "no pictures in '" + path.string() + "'");
+}
+
+ImageList list_pictures(const ImageFolderOptions& options) {
+  if (options.valid.folder && options.valid.fraction)
+    throw Error(Exit::recipe, "data.valid has both 'folder' and 'fraction'; write one of them");
+  const fs::path root = options.root;
+  require_folder(root, "data.root");
+  require_folder(root / options.train, "data.train");
+  const Scan scan(options);
+  ImageList list;
+  list.root = options.root;
+  list.classes = class_folders(root / options.train);
+  if (list.classes.empty())
+    throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
+  add_split(list, Split::train, options.train, scan);
+  if (options.valid.fraction) {
+    hold_out(list, options.valid);
+    return list;
+  }
+  const auto valid = options.valid.folder.value_or("valid");
+  require_folder(root / valid, "data.valid");
+  add_split(list, Split::valid, valid, scan);
+  return list;
+}
+
+}  // namespace
+
+Entry<Dataset> image_folder_dataset() {
+  return entry<Dataset, ImageFolderOptions>(
+      "image_folder", "Pictures in a folder per class.",
+      [](const ImageFolderOptions& options,
+         const DataContext& context) -> std::unique_ptr<Dataset> {
+        if (options.images.section.source) provide(*options.images.section.source, options.root);
+        return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,18 @@
+#include "data/image_options.h"
+
+namespace ddptrain {
+
+void TransformLists::fields(Fields& f) {
+  f("train", train, {.doc = "Applied to training samples, first to last."});
+  f("valid", valid, {.doc = "Applied to validation samples, first to last."});
+}
+
+void ImageFileOptions::fields(Fields& f) {
+  f("transforms", transforms, {.doc = "What is done to pictures after decoding."});
+  f("decode", decode,
+    {.doc = "'fast' decodes training pictures only where and as finely as needed; 'exact' gives "
+            "torchvision's pixels, as evaluation always does."});
+  section.fields(f);
+}
+
+}  // namespace ddptrain

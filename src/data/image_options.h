@@ -1,0 +1,28 @@
+// What every dataset of pictures has in common in a recipe.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "config/choice.h"
+#include "recipe/data_section.h"
+#include "transforms/decode.h"
+
+namespace ddptrain {
+
+/// `transforms: {train: [...], valid: [...]}`
+struct TransformLists {
+  std::vector<Choice<Transform>> train;
+  std::vector<Choice<Transform>> valid;
+  void fields(Fields& f);
+};
+
+/// Options of datasets of image files, beside their own.
+struct ImageFileOptions {
+  DataSection section;
+  TransformLists transforms;
+  DecodeMode decode = DecodeMode::fast;
+  void fields(Fields& f);
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,79 @@
+#include "data/image_rows.h"
+
+#include <ATen/ops/empty.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace ddptrain {
+namespace {
+
+AugmentKey key_of(const Draw& draw) { return {draw.seed, draw.epoch, draw.position}; }
+
+PipelineOptions reading(PipelineOptions options, const DataContext& context) {
+  options.channels_last = context.channels_last;
+  return options;
+}
+
+}  // namespace
+
+ImageRows::ImageRows(const TransformLists& lists, const PipelineOptions& options,
+                     const DataContext& context, const Source& source)
+    : channels_last_(context.channels_last),
+      skip_bad_(context.skip_bad_samples),
+      sides_{make_side(lists.train, reading(options, context), Split::train, source),
+             make_side(lists.valid, reading(options, context), Split::valid, source)} {}
+
+ImageRows::Side ImageRows::make_side(const std::vector<Choice<Transform>>& steps,
+                                     PipelineOptions options, Split split, const Source& source) {
+  if (split == Split::valid) options.mode = DecodeMode::exact;
+  Pipeline pipeline(steps, options);
+  auto extent = pipeline.output();
+  if (!extent.fixed()) extent = pipeline.output(source(split));
+  return {std::move(pipeline), extent};
+}
+
+Batch ImageRows::allocate(Split split, std::int64_t rows) const {
+  const auto& size = extent(split);
+  const auto format =
+      channels_last_ ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  Batch batch;
+  batch.rows = rows;
+  batch.inputs.push_back(at::empty({rows, size.channels, size.height, size.width},
+                                   at::TensorOptions(at::kFloat).memory_format(format)));
+  batch.targets.push_back(at::empty({rows}, at::kLong));
+  return batch;
+}
+
+// A row of either layout is one block of memory.
+float* ImageRows::row_of(Batch& batch, std::int64_t row) const {
+  auto& input = batch.inputs[0];
+  return input.mutable_data_ptr<float>() + row * input.stride(0);
+}
+
+bool ImageRows::load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
+                     std::int64_t row) const {
+  const auto& side = of(split);
+  return guarded([&] { side.pipeline.load(file, key_of(draw), side.extent, row_of(batch, row)); });
+}
+
+bool ImageRows::load(Split split, Image&& image, std::string_view name, const Draw& draw,
+                     Batch& batch, std::int64_t row) const {
+  const auto& side = of(split);
+  return guarded([&] {
+    side.pipeline.load(std::move(image), name, key_of(draw), side.extent, row_of(batch, row));
+  });
+}
+
+bool ImageRows::guarded(const std::function<void()>& read) const {
+  try {
+    read();
+    return true;
+  } catch (const Error& error) {
+    if (!skip_bad_ || error.code() != Exit::data) throw;
+    log::warning(std::string("left out: ") + error.what());
+    return false;
+  }
+}
+
+}  // namespace ddptrain

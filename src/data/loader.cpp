@@ -1,0 +1,229 @@
+#include "data/loader.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+#include "data/batch_pool.h"
+
+namespace ddptrain {
+namespace {
+
+/// A micro-batch under way. Its rows are loaded in any order by any thread.
+struct Slot {
+  const Micro* micro = nullptr;
+  Batch batch;
+  std::vector<char> bad;  // rows to leave out
+  std::size_t next_row = 0;
+  std::size_t loaded = 0;
+  std::exception_ptr error;  // of the first row that failed
+  std::size_t error_row = 0;
+  bool complete() const { return loaded == bad.size(); }
+};
+
+/// Rows first .. last - 1 of a slot.
+struct Job {
+  Slot* slot;
+  std::size_t first;
+  std::size_t last;
+};
+
+void drop_bad_rows(Slot& slot) {
+  auto& batch = slot.batch;
+  std::int64_t kept = 0;
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    if (slot.bad[static_cast<std::size_t>(row)]) continue;
+    if (kept != row) {
+      for (auto& tensor : batch.inputs) tensor.select(0, kept).copy_(tensor.select(0, row));
+      for (auto& tensor : batch.targets) tensor.select(0, kept).copy_(tensor.select(0, row));
+      batch.indices[static_cast<std::size_t>(kept)] = batch.indices[static_cast<std::size_t>(row)];
+    }
+    ++kept;
+  }
+  if (kept < batch.rows) batch = slice(batch, 0, kept);
+}
+
+/// All state is guarded by one mutex; only the rows of a job are written outside of it. A slot is
+/// opened again when its batch was delivered, so that at most `prefetch` are under way.
+class ThreadedLoader final : public Loader {
+ public:
+  ThreadedLoader(const Dataset& dataset, const LoaderOptions& options)
+      : dataset_(dataset),
+        options_(options),
+        slots_(static_cast<std::size_t>(std::max(1, options.workers > 0 ? options.prefetch : 1))),
+        pool_(slots_.size() + 2,
+              [this](std::int64_t rows) { return dataset_.allocate(options_.split, rows); }) {
+    for (int i = 0; i < options.workers; ++i) start_worker();
+  }
+
+  ~ThreadedLoader() override {
+    {
+      const std::lock_guard lock(mutex_);
+      leaving_ = true;
+    }
+    work_.notify_all();
+    for (auto& worker : workers_) worker.join();
+  }
+
+  void start(EpochPlan plan) override {
+    std::unique_lock lock(mutex_);
+    opened_ = plan_.micros.size();  // no more jobs of the epoch before
+    open_ = nullptr;
+    idle_.wait(lock, [this] { return busy_ == 0; });
+    plan_ = std::move(plan);
+    opened_ = delivered_ = 0;
+    skipped_here_ = 0;
+    rows_here_ = 0;
+    for (const auto& micro : plan_.micros) rows_here_ += micro.positions.size();
+    work_.notify_all();
+  }
+
+  Batch next() override {
+    std::unique_lock lock(mutex_);
+    DDP_CHECK(delivered_ < plan_.micros.size(), "an epoch has no more batches");
+    if (workers_.empty())
+      while (work_is_waiting()) run(lock, take_job());
+    auto& slot = slot_of(delivered_);
+    ready_.wait(lock, [&] { return opened_ > delivered_ && slot.complete(); });
+    ++delivered_;
+    work_.notify_all();
+    return finish(slot);
+  }
+
+  std::int64_t skipped() const override {
+    const std::lock_guard lock(mutex_);
+    return skipped_;
+  }
+
+ private:
+  // Signals are the main thread's.
+  void start_worker() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    workers_.emplace_back([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      work_.wait(lock, [this] { return leaving_ || work_is_waiting(); });
+      if (leaving_) return;
+      run(lock, take_job());
+    }
+  }
+
+  Slot& slot_of(std::size_t micro) { return slots_[micro % slots_.size()]; }
+
+  bool work_is_waiting() const {
+    return open_ || (opened_ < plan_.micros.size() && opened_ < delivered_ + slots_.size());
+  }
+
+  /// The next rows to load; none of an empty micro-batch.
+  Job take_job() {
+    if (!open_) open_next();
+    auto& slot = *open_;
+    const auto rows = slot.bad.size();
+    const auto share = rows / (4 * std::max<std::size_t>(1, workers_.size()));
+    const auto first = slot.next_row;
+    slot.next_row = std::min(rows, first + std::clamp<std::size_t>(share, 1, 16));
+    if (slot.next_row == rows) open_ = nullptr;
+    return {&slot, first, slot.next_row};
+  }
+
+  void open_next() {
+    auto& slot = slot_of(opened_);
+    const auto& micro = plan_.micros[opened_];
+    const auto rows = micro.positions.size();
+    slot = {};
+    slot.micro = &micro;
+    slot.batch = pool_.take(static_cast<std::int64_t>(rows));
+    slot.bad.assign(rows, 0);
+    slot.batch.first_row = micro.first_row;
+    slot.batch.indices.resize(rows);
+    for (std::size_t i = 0; i < rows; ++i)
+      slot.batch.indices[i] = plan_.order[static_cast<std::size_t>(micro.positions[i])];
+    ++opened_;
+    open_ = &slot;
+  }
+
+  void run(std::unique_lock<std::mutex>& lock, const Job& job) {
+    ++busy_;
+    lock.unlock();
+    std::exception_ptr error;
+    auto row = job.first;
+    try {
+      for (; row < job.last; ++row) load(*job.slot, row);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    --busy_;
+    auto& slot = *job.slot;
+    slot.loaded += job.last - job.first;
+    if (error && (!slot.error || row < slot.error_row)) {
+      slot.error = error;
+      slot.error_row = row;
+    }
+    if (slot.complete()) ready_.notify_all();
+    if (busy_ == 0) idle_.notify_all();
+  }
+
+  void load(Slot& slot, std::size_t row) {
+    const Draw draw{options_.seed, plan_.epoch, slot.micro->positions[row]};
+    const auto index = slot.batch.indices[row];
+    slot.bad[row] =
+        !dataset_.load(options_.split, index, draw, slot.batch, static_cast<std::int64_t>(row));
+  }
+
+  Batch finish(Slot& slot) {
+    if (slot.error) std::rethrow_exception(slot.error);
+    const auto bad = std::count(slot.bad.begin(), slot.bad.end(), 1);
+    skipped_ += bad;
+    skipped_here_ += bad;
+    const auto allowed = options_.bad_share * static_cast<double>(rows_here_);
+    if (bad > 0 && static_cast<double>(skipped_here_) > std::max(allowed, 1.0))
+      throw Error(Exit::data,
+                  std::to_string(skipped_here_) + " of " + std::to_string(rows_here_) +
+                      " samples could not be read, more than policy.bad_samples allows");
+    drop_bad_rows(slot);
+    return std::move(slot.batch);
+  }
+
+  const Dataset& dataset_;
+  const LoaderOptions options_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;   // there may be a job
+  std::condition_variable ready_;  // a slot is complete
+  std::condition_variable idle_;   // nobody runs a job
+  EpochPlan plan_;
+  std::vector<Slot> slots_;
+  BatchPool pool_;
+  Slot* open_ = nullptr;       // has rows that nobody has taken
+  std::size_t opened_ = 0;     // micro-batches begun
+  std::size_t delivered_ = 0;  // and handed out
+  int busy_ = 0;               // jobs under way
+  bool leaving_ = false;
+  std::int64_t skipped_ = 0;
+  std::int64_t skipped_here_ = 0;  // in this epoch
+  std::size_t rows_here_ = 0;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options) {
+  return std::make_unique<ThreadedLoader>(dataset, options);
+}
+
+}  // namespace ddptrain

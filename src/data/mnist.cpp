@@ -1,0 +1,101 @@
+// data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), unpacked: train-images-idx3-ubyte and
+// so on. Fashion-MNIST and others in the same form read as well.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "data/datasets.h"
+#include "data/pixel_dataset.h"
+#include "data/source.h"
+
+namespace ddptrain {
+namespace {
+
+struct MnistOptions {
+  std::string root;
+  PixelOptions pixels;
+  void fields(Fields& f) {
+    f("root", root,
+      {.doc = "Folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, "
+              "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, not compressed.",
+       .required = true,
+       .path = true});
+    pixels.fields(f);
+  }
+};
+
+/// Sizes along each dimension from the head of an IDX file of unsigned bytes; checks that the rest
+/// has as many bytes.
+std::vector<std::size_t> idx_sizes(const MappedFile& file, std::size_t dimensions) {
+  const auto bytes = file.bytes();
+  const auto fail = [&](const std::string& what) {
+    throw Error(Exit::data, "'" + file.path() + "': " + what);
+  };
+  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+    fail("compressed; unpack it with gunzip");
+  const auto head = 4 + 4 * dimensions;
+  if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||
+      bytes[3] != dimensions)
+    fail("not an IDX file of bytes with " + std::to_string(dimensions) + " dimensions");
+  std::vector<std::size_t> sizes;
+  std::size_t total = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const auto* at = bytes.data() + 4 + 4 * d;
+    sizes.push_back(std::size_t(at[0]) << 24 | std::size_t(at[1]) << 16 | std::size_t(at[2]) << 8 |
+                    at[3]);
+    if (sizes.back() == 0 || sizes.back() > bytes.size()) fail("sizes that do not fit its length");
+    total *= sizes.back();
+  }
+  if (bytes.size() != head + total) fail("cut short, or longer than its head says");
+  return sizes;
+}
+
+MappedFile open_idx(const std::string& root, const std::string& name) {
+  auto path = std::filesystem::path(root) / (name + "-ubyte");
+  const auto dotted = name.substr(0, name.rfind('-')) + "." + name.substr(name.rfind('-') + 1);
+  const auto other = std::filesystem::path(root) / (dotted + "-ubyte");  // as Kaggle names it
+  if (!std::filesystem::exists(path) && std::filesystem::exists(other)) path = other;
+  return MappedFile(path.string());
+}
+
+PixelSet read_idx(const std::string& root, const std::string& part, Extent& extent) {
+  PixelSet set;
+  set.files.push_back(open_idx(root, part + "-images-idx3"));
+  set.files.push_back(open_idx(root, part + "-labels-idx1"));
+  const auto sizes = idx_sizes(set.files[0], 3);
+  const auto labels = idx_sizes(set.files[1], 1);
+  if (labels[0] != sizes[0])
+    throw Error(Exit::data, "'" + set.files[1].path() + "' has " + std::to_string(labels[0]) +
+                                " labels for " + std::to_string(sizes[0]) + " pictures");
+  const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
+  if (extent.fixed() && !(size == extent))
+    throw Error(Exit::data, "'" + set.files[0].path() + "' has pictures of another size");
+  extent = size;
+  const auto first_label = set.files[1].bytes().subspan(8);
+  set.labels.assign(first_label.begin(), first_label.end());
+  const auto* pixels = set.files[0].bytes().data() + 16;
+  for (std::size_t i = 0; i < sizes[0]; ++i) set.pixels.push_back(pixels + i * sizes[1] * sizes[2]);
+  return set;
+}
+
+std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataContext& context) {
+  if (options.pixels.section.source) provide(*options.pixels.section.source, options.root);
+  Extent extent{1, 0, 0};
+  auto train = read_idx(options.root, "train", extent);
+  auto valid = read_idx(options.root, "t10k", extent);
+  const auto most = *std::max_element(train.labels.begin(), train.labels.end());
+  std::vector<std::string> classes;
+  for (int label = 0; label <= most; ++label) classes.push_back(std::to_string(label));
+  std::array<PixelSet, 2> sets{std::move(train), std::move(valid)};
+  return std::make_unique<PixelDataset>(std::move(sets), extent, std::move(classes),
+                                        options.pixels.transforms, context);
+}
+
+}  // namespace
+
+Entry<Dataset> mnist_dataset() {
+  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files, not compressed.",
+                                      read_mnist);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,94 @@
+#include "data/source.h"
+
+#include <filesystem>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "data/fetch.h"
+#include "data/unpack.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_section(const SourceSpec& source) {
+  if (source.url.has_value() == source.file.has_value())
+    throw Error(Exit::recipe, "data.source wants either 'url' or 'file'");
+  if (!source.md5 && !source.sha256)
+    throw Error(Exit::recipe, "data.source wants a digest, 'sha256' or 'md5'");
+}
+
+bool is_there(const fs::path& root) {
+  std::error_code error;
+  return fs::exists(root, error) && !(fs::is_directory(root, error) && fs::is_empty(root, error));
+}
+
+void compare(DigestKind kind, const std::string& path, const std::string& wanted) {
+  const auto found = digest_file(kind, path);
+  if (found == lower(wanted)) return;
+  throw Error(Exit::data, std::string(kind == DigestKind::md5 ? "md5" : "sha256") + " of '" + path +
+                              "' is " + found + ", and the recipe says " + wanted);
+}
+
+void check_digest(const SourceSpec& source, const std::string& archive) {
+  if (source.sha256) compare(DigestKind::sha256, archive, *source.sha256);
+  if (source.md5) compare(DigestKind::md5, archive, *source.md5);
+}
+
+/// The archive as a file whose digest is right.
+std::string checked_archive(const SourceSpec& source, const std::string& download) {
+  if (source.file) {
+    check_digest(source, *source.file);
+    return *source.file;
+  }
+  fetch(*source.url, download);
+  try {
+    check_digest(source, download);
+  } catch (const Error&) {
+    fs::remove(download);  // so that the next attempt does not continue it
+    throw;
+  }
+  log::info("fetched " + format_bytes(static_cast<std::int64_t>(fs::file_size(download))));
+  return download;
+}
+
+/// The folder that becomes root: the only one at the top, or all.
+fs::path contents(const fs::path& folder) {
+  fs::path only;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!only.empty() || entry.is_symlink() || !entry.is_directory()) return folder;
+    only = entry.path();
+  }
+  return only.empty() ? folder : only;
+}
+
+}  // namespace
+
+void provide(const SourceSpec& source, const std::string& root) {
+  check_section(source);
+  const auto path = fs::absolute(root).lexically_normal();
+  const auto target = path.has_filename() ? path : path.parent_path();
+  if (is_there(target)) return;
+  const auto beside = [&](const std::string& what) {
+    return (target.parent_path() / ("." + target.filename().string() + what)).string();
+  };
+  make_folders(target.parent_path().string());
+  const FileLock lock(beside(".lock"));
+  if (is_there(target)) return;  // another process was first
+  const auto download = beside(".download"), unpacked = beside(".unpacked");
+  const auto archive = checked_archive(source, download);
+  fs::remove_all(unpacked);
+  make_folders(unpacked);
+  unpack(archive, unpacked);
+  fs::rename(contents(unpacked), target);
+  sync_folder(target.parent_path().string());
+  fs::remove_all(unpacked);
+  fs::remove(download);
+  log::info("unpacked into " + target.string());
+}
+
+}  // namespace ddptrain
