@@ -1,0 +1,47 @@
+// Pictures of the golden folder in folders of a test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "data/dataset.h"
+#include "support/node.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+
+/// Bytes of tests/golden/images/NAME.
+inline std::string picture(const std::string& name) {
+  return read_text(std::string(DDPTRAIN_SOURCE) + "/tests/golden/images/" + name);
+}
+
+inline std::unique_ptr<Dataset> build_data(const nlohmann::json& section,
+                                           const DataContext& context = {}) {
+  return catalog<Dataset>().build(fragment<Dataset>(section), context);
+}
+
+/// The message of the data error that building or `use` gives.
+inline std::string data_problem(const nlohmann::json& section, const DataContext& context = {}) {
+  try {
+    build_data(section, context);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    return error.what();
+  }
+  return "none";
+}
+
+/// One sample in a batch of its own.
+struct Loaded {
+  Batch batch;
+  bool good = false;
+};
+
+inline Loaded load_one(const Dataset& data, Split split, std::int64_t index) {
+  Loaded loaded{data.allocate(split, 1)};
+  loaded.good = data.load(split, index, {}, loaded.batch, 0);
+  return loaded;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "data/image_data.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Two classes in train and valid, one file nested, others to be ignored.
+void write_pictures(const TemporaryFolder& folder) {
+  folder.write("train/cat/b.png", picture("a_rgb.png"));
+  folder.write("train/cat/a.JPG", picture("a_rgb.jpg"));
+  folder.write("train/cat/more/c.jpeg", picture("a_grey.jpg"));
+  folder.write("train/cat/notes.txt", "no picture");
+  folder.write("train/cat/._a.jpg", "what another system left");
+  folder.write("train/.cache/x.jpg", "no class");
+  folder.write("train/dog/a.jpg", picture("a_cmyk.jpg"));
+  folder.write("valid/dog/v.png", picture("a_rgba.png"));
+}
+
+json section(const TemporaryFolder& folder) {
+  const json steps = json::array({{{"type", "resize"}, {"size", {8, 6}}}});
+  return {{"type", "image_folder"},
+          {"root", folder.path()},
+          {"transforms", {{"train", steps}, {"valid", steps}}}};
+}
+
+TEST(ImageFolder, ListsPicturesByClassSortedBytewise) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  const auto data = build_data(section(folder));
+  EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 8, 6}));
+  ASSERT_EQ(data->size(Split::train), 4);
+  ASSERT_EQ(data->size(Split::valid), 1);
+  EXPECT_EQ(data->sample_name(Split::train, 0), folder / "train/cat/a.JPG");
+  EXPECT_EQ(data->sample_name(Split::train, 1), folder / "train/cat/b.png");
+  EXPECT_EQ(data->sample_name(Split::train, 2), folder / "train/cat/more/c.jpeg");
+  EXPECT_EQ(data->label(Split::train, 2), 0);
+  EXPECT_EQ(data->label(Split::train, 3), 1);
+  EXPECT_EQ(data->label(Split::valid, 0), 1);
+}
+
+TEST(ImageFolder, LoadsTheSamePixelsInEitherLayoutOfMemory) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  const auto plain = build_data(section(folder));
+  const auto last = build_data(section(folder), {.channels_last = true});
+  for (std::int64_t i = 0; i < plain->size(Split::train); ++i) {
+    const auto a = load_one(*plain, Split::train, i).batch;
+    const auto b = load_one(*last, Split::train, i).batch;
+    EXPECT_EQ(a.inputs.at(0).sizes(), (at::IntArrayRef{1, 3, 8, 6}));
+    EXPECT_TRUE(b.inputs.at(0).is_contiguous(at::MemoryFormat::ChannelsLast));
+    EXPECT_TRUE(a.inputs[0].equal(b.inputs[0]));
+    EXPECT_EQ(a.targets.at(0).item<std::int64_t>(), plain->label(Split::train, i));
+  }
+}
+
+TEST(ImageFolder, HoldsOutTheSameFractionWhateverTheSeedOfTheRun) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 10; ++i)
+    folder.write("all/" + std::string(i % 2 ? "a" : "b") + "/" + std::to_string(i) + ".png",
+                 picture("a_rgb.png"));
+  auto wanted = section(folder);
+  wanted["train"] = "all";
+  wanted["valid"] = {{"fraction", 0.3}, {"seed", 5}};
+  std::set<std::string> seen;
+  const auto data = build_data(wanted), again = build_data(wanted, {.seed = 9});
+  EXPECT_EQ(data->digest(), again->digest());
+  ASSERT_EQ(data->size(Split::valid), 3);
+  ASSERT_EQ(data->size(Split::train), 7);
+  for (auto split : {Split::train, Split::valid})
+    for (std::int64_t i = 0; i < data->size(split); ++i) seen.insert(data->sample_name(split, i));
+  EXPECT_EQ(seen.size(), 10);
+}
+
+TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no folder '" + (folder / "train") + "'"));
+  folder.write("train/notes.txt", "");
+  EXPECT_THAT(data_problem(section(folder)),
+              HasSubstr("no class folders in '" + (folder / "train") + "'"));
+  folder.write("train/cat/notes.txt", "");
+  EXPECT_THAT(data_problem(section(folder)),
+              HasSubstr("class folder '" + (folder / "train/cat") + "' has no pictures"));
+  folder.write("train/cat/a.png", picture("a_rgb.png"));
+  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no folder '" + (folder / "valid") + "'"));
+  folder.write("valid/notes.txt", "");
+  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no pictures in '" + (folder / "valid")));
+  folder.write("valid/cow/a.png", picture("a_rgb.png"));
+  EXPECT_THAT(data_problem(section(folder)), HasSubstr("class 'cow'"));
+}
+
+TEST(ImageFolder, NamesAFileThatCannotBeDecodedOrLeavesItOut) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  folder.write("train/dog/empty.jpg", "");
+  folder.write("train/dog/cut.jpg", picture("a_rgb.jpg").substr(0, 300));
+  folder.write("train/dog/text.png", "this is text");
+  const auto strict = build_data(section(folder));
+  const auto lenient = build_data(section(folder), {.skip_bad_samples = true});
+  for (std::int64_t i = 0; i < strict->size(Split::train); ++i) {
+    const auto name = strict->sample_name(Split::train, i);
+    const bool bad =
+        name.ends_with("empty.jpg") || name.ends_with("cut.jpg") || name.ends_with("text.png");
+    EXPECT_EQ(load_one(*lenient, Split::train, i).good, !bad) << name;
+    if (!bad) continue;
+    try {
+      load_one(*strict, Split::train, i);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::data);
+      EXPECT_THAT(error.what(), HasSubstr(name));
+    }
+  }
+}
+
+TEST(ImageFolder, DigestFollowsNamesSizesAndLabelsNotThePlace) {
+  const TemporaryFolder one, two;
+  write_pictures(one);
+  write_pictures(two);
+  const auto digest = build_data(section(one))->digest();
+  EXPECT_EQ(build_data(section(two))->digest(), digest);
+  two.write("train/dog/b.jpg", picture("a_rgb.jpg"));
+  EXPECT_NE(build_data(section(two))->digest(), digest);
+}
+
+}  // namespace
+}  // namespace ddptrain
