@@ -23,6 +23,9 @@ void LoaderSpec::fields(Fields& f) {
   f("prefetch", prefetch, {.doc = "Batches that are loaded ahead.", .min = 1});
   f("drop_last", drop_last, {.doc = "Leave out the incomplete last global batch of an epoch."});
   f("shard", shard, {.doc = "How an epoch's order is dealt to ranks."});
+  f("pad", pad,
+    {.doc = "Layouts other than global_batch: repeat samples until all ranks have equally many "
+            "(Accelerate's even_batches; not DistributedSampler's drop_last)."});
 }
 
 void DataSection::fields(Fields& f) {
