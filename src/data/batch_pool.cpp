@@ -22,9 +22,11 @@ Batch BatchPool::take(std::int64_t rows) {
     if (batch.rows == rows && free(batch)) return batch;
   auto fresh = allocate_(rows);
   fresh.rows = rows;
+  // Forgets other sizes first, then what somebody has held for longest.
   if (lent_.size() == capacity_)
     std::erase_if(lent_, [](const Batch& batch) { return free(batch); });
-  if (lent_.size() < capacity_) lent_.push_back(fresh);
+  if (lent_.size() == capacity_) lent_.erase(lent_.begin());
+  lent_.push_back(fresh);
   return fresh;
 }
 

@@ -97,6 +97,18 @@ RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank) {
   return in_windows(std::move(batches), plan, rank);
 }
 
+std::vector<Micro> evaluation_batches(std::int64_t length, std::int64_t batch, std::int64_t rank,
+                                      std::int64_t world) {
+  std::vector<Micro> micros;
+  for (auto first = rank * batch; first < length; first += world * batch) {
+    Micro micro;
+    micro.positions.resize(static_cast<std::size_t>(std::min(batch, length - first)));
+    std::iota(micro.positions.begin(), micro.positions.end(), first);
+    micros.push_back(std::move(micro));
+  }
+  return micros;
+}
+
 std::vector<std::int64_t> cut(std::int64_t count, std::int64_t pieces) {
   DDP_CHECK(count >= 0 && pieces > 0, "nothing to cut");
   std::vector<std::int64_t> starts{0};

@@ -10,20 +10,13 @@
 namespace ddptrain {
 namespace {
 
-// The data is cut into the same batches whatever the world size; rank r takes batches r, r + world,
-// ...
 EpochPlan valid_plan(const Training& t) {
   const auto size = t.data->size(Split::valid);
-  const auto rows = t.recipe.eval.batch.value.value();
   EpochPlan plan;
   plan.order.resize(static_cast<std::size_t>(size));
   std::iota(plan.order.begin(), plan.order.end(), 0);
-  for (auto first = t.world->rank * rows; first < size; first += t.world->size * rows) {
-    Micro micro;
-    micro.positions.resize(static_cast<std::size_t>(std::min(rows, size - first)));
-    std::iota(micro.positions.begin(), micro.positions.end(), first);
-    plan.micros.push_back(std::move(micro));
-  }
+  plan.micros =
+      evaluation_batches(size, t.recipe.eval.batch.value.value(), t.world->rank, t.world->size);
   return plan;
 }
 

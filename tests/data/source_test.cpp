@@ -1,7 +1,5 @@
 #include "data/source.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -9,6 +7,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "data/archives.h"
 #include "data/unpack.h"
 #include "support/temporary_folder.h"
 
@@ -18,39 +17,14 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-struct Item {
-  std::string path;
-  std::string content;
-  int type = AE_IFREG;  // of a link, `content` is the target
-  bool hard = false;
-};
-
 /// Writes a .tar.gz, or a .zip where the name says so.
 std::string write_archive(const TemporaryFolder& folder, const std::string& name,
                           const std::vector<Item>& items) {
   const auto path = folder / name;
-  auto* a = archive_write_new();
-  if (name.ends_with(".zip")) {
-    archive_write_set_format_zip(a);
-  } else {
-    archive_write_add_filter_gzip(a);
-    archive_write_set_format_pax_restricted(a);
-  }
-  archive_write_open_filename(a, path.c_str());
-  for (const auto& item : items) {
-    auto* entry = archive_entry_new();
-    archive_entry_set_pathname(entry, item.path.c_str());
-    archive_entry_set_perm(entry, 0644);
-    archive_entry_set_filetype(entry, static_cast<unsigned>(item.type));
-    if (item.type == AE_IFLNK) archive_entry_set_symlink(entry, item.content.c_str());
-    if (item.hard) archive_entry_set_hardlink(entry, item.content.c_str());
-    const bool has_content = item.type == AE_IFREG && !item.hard;
-    archive_entry_set_size(entry, has_content ? static_cast<la_int64_t>(item.content.size()) : 0);
-    archive_write_header(a, entry);
-    if (has_content) archive_write_data(a, item.content.data(), item.content.size());
-    archive_entry_free(entry);
-  }
-  archive_write_free(a);
+  if (name.ends_with(".zip"))
+    folder.write(name, zip_of(items));
+  else
+    write_gzip(path, tar_of(items));
   return path;
 }
 
@@ -149,27 +123,27 @@ TEST(Unpack, NeverWritesOutsideOfItsFolder) {
   EXPECT_THAT(unpacking({{"../evil", "x"}}), HasSubstr("'../evil' leaves the folder"));
   EXPECT_THAT(unpacking({{"a/../../evil", "x"}}), HasSubstr("leaves the folder"));
   EXPECT_THAT(unpacking({{"/tmp/ddptrain-evil", "x"}}), HasSubstr("absolute path"));
-  EXPECT_THAT(unpacking({{"l", "..", AE_IFLNK}}), HasSubstr("link that leaves"));
-  EXPECT_THAT(unpacking({{"l", "/tmp", AE_IFLNK}}), HasSubstr("link that leaves"));
-  EXPECT_THAT(unpacking({{"d/y", "..", AE_IFLNK}, {"d/x", "y/../evil", AE_IFLNK}}),
+  EXPECT_THAT(unpacking({{"l", "..", ItemType::link}}), HasSubstr("link that leaves"));
+  EXPECT_THAT(unpacking({{"l", "/tmp", ItemType::link}}), HasSubstr("link that leaves"));
+  EXPECT_THAT(unpacking({{"d/y", "..", ItemType::link}, {"d/x", "y/../evil", ItemType::link}}),
               HasSubstr("link that leaves"));
-  EXPECT_THAT(unpacking({{"d/y", ".", AE_IFLNK}, {"d/y/../evil", "x"}}), HasSubstr("leaves"));
-  EXPECT_THAT(unpacking({{"a/b/c", "../..", AE_IFLNK}, {"a/b/c/evil", "x"}}),
+  EXPECT_THAT(unpacking({{"d/y", ".", ItemType::link}, {"d/y/../evil", "x"}}), HasSubstr("leaves"));
+  EXPECT_THAT(unpacking({{"a/b/c", "../..", ItemType::link}, {"a/b/c/evil", "x"}}),
               HasSubstr("goes through a link"));
-  EXPECT_THAT(unpacking({{"h", "../evil", AE_IFREG, true}}), HasSubstr("leaves the folder"));
+  EXPECT_THAT(unpacking({{"h", "../evil", ItemType::hard_link}}), HasSubstr("leaves the folder"));
 }
 
 TEST(Unpack, RefusesDevices) {
-  EXPECT_THAT(unpacking({{"null", "", AE_IFCHR}}), HasSubstr("neither a file"));
-  EXPECT_THAT(unpacking({{"pipe", "", AE_IFIFO}}), HasSubstr("neither a file"));
+  EXPECT_THAT(unpacking({{"null", "", ItemType::character_device}}), HasSubstr("neither a file"));
+  EXPECT_THAT(unpacking({{"pipe", "", ItemType::pipe}}), HasSubstr("neither a file"));
 }
 
 TEST(Unpack, KeepsLinksThatStayInside) {
   const TemporaryFolder folder;
   const auto archive = write_archive(folder, "x.tar.gz",
                                      {{"a/1.txt", "one"},
-                                      {"b/l.txt", "../a/1.txt", AE_IFLNK},
-                                      {"b/h.txt", "a/1.txt", AE_IFREG, true}});
+                                      {"b/l.txt", "../a/1.txt", ItemType::link},
+                                      {"b/h.txt", "a/1.txt", ItemType::hard_link}});
   fs::create_directories(folder / "in");
   unpack(archive, folder / "in");
   EXPECT_EQ(read_text(folder / "in/b/l.txt"), "one");

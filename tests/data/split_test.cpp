@@ -8,9 +8,17 @@
 namespace ddptrain {
 namespace {
 
+ValidSpec held_out(double fraction, std::int64_t seed, SplitRule rule = SplitRule::philox) {
+  ValidSpec spec;
+  spec.fraction = fraction;
+  spec.seed = seed;
+  spec.order = rule;
+  return spec;
+}
+
 TEST(SplitSamples, PutsEverySampleOnOneSide) {
   for (auto rule : {SplitRule::philox, SplitRule::torch, SplitRule::fastai}) {
-    const auto parts = split_samples(101, {.fraction = 0.2, .seed = 3, .order = rule});
+    const auto parts = split_samples(101, held_out(0.2, 3, rule));
     EXPECT_EQ(parts.valid.size(), 20);
     auto all = parts.train;
     all.insert(all.end(), parts.valid.begin(), parts.valid.end());
@@ -22,10 +30,10 @@ TEST(SplitSamples, PutsEverySampleOnOneSide) {
 }
 
 TEST(SplitSamples, KeepsTheOrderUnlessAPeersIsAsked) {
-  const auto parts = split_samples(50, {.fraction = 0.5, .seed = 3});
+  const auto parts = split_samples(50, held_out(0.5, 3));
   EXPECT_TRUE(std::is_sorted(parts.train.begin(), parts.train.end()));
   EXPECT_TRUE(std::is_sorted(parts.valid.begin(), parts.valid.end()));
-  EXPECT_NE(parts.valid, split_samples(50, {.fraction = 0.5, .seed = 4}).valid);
+  EXPECT_NE(parts.valid, split_samples(50, held_out(0.5, 4)).valid);
 }
 
 TEST(SplitLengths, GiveWhatRoundingLeavesToTheFirst) {
