@@ -5,7 +5,7 @@
 #include <array>
 
 #include "config/catalog.h"
-#include "support/node.h"
+#include "support/fragment.h"
 
 namespace ddptrain {
 
@@ -55,7 +55,9 @@ struct Options {
   }
 };
 
-Options read(const char* json) { return decode<Options>(to_node(nlohmann::json::parse(json))); }
+Options read(const char* json) {
+  return decode<Options>(golden::to_node(nlohmann::json::parse(json)));
+}
 
 TEST(Decode, LeavesAbsentKeysAtTheirDefaults) {
   const auto options = read(R"({"type": "any"})");

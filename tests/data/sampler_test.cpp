@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "support/node.h"
+#include "support/fragment.h"
 
 namespace ddptrain {
 namespace {

@@ -12,8 +12,8 @@
 #include "data/layouts.h"
 #include "data/shard.h"
 #include "losses/loss.h"
+#include "support/fragment.h"
 #include "support/golden.h"
-#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -22,7 +22,7 @@ using golden::Case;
 using nlohmann::json;
 
 ShardPlan plan_of(const json& loader, const StepSize& step) {
-  return shard_plan(decode<LoaderSpec>(to_node(loader)), step);
+  return shard_plan(decode<LoaderSpec>(golden::to_node(loader)), step);
 }
 
 Batches shard_batches(const json& input, const std::string& layout, bool pad, std::int64_t rank) {
