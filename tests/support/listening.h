@@ -1,0 +1,111 @@
+// Which sockets a running program listens on, read from /proc as `ss -ltnp` does.
+#pragma once
+
+#include <arpa/inet.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+struct Listener {
+  pid_t pid = 0;
+  std::string address;  // "127.0.0.1", "::1", "0.0.0.0", ...
+  int port = 0;
+  bool is_loopback() const;
+};
+namespace listening {
+
+namespace fs = std::filesystem;
+
+inline std::map<pid_t, pid_t> parents() {
+  std::map<pid_t, pid_t> parent;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto name = entry.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); }))
+      continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto name_end = text.rfind(')');
+    if (name_end == std::string::npos) continue;
+    char state = 0;
+    pid_t of = 0;
+    std::istringstream(text.substr(name_end + 1)) >> state >> of;
+    parent[std::stoi(name)] = of;
+  }
+  return parent;
+}
+
+// "socket:[12345]" links among a process's open files.
+inline std::set<std::string> socket_inodes(pid_t pid) {
+  std::set<std::string> inodes;
+  std::error_code gone;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+    const auto target = fs::read_symlink(entry.path(), gone).string();
+    if (target.rfind("socket:[", 0) == 0) inodes.insert(target.substr(8, target.size() - 9));
+  }
+  return inodes;
+}
+
+// Words of 32 bits in the machine's order: "0100007F" is 127.0.0.1.
+inline std::string address_of(const std::string& hex) {
+  std::uint32_t words[4] = {};
+  for (std::size_t i = 0; i < hex.size() / 8; ++i)
+    words[i] = static_cast<std::uint32_t>(std::stoul(hex.substr(8 * i, 8), nullptr, 16));
+  char text[INET6_ADDRSTRLEN] = "";
+  ::inet_ntop(hex.size() == 8 ? AF_INET : AF_INET6, words, text, sizeof text);
+  return text;
+}
+
+inline void append_listeners(pid_t pid, const std::string& table, std::vector<Listener>& found) {
+  const auto inodes = socket_inodes(pid);
+  std::ifstream file("/proc/" + std::to_string(pid) + "/net/" + table);
+  std::string line;
+  std::getline(file, line);  // header
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string slot, local, remote, state, queues, timer, retransmits, uid, timeout, inode;
+    words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid >> timeout >>
+        inode;
+    if (state != "0A" || !inodes.contains(inode)) continue;
+    const auto colon = local.find(':');
+    found.push_back(
+        {pid, address_of(local.substr(0, colon)), std::stoi(local.substr(colon + 1), nullptr, 16)});
+  }
+}
+
+}  // namespace listening
+
+inline bool Listener::is_loopback() const {
+  return address.rfind("127.", 0) == 0 || address == "::1" || address.rfind("::ffff:127.", 0) == 0;
+}
+
+/// A process and all below it that exist at this moment.
+inline std::vector<pid_t> process_tree(pid_t root) {
+  const auto parent = listening::parents();
+  std::vector<pid_t> tree;
+  if (parent.contains(root)) tree.push_back(root);
+  for (std::size_t i = 0; i < tree.size(); ++i)
+    for (const auto& [pid, of] : parent)
+      if (of == tree[i]) tree.push_back(pid);
+  return tree;
+}
+
+/// Listening TCP sockets (IPv4 and IPv6) of a process and of all below it.
+inline std::vector<Listener> listening_sockets(pid_t root) {
+  std::vector<Listener> found;
+  for (const auto pid : process_tree(root))
+    for (const auto* table : {"tcp", "tcp6"}) listening::append_listeners(pid, table, found);
+  return found;
+}
+
+}  // namespace ddptrain
