@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "callbacks/best.h"
 #include "callbacks/callback.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

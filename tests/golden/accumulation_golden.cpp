@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 #include "train/step.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "callbacks/best.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 
 namespace ddptrain::golden {

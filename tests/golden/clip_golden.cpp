@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "optim/clip.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 
 namespace ddptrain::golden {

@@ -6,7 +6,7 @@
 #include "losses/loss.h"
 #include "metrics/metric.h"
 #include "metrics/smooth_loss.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 
 namespace ddptrain::golden {

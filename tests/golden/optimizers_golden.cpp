@@ -11,7 +11,7 @@
 #include "optim/loss_scale.h"
 #include "optim/optimizer.h"
 #include "support/fastai_optimizer.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 
 namespace ddptrain {

@@ -7,7 +7,7 @@
 #include "callbacks/callback.h"
 #include "optim/schedule.h"
 #include "optim/spread.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/golden.h"
 
 namespace ddptrain::golden {

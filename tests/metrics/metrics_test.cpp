@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "metrics/metric.h"
 #include "metrics/smooth_loss.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "optim/clip.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

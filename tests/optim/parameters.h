@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "optim/optimizer.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain::testing_optim {
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "optim/curve.h"
 #include "optim/spread.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
