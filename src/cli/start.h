@@ -20,8 +20,9 @@ struct StartOptions {
   std::string folder;  // of log.txt and log.rankN.txt; empty: no log files
 };
 
-/// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank here, or forks several.
-/// Called before this process has a second thread or has touched torch. Returns the exit code of the whole.
+/// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank
+/// here, or forks several. Called before this process has a second thread or has touched torch.
+/// Returns the exit code of the whole.
 int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,
                 const RankMain& rank_main, const StartOptions& options);
 

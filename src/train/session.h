@@ -13,10 +13,11 @@ namespace ddptrain {
 
 /// A run that is ready to start.
 struct Job {
-  Recipe recipe;            // resolved
+  Recipe recipe;  // resolved
   Placement placement;
   std::string recipe_text;  // the resolved recipe as YAML: ranks must agree on it
-  std::string folder;       // the run folder; ranks that joined somebody else's launcher learn it from rank 0
+  std::string
+      folder;  // the run folder; ranks that joined somebody else's launcher learn it from rank 0
   std::function<std::string()> make_folder;  // asked of rank 0 where `folder` is empty
   std::optional<std::string> checkpoint;     // to go on from
 };
@@ -33,7 +34,8 @@ struct Outcome {
 /// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.
 Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks);
 
-/// Prepares this process for torch work: threads, allocator, determinism, tf32. Before the first tensor.
+/// Prepares this process for torch work: threads, allocator, determinism, tf32. Before the first
+/// tensor.
 void prepare_process(const Recipe& recipe, const Placement& placement);
 
 /// Meets the other ranks of a topology with the recipe's time-outs.

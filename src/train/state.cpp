@@ -87,6 +87,7 @@ Checkpoint capture(const Training& t) {
   state["format"] = 1;
   state["position"] = position_json(t.position);
   state["seed"] = t.recipe.seed;
+  state["classes"] = t.data->facts().classes;
   state["nominal"] = t.nominal;
   state["lr_factor"] = t.control.lr_factor;
   if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
@@ -98,14 +99,24 @@ Checkpoint capture(const Training& t) {
   return checkpoint;
 }
 
-void restore(Training& t, const Checkpoint& checkpoint) {
-  const auto state = Json::parse(checkpoint.state);
+void restore_weights(Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.model, t.engine->model().state(), "the model");
   t.engine->parameters_changed();
-  t.optimizer->load(checkpoint.optimizer);
-  if (t.ema && !checkpoint.ema.empty()) restore(checkpoint.ema, t.ema->state(), "the average");
-  if (t.ema && checkpoint.ema.empty())
+  if (!t.ema) return;
+  if (checkpoint.ema.empty())
     log::warning("the checkpoint has no average of weights (train.ema); it starts here");
+  else
+    restore(checkpoint.ema, t.ema->state(), "the average");
+}
+
+std::vector<std::string> class_names(const Checkpoint& checkpoint) {
+  return Json::parse(checkpoint.state).at("classes").get<std::vector<std::string>>();
+}
+
+void restore(Training& t, const Checkpoint& checkpoint) {
+  const auto state = Json::parse(checkpoint.state);
+  restore_weights(t, checkpoint);
+  t.optimizer->load(checkpoint.optimizer);
   t.position = position_of(state.at("position"));
   t.nominal = state.at("nominal");
   t.control.lr_factor = state.at("lr_factor");

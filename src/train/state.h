@@ -16,4 +16,10 @@ Checkpoint capture(const Training& training);
 /// world, threads, build); throws an Error (Exit::data) naming tensors that do not fit.
 void restore(Training& training, const Checkpoint& checkpoint);
 
+/// Weights and averages alone, for evaluation.
+void restore_weights(Training& training, const Checkpoint& checkpoint);
+
+/// Names of the classes that a checkpoint's model tells apart.
+std::vector<std::string> class_names(const Checkpoint& checkpoint);
+
 }  // namespace ddptrain

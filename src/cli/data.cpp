@@ -1,0 +1,121 @@
+// `data get|check|stats RECIPE` and `data make shapes FOLDER`.
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/verb.h"
+#include "data/shapes.h"
+#include "recipe/load.h"
+#include "train/build.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+namespace {
+
+Recipe read_recipe(const Arguments& arguments) {
+  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
+  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (has_errors(loaded.problems)) throw Error(Exit::recipe, "nothing was read");
+  return loaded.recipe;
+}
+
+// Opening a dataset fetches its source where it is missing.
+int get(const Arguments& arguments) {
+  const auto data = build_data(read_recipe(arguments));
+  log::info("the data is there: " + plural(data->size(Split::train), "training sample") + ", " +
+            plural(data->size(Split::valid), "validation sample"));
+  return 0;
+}
+
+std::int64_t count_bad(const Dataset& data, Split split) {
+  std::int64_t bad = 0;
+  auto batch = data.allocate(split, 1);
+  for (std::int64_t i = 0; i < data.size(split); ++i) try {
+      if (!data.load(split, i, {}, batch, 0)) ++bad;
+    } catch (const Error& error) {
+      log::error(error.what());
+      ++bad;
+    }
+  return bad;
+}
+
+int check(const Arguments& arguments) {
+  auto recipe = read_recipe(arguments);
+  recipe.policy.on_bad_sample = OnBadSample::error;
+  const auto data = build_data(recipe);
+  const auto bad = count_bad(*data, Split::train) + count_bad(*data, Split::valid);
+  const auto all = data->size(Split::train) + data->size(Split::valid);
+  std::printf("%s read, %s bad\n", plural(all, "sample").c_str(), std::to_string(bad).c_str());
+  return static_cast<int>(bad > 0 ? Exit::data : Exit::done);
+}
+
+int stats(const Arguments& arguments) {
+  const auto data = build_data(read_recipe(arguments));
+  const auto& classes = data->facts().classes;
+  std::vector<std::vector<std::int64_t>> counts(classes.size(), {0, 0});
+  for (const auto split : {Split::train, Split::valid})
+    for (std::int64_t i = 0; i < data->size(split); ++i) {
+      const auto label = data->label(split, i);
+      if (label >= 0) ++counts.at(static_cast<std::size_t>(label))[static_cast<std::size_t>(split)];
+    }
+  std::printf("%-24s %10s %10s\n", "class", "train", "valid");
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    std::printf("%-24s %10ld %10ld\n", classes[i].c_str(), counts[i][0], counts[i][1]);
+  std::printf("%-24s %10ld %10ld\n", "all", data->size(Split::train), data->size(Split::valid));
+  return 0;
+}
+
+int number(const Arguments& arguments, std::string_view flag, std::int64_t otherwise) {
+  if (!arguments.has(flag)) return static_cast<int>(otherwise);
+  const auto value = parse_integer(arguments.value(flag));
+  if (!value || *value < 1 || *value > 1'000'000)
+    throw Error(Exit::recipe, std::string(flag) + ": '" + arguments.value(flag) +
+                                  "' is not a whole number above 0");
+  return static_cast<int>(*value);
+}
+
+int make(const Arguments& arguments) {
+  if (arguments.words.size() != 3 || arguments.words[1] != "shapes")
+    throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER");
+  ShapesOptions options;
+  options.seed = static_cast<std::uint64_t>(
+      number(arguments, "--seed", static_cast<std::int64_t>(options.seed)));
+  options.train = number(arguments, "--train", options.train);
+  options.val = number(arguments, "--val", options.val);
+  options.size = number(arguments, "--size", options.size);
+  const auto& folder = arguments.words[2];
+  const bool made = make_shapes(folder, options);
+  log::info(made ? "drew " + std::to_string(10 * (options.train + options.val)) +
+                       " pictures into " + folder
+                 : "the pictures are in " + folder + " already");
+  return 0;
+}
+
+int data(const Arguments& arguments) {
+  const auto& action = arguments.words[0];
+  if (action == "get") return get(arguments);
+  if (action == "check") return check(arguments);
+  if (action == "stats") return stats(arguments);
+  if (action == "make") return make(arguments);
+  const auto near = nearest(action, {"get", "check", "stats", "make"});
+  throw Error(Exit::recipe, "'data' has no action '" + action + "'; " +
+                                (near.empty() ? "there are get, check, stats, make"
+                                              : "did you mean '" + near + "'?"));
+}
+
+}  // namespace
+
+Verb data_verb() {
+  return {.name = "data",
+          .usage = "get RECIPE | check RECIPE | stats RECIPE | make shapes FOLDER",
+          .summary = "fetch data, verify every file, count classes, make the built-in pictures",
+          .flags = {{"--seed", "N", "of the pictures"},
+                    {"--train", "N", "training pictures of each class"},
+                    {"--val", "N", "validation pictures of each class"},
+                    {"--size", "N", "pixels of each side"}},
+          .min_words = 2,
+          .run = data};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,56 @@
+// `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks.
+#include <cstdio>
+
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+#include "cli/saved_run.h"
+#include "cli/start.h"
+#include "cli/verb.h"
+#include "train/build.h"
+#include "train/evaluate.h"
+#include "train/session.h"
+#include "train/state.h"
+
+namespace ddptrain {
+namespace {
+
+int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placement,
+              const Topology& topology) {
+  prepare_process(recipe, placement);
+  auto world = join_world(recipe, placement, topology);
+  auto training = build(recipe, placement, world);
+  restore_weights(training, load_checkpoint(run.checkpoint));
+  const auto values = evaluate(training);
+  if (world.rank == 0)
+    for (const auto& [name, value] : values)
+      std::printf("%s %s\n", name.c_str(), format_number(value).c_str());
+  return 0;
+}
+
+int eval(const Arguments& arguments) {
+  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  const auto run =
+      open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
+  const auto outer = topology_from_environment();
+  const auto placement = place(run.recipe, outer);
+  const auto recipe = resolved(run.recipe, placement);
+  return start_ranks(recipe, placement, outer,
+                     [&](const Topology& topology, const Hooks&) {
+                       return eval_rank(run, recipe, placement, topology);
+                     },
+                     {.level = arguments.level});
+}
+
+}  // namespace
+
+Verb eval_verb() {
+  return {
+      .name = "eval",
+      .usage = "RUN_FOLDER [key=value...]",
+      .summary = "the metrics of a run's weights on its validation data",
+      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"}},
+      .min_words = 1,
+      .run = eval};
+}
+
+}  // namespace ddptrain

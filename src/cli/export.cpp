@@ -1,0 +1,50 @@
+// `export RUN FILE`: weights under their plain names, for torchvision, fastai and everything that
+// reads safetensors.
+#include "base/error.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/safetensors.h"
+#include "cli/saved_run.h"
+#include "cli/verb.h"
+
+namespace ddptrain {
+namespace {
+
+// The averaged parameters over the model's own tensors; buffers are not averaged.
+std::vector<NamedTensor> averaged(const Checkpoint& checkpoint) {
+  if (checkpoint.ema.empty())
+    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema)");
+  auto weights = checkpoint.model;
+  for (auto& weight : weights)
+    for (const auto& mean : checkpoint.ema)
+      if (mean.name == weight.name) weight.tensor = mean.tensor;
+  return weights;
+}
+
+int export_weights(const Arguments& arguments) {
+  const auto& file = arguments.words[1];
+  if (!file.ends_with(".safetensors"))
+    throw Error(Exit::recipe, "'" + file + "': weights are written as .safetensors");
+  const auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
+  const auto checkpoint = load_checkpoint(run.checkpoint);
+  const auto weights = arguments.has("--ema") ? averaged(checkpoint) : checkpoint.model;
+  write_safetensors(file, {weights, {{"format", "pt"}, {"model", run.recipe.model.type()}}});
+  log::info("wrote " + plural(static_cast<std::int64_t>(weights.size()), "tensor") + " to " + file);
+  return 0;
+}
+
+}  // namespace
+
+Verb export_verb() {
+  return {
+      .name = "export",
+      .usage = "RUN_FOLDER FILE.safetensors",
+      .summary = "a run's weights with torchvision's or fastai's names",
+      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
+                {"--ema", "", "the averaged weights"}},
+      .min_words = 2,
+      .max_words = 2,
+      .run = export_weights};
+}
+
+}  // namespace ddptrain

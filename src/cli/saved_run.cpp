@@ -1,0 +1,49 @@
+#include "cli/saved_run.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "checkpoint/checkpoint.h"
+#include "recipe/load.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string newest(const std::string& root) {
+  std::vector<std::string> notes;
+  const auto found = newest_checkpoint(root, notes);
+  for (const auto& note : notes) log::warning(note);
+  if (!found)
+    throw Error(Exit::data,
+                "no complete checkpoint in '" + root + "'; the run was cut before its first");
+  return *found;
+}
+
+std::string choose_checkpoint(const std::string& root, const std::string& which) {
+  if (which == "last") return newest(root);
+  const auto path = fs::path(root) / which;
+  if (!fs::exists(path)) throw Error(Exit::data, "no checkpoint '" + path.string() + "'");
+  return which == "best" ? fs::canonical(path).string() : path.string();
+}
+
+}  // namespace
+
+SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
+                  const std::string& which) {
+  const auto file = folder + "/recipe.yaml";
+  if (!fs::exists(file))
+    throw Error(Exit::data, "'" + folder + "' is not a run folder: it has no recipe.yaml");
+  auto loaded = load_recipe({file}, overrides, all_catalogs());
+  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (has_errors(loaded.problems))
+    throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
+  const auto home = fs::canonical(folder).string();
+  return {home, std::move(loaded.recipe), choose_checkpoint(home + "/checkpoints", which)};
+}
+
+}  // namespace ddptrain

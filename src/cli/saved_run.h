@@ -1,0 +1,23 @@
+// A run folder as resume, eval, predict and export open it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+struct SavedRun {
+  std::string folder;
+  Recipe recipe;           // as resolved, with the overrides given now
+  std::string checkpoint;  // folder of the chosen one
+};
+
+/// Reads RUN/recipe.yaml and finds a checkpoint: "last" (the newest that verifies; what does not is
+/// said), "best", or the name of one. Problems of the recipe are printed and end in an Error
+/// (Exit::recipe); a missing run or checkpoint is Exit::data.
+SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
+                  const std::string& which = "last");
+
+}  // namespace ddptrain
