@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
 #include "train/build.h"
+#include "train/run_folder.h"
 #include "train/state.h"
 #include "train/writers.h"
 
@@ -90,7 +91,10 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   const auto folder = shared_folder(job, world);
   auto training = build(job.recipe, job.placement, world);
   if (job.checkpoint) restore(training, load_checkpoint(*job.checkpoint));
-  if (world.rank == 0) training.writers = make_writers(training, folder);
+  if (world.rank == 0) {
+    note_data(folder, training.data->digest());
+    training.writers = make_writers(training, folder);
+  }
   hooks.checkpoints = folder + "/checkpoints";
   const auto result = train(training, hooks);
   Outcome outcome{Exit::done, result.signal, result.reason, folder, training.last_evaluation};

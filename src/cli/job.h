@@ -1,0 +1,22 @@
+// A run made ready and started: what run and resume share.
+#pragma once
+
+#include <vector>
+
+#include "cli/verb.h"
+#include "recipe/layers.h"
+#include "train/run_folder.h"
+#include "train/session.h"
+
+namespace ddptrain {
+
+/// Resolves a recipe on this machine.
+Job make_job(const Recipe& recipe, const Topology& outer);
+
+/// What the run folder is told of a job.
+RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);
+
+/// Runs all ranks, notes result and exit code in the run folder, and returns the code.
+int start_job(const Job& job, const Topology& outer, log::Level level);
+
+}  // namespace ddptrain

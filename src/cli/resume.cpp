@@ -1,0 +1,41 @@
+// `resume RUN_FOLDER [key=value...]`: goes on where a run was cut, exactly.
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/job.h"
+#include "cli/saved_run.h"
+
+namespace ddptrain {
+namespace {
+
+int resume(const Arguments& arguments) {
+  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  const auto run =
+      open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
+  const auto outer = topology_from_environment();
+  auto job = make_job(run.recipe, outer);
+  job.folder = run.folder;
+  job.checkpoint = run.checkpoint;
+  if (outer.rank == 0) {
+    for (const auto& word : words.overrides) log::info("changed: " + word);
+    log::info("resuming from " + run.checkpoint);
+  }
+  if (outer.joined()) return start_job(job, outer, arguments.level);
+  const auto lock = lock_run(run.folder);
+  note_resumed(run.folder, run_start(job, arguments, {}));
+  if (!words.overrides.empty()) write_atomically(run.folder + "/recipe.yaml", job.recipe_text);
+  return start_job(job, outer, arguments.level);
+}
+
+}  // namespace
+
+Verb resume_verb() {
+  return {
+      .name = "resume",
+      .usage = "RUN_FOLDER [key=value...]",
+      .summary = "go on where a run was cut, exactly",
+      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"}},
+      .min_words = 1,
+      .run = resume};
+}
+
+}  // namespace ddptrain

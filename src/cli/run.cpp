@@ -1,0 +1,55 @@
+// `run RECIPE... [key=value...]`: the whole story, from files to an exit code.
+#include <cstdio>
+
+#include "base/error.h"
+#include "cli/job.h"
+#include "recipe/load.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+
+namespace {
+
+void say_unfinished(const Job& job) {
+  const auto found = unfinished_run(job.recipe.output.dir, job.recipe.name, job.recipe_text);
+  if (found)
+    log::info("an unfinished run of this recipe is in " + *found + "; 'ddptrain resume " + *found +
+              "' goes on with it");
+}
+
+int run(const Arguments& arguments) {
+  const auto words = split_words(arguments.words);
+  if (words.files.empty())
+    throw Error(Exit::recipe, "usage: ddptrain run RECIPE... [key=value...]");
+  auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
+  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  const auto outer = topology_from_environment();
+  auto job = make_job(loaded.recipe, outer);
+  const auto start = run_start(job, arguments, std::move(loaded.sources));
+  if (outer.rank == 0) {
+    say_unfinished(job);
+    log::info(to_text(job.placement.batch));
+  }
+  if (outer.joined()) {
+    job.make_folder = [&] { return make_run_folder(job.recipe.output.dir, start); };
+    return start_job(job, outer, arguments.level);
+  }
+  job.folder = make_run_folder(job.recipe.output.dir, start);
+  log::info("run folder " + job.folder);
+  const auto lock = lock_run(job.folder);
+  return start_job(job, outer, arguments.level);
+}
+
+}  // namespace
+
+Verb run_verb() {
+  return {.name = "run",
+          .usage = "RECIPE... [key=value...]",
+          .summary = "train; on several devices starts the ranks itself",
+          .flags = {},
+          .min_words = 1,
+          .run = run};
+}
+
+}  // namespace ddptrain
