@@ -72,7 +72,7 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
   }
   context.setBenchmarkCuDNN(!recipe.train.deterministic);
   if (recipe.train.precision == Precision::tf32)
-    context.setFloat32MatmulPrecision(at::Float32MatmulPrecision::HIGH);
+    context.setFloat32MatmulPrecision("high");
 }
 
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {
