@@ -6,8 +6,8 @@ namespace ddptrain {
 
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
-  static const Catalog<Dataset> all(
-      {image_folder_dataset(), manifest_dataset(), cifar10_dataset(), mnist_dataset()});
+  static const Catalog<Dataset> all({image_folder_dataset(), manifest_dataset(), cifar10_dataset(),
+                                     mnist_dataset(), pictures_dataset()});
   return all;
 }
 

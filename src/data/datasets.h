@@ -9,5 +9,6 @@ Entry<Dataset> image_folder_dataset();
 Entry<Dataset> manifest_dataset();
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> mnist_dataset();
+Entry<Dataset> pictures_dataset();
 
 }  // namespace ddptrain

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "data/datasets.h"
 #include "data/image_files.h"
+#include "data/picture_scan.h"
 #include "data/source.h"
 #include "data/split.h"
 
@@ -18,7 +18,7 @@ struct ImageFolderOptions {
   std::string root;
   std::string train = "train";
   ValidSpec valid;
-  std::vector<std::string> extensions{".jpg", ".jpeg", ".png", ".webp"};
+  std::vector<std::string> extensions = picture_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root, {.doc = "Folder of the data.", .required = true, .path = true});
@@ -32,31 +32,11 @@ struct ImageFolderOptions {
   }
 };
 
-bool hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
-
-bool is_folder(const fs::path& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown);
-}
-
-template <class Visit>
-void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, const Visit& visit) {
-  std::error_code error;
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (hidden(at->path()))
-      at.disable_recursion_pending();
-    else
-      visit(*at);
-  }
-  if (error)
-    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
-}
-
 std::vector<std::string> class_folders(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && !hidden(entry.path()))
+    if (entry.is_directory() && !is_hidden(entry.path()))
       names.push_back(entry.path().filename().string());
   if (error)
     throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
@@ -64,36 +44,10 @@ std::vector<std::string> class_folders(const fs::path& folder) {
   return names;
 }
 
-class Scan {
- public:
-  explicit Scan(const ImageFolderOptions& options) : root_(options.root) {
-    for (const auto& extension : options.extensions) extensions_.push_back(lower(extension));
-  }
-
-  /// Pictures of a class folder and the folders in it, relative to root, sorted bytewise.
-  std::vector<std::string> pictures(const std::string& folder) const {
-    std::vector<std::string> paths;
-    std::error_code error;
-    const auto start = root_ / folder;
-    visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
-      if (!is_picture(entry.path()) || entry.is_directory()) return;
-      paths.push_back(entry.path().lexically_relative(root_).string());
-    });
-    if (error)
-      throw Error(Exit::data, "cannot read folder '" + start.string() + "': " + error.message());
-    std::sort(paths.begin(), paths.end());
-    return paths;
-  }
-
- private:
-  bool is_picture(const fs::path& path) const {
-    const auto extension = lower(path.extension().string());
-    return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
-  }
-
-  fs::path root_;
-  std::vector<std::string> extensions_;
-};
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
 
 void require_folder(const fs::path& folder, const std::string& option) {
   if (is_folder(folder)) return;
@@ -101,7 +55,7 @@ void require_folder(const fs::path& folder, const std::string& option) {
                               ", or name an archive under data.source");
 }
 
-void add_split(ImageList& list, Split split, const std::string& folder, const Scan& scan) {
+void add_split(ImageList& list, Split split, const std::string& folder, const PictureScan& scan) {
   const auto path = fs::path(list.root) / folder;
   auto& files = list.files[static_cast<std::size_t>(split)];
   for (const auto& name : class_folders(path)) {
@@ -123,7 +77,7 @@ ImageList list_pictures(const ImageFolderOptions& options) {
   const fs::path root = options.root;
   require_folder(root, "data.root");
   require_folder(root / options.train, "data.train");
-  const Scan scan(options);
+  const PictureScan scan(options.root, options.extensions);
   ImageList list;
   list.root = options.root;
   list.classes = class_folders(root / options.train);
