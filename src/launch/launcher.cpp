@@ -48,9 +48,11 @@ class PrivateFolder {
 class TakenSignals {
  public:
   TakenSignals() {
+    ::signal(SIGCHLD, SIG_DFL);  // a parent that ignores it would have the kernel reap our ranks
     ::sigemptyset(&taken_);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT})
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT})
       ::sigaddset(&taken_, signal);
+    if (!is_ignored(SIGHUP)) ::sigaddset(&taken_, SIGHUP);
     ::sigprocmask(SIG_BLOCK, &taken_, &before_);
   }
   ~TakenSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }

@@ -33,17 +33,24 @@ void handle(int signal, void (*handler)(int)) {
 Signals::Signals() {
   stop_signal = 0;
   save_asked = false;
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) handle(signal, note_stop);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+    if (signal != SIGHUP || !is_ignored(SIGHUP)) handle(signal, note_stop);
   handle(SIGUSR1, note_save);
 }
 
 Signals::~Signals() {
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) handle(signal, SIG_DFL);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+    if (!is_ignored(signal)) handle(signal, SIG_DFL);
 }
 
 int Signals::stop_requested() const { return stop_signal; }
 
 bool Signals::save_requested() { return save_asked.exchange(false); }
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);

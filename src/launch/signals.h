@@ -20,6 +20,9 @@ class Signals {
   bool save_requested();
 };
 
+/// Started by `nohup` and the like, to go on without a terminal?
+bool is_ignored(int signal);
+
 /// "SIGTERM" for 15.
 std::string signal_name(int signal);
 

@@ -98,7 +98,7 @@ TEST(Checkpoint, CutAnywhereNamesTheFile) {
   const auto path = save_checkpoint(folder.path(), small_checkpoint(5));
   for (const auto& name : names_in(path)) {
     const auto bytes = read_bytes(path + "/" + name);
-    for (std::size_t size = 0; size < bytes.size(); ++size) {
+    for (std::size_t size = 0; size < bytes.size(); size += 7) {
       write_bytes(path + "/" + name, bytes.substr(0, size));
       ASSERT_THAT(refusal(path), HasSubstr("/" + name)) << size << " bytes";
     }
@@ -207,6 +207,23 @@ TEST(SaveCheckpoint, LeavesNothingHalfWrittenWhereverTheDiskIsFull) {
   }
   EXPECT_TRUE(failed);
   EXPECT_TRUE(succeeded);
+}
+
+TEST(SaveCheckpoint, KilledAnywhereLeavesOnlyCompleteOnes) {
+  const TemporaryFolder folder;
+  for (int kill = 0; kill < 25; ++kill) {
+    const pid_t child = ::fork();
+    if (child == 0)
+      for (std::int64_t step = 100 * kill;; ++step) {
+        save_checkpoint(folder.path(), small_checkpoint(step));
+        prune_checkpoints(folder.path(), 2, "");
+      }
+    ::usleep(20'000 + 3'517 * static_cast<unsigned>(kill));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    for (const auto& path : list_checkpoints(folder.path())) ASSERT_EQ(refusal(path), "") << path;
+  }
+  EXPECT_FALSE(list_checkpoints(folder.path()).empty());
 }
 
 TEST(SaveCheckpoint, InAPlaceThatIsNoFolderNamesIt) {

@@ -250,6 +250,43 @@ TEST_F(Launch, ForwardsTheFirstRequestToStop) {
   }
 }
 
+TEST_F(Launch, GoesOnUnderNohup) {
+  ::signal(SIGHUP, SIG_IGN);
+  start(1, orderly([&](const Topology&) { mark("rank0"); }));
+  ::signal(SIGHUP, SIG_DFL);
+  ASSERT_TRUE(wait_for([&] { return marked("rank0"); }));
+  ::kill(launcher_, SIGHUP);
+  nap(0.3);
+  EXPECT_TRUE(alive(pid_of("rank0")));
+  ::kill(launcher_, SIGTERM);
+  EXPECT_EQ(wait(), 143);
+}
+
+TEST_F(Launch, CollectsItsRanksWhenItsParentIgnoresTheirEnd) {
+  ::signal(SIGCHLD, SIG_IGN);
+  start(2, [](const Topology&) { return 6; });
+  ::signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(wait(), 6);
+}
+
+TEST_F(Launch, StartsManyTimesAtOnce) {
+  std::vector<pid_t> launchers;
+  for (int i = 0; i < 20; ++i) {
+    start(3, [](const Topology& t) {
+      std::ofstream(t.store + "/here." + std::to_string(t.rank)) << "";
+      return wait_for([&] { return fs::exists(t.store + "/here." + std::to_string(2 - t.rank)); })
+                 ? 0
+                 : 70;
+    });
+    launchers.push_back(launcher_);
+  }
+  for (const auto pid : launchers) {
+    launcher_ = pid;
+    EXPECT_EQ(wait(), 0);
+  }
+  EXPECT_TRUE(nothing_left());
+}
+
 TEST_F(Launch, LeavesNowAtTheSecondCtrlC) {
   start(2, [&](const Topology& t) {
     const Signals signals;
