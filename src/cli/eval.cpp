@@ -15,12 +15,16 @@ namespace ddptrain {
 namespace {
 
 int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placement,
-              const Topology& topology) {
+              const Topology& topology, const Hooks& hooks) {
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, topology);
+  const auto alive = [&] {
+    if (hooks.beat) hooks.beat(0, "evaluation");
+  };
+  alive();
   auto training = build(recipe, placement, world);
   restore_weights(training, load_checkpoint(run.checkpoint));
-  const auto values = evaluate(training);
+  const auto values = evaluate(training, alive);
   if (world.rank == 0)
     for (const auto& [name, value] : values)
       std::printf("%s %s\n", name.c_str(), format_number(value).c_str());
@@ -35,8 +39,8 @@ int eval(const Arguments& arguments) {
   const auto placement = place(run.recipe, outer);
   const auto recipe = resolved(run.recipe, placement);
   return start_ranks(recipe, placement, outer,
-                     [&](const Topology& topology, const Hooks&) {
-                       return eval_rank(run, recipe, placement, topology);
+                     [&](const Topology& topology, const Hooks& hooks) {
+                       return eval_rank(run, recipe, placement, topology, hooks);
                      },
                      {.level = arguments.level});
 }

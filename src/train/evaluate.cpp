@@ -37,7 +37,7 @@ Metric::Terms take(const std::string& record, std::size_t& at) {
   return terms;
 }
 
-std::string score_own_batches(Training& t) {
+std::string score_own_batches(Training& t, const std::function<void()>& alive) {
   const at::NoGradGuard no_grad;
   auto plan = valid_plan(t);
   const auto batches = plan.micros.size();
@@ -49,6 +49,7 @@ std::string score_own_batches(Training& t) {
     const auto& target = batch.targets.at(0);
     const auto loss = (*t.loss)(output, target);
     for (const auto& metric : t.metrics) append(record, metric->terms(output, target, loss));
+    if (alive) alive();
   }
   return record;
 }
@@ -89,18 +90,18 @@ class Swapped {
   std::vector<at::Tensor> kept_;
 };
 
-NamedValues score(Training& t, const std::string& prefix) {
-  return add_up(t, gather_text(*t.world->control, score_own_batches(t)), prefix);
+NamedValues score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
+  return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefix);
 }
 
 }  // namespace
 
-NamedValues evaluate(Training& t) {
+NamedValues evaluate(Training& t, const std::function<void()>& alive) {
   t.engine->broadcast_buffers();
-  auto values = score(t, "valid");
+  auto values = score(t, "valid", alive);
   if (!t.ema) return values;
   const Swapped averaged(t, t.ema->parameters());
-  for (auto& value : score(t, "valid_ema")) values.push_back(std::move(value));
+  for (auto& value : score(t, "valid_ema", alive)) values.push_back(std::move(value));
   return values;
 }
 

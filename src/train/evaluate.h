@@ -1,6 +1,8 @@
 // Scores that do not depend on how many ranks computed them.
 #pragma once
 
+#include <functional>
+
 #include "train/training.h"
 
 namespace ddptrain {
@@ -8,6 +10,7 @@ namespace ddptrain {
 /// Every metric on the validation split, "valid/accuracy" and so on; the same values on every rank,
 /// to the last bit on any number of ranks (equal threads per rank). With an average of weights
 /// (EMA) its scores follow as "valid_ema/...". All ranks call it together.
-NamedValues evaluate(Training& training);
+/// `alive` is called after every batch.
+NamedValues evaluate(Training& training, const std::function<void()>& alive = {});
 
 }  // namespace ddptrain

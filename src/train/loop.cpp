@@ -126,7 +126,7 @@ class Loop {
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
     if (evaluated_step_ == step) return;
     beat("evaluation");
-    t_.last_evaluation = evaluate(t_);
+    t_.last_evaluation = evaluate(t_, [this] { beat("evaluation"); });
     evaluated_at_ = Clock::now();
     evaluated_step_ = step;
     view_.metrics = t_.last_evaluation;

@@ -89,6 +89,7 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   agree(world, "the program", version() + " with torch " + torch_version());
   agree(world, "the recipe", job.recipe_text);
   const auto folder = shared_folder(job, world);
+  if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   auto training = build(job.recipe, job.placement, world);
   if (job.checkpoint) restore(training, load_checkpoint(*job.checkpoint));
   if (world.rank == 0) {
