@@ -8,6 +8,7 @@ class Dataset;
 class Transform;
 class Sampler;
 class Model;
+class Layer;
 class Loss;
 class Metric;
 class Optimizer;
@@ -25,6 +26,8 @@ template <>
 inline constexpr const char* kind_name<Sampler> = "sampler";
 template <>
 inline constexpr const char* kind_name<Model> = "model";
+template <>
+inline constexpr const char* kind_name<Layer> = "layer";
 template <>
 inline constexpr const char* kind_name<Loss> = "loss";
 template <>

@@ -5,6 +5,7 @@
 #include "data/sampler.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
+#include "models/layer.h"
 #include "models/model.h"
 #include "optim/clip.h"
 #include "optim/optimizer.h"
@@ -22,7 +23,7 @@ Catalogs collect() {
 }  // namespace
 
 const Catalogs& all_catalogs() {
-  static const Catalogs all = collect<Model, Dataset, Sampler, Transform, Loss, Metric, Optimizer,
+  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Transform, Loss, Metric, Optimizer,
                                       Schedule, Clip, Callback>();
   return all;
 }

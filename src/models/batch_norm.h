@@ -1,0 +1,36 @@
+// torch.nn.BatchNorm1d, 2d and 3d in one: [rows, channels] or [rows, channels, ...].
+#pragma once
+
+#include <optional>
+
+#include "models/module.h"
+
+namespace ddptrain {
+
+struct BatchNormOptions {
+  double eps = 1e-5;
+  std::optional<double> momentum = 0.1;  // null: the cumulative average
+  bool affine = true;
+};
+
+/// Parameters `weight` and `bias`, buffers `running_mean`, `running_var`, `num_batches_tracked`.
+/// In training it normalises by the statistics of the batch: of this replica alone, or of all
+/// members when the Pass brings Statistics (sync_bn). A batch of 0 rows leaves the buffers alone.
+class BatchNorm final : public Module {
+ public:
+  explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_norm() const override { return true; }
+  const at::Tensor& weight() const { return weight_; }
+  const at::Tensor& bias() const { return bias_; }
+
+ private:
+  at::Tensor forward_alone(const at::Tensor& input, bool training);
+  at::Tensor forward_together(const at::Tensor& input, Statistics& members);
+
+  BatchNormOptions options_;
+  at::Tensor weight_, bias_;
+  at::Tensor running_mean_, running_var_, batches_;
+};
+
+}  // namespace ddptrain

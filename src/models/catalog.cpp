@@ -1,0 +1,33 @@
+#include "models/catalog.h"
+
+namespace ddptrain {
+
+template <>
+const Catalog<Model>& catalog<Model>() {
+  static const Catalog<Model> models({
+      mlp_model(),
+      mnist_net_model(),
+      resnet101_model(),
+      resnet152_model(),
+      resnet18_model(),
+      resnet34_model(),
+      resnet50_model(),
+      resnext50_32x4d_model(),
+      sequential_model(),
+      wide_resnet50_2_model(),
+      xresnet101_model(),
+      xresnet18_model(),
+      xresnet18_deep_model(),
+      xresnet34_model(),
+      xresnet50_model(),
+      xresnext18_model(),
+      xresnext50_model(),
+      xse_resnet18_model(),
+      xse_resnet34_model(),
+      xse_resnext18_model(),
+      xse_resnext50_model(),
+  });
+  return models;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,30 @@
+// The models, one exported function each.
+#pragma once
+
+#include "models/model.h"
+
+namespace ddptrain {
+
+Entry<Model> mlp_model();
+Entry<Model> mnist_net_model();
+Entry<Model> resnet101_model();
+Entry<Model> resnet152_model();
+Entry<Model> resnet18_model();
+Entry<Model> resnet34_model();
+Entry<Model> resnet50_model();
+Entry<Model> resnext50_32x4d_model();
+Entry<Model> sequential_model();
+Entry<Model> wide_resnet50_2_model();
+Entry<Model> xresnet101_model();
+Entry<Model> xresnet18_model();
+Entry<Model> xresnet18_deep_model();
+Entry<Model> xresnet34_model();
+Entry<Model> xresnet50_model();
+Entry<Model> xresnext18_model();
+Entry<Model> xresnext50_model();
+Entry<Model> xse_resnet18_model();
+Entry<Model> xse_resnet34_model();
+Entry<Model> xse_resnext18_model();
+Entry<Model> xse_resnext50_model();
+
+}  // namespace ddptrain

@@ -1,0 +1,39 @@
+// torch.nn.Sequential: modules one after another, named by their numbers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace ddptrain {
+
+/// Base is Module, or Model where a whole network is a chain. An empty chain is the identity.
+template <class Base>
+class Chain : public Base {
+ public:
+  void append(std::unique_ptr<Module> module) {
+    steps_.push_back(this->child(std::to_string(steps_.size()), std::move(module)));
+  }
+  template <class M, class... Args>
+  M* add(Args&&... arguments) {
+    auto module = std::make_unique<M>(std::forward<Args>(arguments)...);
+    M* raw = module.get();
+    append(std::move(module));
+    return raw;
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    at::Tensor value = input;
+    for (auto* step : steps_) value = step->forward(value, pass);
+    return value;
+  }
+
+ private:
+  std::vector<Module*> steps_;
+};
+
+using Sequence = Chain<Module>;
+using SequentialModel = Chain<Model>;
+
+}  // namespace ddptrain

@@ -1,0 +1,19 @@
+// torch.nn.Dropout whose choices do not depend on how the batch was cut.
+#pragma once
+
+#include "models/module.h"
+
+namespace ddptrain {
+
+/// In training drops each element with probability p in 0 .. 1 and scales the others by 1 / (1 -
+/// p); which ones follows from the Pass's seed, step and row and the module's path.
+class Dropout final : public Module {
+ public:
+  explicit Dropout(double p) : p_(p) {}
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+
+ private:
+  double p_;
+};
+
+}  // namespace ddptrain

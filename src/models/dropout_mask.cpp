@@ -1,0 +1,126 @@
+#include "models/dropout_mask.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ddptrain {
+namespace {
+
+constexpr std::uint64_t first_factor = 0xD2511F53, second_factor = 0xCD9E8D57;
+constexpr std::uint32_t first_bump = 0x9E3779B9, second_bump = 0xBB67AE85;
+constexpr int lanes = 8;
+
+std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+std::uint64_t threshold(double p) { return static_cast<std::uint64_t>(std::ldexp(p, 32)); }
+
+// Philox (base/random.h) for `lanes` successive counters at once, one array per word: loops that
+// the compiler turns into vector instructions.
+struct Lanes {
+  std::uint32_t words[4][lanes];
+
+  void start(std::uint32_t block, std::uint32_t row, std::uint32_t step) {
+    for (int i = 0; i < lanes; ++i) {
+      words[0][i] = block + static_cast<std::uint32_t>(i);
+      words[1][i] = row;
+      words[2][i] = step;
+      words[3][i] = 0;
+    }
+  }
+
+  void round(std::uint32_t k0, std::uint32_t k1) {
+    for (int i = 0; i < lanes; ++i) {
+      const std::uint64_t a = first_factor * words[0][i], b = second_factor * words[2][i];
+      words[0][i] = high(b) ^ words[1][i] ^ k0;
+      words[2][i] = high(a) ^ words[3][i] ^ k1;
+      words[1][i] = low(b);
+      words[3][i] = low(a);
+    }
+  }
+
+  void run(std::uint64_t key) {
+    auto k0 = low(key), k1 = high(key);
+    for (int n = 0; n < 10; ++n, k0 += first_bump, k1 += second_bump) round(k0, k1);
+  }
+};
+
+template <class T>
+void fill_row(T* to, std::int64_t row, const MaskRows& rows, std::uint64_t below, T scale) {
+  Lanes draw;
+  for (std::int64_t at = 0; at < rows.elements; at += 4 * lanes) {
+    draw.start(low(static_cast<std::uint64_t>(at / 4)), low(static_cast<std::uint64_t>(row)),
+               low(static_cast<std::uint64_t>(rows.step)));
+    draw.run(rows.key);
+    const auto count = std::min<std::int64_t>(4 * lanes, rows.elements - at);
+    for (std::int64_t e = 0; e < count; ++e)
+      to[at + e] = draw.words[e % 4][e / 4] < below ? T{0} : scale;
+  }
+}
+
+template <class T>
+void fill(T* to, const MaskRows& rows, double p, double scale) {
+  const auto grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows.elements));
+  at::parallel_for(0, rows.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (auto r = begin; r < end; ++r)
+      fill_row(to + r * rows.elements, rows.first_row + r, rows, threshold(p),
+               static_cast<T>(scale));
+  });
+}
+
+// 32-bit words in 64-bit integers; a product that overflows keeps the bits of the unsigned one.
+struct Halves {
+  at::Tensor low, high;
+};
+Halves multiply(const at::Tensor& word, std::uint64_t factor) {
+  const auto product = word.mul(static_cast<std::int64_t>(factor));
+  return {product.bitwise_and(0xFFFFFFFF),
+          product.bitwise_right_shift(32).bitwise_and_(0xFFFFFFFF)};
+}
+
+std::array<at::Tensor, 4> philox_words(std::array<at::Tensor, 4> c, std::uint64_t key) {
+  auto k0 = low(key), k1 = high(key);
+  for (int n = 0; n < 10; ++n, k0 += first_bump, k1 += second_bump) {
+    const auto a = multiply(c[0], first_factor), b = multiply(c[2], second_factor);
+    c = {b.high.bitwise_xor(c[1]).bitwise_xor(static_cast<std::int64_t>(k0)), b.low,
+         a.high.bitwise_xor(c[3]).bitwise_xor(static_cast<std::int64_t>(k1)), a.low};
+  }
+  return c;
+}
+
+}  // namespace
+
+at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type) {
+  const bool wide = type == at::kDouble;
+  const auto mask = at::empty({rows.rows, rows.elements}, wide ? at::kDouble : at::kFloat);
+  if (wide)
+    fill(mask.mutable_data_ptr<double>(), rows, p, scale);
+  else
+    fill(mask.mutable_data_ptr<float>(), rows, p, scale);
+  return mask.to(type);
+}
+
+at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
+                           at::ScalarType type) {
+  const auto options = at::TensorOptions().dtype(at::kLong).device(device);
+  const auto blocks = (rows.elements + 3) / 4;
+  const std::vector<std::int64_t> shape = {rows.rows, blocks};
+  const auto row = at::arange(rows.first_row, rows.first_row + rows.rows, options);
+  const auto words =
+      philox_words({at::arange(blocks, options).expand(shape), row.unsqueeze(1).expand(shape),
+                    at::full(shape, rows.step, options), at::full(shape, 0, options)},
+                   rows.key);
+  const auto drawn = at::stack({words[0], words[1], words[2], words[3]}, 2)
+                         .view({rows.rows, 4 * blocks})
+                         .narrow(1, 0, rows.elements);
+  return drawn.ge(static_cast<std::int64_t>(threshold(p))).to(type).mul_(scale);
+}
+
+}  // namespace ddptrain

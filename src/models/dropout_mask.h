@@ -1,0 +1,28 @@
+// Which elements dropout keeps: a function of what they are, not of how the batch was cut.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace ddptrain {
+
+/// Rows `first_row` and on of a step's masks. `key` is a seed mixed with what is dropped.
+struct MaskRows {
+  std::uint64_t key = 0;
+  std::int64_t step = 0;
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t elements = 0;  // per row
+};
+
+/// [rows, elements] of `scale` (kept) and 0 (dropped with probability p in 0 .. 1), on the CPU in
+/// single or double precision. Element e of row r is word e % 4 of Philox 4x32-10 at counter
+/// (e / 4, r, step, 0): dropped where it is below p * 2^32.
+at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type);
+
+/// The same bits made by tensor operations on any device.
+at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
+                           at::ScalarType type);
+
+}  // namespace ddptrain

@@ -1,0 +1,104 @@
+#include "models/resnet.h"
+
+#include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/relu.h>
+
+#include "models/initialise.h"
+#include "models/resnet_block.h"
+#include "models/sizes.h"
+
+namespace ddptrain {
+namespace {
+
+struct ResNetOptions {
+  Auto<std::int64_t> num_classes;
+  Auto<std::int64_t> in_channels;
+  bool zero_init_residual = false;
+  void fields(Fields& f) {
+    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
+    f("in_channels", in_channels,
+      {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
+    f("zero_init_residual", zero_init_residual,
+      {.doc = "Start every block as the identity: its last batch norm scales by 0."});
+  }
+};
+
+class ResNet final : public Model {
+ public:
+  ResNet(const ResNetPlan& plan, const ResNetOptions& options, const ModelContext& context);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+
+ private:
+  template <class Block>
+  void add_layers(const ResNetPlan& plan, const at::Generator& generator);
+  void initialise_weights(bool zero_residual, const at::Generator& generator);
+
+  Convolution* conv1_;
+  BatchNorm* bn1_;
+  std::array<Sequence*, 4> layers_{};
+  std::int64_t features_ = 0;
+  Linear* fc_;
+};
+
+ResNet::ResNet(const ResNetPlan& plan, const ResNetOptions& options, const ModelContext& context) {
+  const auto& generator = context.generator;
+  const ConvolutionShape stem{.in = channels_of(options.in_channels, context, 3),
+                              .out = 64,
+                              .kernel = 7,
+                              .stride = 2,
+                              .padding = 3};
+  conv1_ = make<Convolution>("conv1", stem, generator);
+  bn1_ = make<BatchNorm>("bn1", 64);
+  if (plan.block == ResNetPlan::Block::basic)
+    add_layers<BasicBlock>(plan, generator);
+  else
+    add_layers<Bottleneck>(plan, generator);
+  fc_ = make<Linear>("fc", features_, classes_of(options.num_classes, context), generator);
+  initialise_weights(options.zero_init_residual, generator);
+}
+
+template <class Block>
+void ResNet::add_layers(const ResNetPlan& plan, const at::Generator& generator) {
+  ResNetBlockShape shape{.groups = plan.groups, .width_per_group = plan.width_per_group};
+  for (std::size_t i = 0; i < 4; ++i) {
+    layers_[i] = make<Sequence>("layer" + std::to_string(i + 1));
+    shape.planes = 64 << i;
+    for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {
+      shape.stride = i > 0 && block == 0 ? 2 : 1;
+      layers_[i]->template add<Block>(shape, generator);
+      shape.in = shape.planes * Block::expansion;
+    }
+  }
+  features_ = shape.in;
+}
+
+void ResNet::initialise_weights(bool zero_residual, const at::Generator& generator) {
+  for (const auto& [path, module] : modules())
+    if (const auto* convolution = dynamic_cast<Convolution*>(module))
+      initialise::kaiming_normal(convolution->weight(), initialise::Fan::out, generator);
+  if (!zero_residual) return;
+  for (const auto& [path, module] : modules())
+    if (const auto* block = dynamic_cast<ResNetBlock*>(module))
+      initialise::constant(block->last_norm().weight(), 0);
+}
+
+at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {
+  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
+  x = at::max_pool2d(at::relu_(x), 3, 2, 1);
+  for (auto* layer : layers_) x = layer->forward(x, pass);
+  return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), pass);
+}
+
+}  // namespace
+
+Entry<Model> resnet_entry(std::string name, std::string doc, const ResNetPlan& plan) {
+  return entry<Model, ResNetOptions>(
+      std::move(name), std::move(doc),
+      [plan](const ResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
+        return std::make_unique<ResNet>(plan, options, context);
+      },
+      {"batch_norm"});
+}
+
+}  // namespace ddptrain

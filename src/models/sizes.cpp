@@ -1,0 +1,20 @@
+#include "models/sizes.h"
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context) {
+  if (!written.automatic()) return *written.value;
+  if (context.classes > 0) return context.classes;
+  throw Error(Exit::recipe,
+              "model.num_classes: 'auto' needs data that has classes; write how many outputs");
+}
+
+std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,
+                         std::int64_t otherwise) {
+  if (!written.automatic()) return *written.value;
+  return context.sample.size() == 3 ? context.sample[0] : otherwise;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,18 @@
+// Sizes of a network that the recipe or the data says.
+#pragma once
+
+#include <cstdint>
+
+#include "config/units.h"
+#include "models/model.h"
+
+namespace ddptrain {
+
+/// How many outputs: as written, or the number of classes of the data.
+std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context);
+
+/// Channels of an image: as written, or the data's, or `otherwise` where there is no sample.
+std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,
+                         std::int64_t otherwise);
+
+}  // namespace ddptrain

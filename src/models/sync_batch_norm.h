@@ -1,0 +1,27 @@
+// Batch norm over the rows of all members: forward and backward are those of one batch norm over
+// the concatenated batch, whatever the cut, members without rows included.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "models/pass.h"
+
+namespace ddptrain {
+
+/// Statistics of the whole batch, per channel; `count` (values per channel) has no dimensions. All
+/// double.
+struct BatchStatistics {
+  at::Tensor mean, squares, count;  // squares: sum of squared distances from the mean
+};
+
+/// Merged in rank order. Exactly one all_gather, here; no gradients.
+BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members);
+
+/// Normalises, scales and shifts; weight and bias may be undefined. Differentiable in input, weight
+/// and bias: gradients of weight and bias are this member's share, as of any other parameter. The
+/// backward pass makes exactly one all_reduce. `members` must outlive it.
+at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight,
+                           const at::Tensor& bias, const BatchStatistics& statistics, double eps,
+                           Statistics& members);
+
+}  // namespace ddptrain

@@ -1,0 +1,133 @@
+// Layouts and outputs of torchvision's and fastai's networks.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "models/model.h"
+#include "support/golden.h"
+#include "support/node.h"
+
+namespace ddptrain {
+namespace {
+
+using golden::Case;
+using nlohmann::json;
+using Sizes = std::vector<std::int64_t>;
+
+// Whatever the case says beside these is an option of the model.
+const std::set<std::string> not_options = {"kind",    "library", "model",
+                                           "classes", "input",   "target"};
+
+std::unique_ptr<Model> make_model(const Case& c) {
+  json recipe = {{"type", c.input.at("model")}, {"num_classes", c.input.at("classes")}};
+  for (const auto& [key, value] : c.input.items())
+    if (!not_options.contains(key)) recipe[key] = value;
+  return catalog<Model>().build(fragment<Model>(recipe), ModelContext{});
+}
+
+std::string type_name(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kFloat ? "f32" : "i64";
+}
+
+GOLDEN(models, layout) {
+  const auto model = make_model(c);
+  json state = json::array();
+  for (const auto& [name, tensor] : model->state())
+    state.push_back({name, tensor.sizes().vec(), type_name(tensor)});
+  ASSERT_EQ(state.size(), c.expect.at("state").size());
+  for (std::size_t i = 0; i < state.size(); ++i) EXPECT_EQ(state[i], c.expect.at("state")[i]);
+  std::int64_t parameters = 0;
+  for (const auto& [name, tensor] : model->named_parameters()) parameters += tensor.numel();
+  EXPECT_EQ(parameters, c.expect.at("parameters"));
+  EXPECT_EQ(model->named_parameters().size(), c.expect.at("parameter_tensors"));
+}
+
+at::Tensor formula_tensor(const Sizes& shape, std::uint64_t k) {
+  const auto tensor = at::empty(shape);
+  auto* values = tensor.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < tensor.numel(); ++i)
+    values[i] = static_cast<float>(golden::formula(static_cast<std::uint64_t>(i), k));
+  return tensor;
+}
+
+void fill_with_formula(const Module& model) {
+  const at::NoGradGuard no_grad;
+  std::uint64_t k = 0;
+  for (const auto& [name, tensor] : model.state()) {
+    if (tensor.scalar_type() == at::kFloat) {
+      const auto fan = tensor.dim() > 0 ? tensor.numel() / tensor.size(0) : 1;
+      auto* values = tensor.mutable_data_ptr<float>();
+      for (std::int64_t i = 0; i < tensor.numel(); ++i)
+        values[i] = static_cast<float>(golden::formula_weight(
+            name, static_cast<std::size_t>(tensor.dim()), fan, k, static_cast<std::uint64_t>(i)));
+    }
+    ++k;
+  }
+}
+
+std::vector<double> values_of(const at::Tensor& tensor) {
+  const auto flat = tensor.detach().to(at::kDouble).contiguous();
+  const auto* data = flat.const_data_ptr<double>();
+  return {data, data + flat.numel()};
+}
+
+double norm_of(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.norm().item<double>() : 0;
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const auto value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+// Both runs are in double: far nearer than the tolerance for single precision.
+void expect_output(const at::Tensor& output, const json& expected, const std::string& what) {
+  const auto values = golden::numbers(expected.at("values"));
+  golden::expect_close(values_of(output), values, 0, 1e-8 * largest(values) + 1e-10, what);
+}
+
+void expect_running_sums(const Module& model, const json& sums) {
+  for (const auto& [name, tensor] : model.named_buffers())
+    if (sums.contains(name))
+      EXPECT_NEAR(tensor.sum().item<double>(), sums.at(name),
+                  1e-9 * std::abs(sums.at(name).get<double>()) + 1e-9)
+          << name;
+}
+
+void expect_gradients(const Module& model, const json& norms) {
+  for (const auto& [name, tensor] : model.named_parameters())
+    EXPECT_NEAR(norm_of(tensor.grad()), norms.at(name), 1e-6 * norms.at(name).get<double>() + 1e-6)
+        << name;
+}
+
+GOLDEN(models, forward) {
+  const auto model = make_model(c);
+  fill_with_formula(*model);
+  model->to(at::kCPU, at::kDouble);
+  const auto images = formula_tensor(c.input.at("input").get<Sizes>(), 777).to(at::kDouble);
+  Pass pass;
+  {
+    const at::NoGradGuard no_grad;
+    const auto output = model->run({images}, pass);
+    EXPECT_EQ(json(output.sizes().vec()), c.expect.at("eval").at("shape"));
+    expect_output(output, c.expect.at("eval"), "eval");
+  }
+  pass.training = true;
+  const auto output = model->run({images}, pass);
+  expect_output(output, c.expect.at("train"), "train");
+  expect_running_sums(*model, c.expect.at("train").value("running_sums", json::object()));
+  if (!c.expect.contains("loss")) return;
+  const auto target = at::tensor(c.input.at("target").get<Sizes>());
+  const auto loss = at::cross_entropy_loss(output, target);
+  EXPECT_NEAR(loss.item<double>(), c.expect.at("loss"), 1e-9);
+  loss.backward();
+  expect_gradients(*model, c.expect.at("grad_norms"));
+}
+
+}  // namespace
+}  // namespace ddptrain
