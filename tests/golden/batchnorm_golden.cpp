@@ -1,4 +1,5 @@
 // Batch norm over ranks, each rank a thread, against one batch norm over the whole batch.
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +8,8 @@
 
 #include "distributed/group.h"
 #include "models/model.h"
+#include "support/fragment.h"
 #include "support/golden.h"
-#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -92,7 +93,7 @@ void on_every_rank(std::vector<Rank>& ranks, const Body& body) {
 }
 
 void train_step(Rank& rank, const at::Tensor& inputs, const at::Tensor& gradients) {
-  for (auto& [name, tensor] : rank.model->named_parameters()) tensor.mutable_grad() = {};
+  for (auto& [name, tensor] : rank.model->named_parameters()) tensor.mutable_grad() = at::Tensor();
   const auto input = inputs.narrow(0, rank.first, rank.rows).clone().set_requires_grad(true);
   const Pass pass{.training = true, .statistics = rank.group.get()};
   rank.output = rank.model->forward(input, pass);
@@ -113,7 +114,7 @@ void expect_parameter_gradients(const std::vector<Rank>& ranks, const json& expe
       const auto parameter = find(ranks[r].model->named_parameters(), "0." + name);
       if (!parameter.defined()) return;
       const auto own = parameter.grad();
-      total = total.defined() ? total + own : own;
+      total = total.defined() ? total.add(own) : own;
       if (expected.contains("per_rank"))
         expect_equal(own, expected.at("per_rank")[r].at(name + "_grad"), name + " of a rank");
     }
