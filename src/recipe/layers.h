@@ -19,6 +19,7 @@ struct Source {
 /// paths not yet.
 struct Layered {
   Node tree;
+  std::vector<Node> layers;  // each file and override by itself, weakest first
   Problems problems;
   std::vector<Source> sources;  // every file read, bases before what extends them
 };

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "config/catalog.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 
@@ -56,7 +56,7 @@ struct Options {
 };
 
 Options read(const char* json) {
-  return decode<Options>(golden::to_node(nlohmann::json::parse(json)));
+  return decode<Options>(to_node(nlohmann::json::parse(json)));
 }
 
 TEST(Decode, LeavesAbsentKeysAtTheirDefaults) {

@@ -1,0 +1,64 @@
+#include "config/complete.h"
+
+namespace ddptrain {
+namespace {
+
+/// The fields of a record or component; keys that the shape does not know follow as written.
+void complete_fields(Node& result, const Node& given, const Shape& shape,
+                     const Catalogs& catalogs) {
+  for (const auto& child : shape.children) {
+    const Node* value = given.find(child.key);
+    result.set(child.key, complete(value ? *value : child.initial, child, catalogs));
+  }
+  for (const auto& member : given.members)
+    if (!result.find(member.key)) result.members.push_back(member);
+}
+
+Node complete_record(const Node& node, const Shape& shape, const Catalogs& catalogs) {
+  Node given = node;
+  if (!given.is_map()) {
+    const bool list = node.is_list() && !shape.list_shorthand.empty();
+    given = Node::map({{list ? shape.list_shorthand : shape.shorthand, node.place, node}});
+  }
+  Node result = Node::map({}, node.place);
+  complete_fields(result, given, shape, catalogs);
+  return result;
+}
+
+}  // namespace
+
+Node complete_component(const Node& node, const std::string& kind, const Catalogs& catalogs) {
+  Node given = node;
+  if (node.is_scalar()) given = Node::map({{"type", node.place, node}}, node.place);
+  const auto catalog = catalogs.find(kind);
+  const Node* type = given.find("type");
+  if (catalog == catalogs.end() || type == nullptr) return given;
+  const auto* entry = catalog->second->find(type->text);
+  if (entry == nullptr) return given;
+  Node result = Node::map({{"type", type->place, *type}}, given.place);
+  complete_fields(result, given, shape_of(entry->fields), catalogs);
+  return result;
+}
+
+Node complete(const Node& node, const Shape& shape, const Catalogs& catalogs) {
+  if (node.is_null()) return node;
+  if (shape.automatic && node.is_scalar() && node.text == "auto") return node;
+  Node result = node;
+  switch (shape.kind) {
+    case Shape::Kind::component:
+      return complete_component(node, shape.component, catalogs);
+    case Shape::Kind::record:
+      return complete_record(node, shape, catalogs);
+    case Shape::Kind::list:
+      for (auto& item : result.items) item = complete(item, shape.children[0], catalogs);
+      return result;
+    case Shape::Kind::table:
+      for (auto& member : result.members)
+        member.value = complete(member.value, shape.children[0], catalogs);
+      return result;
+    default:
+      return result;
+  }
+}
+
+}  // namespace ddptrain

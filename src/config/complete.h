@@ -1,0 +1,15 @@
+// A written tree with every default filled in.
+#pragma once
+
+#include <string>
+
+#include "config/shape.h"
+
+namespace ddptrain {
+
+/// Shorthands spelled out, absent keys with their defaults, components with theirs, at any depth.
+/// The tree has passed check().
+Node complete(const Node& node, const Shape& shape, const Catalogs& catalogs);
+Node complete_component(const Node& node, const std::string& kind, const Catalogs& catalogs);
+
+}  // namespace ddptrain

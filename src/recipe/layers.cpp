@@ -1,0 +1,119 @@
+#include "recipe/layers.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "config/reader.h"
+#include "config/scalar.h"
+#include "recipe/merge.h"
+#include "recipe/overrides.h"
+#include "recipe/references.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostFiles = 200;
+
+/// Where one file is named: in another's `extends`, or on the command line.
+struct Named {
+  std::string file;
+  Place place;
+};
+
+class Reader {
+ public:
+  explicit Reader(Layered& result) : result_(result) {}
+
+  /// The file over what it extends.
+  Node file(const Named& named) {
+    if (!enter(named)) return Node::map();
+    chain_.push_back(named.file);
+    auto own = read(named);
+    Node merged = Node::map({}, own.place);
+    for (const auto& base : take_bases(own, named.file)) merge(merged, file(base));
+    chain_.pop_back();
+    std::erase_if(own.members, [](const Member& m) { return m.key.starts_with("x-"); });
+    result_.layers.push_back(own);
+    merge(merged, own);
+    return merged;
+  }
+
+ private:
+  void problem(const std::string& rule, const Place& place, const std::string& message) {
+    result_.problems.push_back({Severity::error, rule, place, "", message});
+  }
+
+  bool enter(const Named& named) {
+    if (std::find(chain_.begin(), chain_.end(), named.file) != chain_.end()) {
+      auto chain = chain_;
+      chain.push_back(named.file);
+      problem("extends-cycle", named.place, join(chain, " extends "));
+      return false;
+    }
+    if (result_.sources.size() < kMostFiles) return true;
+    problem("extends", named.place, "more than " + std::to_string(kMostFiles) + " files");
+    return false;
+  }
+
+  Node read(const Named& named) {
+    std::string text;
+    try {
+      text = read_text(named.file);
+    } catch (const Error& error) {
+      problem("file", named.place, error.what());
+      return Node::map();
+    }
+    auto result = read_yaml(text, named.file);
+    result_.sources.push_back({named.file, std::move(text)});
+    for (auto& found : result.problems) result_.problems.push_back(std::move(found));
+    return result.tree.is_map() ? std::move(result.tree) : Node::map();
+  }
+
+  /// Removes `extends` from the tree; files are relative to the one that names them.
+  std::vector<Named> take_bases(Node& tree, const std::string& from) {
+    std::vector<Named> bases;
+    const Node* extends = tree.find("extends");
+    if (!extends) return bases;
+    const bool one = extends->is_scalar();
+    const auto items = one ? std::vector<Node>{*extends} : extends->items;
+    if (!one && !extends->is_list())
+      problem("extends", extends->place, "write a file or a list of files");
+    for (const auto& item : items) {
+      if (!item.is_scalar() || item.text.empty()) {
+        problem("extends", item.place, describe(item) + " is not a file");
+        continue;
+      }
+      const auto text = replace_environment(item.text, item.place, result_.problems);
+      const auto path = std::filesystem::path(from).parent_path() / text;
+      bases.push_back({path.lexically_normal().string(), item.place});
+    }
+    std::erase_if(tree.members, [](const Member& m) { return m.key == "extends"; });
+    return bases;
+  }
+
+  Layered& result_;
+  std::vector<std::string> chain_;
+};
+
+}  // namespace
+
+Layered read_layers(const std::vector<std::string>& files,
+                    const std::vector<std::string>& overrides) {
+  Layered result;
+  result.tree = Node::map({}, {files.empty() ? "command line" : files.back(), 1, 1, 1});
+  Reader reader(result);
+  for (const auto& file : files)
+    merge(result.tree, reader.file({std::filesystem::path(file).lexically_normal().string(), {}}));
+  if (has_errors(result.problems)) return result;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const Place place{"command line", static_cast<int>(i) + 1, 0, 1};
+    result.layers.push_back(apply_override(result.tree, overrides[i], place, result.problems));
+  }
+  replace_references(result.tree, result.problems);
+  return result;
+}
+
+}  // namespace ddptrain

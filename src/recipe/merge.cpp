@@ -1,0 +1,45 @@
+#include "recipe/merge.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace ddptrain {
+namespace {
+
+/// Where a bare word names a component, so that later layers may add options to it.
+bool names_component(std::string_view path) {
+  constexpr std::array<std::string_view, 7> paths{"model",     "data",     "data.sampler", "loss",
+                                                  "optimizer", "schedule", "train.clip"};
+  return std::find(paths.begin(), paths.end(), path) != paths.end();
+}
+
+bool changes_type(const Node& weak, const Node& strong) {
+  const auto* before = weak.find("type");
+  const auto* now = strong.find("type");
+  return now && before && before->text != now->text;
+}
+
+}  // namespace
+
+void merge(Node& weak, const Node& strong, const std::string& path) {
+  const bool word = weak.is_scalar() && strong.is_map() && names_component(path);
+  if (word) weak = Node::map({{"type", weak.place, weak}}, weak.place);
+  if (!weak.is_map() || !strong.is_map() || changes_type(weak, strong)) {
+    weak = strong;
+    return;
+  }
+  weak.place = strong.place;
+  for (const auto& member : strong.members) {
+    Node* before = weak.find(member.key);
+    if (!before) {
+      weak.members.push_back(member);
+      continue;
+    }
+    Node merged = std::move(*before);
+    merge(merged, member.value, path.empty() ? member.key : path + "." + member.key);
+    weak.set(member.key, std::move(merged), member.place);
+  }
+}
+
+}  // namespace ddptrain

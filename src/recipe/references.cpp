@@ -1,0 +1,132 @@
+#include "recipe/references.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+#include "base/text.h"
+#include "config/scalar.h"
+#include "recipe/address.h"
+
+namespace ddptrain {
+namespace {
+
+struct BadReference {
+  std::string message;
+};
+
+/// ${env:NAME} or ${env:NAME:-default} without the dollar and braces.
+std::string environment_value(const std::string& inside) {
+  const auto rest = inside.substr(4);
+  const auto dash = rest.find(":-");
+  const auto name = rest.substr(0, dash);
+  const char* value = std::getenv(name.c_str());
+  if (value && (*value != '\0' || dash == std::string::npos)) return value;
+  if (dash != std::string::npos) return rest.substr(dash + 2);
+  throw BadReference{"the environment has no '" + name + "'; set it, or write '${env:" + name +
+                     ":-default}'"};
+}
+
+/// Replaces each ${...} by what `value_of` says of its inside.
+std::string replace(const std::string& text,
+                    const std::function<std::string(const std::string&)>& value_of) {
+  std::string result;
+  std::size_t at = 0;
+  for (;;) {
+    const auto open = text.find("${", at);
+    result += text.substr(at, open - at);
+    if (open == std::string::npos) return result;
+    const auto close = text.find('}', open);
+    if (close == std::string::npos) throw BadReference{"'${' is not closed by '}'"};
+    result += value_of(text.substr(open + 2, close - open - 2));
+    at = close + 1;
+  }
+}
+
+/// "a.b" when the whole text is ${a.b}.
+std::optional<std::string> whole_key(const std::string& text) {
+  const bool whole = text.starts_with("${") && text.find('}') == text.size() - 1;
+  if (!whole || text.starts_with("${env:")) return {};
+  return text.substr(2, text.size() - 3);
+}
+
+/// Walks the tree; a key that is referred to is resolved first.
+class References {
+ public:
+  References(Node& root, Problems& problems) : root_(root), problems_(problems) {}
+
+  void walk(Node& node, const std::string& path) {
+    if (node.is_scalar() && node.text.find("${") != std::string::npos) scalar(node, path);
+    for (std::size_t i = 0; i < node.items.size(); ++i)
+      walk(node.items[i], path + "[" + std::to_string(i) + "]");
+    for (auto& member : node.members)
+      walk(member.value, path.empty() ? member.key : path + "." + member.key);
+  }
+
+ private:
+  void scalar(Node& node, const std::string& path) try {
+    const Place place = node.place;
+    if (const auto key = whole_key(node.text)) {
+      Node value = resolve(*key);
+      value.place = place;
+      node = std::move(value);
+      return;
+    }
+    node.text = replace(node.text, [&](const std::string& inside) { return text_of(inside); });
+    if (!node.quoted && is_null_text(node.text)) node.quoted = true;
+  } catch (const BadReference& bad) {
+    problems_.push_back({Severity::error, "reference", node.place, path, bad.message});
+  }
+
+  std::string text_of(const std::string& inside) {
+    if (inside.starts_with("env:")) return environment_value(inside);
+    const auto value = resolve(inside);
+    if (!value.is_scalar()) throw BadReference{"'${" + inside + "}' is not a single value"};
+    return value.text;
+  }
+
+  /// The value of another key, its own references replaced.
+  Node resolve(const std::string& key) {
+    const auto address = read_address(key);
+    const Node* found = address ? find_at(root_, *address) : nullptr;
+    if (!found) throw BadReference{"'${" + key + "}' names no key that this recipe sets"};
+    if (std::find(under_way_.begin(), under_way_.end(), key) != under_way_.end())
+      throw BadReference{"'${" + key + "}' refers to itself"};
+    under_way_.push_back(key);
+    Node value = *found;
+    const auto before = problems_.size();
+    walk(value, key);
+    under_way_.pop_back();
+    if (problems_.size() > before) {
+      const auto message = problems_.back().message;
+      problems_.resize(before);
+      throw BadReference{message};
+    }
+    return value;
+  }
+
+  Node& root_;
+  Problems& problems_;
+  std::vector<std::string> under_way_;
+};
+
+}  // namespace
+
+void replace_references(Node& tree, Problems& problems) {
+  References(tree, problems).walk(tree, "");
+}
+
+std::string replace_environment(const std::string& text, const Place& place, Problems& problems) {
+  try {
+    return replace(text, [](const std::string& inside) {
+      if (inside.starts_with("env:")) return environment_value(inside);
+      throw BadReference{"only '${env:NAME}' can stand here"};
+    });
+  } catch (const BadReference& bad) {
+    problems.push_back({Severity::error, "reference", place, "", bad.message});
+    return text;
+  }
+}
+
+}  // namespace ddptrain

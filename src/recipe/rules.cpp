@@ -1,0 +1,198 @@
+// Rules between parts of a recipe. Each reads values and traits, never classes.
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "config/encode.h"
+#include "recipe/batch_plan.h"
+#include "recipe/load.h"
+
+namespace ddptrain {
+namespace {
+
+struct Rules {
+  const Recipe& recipe;
+  const Node& tree;
+  const Catalogs& catalogs;
+  Problems& problems;
+
+  void report(Severity severity, const std::string& rule, const std::string& path,
+              const std::string& message) const {
+    problems.push_back({severity, rule, nearest_place(path), path, message});
+  }
+  void error(const std::string& rule, const std::string& path, const std::string& message) const {
+    report(Severity::error, rule, path, message);
+  }
+  void warn(const std::string& path, const std::string& message) const {
+    report(Severity::warning, "no-effect", path, message);
+  }
+
+  /// The place of an option, or of what holds it.
+  Place nearest_place(std::string path) const {
+    while (!path.empty()) {
+      if (const auto place = place_of(tree, path); place.known()) return place;
+      const auto dot = path.rfind('.');
+      path = dot == std::string::npos ? "" : path.substr(0, dot);
+    }
+    return tree.place;
+  }
+
+  const EntryBase* entry(const ChoiceBase& choice) const {
+    const auto catalog = catalogs.find(choice.kind());
+    return catalog == catalogs.end() ? nullptr : catalog->second->find(choice.type());
+  }
+};
+
+/// How many devices the recipe itself says; nothing when that depends on the machine.
+std::optional<std::int64_t> written_devices(const Recipe& recipe) {
+  const auto& parallel = recipe.parallel;
+  if (parallel.mode == Mode::none) return 1;
+  if (!parallel.devices.ids.empty()) return static_cast<std::int64_t>(parallel.devices.ids.size());
+  return parallel.devices.count.value;
+}
+
+void batch_is_cut_evenly(const Rules& rules) {
+  const auto devices = written_devices(rules.recipe);
+  try {
+    // Without a number of devices one device still shows what no machine can cut.
+    if (devices || !rules.recipe.batch.global) plan_batch(rules.recipe.batch, devices.value_or(1));
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    const auto colon = text.find(": ");
+    rules.error("batch", text.substr(0, colon), text.substr(colon + 2));
+  }
+}
+
+void devices_fit_the_mode(const Rules& rules) {
+  const auto& parallel = rules.recipe.parallel;
+  const bool several =
+      parallel.devices.ids.size() > 1 || parallel.devices.count.value.value_or(1) > 1;
+  if (parallel.mode == Mode::none && several)
+    rules.error("devices", "parallel.devices",
+                "mode none runs on one device; write 'parallel.mode: ddp' (or dp)");
+  if (parallel.device == DeviceKind::cpu && !parallel.devices.ids.empty())
+    rules.error("devices", "parallel.devices",
+                "a list names CUDA devices; on the CPU write how many, as in 'devices: 2'");
+  auto ids = parallel.devices.ids;
+  std::sort(ids.begin(), ids.end());
+  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+    rules.error("devices", "parallel.devices", "a device is listed twice");
+}
+
+void momentum_is_there_to_cycle(const Rules& rules) {
+  const auto* schedule = rules.entry(rules.recipe.schedule);
+  const auto* optimizer = rules.entry(rules.recipe.optimizer);
+  if (!schedule || !optimizer || !schedule->has("momentum")) return;
+  if (!optimizer->has("momentum"))
+    rules.warn("schedule",
+               "'" + schedule->name + "' cycles momentum, and '" + optimizer->name + "' has none");
+}
+
+void sync_bn_has_batch_norm(const Rules& rules) {
+  if (!rules.recipe.parallel.sync_bn) return;
+  const auto* model = rules.entry(rules.recipe.model);
+  if (model && !model->has("batch_norm"))
+    rules.error("no-effect", "parallel.sync_bn", "'" + model->name + "' has no batch norm");
+  else if (rules.recipe.parallel.mode == Mode::none)
+    rules.warn("parallel.sync_bn", "mode none has one device: there is nothing to synchronise");
+}
+
+/// Whether a is longer than b, where their units can be compared.
+bool is_longer(const Duration& a, const Duration& b) {
+  return a.unit == b.unit && a.count > b.count;
+}
+
+void warmup_fits_the_run(const Rules& rules) {
+  const auto* warmup = rules.recipe.schedule.node().find("warmup");
+  if (!warmup || warmup->is_null()) return;
+  const Node* value = warmup->is_map() ? warmup->find("duration") : warmup;
+  Duration length;
+  std::string why;
+  if (!value || !parse(*value, length, why)) return;
+  const auto& run = rules.recipe.train.duration;
+  if (is_longer(length, run))
+    rules.error(
+        "warmup", "schedule.warmup",
+        "'" + to_text(length) + "' of warm-up is longer than the run of '" + to_text(run) + "'");
+}
+
+void periods_fit_the_run(const Rules& rules) {
+  const auto& run = rules.recipe.train.duration;
+  const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
+    if (is_longer(every, run) && every != epochs(1))
+      rules.warn(path, "'" + to_text(every) + "' is longer than the run of '" + to_text(run) +
+                           "': " + what + " only at its end");
+  };
+  check(rules.recipe.eval.every, "eval.every", "evaluation comes");
+  check(rules.recipe.checkpoint.every, "checkpoint.every", "a checkpoint comes");
+}
+
+/// Whether evaluation computes a metric: "accuracy", "valid/accuracy", or one of a metric's several
+/// values such as "accuracy/cat".
+bool is_computed(const Recipe& recipe, const std::string& name) {
+  std::string bare = name;
+  for (const std::string split : {"valid/", "valid_ema/", "train/"})
+    if (bare.starts_with(split)) bare = bare.substr(split.size());
+  if (bare == "loss") return true;
+  return std::any_of(recipe.metrics.begin(), recipe.metrics.end(), [&](const auto& metric) {
+    return bare == metric.type() || bare.starts_with(metric.type());
+  });
+}
+
+void named_metrics_are_computed(const Rules& rules) {
+  const auto check = [&](const std::string& name, const std::string& path) {
+    if (!is_computed(rules.recipe, name))
+      rules.error("metric", path, "'" + name + "' is not among the metrics; add it to 'metrics'");
+  };
+  const auto& best = rules.recipe.checkpoint.keep_best;
+  if (best) check(best->metric, "checkpoint.keep_best.metric");
+  for (const auto& [name, bounds] : rules.recipe.expect) check(name, "expect." + name);
+  for (std::size_t i = 0; i < rules.recipe.callbacks.size(); ++i) {
+    const auto* metric = rules.recipe.callbacks[i].node().find("metric");
+    if (metric && metric->is_scalar())
+      check(metric->text, "callbacks[" + std::to_string(i) + "].metric");
+  }
+}
+
+void precision_fits_the_device(const Rules& rules) {
+  const auto precision = rules.recipe.train.precision;
+  if (rules.recipe.parallel.device != DeviceKind::cpu) return;
+  if (precision == Precision::tf32)
+    rules.warn("train.precision", "tf32 is a mode of CUDA devices; the CPU computes in fp32");
+  if (precision == Precision::fp16)
+    rules.warn("train.precision", "fp16 is slow on the CPU; bf16 is made for it");
+}
+
+template <class Options>
+bool differ(Options a, Options b) {
+  return to_yaml(encode(a)) != to_yaml(encode(b));
+}
+
+// A resolved recipe writes every default, so only other values count as asked for.
+void options_take_effect(const Rules& rules) {
+  const auto& recipe = rules.recipe;
+  if (recipe.parallel.mode != Mode::ddp && differ(recipe.parallel.ddp, DdpSpec{}))
+    rules.warn("parallel.ddp", "only mode ddp reads these options");
+  const bool same_share = recipe.policy.bad_samples == PolicySpec{}.bad_samples;
+  if (recipe.policy.on_bad_sample == OnBadSample::error && !same_share)
+    rules.warn("policy.bad_samples", "only 'on_bad_sample: skip' reads it");
+}
+
+}  // namespace
+
+Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& catalogs) {
+  Problems problems;
+  const Rules rules{recipe, tree, catalogs, problems};
+  batch_is_cut_evenly(rules);
+  devices_fit_the_mode(rules);
+  momentum_is_there_to_cycle(rules);
+  sync_bn_has_batch_norm(rules);
+  warmup_fits_the_run(rules);
+  periods_fit_the_run(rules);
+  named_metrics_are_computed(rules);
+  precision_fits_the_device(rules);
+  options_take_effect(rules);
+  return problems;
+}
+
+}  // namespace ddptrain
