@@ -48,8 +48,8 @@ class ReduceLrOnPlateau final : public Callback {
   }
 
   std::string state() const override {
-    nlohmann::json state{{"bad", bad_}, {"cooldown", cooldown_}, {"best", nullptr}};
-    if (std::isfinite(best_)) state["best"] = best_;
+    nlohmann::json state{{"bad", bad_}, {"cooldown", cooldown_}, {"best", best_}};
+    if (std::isinf(best_)) state["best"] = best_ > 0 ? "inf" : "-inf";  // no number in JSON
     return state.dump();
   }
 
@@ -57,7 +57,8 @@ class ReduceLrOnPlateau final : public Callback {
     const auto state = nlohmann::json::parse(text);
     bad_ = state.at("bad");
     cooldown_ = state.at("cooldown");
-    if (!state.at("best").is_null()) best_ = state.at("best");
+    const auto& best = state.at("best");
+    best_ = best.is_number() ? best.get<double>() : best == "inf" ? infinity : -infinity;
   }
 
  private:

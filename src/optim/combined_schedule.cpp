@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "optim/curve.h"
 #include "optim/schedule_catalog.h"
 #include "optim/timeline.h"
@@ -61,7 +62,7 @@ class CombinedSchedule final : public Schedule {
       sum += part.share.value;
     }
     if (std::abs(sum - 1) > 1e-6)
-      throw Error(Exit::recipe, "schedule.parts: shares add up to " + std::to_string(100 * sum) +
+      throw Error(Exit::recipe, "schedule.parts: shares add up to " + format_number(100 * sum) +
                                     " %, not to 100 %");
     return {shares, std::move(curves)};
   }
