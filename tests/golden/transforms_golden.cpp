@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/fragment.h"
 #include "transforms/decode.h"
 #include "transforms/geometry.h"
 #include "transforms/resample.h"
