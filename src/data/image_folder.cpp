@@ -32,21 +32,21 @@ struct ImageFolderOptions {
   }
 };
 
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
 std::vector<std::string> class_folders(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && !is_hidden(entry.path()))
+    if (is_folder(entry.path()) && !is_hidden(entry.path()))
       names.push_back(entry.path().filename().string());
   if (error)
     throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
   std::sort(names.begin(), names.end());
   return names;
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown);
 }
 
 void require_folder(const fs::path& folder, const std::string& option) {

@@ -140,20 +140,28 @@ class ThreadedLoader final : public Loader {
     return {&slot, first, slot.next_row};
   }
 
+  // What goes wrong here (no memory) is next()'s to say, as it is for rows.
   void open_next() {
     auto& slot = slot_of(opened_);
-    const auto& micro = plan_.micros[opened_];
-    const auto rows = micro.positions.size();
     slot = {};
-    slot.micro = &micro;
-    slot.batch = pool_.take(static_cast<std::int64_t>(rows));
-    slot.bad.assign(rows, 0);
-    slot.batch.first_row = micro.first_row;
-    slot.batch.indices.resize(rows);
-    for (std::size_t i = 0; i < rows; ++i)
-      slot.batch.indices[i] = plan_.order[static_cast<std::size_t>(micro.positions[i])];
-    ++opened_;
+    slot.micro = &plan_.micros[opened_++];
+    slot.bad.assign(slot.micro->positions.size(), 0);
     open_ = &slot;
+    try {
+      prepare(slot);
+    } catch (...) {
+      slot.error = std::current_exception();
+      slot.loaded = slot.next_row = slot.bad.size();
+    }
+  }
+
+  void prepare(Slot& slot) {
+    const auto& positions = slot.micro->positions;
+    slot.batch = pool_.take(static_cast<std::int64_t>(positions.size()));
+    slot.batch.first_row = slot.micro->first_row;
+    slot.batch.indices.clear();
+    for (const auto position : positions)
+      slot.batch.indices.push_back(plan_.order.at(static_cast<std::size_t>(position)));
   }
 
   void run(std::unique_lock<std::mutex>& lock, const Job& job) {

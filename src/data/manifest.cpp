@@ -100,6 +100,10 @@ void require_known_in_train(const ImageList& list) {
 ImageList read_manifest(const ManifestOptions& options) {
   const Csv csv(options.file);
   auto list = read_rows(options, csv);
+  if (options.valid.folder)
+    throw Error(Exit::recipe,
+                "data.valid.folder has no effect in a manifest; a column 'split' or "
+                "data.valid.fraction has");
   const bool has_split = csv.column("split").has_value();
   if (!has_split && !options.valid.fraction)
     throw Error(Exit::data,

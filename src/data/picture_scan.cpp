@@ -39,7 +39,8 @@ std::vector<std::string> PictureScan::pictures(const std::string& folder) const 
   std::error_code error;
   const auto start = root_ / folder;
   visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
-    if (!is_picture(entry.path()) || entry.is_directory()) return;
+    std::error_code unknown;
+    if (!is_picture(entry.path()) || entry.is_directory(unknown)) return;
     paths.push_back(entry.path().lexically_relative(root_).string());
   });
   if (error)

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "data/samplers.h"
 #include "data/torch_order.h"
@@ -71,6 +72,7 @@ void require_usable(const SamplerContext& context) {
 std::vector<double> weights_of(const SamplerContext& context) {
   require_usable(context);
   if (!context.weights.empty()) return context.weights;
+  log::warning("sampler weighted: the data has no weights, so all samples weigh the same");
   return std::vector<double>(static_cast<std::size_t>(context.size), 1.0);
 }
 

@@ -93,6 +93,18 @@ TEST(Loader, ThrowsTheFirstFailureOfABatchWhenThatBatchIsDue) {
   }
 }
 
+TEST(Loader, SaysWhatGoesWrongBeforeARowIsLoaded) {
+  NumbersDataset data(10);
+  for (int workers : {0, 2}) {
+    const auto loader = make_loader(data, with(workers));
+    auto plan = epoch_of(data, {5, 5});
+    plan.micros[1].positions[2] = 10;  // no such place in the order
+    loader->start(std::move(plan));
+    EXPECT_EQ(loader->next().rows, 5);
+    EXPECT_THROW(loader->next(), std::out_of_range);
+  }
+}
+
 TEST(Loader, LeavesBadRowsOutAndCountsThem) {
   NumbersDataset data(20);
   data.bad = {0, 7 * 3 % 20, 7 * 9 % 20};
