@@ -21,7 +21,7 @@ inline std::unique_ptr<Dataset> build_data(const nlohmann::json& section,
   return catalog<Dataset>().build(fragment<Dataset>(section), context);
 }
 
-/// The message of the data error that building or `use` gives.
+/// The message of the data error that building gives.
 inline std::string data_problem(const nlohmann::json& section, const DataContext& context = {}) {
   try {
     build_data(section, context);
