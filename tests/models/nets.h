@@ -1,0 +1,35 @@
+// Networks as a recipe would get them, and small questions about tensors.
+#pragma once
+
+#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/randn.h>
+
+#include <memory>
+
+#include "models/model.h"
+#include "support/fragment.h"
+
+namespace ddptrain::test {
+
+inline std::unique_ptr<Model> make_model(const nlohmann::json& recipe, ModelContext context = {}) {
+  if (!context.generator.defined()) {
+    context.generator = at::detail::getDefaultCPUGenerator().clone();
+    context.generator.set_current_seed(1);
+  }
+  return catalog<Model>().build(fragment<Model>(recipe), context);
+}
+
+inline at::Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  for (const auto& t : tensors)
+    if (t.name == name) return t.tensor;
+  return {};
+}
+
+inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return a.numel() == 0 ? 0 : a.sub(b).abs().max().item<double>();
+}
+
+inline at::Tensor noise(std::vector<std::int64_t> shape) { return at::randn(shape); }
+
+}  // namespace ddptrain::test

@@ -1,0 +1,135 @@
+// What all networks have in common, and the small ones.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "models/convolution.h"
+#include "models/pooling.h"
+#include "nets.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using test::largest_difference;
+using test::make_model;
+using test::noise;
+
+std::vector<std::string> names(const Module& model) {
+  std::vector<std::string> all;
+  for (const auto& t : model.named_parameters()) all.push_back(t.name);
+  return all;
+}
+
+// Every architecture at its smallest: a batch, a batch of 0 rows, gradients for all parameters.
+class Networks : public testing::TestWithParam<std::string> {};
+
+TEST_P(Networks, TrainsInChannelsLastAndAcceptsNoRows) {
+  const auto model = make_model({{"type", GetParam()}, {"num_classes", 5}});
+  model->channels_last();
+  const auto x = noise({2, 3, 64, 64}).contiguous(at::MemoryFormat::ChannelsLast);
+  model->forward(x, {.training = true}).sum().backward();
+  for (const auto& [name, tensor] : model->named_parameters()) EXPECT_TRUE(tensor.grad().defined());
+  const auto none = model->forward(x.narrow(0, 0, 0), {.training = true});
+  EXPECT_EQ(none.sizes(), (at::IntArrayRef{0, 5}));
+  none.sum().backward();
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, Networks, testing::Values("resnet18", "xresnet18", "xse_resnext18"),
+                         [](const auto& network) { return network.param; });
+
+TEST(XResNet, TakesEveryPoolAndWidth) {
+  for (const auto* pool : {"average", "max", "max_blur"}) {
+    const auto model = make_model({{"type", "xresnet18"},
+                                   {"num_classes", 3},
+                                   {"pool", pool},
+                                   {"in_channels", 1},
+                                   {"stem", {8, 8, 16}},
+                                   {"widen", 0.5},
+                                   {"self_attention", true},
+                                   {"activation", "mish"}});
+    EXPECT_EQ(model->forward(noise({2, 1, 66, 66}), {}).sizes(), (at::IntArrayRef{2, 3}));
+  }
+}
+
+TEST(Classes, ComeFromTheDataOrTheRecipe) {
+  EXPECT_THROW(make_model({{"type", "resnet18"}}), Error);
+  ModelContext data;
+  data.classes = 7;
+  data.sample = {1, 28, 28};
+  const auto model = make_model({{"type", "mnist_net"}}, data);
+  EXPECT_EQ(model->forward(noise({2, 1, 28, 28}), {}).sizes(), (at::IntArrayRef{2, 7}));
+}
+
+TEST(MnistNet, HasTheExamplesNames) {
+  EXPECT_EQ(names(*make_model({{"type", "mnist_net"}, {"num_classes", 10}})),
+            (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
+                                      "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}));
+}
+
+TEST(MnistNet, EndsInLogProbabilitiesWhenAsked) {
+  const auto model =
+      make_model({{"type", "mnist_net"}, {"num_classes", 10}, {"log_softmax", true}});
+  const auto sums = model->forward(noise({3, 1, 28, 28}), {}).exp().sum(1);
+  EXPECT_LT(largest_difference(sums, at::ones({3})), 1e-5);
+}
+
+TEST(Mlp, FlattensWhatItGets) {
+  ModelContext data;
+  data.classes = 4;
+  data.sample = {2, 3};
+  const auto model = make_model(
+      {{"type", "mlp"}, {"hidden", {8, 6}}, {"batch_norm", true}, {"dropout", 0.1}}, data);
+  EXPECT_EQ(names(*model).front(), "1.weight");
+  EXPECT_EQ(model->forward(noise({5, 2, 3}), {.training = true}).sizes(), (at::IntArrayRef{5, 4}));
+}
+
+TEST(Sequential, NumbersItsLayersAndFindsTheirSizes) {
+  const json conv = {{"type", "conv"}, {"out", 6}, {"padding", 1}};
+  const auto model = make_model({{"type", "sequential"},
+                                 {"input", {3, 8, 8}},
+                                 {"layers",
+                                  {conv, "batch_norm", "relu", "max_pool", "adaptive_avg_pool",
+                                   "flatten", json{{"type", "linear"}, {"out", 5}}}}});
+  EXPECT_EQ(names(*model), (std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias",
+                                                     "6.weight", "6.bias"}));
+  EXPECT_EQ(model->forward(noise({2, 3, 8, 8}), {}).sizes(), (at::IntArrayRef{2, 5}));
+}
+
+TEST(Sequential, RefusesLayersThatDoNotFit) {
+  const json linear = {{"type", "linear"}, {"out", 5}};
+  EXPECT_THROW(make_model({{"type", "sequential"}, {"input", {3, 8, 8}}, {"layers", {linear}}}),
+               Error);
+  const json wide = {{"type", "conv"}, {"out", 5}, {"kernel", 9}};
+  EXPECT_THROW(make_model({{"type", "sequential"}, {"input", {3, 8, 8}}, {"layers", {wide}}}),
+               Error);
+  EXPECT_THROW(make_model({{"type", "sequential"}, {"layers", {linear}}}), Error);
+}
+
+TEST(MaxBlurPool, BlursTheMaximaOfPairs) {
+  MaxBlurPool pool;
+  const auto x = at::arange(16, at::kFloat).view({1, 1, 4, 4});
+  // Maxima of 2x2 windows at every place: 5 6 7 / 9 10 11 / 13 14 15, borders zero.
+  const auto y = pool.forward(x, {});
+  EXPECT_EQ(y.sizes(), (at::IntArrayRef{1, 1, 2, 2}));
+  EXPECT_FLOAT_EQ(y[0][0][0][0].item<float>(), (4 * 5 + 2 * 6 + 2 * 9 + 10) / 16.F);
+  EXPECT_FLOAT_EQ(y[0][0][1][1].item<float>(), (4 * 15 + 2 * 14 + 2 * 11 + 10) / 16.F);
+  EXPECT_EQ(pool.forward(noise({1, 2, 5, 7}), {}).sizes(), (at::IntArrayRef{1, 2, 3, 4}));
+}
+
+// torch.manual_seed(42); Linear(4, 3); Conv2d(2, 2, 3): tests/golden/rng.json, layer_init/s42.
+TEST(Layers, DrawTheirFirstWeightsAsTorchDoes) {
+  auto generator = at::detail::getDefaultCPUGenerator().clone();
+  generator.set_current_seed(42);
+  const Linear linear(4, 3, generator);
+  EXPECT_NEAR(linear.weight()[0][0].item<double>(), 0.38226926, 1e-7);
+  EXPECT_NEAR(linear.bias()[2].item<double>(), 0.24109405, 1e-7);
+  const Convolution convolution({.in = 2, .out = 2, .kernel = 3, .bias = true}, generator);
+  EXPECT_NEAR(convolution.weight().flatten()[0].item<double>(), -0.03327904, 1e-7);
+  EXPECT_NEAR(convolution.weight().flatten()[3].item<double>(), -0.110035226, 1e-7);
+}
+
+}  // namespace
+}  // namespace ddptrain
