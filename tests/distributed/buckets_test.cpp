@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "nets.h"
+#include "compare.h"
 
 namespace ddptrain {
 namespace {

@@ -1,7 +1,6 @@
 // On the same batch none, dp and ddp give the same gradients, however the batch is cut.
 #include "distributed/engine.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randperm.h>
@@ -11,63 +10,13 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "nets.h"
+#include "compare.h"
 
 namespace ddptrain {
 namespace {
 
 using namespace test;
 using testing::HasSubstr;
-
-EngineOptions in_double() {
-  EngineOptions options;
-  options.numerics.parameters = at::kDouble;
-  options.bucket_bytes = 256;  // several buckets even in a small net
-  return options;
-}
-
-Tensors by_single(const Net::Options& net, const std::vector<Batch>& batches,
-                  const EngineOptions& options = in_double(), std::int64_t accumulate = 1) {
-  const auto engine = make_single_engine(factory(net), options);
-  return descend(*engine, batches, {accumulate, 0, 1});
-}
-
-Tensors by_dp(const Net::Options& net, const std::vector<Batch>& batches, EngineOptions options,
-              int replicas, std::int64_t accumulate = 1) {
-  options.replicas = replicas;
-  const auto engine = make_dp_engine(factory(net), options);
-  return descend(*engine, batches, {accumulate, 0, 1});
-}
-
-/// Every rank's gradients; they must be the same to the last bit.
-Tensors by_ddp(const Net::Options& net, const std::vector<Batch>& batches,
-               const EngineOptions& options, int ranks, std::int64_t accumulate = 1) {
-  std::vector<Tensors> all(static_cast<std::size_t>(ranks));
-  play_all(ranks, [&](World& world) {
-    const auto engine = make_ddp_engine(factory(net), options, world);
-    all[static_cast<std::size_t>(world.rank)] =
-        descend(*engine, batches, {accumulate, world.rank, ranks});
-  });
-  for (const auto& rank : all)
-    for (std::size_t i = 0; i < rank.size(); ++i)
-      EXPECT_TRUE(rank[i].defined() ? at::equal(rank[i], all[0][i]) : !all[0][i].defined());
-  return all[0];
-}
-
-void expect_same(const Tensors& actual, const Tensors& expected) {
-  double whole = 0;
-  for (const auto& tensor : expected)
-    if (tensor.defined()) whole = std::hypot(whole, length(tensor));
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_EQ(actual[i].defined(), expected[i].defined()) << "tensor " << i;
-    if (!expected[i].defined()) continue;
-    const double size = length(expected[i]);
-    const double difference = length(actual[i] - expected[i]);
-    EXPECT_LE(difference, size < 1e-12 * whole ? 1e-12 * whole : 1e-10 * size) << "tensor " << i;
-  }
-  EXPECT_LE(distance(actual, expected), 1e-12);
-}
 
 const std::vector<Batch>& even() {
   static const std::vector<Batch> batches{samples(8, "a"), samples(8, "b"), samples(8, "c")};
@@ -82,13 +31,13 @@ const std::vector<Batch>& uneven() {
 
 TEST(Engines, SeveralMicroBatchesAreOneLargeBatch) {
   for (const auto& batches : {even(), uneven()})
-    expect_same(by_single({}, batches, in_double(), 2), by_single({}, batches));
+    expect_same(by_single(factory(), batches, in_double(), 2), by_single(factory(), batches));
 }
 
 TEST(Engines, DpIsOneProcess) {
   for (const auto& batches : {even(), uneven()}) {
-    expect_same(by_dp({}, batches, in_double(), 2), by_single({}, batches));
-    expect_same(by_dp({}, batches, in_double(), 4, 2), by_single({}, batches));
+    expect_same(by_dp(factory(), batches, in_double(), 2), by_single(factory(), batches));
+    expect_same(by_dp(factory(), batches, in_double(), 4, 2), by_single(factory(), batches));
   }
 }
 
@@ -96,19 +45,20 @@ TEST(Engines, DdpIsOneProcess) {
   for (const auto& batches : {even(), uneven()})
     for (const int ranks : {1, 2, 4})
       for (const std::int64_t accumulate : {1, 2})
-        expect_same(by_ddp({}, batches, in_double(), ranks, accumulate), by_single({}, batches));
+        expect_same(by_ddp(factory(), batches, in_double(), ranks, accumulate),
+                    by_single(factory(), batches));
 }
 
 TEST(Engines, DdpWithoutBucketViewsIsTheSame) {
   auto options = in_double();
   options.gradient_as_bucket_view = false;
-  expect_same(by_ddp({}, uneven(), options, 2, 2), by_single({}, uneven()));
+  expect_same(by_ddp(factory(), uneven(), options, 2, 2), by_single(factory(), uneven()));
 }
 
 TEST(Engines, OneBucketOrManyGiveTheSame) {
   auto options = in_double();
   options.bucket_bytes = 25 << 20;
-  expect_same(by_ddp({}, even(), options, 4), by_ddp({}, even(), in_double(), 4));
+  expect_same(by_ddp(factory(), even(), options, 4), by_ddp(factory(), even(), in_double(), 4));
 }
 
 TEST(Engines, TotalsAreSummedOverRanksAndReplicas) {
@@ -128,36 +78,36 @@ TEST(Engines, TotalsAreSummedOverRanksAndReplicas) {
 TEST(Engines, InFloatOnlyRoundingDiffers) {
   EngineOptions options;
   options.bucket_bytes = 256;
-  const Net::Options net{false, false, false};
+  const auto model = factory({false, false, false});
   const std::vector<Batch> batches{samples(24)};
   auto permuted = batches;
   const auto order = at::randperm(24, at::kLong);
   permuted[0].inputs[0] = batches[0].inputs[0].index_select(0, order);
   permuted[0].targets[0] = batches[0].targets[0].index_select(0, order);
-  const auto one = by_single(net, batches, options);
-  const double rounding = distance(by_single(net, permuted, options), one);
+  const auto one = by_single(model, batches, options);
+  const double rounding = distance(by_single(model, permuted, options), one);
   for (const auto& gradients :
-       {by_dp(net, batches, options, 2), by_ddp(net, batches, options, 4)}) {
+       {by_dp(model, batches, options, 2), by_ddp(model, batches, options, 4)}) {
     EXPECT_LE(distance(gradients, one), 1e-5);
     EXPECT_LE(distance(gradients, one), 3 * std::max(rounding, 1e-7));
   }
 }
 
 TEST(UnusedParameters, HaveNoGradientInOneProcess) {
-  const auto gradients = by_single({true, false, true}, {samples(4), samples(4)});
+  const auto gradients = by_single(factory({true, false, true}), {samples(4), samples(4)});
   EXPECT_FALSE(gradients[2].defined());  // step 0 does not use 'spare'
   EXPECT_TRUE(gradients[6].defined());   // step 1 does
 }
 
 TEST(UnusedParameters, AreTheSameUnderEveryEngineWhereAllowed) {
-  const Net::Options net{true, false, true};
+  const auto model = factory({true, false, true});
   auto options = in_double();
   options.find_unused_parameters = true;
-  const auto expected = by_single(net, even());
-  expect_same(by_dp(net, even(), options, 2), expected);
-  expect_same(by_ddp(net, even(), options, 2, 2), expected);
+  const auto expected = by_single(model, even());
+  expect_same(by_dp(model, even(), options, 2), expected);
+  expect_same(by_ddp(model, even(), options, 2, 2), expected);
   options.gradient_as_bucket_view = false;
-  expect_same(by_ddp(net, even(), options, 4), expected);
+  expect_same(by_ddp(model, even(), options, 4), expected);
 }
 
 std::string message(const std::exception_ptr& thrown) {
@@ -289,10 +239,10 @@ TEST(Dp, AReplicaThatFailsStopsAllAndSaysWhy) {
 
 TEST(Numerics, MixedPrecisionKeepsWeightsAndGradientsInFloat) {
   EngineOptions options;
-  const Net::Options net{false, false, false};
-  const auto exact = by_single(net, {samples(16)}, options);
+  const auto model = factory({false, false, false});
+  const auto exact = by_single(model, {samples(16)}, options);
   options.numerics.autocast = at::kBFloat16;
-  const auto engine = make_single_engine(factory(net), options);
+  const auto engine = make_single_engine(model, options);
   const auto mixed = descend(*engine, {samples(16)}, {});
   EXPECT_EQ(engine->model().named_parameters()[0].tensor.grad().scalar_type(), at::kFloat);
   EXPECT_GT(distance(mixed, exact), 1e-4);  // bfloat16 has 8 bits

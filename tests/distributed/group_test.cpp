@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "distributed/collectives.h"
-#include "ranks.h"
+#include "support/ranks.h"
 
 namespace ddptrain {
 namespace {

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "ranks.h"
+#include "support/ranks.h"
 
 namespace ddptrain {
 namespace {

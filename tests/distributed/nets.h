@@ -1,7 +1,6 @@
 // Small networks and batches for tests of engines.
 #pragma once
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
@@ -18,9 +17,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "data/shard.h"
 #include "distributed/engine.h"
-#include "ranks.h"
 
 namespace ddptrain::test {
 
@@ -96,11 +93,13 @@ inline ModelFactory factory(const Net::Options& options = {}) {
   return [options] { return std::make_unique<Net>(options); };
 }
 
-/// `rows` samples of six numbers with a label below three.
-inline Batch samples(std::int64_t rows, const std::string& name = "samples") {
+/// `rows` samples, six numbers each unless said otherwise, with labels 0 1 2 0 1 2 and so on.
+inline Batch samples(std::int64_t rows, const std::string& name = "samples",
+                     std::vector<std::int64_t> shape = {6}) {
   Batch batch;
-  batch.inputs = {drawn({rows, 6}, name)};
-  batch.targets = {at::arange(rows, at::kLong).mul(7).remainder(3)};
+  shape.insert(shape.begin(), rows);
+  batch.inputs = {drawn(shape, name)};
+  batch.targets = {at::arange(rows, at::kLong).remainder(3)};
   for (std::int64_t i = 0; i < rows; ++i) batch.indices.push_back(i);
   batch.rows = rows;
   return batch;
@@ -120,70 +119,5 @@ class CrossEntropy final : public Loss {
  private:
   at::Tensor weights_;
 };
-
-/// How a global batch is cut: into micro-steps, and these over ranks.
-struct Cut {
-  std::int64_t accumulate = 1;
-  int rank = 0;
-  int world = 1;
-};
-
-/// One window of an engine on its part of a global batch.
-inline StepTotals run_window(Engine& engine, const Batch& batch, const Cut& by, MicroStep at) {
-  const CrossEntropy loss({1, 0.5, 2});
-  engine.begin();
-  const auto micro = cut(batch.rows, by.accumulate);
-  for (std::size_t a = 0; a + 1 < micro.size(); ++a) {
-    const auto piece = cut(micro[a + 1] - micro[a], by.world);
-    const auto r = static_cast<std::size_t>(by.rank);
-    at.last = a + 2 == micro.size();
-    engine.accumulate(slice(batch, micro[a] + piece[r], piece[r + 1] - piece[r]), loss, at);
-  }
-  return engine.finish();
-}
-
-using Tensors = std::vector<at::Tensor>;
-
-/// Copies of all gradients as means over the batch; undefined where there is none.
-inline Tensors mean_gradients(Engine& engine, double factor) {
-  Tensors all;
-  for (const auto& [name, parameter] : engine.model().named_parameters())
-    all.push_back(parameter.grad().defined() ? parameter.grad().mul(factor).to(at::kDouble)
-                                             : at::Tensor());
-  return all;
-}
-
-/// A few steps of gradient descent; the mean gradients of every step, one after the other.
-inline Tensors descend(Engine& engine, const std::vector<Batch>& batches, const Cut& by) {
-  Tensors all;
-  MicroStep at;
-  at.seed = 11;
-  at.nominal = 5;
-  for (const auto& batch : batches) {
-    const auto totals = run_window(engine, batch, by, at);
-    const auto gradients = mean_gradients(engine, at.nominal / totals.weight);
-    all.insert(all.end(), gradients.begin(), gradients.end());
-    std::size_t i = 0;
-    for (const auto& [name, parameter] : engine.model().named_parameters())
-      if (const auto& gradient = gradients[i++]; gradient.defined())
-        parameter.detach().add_(gradient, -0.5);
-    engine.parameters_changed();
-    ++at.step;
-  }
-  return all;
-}
-
-inline double length(const at::Tensor& tensor) { return tensor.norm().item<double>(); }
-
-/// Relative L2 distance of all tensors together.
-inline double distance(const Tensors& a, const Tensors& b) {
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].defined() && !b[i].defined()) continue;
-    difference += std::pow(length(a[i] - b[i]), 2);
-    size += std::pow(length(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
-}
 
 }  // namespace ddptrain::test

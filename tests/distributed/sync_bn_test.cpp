@@ -1,0 +1,78 @@
+// With sync_bn a net with batch norm learns the same under every engine: statistics are those of
+// the whole micro-step, whoever holds its rows.
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+
+#include "compare.h"
+#include "support/node.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace test;
+
+/// Convolutions, batch norm, dropout.
+ModelFactory conv_net() {
+  return [] {
+    ModelContext context;
+    context.classes = 3;
+    context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
+    const nlohmann::json layers{
+        {{"type", "conv"}, {"out", 4}, {"padding", 1}, {"bias", false}},
+        {{"type", "batch_norm"}},
+        {{"type", "relu"}},
+        {{"type", "max_pool"}},
+        {{"type", "conv"}, {"out", 5}, {"padding", 1}},
+        {{"type", "batch_norm"}},
+        {{"type", "relu"}},
+        {{"type", "dropout"}, {"p", 0.3}},
+        {{"type", "adaptive_avg_pool"}},
+        {{"type", "flatten"}},
+        {{"type", "linear"}, {"out", 3}},
+    };
+    return catalog<Model>().build(
+        fragment<Model>({{"type", "sequential"}, {"input", {2, 4, 4}}, {"layers", layers}}),
+        context);
+  };
+}
+
+EngineOptions synchronised() {
+  auto options = in_double();
+  options.sync_bn = true;
+  return options;
+}
+
+/// The last two leave some ranks without rows.
+const std::vector<Batch>& images() {
+  static const std::vector<Batch> batches{samples(8, "a", {2, 4, 4}), samples(7, "b", {2, 4, 4}),
+                                          samples(4, "c", {2, 4, 4}), samples(3, "d", {2, 4, 4})};
+  return batches;
+}
+
+TEST(SyncBatchNorm, DpIsOneProcess) {
+  const auto expected = by_single(conv_net(), images(), synchronised());
+  expect_same(by_dp(conv_net(), images(), synchronised(), 2), expected);
+  expect_same(by_dp(conv_net(), images(), synchronised(), 4), expected);
+}
+
+TEST(SyncBatchNorm, DdpIsOneProcess) {
+  const auto expected = by_single(conv_net(), images(), synchronised());
+  for (const int ranks : {1, 2, 4})
+    expect_same(by_ddp(conv_net(), images(), synchronised(), ranks), expected);
+}
+
+TEST(SyncBatchNorm, MicroBatchesAreCutBeforeRanks) {
+  const auto expected = by_single(conv_net(), images(), synchronised(), 2);
+  expect_same(by_dp(conv_net(), images(), synchronised(), 2, 2), expected);
+  for (const int ranks : {2, 4})
+    expect_same(by_ddp(conv_net(), images(), synchronised(), ranks, 2), expected);
+}
+
+TEST(SyncBatchNorm, ChannelsLastIsTheSame) {
+  auto options = synchronised();
+  options.numerics.channels_last = true;
+  expect_same(by_ddp(conv_net(), images(), options, 2), by_single(conv_net(), images(), options));
+}
+
+}  // namespace
+}  // namespace ddptrain
