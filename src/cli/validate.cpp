@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/verb.h"
-#include "recipe/batch_plan.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 
@@ -18,12 +17,8 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
     if (!devices || *devices < 1)
       throw Error(Exit::recipe,
                   "--devices: '" + word + "' is not a number of devices; write for example 1,2,4");
-    try {
-      plan_batch(loaded.recipe.batch, *devices);
-    } catch (const Error& error) {
-      problems.push_back(
-          {Severity::error, "batch", place_of(loaded.tree, "batch"), "batch", error.what()});
-    }
+    const auto found = check_batch(loaded.recipe, loaded.tree, *devices);
+    problems.insert(problems.end(), found.begin(), found.end());
   }
 }
 

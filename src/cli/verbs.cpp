@@ -13,6 +13,7 @@ Verb list_verb();
 Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
+Verb schema_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb version_verb();
@@ -20,7 +21,8 @@ Verb version_verb();
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{run_verb(),      resume_verb(),   eval_verb(), predict_verb(),
                                      export_verb(),   validate_verb(), show_verb(), list_verb(),
-                                     describe_verb(), data_verb(),     version_verb(), help_verb()};
+                                     describe_verb(), schema_verb(),   data_verb(), version_verb(),
+                                     help_verb()};
   return all;
 }
 

@@ -1,5 +1,9 @@
 #include "config/complete.h"
 
+#include <algorithm>
+
+#include "config/encode.h"
+
 namespace ddptrain {
 namespace {
 
@@ -59,6 +63,49 @@ Node complete(const Node& node, const Shape& shape, const Catalogs& catalogs) {
     default:
       return result;
   }
+}
+
+namespace {
+
+bool same(const Node& a, const Node& b, const Shape& shape, const Catalogs& catalogs) {
+  return to_yaml(complete(a, shape, catalogs)) == to_yaml(complete(b, shape, catalogs));
+}
+
+Node fields_without_defaults(const Node& node, const Shape& shape, const Catalogs& catalogs) {
+  Node kept = Node::map({}, node.place);
+  for (const auto& member : node.members) {
+    const auto child = std::find_if(shape.children.begin(), shape.children.end(),
+                                    [&](const Shape& field) { return field.key == member.key; });
+    if (child == shape.children.end())
+      kept.members.push_back(member);
+    else if (child->required || !same(member.value, child->initial, *child, catalogs))
+      kept.set(member.key, without_defaults(member.value, *child, catalogs), member.place);
+  }
+  return kept;
+}
+
+Node component_without_defaults(const Node& node, const std::string& kind,
+                                const Catalogs& catalogs) {
+  const auto catalog = catalogs.find(kind);
+  const Node* type = node.find("type");
+  if (catalog == catalogs.end() || !type) return node;
+  const auto* entry = catalog->second->find(type->text);
+  if (!entry) return node;
+  const auto kept = fields_without_defaults(node, shape_of(entry->fields), catalogs);
+  return kept.members.size() == 1 ? *type : kept;
+}
+
+}  // namespace
+
+Node without_defaults(const Node& node, const Shape& shape, const Catalogs& catalogs) {
+  if (shape.kind == Shape::Kind::component)
+    return component_without_defaults(node, shape.component, catalogs);
+  if (shape.kind == Shape::Kind::record && node.is_map())
+    return fields_without_defaults(node, shape, catalogs);
+  Node result = node;
+  if (shape.kind == Shape::Kind::list)
+    for (auto& item : result.items) item = without_defaults(item, shape.children[0], catalogs);
+  return result;
 }
 
 }  // namespace ddptrain

@@ -10,6 +10,8 @@ namespace ddptrain {
 /// Shorthands spelled out, absent keys with their defaults, components with theirs, at any depth.
 /// The tree has passed check().
 Node complete(const Node& node, const Shape& shape, const Catalogs& catalogs);
+/// What a checked tree says beyond the defaults.
+Node without_defaults(const Node& node, const Shape& shape, const Catalogs& catalogs);
 Node complete_component(const Node& node, const std::string& kind, const Catalogs& catalogs);
 
 }  // namespace ddptrain

@@ -41,6 +41,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.tree = std::move(layered.tree);
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
+  loaded.layers = std::move(layered.layers);
   if (!is_whole(loaded.problems)) return loaded;
   const auto shape = shape_of<Recipe>();
   add_new(loaded.problems, check(loaded.tree, shape, catalogs));

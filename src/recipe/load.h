@@ -17,6 +17,7 @@ struct Loaded {
               // them
   Problems problems;  // errors and warnings
   std::vector<Source> sources;
+  std::vector<Node> layers;  // what each file and override said, weakest first
 };
 
 Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
@@ -25,6 +26,9 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
 /// Rules between parts (recipe/rules.cpp): each a small named function that reads values and
 /// traits.
 Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& catalogs);
+
+/// The batch arithmetic of a checked recipe for a number of devices: no problem or one.
+Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t devices);
 
 /// The place of a dotted option ("optimizer.lr") in the layered tree: for errors met while
 /// building. Unknown when a default was used.

@@ -10,6 +10,16 @@
 namespace ddptrain {
 namespace {
 
+/// The place of an option, or of what holds it.
+Place nearest_place(const Node& tree, std::string path) {
+  while (!path.empty()) {
+    if (const auto place = place_of(tree, path); place.known()) return place;
+    const auto dot = path.rfind('.');
+    path = dot == std::string::npos ? "" : path.substr(0, dot);
+  }
+  return tree.place;
+}
+
 struct Rules {
   const Recipe& recipe;
   const Node& tree;
@@ -18,23 +28,13 @@ struct Rules {
 
   void report(Severity severity, const std::string& rule, const std::string& path,
               const std::string& message) const {
-    problems.push_back({severity, rule, nearest_place(path), path, message});
+    problems.push_back({severity, rule, nearest_place(tree, path), path, message});
   }
   void error(const std::string& rule, const std::string& path, const std::string& message) const {
     report(Severity::error, rule, path, message);
   }
   void warn(const std::string& path, const std::string& message) const {
     report(Severity::warning, "no-effect", path, message);
-  }
-
-  /// The place of an option, or of what holds it.
-  Place nearest_place(std::string path) const {
-    while (!path.empty()) {
-      if (const auto place = place_of(tree, path); place.known()) return place;
-      const auto dot = path.rfind('.');
-      path = dot == std::string::npos ? "" : path.substr(0, dot);
-    }
-    return tree.place;
   }
 
   const EntryBase* entry(const ChoiceBase& choice) const {
@@ -52,15 +52,11 @@ std::optional<std::int64_t> written_devices(const Recipe& recipe) {
 }
 
 void batch_is_cut_evenly(const Rules& rules) {
+  // Without a number of devices one device still shows what no machine can cut.
   const auto devices = written_devices(rules.recipe);
-  try {
-    // Without a number of devices one device still shows what no machine can cut.
-    if (devices || !rules.recipe.batch.global) plan_batch(rules.recipe.batch, devices.value_or(1));
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    const auto colon = text.find(": ");
-    rules.error("batch", text.substr(0, colon), text.substr(colon + 2));
-  }
+  if (!devices && rules.recipe.batch.global && !rules.recipe.batch.per_device) return;
+  const auto found = check_batch(rules.recipe, rules.tree, devices.value_or(1));
+  rules.problems.insert(rules.problems.end(), found.begin(), found.end());
 }
 
 void devices_fit_the_mode(const Rules& rules) {
@@ -179,6 +175,18 @@ void options_take_effect(const Rules& rules) {
 }
 
 }  // namespace
+
+Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t devices) {
+  try {
+    plan_batch(recipe.batch, devices);
+    return {};
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    const auto colon = text.find(": ");
+    const auto path = text.substr(0, colon);
+    return {{Severity::error, "batch", nearest_place(tree, path), path, text.substr(colon + 2)}};
+  }
+}
 
 Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& catalogs) {
   Problems problems;

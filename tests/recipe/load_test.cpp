@@ -137,7 +137,7 @@ TEST_F(Load, OverridesSetRemoveAndAppend) {
   EXPECT_EQ(loaded.recipe.optimizer.node().find("lr")->text, "0.5");
   EXPECT_FALSE(loaded.recipe.train.clip);
   EXPECT_EQ(loaded.recipe.metrics.size(), 2u);
-  EXPECT_EQ(place_of(loaded.tree, "data.transforms[1].size").line, 6);
+  EXPECT_EQ(place_of(loaded.tree, "data.transforms[1].size").line, 5);
   EXPECT_EQ(loaded.tree.find("data")->find("transforms")->items[1].find("size")->text, "96");
 }
 
