@@ -46,8 +46,8 @@ bool in_cross(double x, double y) {
 
 /// (x^2 + y^2 - 1)^3 < x^2 y^3.
 bool in_heart(double x, double y) {
-  x *= 1.25;
-  y = -1.25 * y + 0.1;
+  x *= 1.36;
+  y = -1.36 * y + 0.1;
   const double a = x * x + y * y - 1;
   return a * a * a < x * x * y * y * y;
 }
