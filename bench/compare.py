@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Runs ours and a peer's program in turn and prints the median of the ratios: one row of the table for each comparison.
+
+bench/compare.py [ROW...] [--pairs 5] [--data FOLDER] [--build build] [--peers FOLDER] [--small] [--json FILE]
+bench/compare.py --list
+
+Programs: `make bench`. Peers: bench/peers/setup. --data is imagenette2-224 (train/ below it). A pair in which other
+processes used more than a tenth of the machine is run again, at most twice, and then marked with '!'.
+"""
+import argparse
+import dataclasses
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclasses.dataclass
+class Row:
+    """A comparison: commands, and the figure that both print or that is taken from outside (wall, rss, pss)."""
+    ours: list
+    peer: list
+    figure: str
+    at_least: float | None = None  # ratio in our favour
+    at_most: float | None = None  # absolute, of ours
+    better: str = "more"
+
+
+def rows(options):
+    python = os.path.join(options.peers, "bin", "python")
+    program = lambda name: os.path.join(options.build, "bench", "bench_" + name)
+    script = lambda name: [python, os.path.join(ROOT, "bench", "peers", name)]
+    resnet18 = os.path.join(ROOT, "recipes", "imagenette-resnet18.yaml")
+    train = os.path.join(options.data, "train")
+    small = options.small
+    images, steps, epoch = ("256", "2", 3) if small else ("2560", "10", 60)
+    passes = ["--images", images] + (["--passes", "1"] if small else [])
+    two_threads = ["parallel.device=cpu", "train.threads=2"]
+
+    loader = [program("loader_speed"), train, images]
+    step = [program("step"), steps, resnet18, "model.num_classes=10", *two_threads]
+    run = [os.path.join(options.build, "ddptrain"), "run", resnet18, f"data.root={options.data}",
+           f"train.duration={epoch + 1} steps", "log.every=1 step", "schedule={type: constant}",
+           "data.loader.workers=2", *two_threads]
+    mlp = [program("step"), "1", os.path.join(ROOT, "bench", "mlp.yaml")]
+    rounds, block = ("1", "1") if small else ("5", "3")
+    ddp = [program("ddp_step"), rounds, block, resnet18, "model.num_classes=10", "parallel.mode=ddp",
+           "parallel.device=cpu", "parallel.devices=2", "batch.global=64", "train.threads=1"]
+    peer_epoch = lambda peer: script("epoch_resnet18.py") + [train, "--peer", peer, "--steps", str(epoch)]
+    ddp_peer = script("ddp_step.py") + ["--rounds", rounds, "--block", block]
+    fast = "images_per_cpu_second"
+    return {
+        "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
+        "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
+        "step-default": Row(step, script("step_resnet18.py") + ["--steps", steps], "images_per_second", 1.3),
+        "step-best": Row(step, script("step_resnet18.py") + ["--setting", "best", "--steps", steps],
+                         "images_per_second", 1.0),
+        "epoch-plain": Row(run, peer_epoch("plain"), "images_per_second", 1.25),
+        "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25),
+        "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25),
+        "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
+        "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),
+        "startup-memory": Row(mlp, script("startup.py"), "rss", at_most=150, better="less"),
+        "ranks": Row([program("ranks"), "4"], script("torchrun_barrier.py") + ["4"], "wall", at_most=0.6, better="less"),
+        "ddp-step": Row(ddp, ddp_peer, "overhead", at_most=0.032, better="less"),
+    }
+
+
+def tree(pid):
+    """This process and all below it."""
+    found, todo = [], [pid]
+    while todo:
+        pid = todo.pop()
+        found.append(pid)
+        for path in glob.glob(f"/proc/{pid}/task/*/children"):
+            try:
+                todo += [int(child) for child in open(path).read().split()]
+            except OSError:
+                pass
+    return found
+
+
+def pss_mib(pid):
+    total = 0
+    for process in tree(pid):
+        try:
+            for line in open(f"/proc/{process}/smaps_rollup"):
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
+        except OSError:
+            pass
+    return total / 1024
+
+
+def machine_busy_seconds():
+    user, nice, system, idle, wait, irq, softirq, *_ = map(int, open("/proc/stat").readline().split()[1:])
+    return (user + nice + system + irq + softirq) / TICKS
+
+
+def figures_of(text, folder):
+    """The last line of JSON; the lines of bench_loader_speed; the events of a run."""
+    for line in reversed(text.splitlines()):
+        if line.startswith("{"):
+            return json.loads(line)
+        if line.startswith("train, fast:"):
+            return {"images_per_cpu_second": float(line.split(":")[1])}
+    steps = [event for path in glob.glob(f"{folder}/**/events.jsonl", recursive=True)
+             for event in map(json.loads, open(path)) if event["event"] == "step"]
+    if len(steps) > 1:
+        first, last = steps[0], steps[-1]
+        return {"images_per_second": (last["samples"] - first["samples"]) / (last["seconds"] - first["seconds"])}
+    return {}
+
+
+def measure(command):
+    """Figures of one run: what it printed, wall and CPU seconds, peak rss of its largest process, peak pss of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        if command[1:2] == ["run"]:
+            command = [*command, f"output.dir={folder}"]
+        busy, start = machine_busy_seconds(), time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        peak, ended = [0.0], threading.Event()
+
+        def watch():
+            while not ended.wait(0.2):
+                peak[0] = max(peak[0], pss_mib(process.pid))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        errors = []
+        reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+        reader.start()
+        text = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        ended.set()
+        watcher.join()
+        reader.join()
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(command)}\nended with {process.returncode}:\n{text[-1000:]}{errors[0][-3000:]}")
+        cpu = usage.ru_utime + usage.ru_stime
+        others = machine_busy_seconds() - busy - cpu
+        found = figures_of(text, folder)
+        return {**found, "wall": wall, "cpu": cpu, "rss": usage.ru_maxrss / 1024, "pss": peak[0],
+                "disturbed": others > 0.1 * wall * os.cpu_count() + 0.05}
+
+
+def undisturbed(command):
+    for _ in range(3):
+        result = measure(command)
+        if not result["disturbed"]:
+            break
+    return result
+
+
+def compare(name, row, pairs):
+    results = []
+    for pair in range(pairs):
+        ours, peer = undisturbed(row.ours), undisturbed(row.peer)
+        results.append((ours, peer))
+        print(f"  {name} {pair + 1}/{pairs}: {ours[row.figure]:.4g} against {peer[row.figure]:.4g}", file=sys.stderr)
+    median = lambda values: statistics.median(list(values))
+    turn = (lambda a, b: a / b) if row.better == "more" else (lambda a, b: b / a)
+    found = {
+        "row": name, "figure": row.figure,
+        "ours": median(a[row.figure] for a, _ in results), "peer": median(b[row.figure] for _, b in results),
+        "ratio": median(turn(a[row.figure], b[row.figure]) for a, b in results),
+        "pss": median(a["pss"] / b["pss"] for a, b in results if b["pss"]) if results[0][1]["pss"] else None,
+        "disturbed": sum(a["disturbed"] or b["disturbed"] for a, b in results), "pairs": pairs}
+    found["wanted"] = f">= {row.at_least}x" if row.at_least else f"<= {row.at_most}" if row.at_most else ""
+    found["met"] = ((row.at_least is None or found["ratio"] >= row.at_least)
+                    and (row.at_most is None or found["ours"] <= row.at_most))
+    return found
+
+
+def show(found):
+    marks = ("yes" if found["met"] else "NO") + ("!" * bool(found["disturbed"]))
+    pss = f"{found['pss']:.2f}" if found["pss"] else ""
+    print(f"| {found['row']} | {found['figure']} | {found['ours']:.4g} | {found['peer']:.4g} | {found['ratio']:.2f}x |"
+          f" {found['wanted']} | {marks} | {pss} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--data", default=os.path.join(ROOT, "data", "imagenette2-224"))
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--peers", default=os.environ.get("DDPTRAIN_PEERS", os.path.join(ROOT, "..", "ddptrain-peers")))
+    parser.add_argument("--small", action="store_true", help="a few images and steps, to see that everything runs")
+    parser.add_argument("--json", help="write every figure to this file")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    for name in ("data", "build", "peers"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    table = rows(options)
+    if options.list:
+        print("\n".join(table))
+        return
+    unknown = [name for name in options.rows if name not in table]
+    if unknown:
+        parser.error(f"no row is called '{unknown[0]}'; there are {', '.join(table)}")
+    print("| row | figure | ours | peer | in our favour | wanted | met | pss, ours / peer |\n|---|---|---|---|---|---|---|---|")
+    all_found = []
+    for name in options.rows or table:
+        all_found.append(compare(name, table[name], options.pairs))
+        show(all_found[-1])
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(all_found, file, indent=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+// What the programs of this folder share: a recipe from the command line and one step of it on a
+// random batch.
+#pragma once
+
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "optim/groups.h"
+#include "optim/options.h"
+#include "recipe/load.h"
+#include "train/build.h"
+#include "train/catalogs.h"
+#include "train/placement.h"
+#include "train/session.h"
+
+namespace ddptrain::bench {
+
+struct Setting {
+  Recipe recipe;  // resolved
+  Placement placement;
+  std::vector<std::int64_t> sample;  // shape of an input
+};
+
+/// RECIPE [key=value...]; ends the program where the recipe is wrong.
+inline Setting load(std::vector<std::string> words) {
+  const std::vector<std::string> overrides(words.begin() + 1, words.end());
+  const auto loaded = load_recipe({words.at(0)}, overrides, all_catalogs());
+  if (has_errors(loaded.problems)) {
+    std::fputs(render(loaded.problems).c_str(), stderr);
+    std::exit(2);
+  }
+  Setting setting;
+  setting.placement = place(loaded.recipe, {});
+  setting.recipe = resolved(loaded.recipe, setting.placement);
+  const bool digits = setting.recipe.data.type() == "mnist";
+  setting.sample =
+      digits ? std::vector<std::int64_t>{1, 28, 28} : std::vector<std::int64_t>{3, 128, 128};
+  return setting;
+}
+
+inline double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.at(values.size() / 2);
+}
+
+/// One training step of a recipe on a fixed random batch of `rows` images and ten classes.
+class Step {
+ public:
+  Step(const Setting& setting, World& world, std::int64_t rows) : rows_(rows), world_(world.size) {
+    DataFacts facts;
+    for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
+    facts.sample = setting.sample;
+    engine_ = build_engine(setting.recipe, setting.placement, world, facts);
+    loss_ = catalog<Loss>().build(setting.recipe.loss, LossContext{10});
+    optimizer_ = catalog<Optimizer>().build(
+        setting.recipe.optimizer,
+        group_parameters(engine_->model(), common_options(setting.recipe.optimizer).no_decay));
+    auto shape = setting.sample;
+    shape.insert(shape.begin(), rows);
+    batch_.inputs = {at::randn(shape)};
+    if (setting.recipe.train.channels_last && shape.size() == 4)
+      batch_.inputs[0] = batch_.inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
+    batch_.targets = {at::randint(10, {rows}, at::kLong)};
+    batch_.rows = rows;
+  }
+
+  void operator()() {
+    MicroStep at;
+    at.step = steps_++;
+    at.nominal = static_cast<double>(rows_ * world_);  // the mean, so that no gradient is rescaled
+    engine_->begin();
+    engine_->accumulate(batch_, *loss_, at);
+    engine_->finish();
+    optimizer_->step({optimizer_->lr(), {}});
+    engine_->parameters_changed();
+  }
+
+ private:
+  std::int64_t rows_;
+  int world_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Loss> loss_;
+  std::unique_ptr<Optimizer> optimizer_;
+  Batch batch_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace ddptrain::bench
