@@ -8,6 +8,8 @@
 #include <cmath>
 #include <set>
 
+#include "distributed/cuda.h"
+
 namespace ddptrain {
 namespace {
 
@@ -23,6 +25,7 @@ std::vector<NamedTensor> each_once(const std::vector<NamedTensor>& all) {
 
 Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device)
     : numerics_(numerics), device_(device), model_(std::move(model)) {
+  if (device.is_cuda()) cuda_plugin();  // brings the kernels
   model_->to(device, numerics.parameters);
   if (numerics.channels_last) model_->channels_last();
   parameters_ = each_once(model_->named_parameters());

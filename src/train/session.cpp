@@ -78,6 +78,9 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {
   JoinOptions options;
   options.cuda = placement.cuda;
+  if (placement.cuda)
+    options.device =
+        static_cast<int>(placement.ids.at(static_cast<std::size_t>(topology.local_rank)));
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   return join(topology, options);

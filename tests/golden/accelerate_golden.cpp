@@ -22,7 +22,7 @@ using golden::Case;
 using nlohmann::json;
 
 ShardPlan plan_of(const json& loader, const StepSize& step) {
-  return shard_plan(decode<LoaderSpec>(golden::to_node(loader)), step);
+  return shard_plan(decode<LoaderSpec>(to_node(loader)), step);
 }
 
 Batches shard_batches(const json& input, const std::string& layout, bool pad, std::int64_t rank) {
