@@ -42,7 +42,7 @@ int eval(const Arguments& arguments) {
                      [&](const Topology& topology, const Hooks& hooks) {
                        return eval_rank(run, recipe, placement, topology, hooks);
                      },
-                     {.level = arguments.level});
+                     {arguments.level, {}});
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
     };
     return rank_main(topology, hooks);
   };
+  log::open(options.level, 0, log_file(options.folder, 0));  // for the headline of a failure
   return launch(placement.ranks, one_rank, launch_options);
 }
 
