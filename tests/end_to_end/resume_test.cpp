@@ -89,9 +89,9 @@ INSTANTIATE_TEST_SUITE_P(Models, Resume,
                                          ResumeCase{"mnist_net", 1, 4},
                                          ResumeCase{"mnist_net", 2, 1},
                                          ResumeCase{"mnist_net", 4, 1}),
-                         [](const auto& info) {
-                           return std::string(info.param.model) + "_" +
-                                  std::to_string(info.param.ranks) + "_ranks";
+                         [](const auto& param) {
+                           return std::string(param.param.model) + "_" +
+                                  std::to_string(param.param.ranks) + "_ranks";
                          });
 
 TEST(Resume, AfterCtrlCSavesAndGoesOn) {

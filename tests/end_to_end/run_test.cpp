@@ -40,8 +40,8 @@ TEST_P(RunInMode, LeavesACompleteRunFolder) {
 INSTANTIATE_TEST_SUITE_P(Modes, RunInMode,
                          testing::Values("parallel.mode=none", "parallel.mode=dp",
                                          "parallel.mode=ddp"),
-                         [](const auto& info) {
-                           return info.param.substr(info.param.find('=') + 1);
+                         [](const auto& param) {
+                           return param.param.substr(param.param.find('=') + 1);
                          });
 
 TEST(Run, TwiceGivesTheSameWeightsAndMetricsWhateverTheWorkers) {
