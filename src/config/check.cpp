@@ -189,11 +189,11 @@ class Checker {
     const auto ours = foreign_key_hint(member.key);
     const bool here = ours == "'" + path + "." + member.key + "'";
     std::string rule = "unknown-key";
-    if (!near.empty()) {
-      message += meant(near);
-    } else if (!ours.empty() && !here) {
+    if (!ours.empty() && !here) {
       message += "; here it is " + ours;
       rule = "foreign-key";
+    } else if (!near.empty()) {
+      message += meant(near);
     } else if (known.empty()) {
       message += ", which has none";
     } else if (known.size() <= kLongestListing) {

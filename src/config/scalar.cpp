@@ -67,6 +67,14 @@ std::string number_hint(std::string_view text) {
   return {};
 }
 
+/// YAML 1.1's other words for switches.
+std::string boolean_hint(std::string_view text) {
+  const auto plain = lower(text);
+  if (plain == "yes" || plain == "on" || plain == "true" || plain == "y") return "write true";
+  if (plain == "no" || plain == "off" || plain == "false" || plain == "n") return "write false";
+  return {};
+}
+
 std::string refuse(const Node& node, const std::string& wanted, const std::string& hint) {
   return describe(node) + " is not " + wanted + (hint.empty() ? "" : "; " + hint);
 }
@@ -96,7 +104,7 @@ std::string describe(const Node& node) {
 
 std::optional<bool> read_boolean(const Node& node, std::string& why) {
   if (node.is_scalar() && scalar_kind(node) == ScalarKind::boolean) return node.text == "true";
-  why = refuse(node, "true or false", "");
+  why = refuse(node, "true or false", node.is_scalar() ? boolean_hint(node.text) : "");
   return {};
 }
 

@@ -19,10 +19,11 @@ bool plain_is_safe(std::string_view text) {
   if (text == "<<" || text.starts_with("---") || text.starts_with("...")) return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos)
     return false;
-  // One rule for flow and block: what a bracket would end is quoted everywhere.
+  // One rule for flow and block: what a bracket would end is quoted everywhere. yaml-cpp also ends
+  // plain text in a flow at "? ".
   return std::none_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == ',' || c == '[' || c == ']' ||
-           c == '{' || c == '}';
+           c == '{' || c == '}' || c == '"' || c == '?';
   });
 }
 

@@ -55,9 +55,7 @@ struct Options {
   }
 };
 
-Options read(const char* json) {
-  return decode<Options>(to_node(nlohmann::json::parse(json)));
-}
+Options read(const char* json) { return decode<Options>(to_node(nlohmann::json::parse(json))); }
 
 TEST(Decode, LeavesAbsentKeysAtTheirDefaults) {
   const auto options = read(R"({"type": "any"})");

@@ -1,0 +1,59 @@
+// Recipes that chance has damaged: reading ends, with a tree or one problem at a place in the text.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "config/encode.h"
+#include "config/reader.h"
+
+namespace ddptrain {
+namespace {
+
+const std::string kRecipe =
+    "# c\nrecipe: 1\nextends: [a.yaml]\nmodel: &m {type: x, size: [1, 2.5], on: true}\n"
+    "data:\n  root: ${env:A:-b}/c\n  list:\n    - {type: 'it''s', p: \"q\\\"\"}\n    - word\n"
+    "  text: |\n    free: [text\n  folded: >-\n    x\nalias: *m\nnull_: ~\n";
+
+std::string damaged(Stream& draw) {
+  static const std::string pieces[] = {"[",  "]",  "{",   "}",  ",",   ":",  ": ", "- ",   "'",
+                                       "\"", "\n", "  ",  "\t", "|",   ">",  "&a", "*a",   "!",
+                                       "#",  "%",  "---", "? ", "...", "<<", "~",  "\xC3", "@"};
+  std::string text = kRecipe;
+  const auto edits = 1 + draw.below(6);
+  for (std::uint64_t i = 0; i < edits; ++i) {
+    const auto at = draw.below(text.size() + 1);
+    if (draw.below(3) == 0)
+      text.erase(at, draw.below(12));
+    else
+      text.insert(at, pieces[draw.below(std::size(pieces))]);
+  }
+  return text.substr(0, draw.below(8) == 0 ? draw.below(text.size() + 1) : text.size());
+}
+
+TEST(Reader, EndsOnDamagedRecipesWithATreeOrOneProblem) {
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n') + 1;
+  };
+  int good = 0;
+  for (std::uint64_t i = 0; i < 5'000; ++i) {
+    Stream draw(hash_text("damaged recipes"), i);
+    const auto text = damaged(draw);
+    const auto result = read_yaml(text, "a.yaml");
+    if (result.problems.empty()) {
+      ++good;
+      EXPECT_TRUE(result.tree.is_map()) << text;
+      const auto again = read_yaml(to_yaml(result.tree), "b.yaml");
+      ASSERT_TRUE(again.problems.empty()) << text << "\n" << to_yaml(result.tree);
+      ASSERT_EQ(to_yaml(again.tree), to_yaml(result.tree)) << text;
+      continue;
+    }
+    ASSERT_EQ(result.problems.size(), 1u) << text;
+    ASSERT_LE(result.problems[0].place.line, lines(text)) << text;
+    ASSERT_GE(result.problems[0].place.line, 1) << text;
+  }
+  EXPECT_GT(good, 250);
+}
+
+}  // namespace
+}  // namespace ddptrain
