@@ -12,11 +12,14 @@
 
 namespace ddptrain::test {
 
+inline at::Generator seeded(std::uint64_t seed) {
+  auto generator = at::detail::getDefaultCPUGenerator().clone();
+  generator.set_current_seed(seed);
+  return generator;
+}
+
 inline std::unique_ptr<Model> make_model(const nlohmann::json& recipe, ModelContext context = {}) {
-  if (!context.generator.defined()) {
-    context.generator = at::detail::getDefaultCPUGenerator().clone();
-    context.generator.set_current_seed(1);
-  }
+  if (!context.generator.defined()) context.generator = seeded(1);
   return catalog<Model>().build(fragment<Model>(recipe), context);
 }
 

@@ -1,5 +1,5 @@
 // What all networks have in common, and the small ones.
-#include <ATen/core/grad_mode.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@ using nlohmann::json;
 using test::largest_difference;
 using test::make_model;
 using test::noise;
+using test::seeded;
 
 std::vector<std::string> names(const Module& model) {
   std::vector<std::string> all;
@@ -29,7 +30,7 @@ class Networks : public testing::TestWithParam<std::string> {};
 TEST_P(Networks, TrainsInChannelsLastAndAcceptsNoRows) {
   const auto model = make_model({{"type", GetParam()}, {"num_classes", 5}});
   model->channels_last();
-  const auto x = noise({2, 3, 64, 64}).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto x = noise({2, 3, 32, 32}).contiguous(at::MemoryFormat::ChannelsLast);
   model->forward(x, {.training = true}).sum().backward();
   for (const auto& [name, tensor] : model->named_parameters()) EXPECT_TRUE(tensor.grad().defined());
   const auto none = model->forward(x.narrow(0, 0, 0), {.training = true});
@@ -50,7 +51,7 @@ TEST(XResNet, TakesEveryPoolAndWidth) {
                                    {"widen", 0.5},
                                    {"self_attention", true},
                                    {"activation", "mish"}});
-    EXPECT_EQ(model->forward(noise({2, 1, 66, 66}), {}).sizes(), (at::IntArrayRef{2, 3}));
+    EXPECT_EQ(model->forward(noise({1, 1, 34, 34}), {}).sizes(), (at::IntArrayRef{1, 3}));
   }
 }
 
@@ -119,10 +120,60 @@ TEST(MaxBlurPool, BlursTheMaximaOfPairs) {
   EXPECT_EQ(pool.forward(noise({1, 2, 5, 7}), {}).sizes(), (at::IntArrayRef{1, 2, 3, 4}));
 }
 
+// Sum and norm of tensors of a network made with 10 classes after torch.manual_seed(42), by
+// torchvision 0.26 and fastai 2.8.12 on torch 2.11.
+struct FirstWeights {
+  json recipe;
+  std::string name;
+  double sum, norm;
+};
+
+TEST(FirstWeights, AreThoseOfThePeers) {
+  const json with_attention = {
+      {"type", "xresnet50"}, {"self_attention", true}, {"activation", "mish"}};
+  const std::vector<FirstWeights> cases = {
+      {{{"type", "resnet18"}}, "conv1.weight", 1.071617, 2.413884},
+      {{{"type", "resnet18"}}, "fc.weight", -2.453563, 1.831306},
+      {{{"type", "resnet18"}}, "fc.bias", -0.109403, 0.075606},
+      {{{"type", "resnext50_32x4d"}}, "layer4.2.conv3.weight", -4.914383, 45.242659},
+      {with_attention, "0.0.weight", 6.851430, 7.603737},
+      {with_attention, "4.2.convpath.3.conv.weight_orig", 28.536382, 22.591565},
+      {with_attention, "4.2.convpath.3.conv.weight_u", -0.307739, 1.000000},
+      {with_attention, "11.weight", 0.374906, 4.496860},
+      {{{"type", "xse_resnet34"}}, "7.2.convpath.2.layers.2.0.weight", 16.250591, 32.080195},
+      {{{"type", "xse_resnet34"}}, "11.weight", -5.597900, 4.444745},
+  };
+  for (const auto& c : cases) {
+    json recipe = c.recipe;
+    recipe["num_classes"] = 10;
+    ModelContext context;
+    context.generator = seeded(42);
+    const auto tensor = test::find(make_model(recipe, context)->state(), c.name).to(at::kDouble);
+    EXPECT_NEAR(tensor.sum().item<double>(), c.sum, 1e-5) << recipe << c.name;
+    EXPECT_NEAR(tensor.norm().item<double>(), c.norm, 1e-5) << recipe << c.name;
+  }
+}
+
+// Channels-last inputs stay so, and single precision under bf16 autocast is near full precision.
+TEST(XResNet, RunsUnderAutocast) {
+  const auto model =
+      make_model({{"type", "xresnet18"}, {"num_classes", 4}, {"self_attention", true}});
+  const auto x = noise({4, 3, 32, 32});
+  const auto full = model->forward(x, {.training = true});
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const auto half = model->forward(x, {.training = true});
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::clear_cache();
+  EXPECT_EQ(half.scalar_type(), at::kBFloat16);
+  EXPECT_LT(largest_difference(half.to(at::kFloat), full), 0.2);
+  half.sum().backward();
+  for (const auto& [name, tensor] : model->named_parameters())
+    EXPECT_EQ(tensor.grad().scalar_type(), at::kFloat) << name;
+}
+
 // torch.manual_seed(42); Linear(4, 3); Conv2d(2, 2, 3): tests/golden/rng.json, layer_init/s42.
 TEST(Layers, DrawTheirFirstWeightsAsTorchDoes) {
-  auto generator = at::detail::getDefaultCPUGenerator().clone();
-  generator.set_current_seed(42);
+  const auto generator = seeded(42);
   const Linear linear(4, 3, generator);
   EXPECT_NEAR(linear.weight()[0][0].item<double>(), 0.38226926, 1e-7);
   EXPECT_NEAR(linear.bias()[2].item<double>(), 0.24109405, 1e-7);
