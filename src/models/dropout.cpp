@@ -13,7 +13,7 @@ at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
   const auto mask = input.is_cpu()
                         ? dropout_mask(rows, p_, scale, input.scalar_type())
                         : dropout_mask_on(input.device(), rows, p_, scale, input.scalar_type());
-  return input.mul(mask.view(input.sizes()));
+  return input.mul(mask.reshape(input.sizes()));
 }
 
 }  // namespace ddptrain

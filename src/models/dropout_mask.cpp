@@ -21,38 +21,45 @@ std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 
 std::uint64_t threshold(double p) { return static_cast<std::uint64_t>(std::ldexp(p, 32)); }
 
-// Philox (base/random.h) with its rounds unrolled, which makes it three times as fast.
-void draw(std::uint32_t (&c)[4], std::uint64_t key) {
+// Philox (base/random.h) in place, its rounds unrolled and inlined: three times as fast.
+[[gnu::always_inline]] inline void philox_in_place(std::uint32_t& c0, std::uint32_t& c1,
+                                                   std::uint32_t& c2, std::uint32_t& c3,
+                                                   std::uint64_t key) {
   auto k0 = low(key), k1 = high(key);
 #pragma GCC unroll 10
   for (int n = 0; n < 10; ++n, k0 += first_bump, k1 += second_bump) {
-    const std::uint64_t a = first_factor * c[0], b = second_factor * c[2];
-    c[0] = high(b) ^ c[1] ^ k0;
-    c[2] = high(a) ^ c[3] ^ k1;
-    c[1] = low(b);
-    c[3] = low(a);
+    const std::uint64_t a = first_factor * c0, b = second_factor * c2;
+    c0 = high(b) ^ c1 ^ k0;
+    c2 = high(a) ^ c3 ^ k1;
+    c1 = low(b);
+    c3 = low(a);
+  }
+}
+
+// Rows are padded to whole blocks of four.
+template <class T>
+void fill_row(T* to, std::int64_t blocks, std::uint32_t row, const MaskRows& rows,
+              std::uint64_t below, T scale) {
+  const auto key = rows.key;
+  const auto step = low(static_cast<std::uint64_t>(rows.step));
+  const T choice[] = {scale, 0};  // a look-up: branches on random bits are slow
+  for (std::int64_t block = 0; block < blocks; ++block, to += 4) {
+    std::uint32_t c0 = low(static_cast<std::uint64_t>(block)), c1 = row, c2 = step, c3 = 0;
+    philox_in_place(c0, c1, c2, c3, key);
+    to[0] = choice[c0 < below];
+    to[1] = choice[c1 < below];
+    to[2] = choice[c2 < below];
+    to[3] = choice[c3 < below];
   }
 }
 
 template <class T>
-void fill_row(T* to, std::int64_t row, const MaskRows& rows, std::uint64_t below, T scale) {
-  for (std::int64_t at = 0; at < rows.elements; at += 4) {
-    std::uint32_t words[4] = {low(static_cast<std::uint64_t>(at / 4)),
-                              low(static_cast<std::uint64_t>(row)),
-                              low(static_cast<std::uint64_t>(rows.step)), 0};
-    draw(words, rows.key);
-    const auto count = std::min<std::int64_t>(4, rows.elements - at);
-    for (std::int64_t e = 0; e < count; ++e) to[at + e] = words[e] < below ? T{0} : scale;
-  }
-}
-
-template <class T>
-void fill(T* to, const MaskRows& rows, double p, double scale) {
-  const auto grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows.elements));
+void fill(T* to, std::int64_t blocks, const MaskRows& rows, double p, double scale) {
+  const auto grain = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, blocks));
   at::parallel_for(0, rows.rows, grain, [&](std::int64_t begin, std::int64_t end) {
     for (auto r = begin; r < end; ++r)
-      fill_row(to + r * rows.elements, rows.first_row + r, rows, threshold(p),
-               static_cast<T>(scale));
+      fill_row(to + r * 4 * blocks, blocks, low(static_cast<std::uint64_t>(rows.first_row + r)),
+               rows, threshold(p), static_cast<T>(scale));
   });
 }
 
@@ -80,12 +87,13 @@ std::array<at::Tensor, 4> philox_words(std::array<at::Tensor, 4> c, std::uint64_
 
 at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type) {
   const bool wide = type == at::kDouble;
-  const auto mask = at::empty({rows.rows, rows.elements}, wide ? at::kDouble : at::kFloat);
+  const auto blocks = (rows.elements + 3) / 4;
+  const auto mask = at::empty({rows.rows, 4 * blocks}, wide ? at::kDouble : at::kFloat);
   if (wide)
-    fill(mask.mutable_data_ptr<double>(), rows, p, scale);
+    fill(mask.mutable_data_ptr<double>(), blocks, rows, p, scale);
   else
-    fill(mask.mutable_data_ptr<float>(), rows, p, scale);
-  return mask.to(type);
+    fill(mask.mutable_data_ptr<float>(), blocks, rows, p, scale);
+  return mask.narrow(1, 0, rows.elements).to(type);
 }
 
 at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
