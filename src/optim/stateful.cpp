@@ -21,9 +21,16 @@ std::string shape_text(const at::Tensor& tensor) {
   return out.str();
 }
 
+bool lie_alike(const at::Tensor& a, const at::Tensor& b) {
+  const auto sizes = a.sizes(), of_a = a.strides(), of_b = b.strides();
+  for (std::size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1 && of_a[d] != of_b[d]) return false;
+  return true;
+}
+
 /// The fused kernels walk memory, so gradients must lie as their parameters do.
 at::Tensor laid_out_as(const at::Tensor& parameter, const at::Tensor& gradient) {
-  if (gradient.strides() == parameter.strides()) return gradient;
+  if (lie_alike(gradient, parameter)) return gradient;
   return at::empty_like(parameter, gradient.options()).copy_(gradient);
 }
 
