@@ -60,5 +60,5 @@ for round_ in range(args.rounds + 1):
                 seconds[step].append(time.perf_counter() - start)
 if dist.get_rank() == 0:
     b, d = statistics.median(seconds[bare]), statistics.median(seconds[ddp])
-    report(bare_seconds=b, ddp_seconds=d, overhead=d / b - 1)
+    report(bare_seconds=b, ddp_seconds=d, ddp_over_bare=d / b)
 dist.destroy_process_group()
