@@ -23,8 +23,8 @@ Catalogs collect() {
 }  // namespace
 
 const Catalogs& all_catalogs() {
-  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Transform, Loss, Metric, Optimizer,
-                                      Schedule, Clip, Callback>();
+  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Transform, Loss, Metric,
+                                      Optimizer, Schedule, Clip, Callback>();
   return all;
 }
 

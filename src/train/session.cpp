@@ -71,8 +71,7 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
     context.setDeterministicCuDNN(true);
   }
   context.setBenchmarkCuDNN(!recipe.train.deterministic);
-  if (recipe.train.precision == Precision::tf32)
-    context.setFloat32MatmulPrecision("high");
+  if (recipe.train.precision == Precision::tf32) context.setFloat32MatmulPrecision("high");
 }
 
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {

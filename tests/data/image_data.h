@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/dataset.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

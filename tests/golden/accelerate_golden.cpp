@@ -12,8 +12,8 @@
 #include "data/layouts.h"
 #include "data/shard.h"
 #include "losses/loss.h"
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 #include "train/step.h"
 
 namespace ddptrain {

@@ -8,8 +8,8 @@
 
 #include "distributed/group.h"
 #include "models/model.h"
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

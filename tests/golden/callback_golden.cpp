@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "callbacks/best.h"
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain::golden {
 namespace {

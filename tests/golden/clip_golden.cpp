@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "optim/clip.h"
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain::golden {
 namespace {

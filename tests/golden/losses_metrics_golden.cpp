@@ -6,8 +6,8 @@
 #include "losses/loss.h"
 #include "metrics/metric.h"
 #include "metrics/smooth_loss.h"
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain::golden {
 namespace {

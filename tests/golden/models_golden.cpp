@@ -8,8 +8,8 @@
 #include <set>
 
 #include "models/model.h"
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

@@ -11,8 +11,8 @@
 #include "optim/loss_scale.h"
 #include "optim/optimizer.h"
 #include "support/fastai_optimizer.h"
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {

@@ -4,8 +4,8 @@
 #include "config/decode.h"
 #include "data/sampler.h"
 #include "data/split.h"
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -53,7 +53,7 @@ GOLDEN(rng, random_split) {
 }
 
 GOLDEN(rng, fastai_random_splitter) {
-  const auto spec = decode<ValidSpec>(golden::to_node(
+  const auto spec = decode<ValidSpec>(to_node(
       {{"fraction", c.input.at("valid_pct")}, {"seed", c.input.at("seed")}, {"order", "fastai"}}));
   const auto parts = split_samples(c.input.at("n"), spec);
   EXPECT_EQ(json(parts.train), c.expect.at("train"));

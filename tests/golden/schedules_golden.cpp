@@ -7,8 +7,8 @@
 #include "callbacks/callback.h"
 #include "optim/schedule.h"
 #include "optim/spread.h"
-#include "support/node.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain::golden {
 namespace {

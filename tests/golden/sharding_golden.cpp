@@ -6,8 +6,8 @@
 #include "data/layouts.h"
 #include "data/sampler.h"
 #include "data/shard.h"
-#include "support/fragment.h"
 #include "support/golden.h"
+#include "support/node.h"
 
 namespace ddptrain {
 namespace {
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 /// What a recipe with this `loader` section gives; `batch` is each rank's.
 ShardPlan plan_of(const json& loader, std::int64_t world, std::int64_t batch) {
-  const auto spec = decode<LoaderSpec>(golden::to_node(loader));
+  const auto spec = decode<LoaderSpec>(to_node(loader));
   return shard_plan(spec, {.global = world * batch, .world = world});
 }
 

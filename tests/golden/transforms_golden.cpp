@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "support/golden.h"
-#include "support/fragment.h"
+#include "support/node.h"
 #include "transforms/decode.h"
 #include "transforms/geometry.h"
 #include "transforms/resample.h"

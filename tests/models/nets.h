@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "models/model.h"
-#include "support/fragment.h"
+#include "support/node.h"
 
 namespace ddptrain::test {
 

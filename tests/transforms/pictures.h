@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/fragment.h"
+#include "support/node.h"
 #include "transforms/decode.h"
 #include "transforms/transform.h"
 
