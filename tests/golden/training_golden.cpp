@@ -105,7 +105,6 @@ json optimizer_of(const golden::Case& c, const Call& call) {
     options["mom"] = std::stod(name.substr(mom + 5));
     name = name.substr(0, mom);
   }
-  if (name == "lamb") options["wd"] = 0.01;
   if (call.weight_decay) options["wd"] = *call.weight_decay;
   auto made = golden::fastai_optimizer(name, options);
   made["no_decay"] = c.input.value("wd_bn_bias", false) ? json::array() : json({"norm", "bias"});
