@@ -32,7 +32,9 @@ int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placem
 }
 
 int eval(const Arguments& arguments) {
-  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  // Batches of training do not matter here, whatever the number of ranks.
+  words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
   const auto run =
       open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
   const auto outer = topology_from_environment();

@@ -26,6 +26,7 @@ int export_weights(const Arguments& arguments) {
   if (!file.ends_with(".safetensors"))
     throw Error(Exit::recipe, "'" + file + "': weights are written as .safetensors");
   const auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
+  require_checkpoint(run);
   const auto checkpoint = load_checkpoint(run.checkpoint);
   const auto weights = arguments.has("--ema") ? averaged(checkpoint) : checkpoint.model;
   write_safetensors(file, {weights, {{"format", "pt"}, {"model", run.recipe.model.type()}}});

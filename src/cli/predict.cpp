@@ -101,6 +101,7 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
 
 int predict(const Arguments& arguments) {
   auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
+  require_checkpoint(run);
   run.recipe.parallel.mode = Mode::none;
   run.recipe.parallel.devices = {};
   run.recipe.batch = {};

@@ -14,10 +14,11 @@ int resume(const Arguments& arguments) {
   const auto outer = topology_from_environment();
   auto job = make_job(run.recipe, outer);
   job.folder = run.folder;
-  job.checkpoint = run.checkpoint;
+  if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
   if (outer.rank == 0) {
     for (const auto& word : words.overrides) log::info("changed: " + word);
-    log::info("resuming from " + run.checkpoint);
+    log::info(job.checkpoint ? "resuming from " + *job.checkpoint
+                             : "there is no checkpoint yet: starting from the beginning");
   }
   if (outer.joined()) return start_job(job, outer, arguments.level);
   const auto lock = lock_run(run.folder);

@@ -18,10 +18,7 @@ std::string newest(const std::string& root) {
   std::vector<std::string> notes;
   const auto found = newest_checkpoint(root, notes);
   for (const auto& note : notes) log::warning(note);
-  if (!found)
-    throw Error(Exit::data,
-                "no complete checkpoint in '" + root + "'; the run was cut before its first");
-  return *found;
+  return found.value_or("");
 }
 
 std::string choose_checkpoint(const std::string& root, const std::string& which) {
@@ -44,6 +41,12 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
   const auto home = fs::canonical(folder).string();
   return {home, std::move(loaded.recipe), choose_checkpoint(home + "/checkpoints", which)};
+}
+
+void require_checkpoint(const SavedRun& run) {
+  if (run.checkpoint.empty())
+    throw Error(Exit::data, "no complete checkpoint in '" + run.folder +
+                                "/checkpoints'; the run was cut before its first");
 }
 
 }  // namespace ddptrain

@@ -11,13 +11,17 @@ namespace ddptrain {
 struct SavedRun {
   std::string folder;
   Recipe recipe;           // as resolved, with the overrides given now
-  std::string checkpoint;  // folder of the chosen one
+  std::string checkpoint;  // folder of the chosen one; empty: the run has none yet
 };
 
 /// Reads RUN/recipe.yaml and finds a checkpoint: "last" (the newest that verifies; what does not is
 /// said), "best", or the name of one. Problems of the recipe are printed and end in an Error
 /// (Exit::recipe); a missing run or checkpoint is Exit::data.
+/// A run that was cut before its first checkpoint has none.
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which = "last");
+
+/// For those who need one: an Error (Exit::data) where there is none.
+void require_checkpoint(const SavedRun& run);
 
 }  // namespace ddptrain

@@ -240,7 +240,8 @@ class Launcher {
     }
     if (cause->killed_by != 0 && cause->killed_by == forwarded_) return cause->code;
     say(*cause);
-    return cause->code;
+    // A rank that had left its record may have died of our SIGTERM before it could exit.
+    return cause->failure ? static_cast<int>(cause->failure->code) : cause->code;
   }
 
   void say(const Ending& cause) const {

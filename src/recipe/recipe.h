@@ -91,7 +91,7 @@ struct ParallelSpec {
 
 struct EvalSpec {
   Duration every = epochs(1);
-  Auto<std::int64_t> batch;  // rows per evaluation batch; auto: batch.micro
+  Auto<std::int64_t> batch;  // rows per evaluation batch; auto: batch.global, 64 to 256
   void fields(Fields& f);
 };
 

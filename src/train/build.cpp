@@ -157,6 +157,7 @@ Training build(const Recipe& recipe, const Placement& placement, World& world) {
   t.metrics = make_metrics(recipe, facts);
   t.engine = build_engine(recipe, placement, world, facts);
   build_optimisation(t);
+  if (recipe.checkpoint.keep_best) t.best.emplace(recipe.checkpoint.keep_best->mode);
   for (const auto& choice : recipe.callbacks)
     t.callbacks.push_back(catalog<Callback>().build(choice));
   return t;

@@ -26,7 +26,8 @@ class Loop {
       : t_(training),
         hooks_(hooks),
         evaluate_every_(t_.recipe.eval.every, t_.length),
-        save_every_(t_.recipe.checkpoint.every, t_.length) {}
+        save_every_(t_.recipe.checkpoint.every, t_.length),
+        saved_step_(t_.position.step) {}
 
   RunResult run() {
     tell(Moment::run_begin);
@@ -124,29 +125,24 @@ class Loop {
     const auto step = t_.position.step;
     const bool last = finished() && result_.signal == 0;
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
-    if (evaluated_step_ == step) return;
+    if (t_.position.evaluated == step) return;
     beat("evaluation");
     t_.last_evaluation = evaluate(t_, [this] { beat("evaluation"); });
     evaluated_at_ = Clock::now();
-    evaluated_step_ = step;
+    t_.position.evaluated = step;
     view_.metrics = t_.last_evaluation;
     tell(Moment::evaluated);
-    view_.metrics.clear();
     note_best();
+    view_.metrics.clear();
   }
 
   void note_best() {
-    const auto& keep = t_.recipe.checkpoint.keep_best;
-    if (!keep) return;
-    const auto name =
-        keep->metric.find('/') == std::string::npos ? "valid/" + keep->metric : keep->metric;
-    for (const auto& [metric, value] : t_.last_evaluation) {
-      if (metric != name) continue;
-      const bool better = !t_.best.value || (keep->mode == BestMode::max ? value > *t_.best.value
-                                                                         : value < *t_.best.value);
-      if (better) t_.best = {value, t_.position.step};
-      save_now_ = save_now_ || better;
-    }
+    if (!t_.best) return;
+    const auto value =
+        monitored(view_, t_.recipe.checkpoint.keep_best->metric, "checkpoint.keep_best");
+    if (!t_.best->improves(value)) return;
+    t_.best_step = t_.position.step;
+    save_now_ = true;
   }
 
   void save_if_due() {
@@ -165,10 +161,10 @@ class Loop {
   }
 
   void mark_best() {
-    if (t_.best.value && t_.best.step == t_.position.step)
-      link_best(hooks_.checkpoints, view_.checkpoint);
-    const auto best = t_.best.value ? checkpoint_name(t_.best.step) : std::string();
-    prune_checkpoints(hooks_.checkpoints, t_.recipe.checkpoint.keep_last, best);
+    const bool known = t_.best && t_.best->value();
+    if (known && t_.best_step == t_.position.step) link_best(hooks_.checkpoints, view_.checkpoint);
+    prune_checkpoints(hooks_.checkpoints, t_.recipe.checkpoint.keep_last,
+                      known ? checkpoint_name(t_.best_step) : std::string());
   }
 
   // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
@@ -212,8 +208,7 @@ class Loop {
   std::vector<std::int64_t> micro_steps_;   // of each step of the epoch under way
   std::vector<std::int64_t> step_samples_;  // over all ranks
   std::int64_t seen_here_ = 0;
-  std::int64_t evaluated_step_ = -1;
-  std::int64_t saved_step_ = -1;
+  std::int64_t saved_step_;  // a run begins where it was saved
   bool epoch_started_ = false;
   bool evaluate_now_ = false;
   bool save_now_ = false;

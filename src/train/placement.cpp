@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -109,7 +110,9 @@ Recipe resolved(Recipe recipe, const Placement& placement) {
   recipe.parallel.devices.count = Auto<std::int64_t>(placement.devices());
   recipe.train.threads = Auto<std::int64_t>(placement.threads);
   if (recipe.eval.batch.automatic())
-    recipe.eval.batch = Auto<std::int64_t>(std::min<std::int64_t>(256, placement.batch.global));
+    recipe.eval.batch =
+        Auto<std::int64_t>(std::clamp<std::int64_t>(placement.batch.global, 64, 256));
+  recipe.output.dir = std::filesystem::absolute(recipe.output.dir).lexically_normal().string();
   return recipe;
 }
 

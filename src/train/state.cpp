@@ -1,5 +1,6 @@
 #include "train/state.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -29,6 +30,7 @@ Json position_json(const Position& at) {
           {"epoch", at.epoch},
           {"step_in_epoch", at.step_in_epoch},
           {"samples", at.samples},
+          {"evaluated", at.evaluated},
           {"empty_steps", at.empty_steps},
           {"skipped_steps", at.skipped_steps}};
 }
@@ -39,6 +41,7 @@ Position position_of(const Json& json) {
   at.epoch = json.at("epoch");
   at.step_in_epoch = json.at("step_in_epoch");
   at.samples = json.at("samples");
+  at.evaluated = json.at("evaluated");
   at.empty_steps = json.at("empty_steps");
   at.skipped_steps = json.at("skipped_steps");
   return at;
@@ -91,7 +94,8 @@ Checkpoint capture(const Training& t) {
   state["nominal"] = t.nominal;
   state["lr_factor"] = t.control.lr_factor;
   if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
-  if (t.best.value) state["best"] = {{"value", *t.best.value}, {"step", t.best.step}};
+  if (t.best && t.best->value())
+    state["best"] = {{"value", *t.best->value()}, {"step", t.best_step}};
   state["evaluation"] = numbers_json(t.last_evaluation);
   state["callbacks"] = callback_states(t);
   state["surroundings"] = surroundings(t);
@@ -122,8 +126,12 @@ void restore(Training& t, const Checkpoint& checkpoint) {
   t.control.lr_factor = state.at("lr_factor");
   if (t.loss_scale && state.contains("loss_scale"))
     t.loss_scale->load(state.at("loss_scale").dump());
-  if (state.contains("best"))
-    t.best = {state["best"].at("value").get<double>(), state["best"].at("step")};
+  if (t.best && state.contains("best")) {
+    t.best->restore(state["best"].at("value").get<double>());
+    t.best_step = state["best"].at("step");
+  }
+  for (const auto& [name, value] : state.at("evaluation").items())
+    t.last_evaluation.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
   restore_callbacks(t, state.at("callbacks"));
   say_differences(state.at("surroundings"), surroundings(t));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "callbacks/best.h"
 #include "callbacks/callback.h"
 #include "data/dataset.h"
 #include "data/loader.h"
@@ -33,14 +34,9 @@ struct Position {
   std::int64_t epoch = 0;          // epochs completed
   std::int64_t step_in_epoch = 0;  // steps made of the epoch under way
   std::int64_t samples = 0;        // samples seen by all ranks
+  std::int64_t evaluated = 0;      // steps made at the last evaluation
   std::int64_t empty_steps = 0;    // without a counted sample: nothing changed
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
-};
-
-/// The best value of checkpoint.keep_best so far.
-struct Best {
-  std::optional<double> value;
-  std::int64_t step = 0;
 };
 
 struct Training {
@@ -65,7 +61,8 @@ struct Training {
   RunLength length;
   Position position;
   RunControl control;
-  Best best;
+  std::optional<Best> best;  // of checkpoint.keep_best, where it is asked for
+  std::int64_t best_step = 0;
   double nominal = 0;  // unit of the loss weights: the first step's total weight; 0 until then
   NamedValues last_evaluation;
 };

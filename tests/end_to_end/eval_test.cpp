@@ -20,9 +20,9 @@ TEST(Eval, GivesTheRunsLastEvaluationToTheLastBitOnAnyNumberOfRanks) {
   ASSERT_EQ(one.code, 0) << one.err;
   EXPECT_NE(one.out.find("valid/accuracy"), std::string::npos) << one.out;
   for (const auto* devices : {"2", "3", "4"}) {
-    const auto more = run({"eval", "runs/small/001", "parallel.mode=ddp",
-                           std::string("parallel.devices=") + devices, "batch.global=48"},
-                          folder.path());
+    const auto more = run(
+        {"eval", "runs/small/001", "parallel.mode=ddp", std::string("parallel.devices=") + devices},
+        folder.path());
     ASSERT_EQ(more.code, 0) << more.err;
     EXPECT_EQ(more.out, one.out) << devices << " ranks";
   }

@@ -48,7 +48,7 @@ void expect_equal_runs(const std::string& a, const std::string& b) {
 // Steps that the log of a running program has reached.
 void wait_for_step(Program& program, int step) {
   const auto mark = "step " + std::to_string(step);
-  for (int i = 0; i < 1200 && program.running(); ++i) {
+  for (int i = 0; i < 12000 && program.running(); ++i) {
     if (program.err().find(mark) != std::string::npos) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
