@@ -1,4 +1,25 @@
 // Where the program starts: everything else is a verb.
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/error.h"
 #include "cli/verb.h"
 
-int main(int argc, char** argv) { return ddptrain::run_command_line({argv, argv + argc}); }
+namespace {
+
+// A failed check or an exception that nobody expected aborts: that is a bug of ours, with an exit
+// code of its own.
+void on_abort(int) {
+  constexpr char message[] =
+      "this is a bug in ddptrain; please report it with the recipe and 'ddptrain version'\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message, sizeof message - 1);
+  ::_exit(static_cast<int>(ddptrain::Exit::bug));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGABRT, on_abort);
+  return ddptrain::run_command_line({argv, argv + argc});
+}

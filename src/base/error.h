@@ -37,7 +37,7 @@ class Error : public std::runtime_error {
   Place place_;
 };
 
-/// Prints expression, message and where, then aborts (exit code 70 where a handler is installed).
+/// Prints expression, message and where, then aborts (the program then exits with 70).
 [[noreturn]] void check_failed(const char* expression, const char* file, int line,
                                const std::string& message);
 

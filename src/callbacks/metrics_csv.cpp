@@ -64,7 +64,9 @@ class MetricsCsv final : public Callback {
                     {"samples", static_cast<double>(run.samples)},
                     {"train/loss", run.train_loss},
                     {"train/lr", run.lr}};
-    all.insert(all.end(), run.metrics.begin(), run.metrics.end());
+    // A confusion matrix has a column for every pair of classes: events.jsonl keeps it.
+    for (const auto& metric : run.metrics)
+      if (metric.first.find("/confusion_matrix/") == std::string::npos) all.push_back(metric);
     return all;
   }
 

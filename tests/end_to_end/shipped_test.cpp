@@ -1,0 +1,66 @@
+// Every shipped recipe and config trains for a few steps on small data.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "program.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+void big_endian(std::ofstream& out, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.put(static_cast<char>(value >> shift));
+}
+
+// The IDX files of MNIST's page: magic number, sizes, bytes.
+void write_idx(const std::string& folder, const std::string& prefix, std::uint32_t count) {
+  std::ofstream images(folder + "/" + prefix + "-images-idx3-ubyte", std::ios::binary);
+  for (const std::uint32_t word : {2051U, count, 28U, 28U}) big_endian(images, word);
+  for (std::uint32_t i = 0; i < count * 28 * 28; ++i) images.put(static_cast<char>(i * 31 % 251));
+  std::ofstream labels(folder + "/" + prefix + "-labels-idx1-ubyte", std::ios::binary);
+  for (const std::uint32_t word : {2049U, count}) big_endian(labels, word);
+  for (std::uint32_t i = 0; i < count; ++i) labels.put(static_cast<char>(i % 10));
+}
+
+std::string mnist_folder(const Folder& folder) {
+  write(folder / "mnist/readme", "made by a test");
+  write_idx(folder / "mnist", "train", 40);
+  write_idx(folder / "mnist", "t10k", 20);
+  return folder / "mnist";
+}
+
+class Shipped : public testing::TestWithParam<const char*> {};
+
+TEST_P(Shipped, TrainsForAFewSteps) {
+  const Folder folder;
+  const std::string name = GetParam();
+  const bool mnist = name.find("mnist") != std::string::npos;
+  std::vector<std::string> words{"run",
+                                 std::string(DDPTRAIN_SOURCE) + "/" + name,
+                                 "data.root=" + (mnist ? mnist_folder(folder) : shapes()),
+                                 "parallel.device=cpu",
+                                 "train.duration=2 steps",
+                                 "train.precision=fp32",
+                                 "batch={global: 8}",
+                                 "eval.batch=20",
+                                 "output.dir=runs"};
+  if (name.starts_with("configs/")) words.push_back("parallel.devices=2");
+  if (name == "configs/quickstart.yaml") words.push_back("~expect");
+  if (!mnist) words.push_back("data.valid=val");
+  const auto ended = run(words, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("valid/accuracy"), std::string::npos) << ended.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
+                         testing::Values("recipes/cifar10.yaml", "recipes/imagenette.yaml",
+                                         "recipes/imagenette-20.yaml", "recipes/imagenette-80.yaml",
+                                         "recipes/imagenette-200.yaml",
+                                         "recipes/imagenette-resnet18.yaml",
+                                         "recipes/imagewoof.yaml", "recipes/mnist.yaml",
+                                         "recipes/shapes.yaml", "configs/dp.yaml",
+                                         "configs/imagenette.yaml", "configs/multi-gpu.yaml",
+                                         "configs/quickstart.yaml", "configs/two-nodes.yaml"));
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
