@@ -11,7 +11,7 @@
 #include "recipe/load.h"
 #include "train/build.h"
 #include "train/catalogs.h"
-#include "train/session.h"
+#include "train/rank.h"
 #include "train/step.h"
 
 namespace ddptrain {

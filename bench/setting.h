@@ -19,7 +19,7 @@
 #include "train/build.h"
 #include "train/catalogs.h"
 #include "train/placement.h"
-#include "train/session.h"
+#include "train/rank.h"
 
 namespace ddptrain::bench {
 

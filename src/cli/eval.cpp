@@ -8,7 +8,7 @@
 #include "cli/verb.h"
 #include "train/build.h"
 #include "train/evaluate.h"
-#include "train/session.h"
+#include "train/rank.h"
 #include "train/state.h"
 
 namespace ddptrain {

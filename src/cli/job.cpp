@@ -1,6 +1,10 @@
 #include "cli/job.h"
 
+#include <csignal>
+#include <functional>
+
 #include "base/error.h"
+#include "checkpoint/checkpoint.h"
 #include "cli/start.h"
 #include "config/encode.h"
 #include "train/catalogs.h"
@@ -29,16 +33,49 @@ Job make_job(const Recipe& recipe, const Topology& outer) {
   return job;
 }
 
+namespace {
+
+// A cause that the next start may not meet: a peer that died, a hang, a signal that nobody
+// forwarded.
+bool may_pass(int code) {
+  if (code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang)) return true;
+  return code > 128 && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP;
+}
+
+// Under policy.on_rank_failure restart, starts again from the newest checkpoint until a start
+// brings no new one.
+int start_until_done(Job job, const Topology& outer,
+                     const std::function<RankMain(const Job&)>& one_rank, log::Level level) {
+  while (true) {
+    const int code =
+        start_ranks(job.recipe, job.placement, outer, one_rank(job), {level, job.folder});
+    const bool restart = job.recipe.policy.on_rank_failure == OnRankFailure::restart;
+    if (!restart || outer.joined() || job.placement.ranks == 1 || !may_pass(code)) return code;
+    std::vector<std::string> notes;
+    const auto newest = newest_checkpoint(job.folder + "/checkpoints", notes);
+    if (newest == job.checkpoint) {
+      log::error("not started again: no checkpoint was made since the last start");
+      return code;
+    }
+    job.checkpoint = newest;
+    log::warning("starting again from " + *newest);
+  }
+}
+
+}  // namespace
+
 int start_job(const Job& job, const Topology& outer, log::Level level) {
-  const auto one_rank = [&](const Topology& topology, const Hooks& hooks) {
-    const auto outcome = run_rank(job, topology, hooks);
-    if (topology.rank == 0) note_result(outcome.folder, outcome.reason, outcome.metrics);
-    const int code = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
-    if (topology.rank == 0 && job.folder.empty()) note_exit(outcome.folder, code);
-    return code;
+  const auto one_rank = [](const Job& started) {
+    return [&started](const Topology& topology, const Hooks& hooks) {
+      const auto outcome = run_rank(started, topology, hooks);
+      if (topology.rank == 0) note_result(outcome.folder, outcome.reason, outcome.metrics);
+      const int code = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
+      if (topology.rank == 0 && started.folder.empty()) note_exit(outcome.folder, code);
+      return code;
+    };
   };
   try {
-    const int code = start_ranks(job.recipe, job.placement, outer, one_rank, {level, job.folder});
+    const int code = start_until_done(job, outer, one_rank, level);
     if (!job.folder.empty()) note_exit(job.folder, code);
     return code;
   } catch (const Error& error) {

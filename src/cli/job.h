@@ -6,7 +6,7 @@
 #include "cli/verb.h"
 #include "recipe/layers.h"
 #include "train/run_folder.h"
-#include "train/session.h"
+#include "train/rank.h"
 
 namespace ddptrain {
 

@@ -14,7 +14,7 @@
 #include "cli/verb.h"
 #include "data/loader.h"
 #include "train/build.h"
-#include "train/session.h"
+#include "train/rank.h"
 #include "train/state.h"
 
 namespace ddptrain {

@@ -112,6 +112,27 @@ void warmup_fits_the_run(const Rules& rules) {
         "'" + to_text(length) + "' of warm-up is longer than the run of '" + to_text(run) + "'");
 }
 
+// A schedule is a function of the step among all steps: a run measured in seconds does not know how
+// many there will be.
+void length_of_the_run_is_known(const Rules& rules) {
+  const auto unit = rules.recipe.train.duration.unit;
+  if (unit == Duration::Unit::share)
+    rules.error("duration", "train.duration",
+                "a run cannot last a share of itself; write for example '5 epochs'");
+  const auto schedule = rules.recipe.schedule.type();
+  if (unit == Duration::Unit::seconds && schedule != "constant")
+    rules.error(
+        "duration", "train.duration",
+        "schedule '" + schedule +
+            "' needs the number of steps; write epochs, steps or samples, or 'schedule: constant'");
+}
+
+void source_has_a_digest(const Rules& rules) {
+  const auto* source = rules.recipe.data.node().find("source");
+  if (!source || !source->is_map() || source->find("md5") || source->find("sha256")) return;
+  rules.error("digest", "data.source", "nothing is fetched or unpacked without its md5 or sha256");
+}
+
 void periods_fit_the_run(const Rules& rules) {
   const auto& run = rules.recipe.train.duration;
   const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
@@ -170,6 +191,8 @@ void options_take_effect(const Rules& rules) {
   if (recipe.parallel.mode != Mode::ddp && differ(recipe.parallel.ddp, DdpSpec{}))
     rules.warn("parallel.ddp", "only mode ddp reads these options");
   const bool same_share = recipe.policy.bad_samples == PolicySpec{}.bad_samples;
+  if (recipe.policy.on_rank_failure == OnRankFailure::restart && recipe.parallel.mode != Mode::ddp)
+    rules.warn("policy.on_rank_failure", "only mode ddp has ranks to start again");
   if (recipe.policy.on_bad_sample == OnBadSample::error && !same_share)
     rules.warn("policy.bad_samples", "only 'on_bad_sample: skip' reads it");
 }
@@ -195,6 +218,8 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
   devices_fit_the_mode(rules);
   momentum_is_there_to_cycle(rules);
   sync_bn_has_batch_norm(rules);
+  length_of_the_run_is_known(rules);
+  source_has_a_digest(rules);
   warmup_fits_the_run(rules);
   periods_fit_the_run(rules);
   named_metrics_are_computed(rules);

@@ -79,6 +79,23 @@ TEST(Faults, ALauncherThatIsKilledLeavesNoRank) {
   EXPECT_TRUE(processes_with(folder.path()).empty());
 }
 
+TEST(Faults, ARunStartsAgainFromItsCheckpointWhereThePolicySaysSo) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = kLongRun;
+  words.insert(words.end(), {"train.duration=60 steps", "checkpoint.every=5 steps",
+                             "policy.on_rank_failure=restart"});
+  Program program(words, folder.path(), environment());
+  ASSERT_TRUE(wait_for(program, "step 7"));
+  const auto ranks = children_of(program.pid());
+  ASSERT_EQ(ranks.size(), 2U);
+  ::kill(ranks[1], SIGKILL);
+  const auto ended = program.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("starting again from"), std::string::npos) << ended.err;
+  EXPECT_TRUE(exists(folder / "runs/small/001/checkpoints/step-00000060"));
+}
+
 TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

@@ -1,4 +1,4 @@
-#include "train/session.h"
+#include "train/rank.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
