@@ -5,8 +5,8 @@
 
 #include "cli/verb.h"
 #include "recipe/layers.h"
-#include "train/run_folder.h"
 #include "train/rank.h"
+#include "train/run_folder.h"
 
 namespace ddptrain {
 

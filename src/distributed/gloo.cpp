@@ -2,12 +2,27 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include <cstdlib>
+#include <mutex>
+
 #include "distributed/torch_compat.h"
 
 namespace ddptrain {
+namespace {
+
+// torch's flight recorder keeps the last 2,000 collectives of a process in a table that groups of
+// several threads corrupt (2.11: its map of names is written before the lock is taken). Nobody
+// reads it here; the environment may bring it back.
+void leave_out_flight_recorder() {
+  static std::once_flag once;
+  std::call_once(once, [] { ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0); });
+}
+
+}  // namespace
 
 Backend make_gloo(const Store& store, const BackendOptions& options) {
   using c10d::ProcessGroupGloo;
+  leave_out_flight_recorder();
   auto gloo = ProcessGroupGloo::Options::create(options.start);
   // By address: the host name may resolve to an outer one that a firewall guards.
   gloo->devices = {options.loopback ? ProcessGroupGloo::createDeviceForHostname("127.0.0.1")

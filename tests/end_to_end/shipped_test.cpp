@@ -41,7 +41,8 @@ TEST_P(Shipped, TrainsForAFewSteps) {
                                  "parallel.device=cpu",
                                  "train.duration=2 steps",
                                  "train.precision=fp32",
-                                 "batch={global: 8}",
+                                 "batch.global=8",
+                                 "batch.micro=auto",
                                  "eval.batch=20",
                                  "output.dir=runs"};
   if (name.starts_with("configs/")) words.push_back("parallel.devices=2");
