@@ -76,6 +76,8 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
   };
   try {
     const int code = start_until_done(job, outer, one_rank, level);
+    if (code > 128 && !job.folder.empty())
+      log::info("'ddptrain resume " + job.folder + "' goes on with this run");
     if (!job.folder.empty()) note_exit(job.folder, code);
     return code;
   } catch (const Error& error) {
