@@ -48,6 +48,7 @@ struct Log {
   std::shared_ptr<TerminalSink> terminal = std::make_shared<TerminalSink>();
   std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("", terminal);
   Color color = Color::automatic;
+  bool verbose = false;
   bool silent = false;  // a rank above 0: errors only
 };
 
@@ -79,6 +80,7 @@ spdlog::level::level_enum threshold(Level level, bool silent) {
 
 void open(Level level, int rank, const std::string& file) {
   auto& log = process_log();
+  log.verbose = level == Level::verbose;
   log.silent = rank > 0;
   log.terminal->set_level(threshold(level, log.silent));
   auto logger = std::make_shared<spdlog::logger>("", log.terminal);
@@ -95,6 +97,7 @@ void open(Level level, int rank, const std::string& file) {
 }
 
 void use_color(Color color) { process_log().color = color; }
+bool is_verbose() { return process_log().verbose; }
 
 // The text is an argument, never a format: it may hold braces.
 void debug(const std::string& line) { process_log().logger->debug("{}", line); }

@@ -17,6 +17,8 @@ enum class Color { automatic, always, never };
 void open(Level level, int rank, const std::string& file);
 /// Whether lines on stderr have colours; automatic: on a terminal, unless NO_COLOR is set.
 void use_color(Color color);
+/// Whether -v was given: for lines that would cost something to make.
+bool is_verbose();
 
 void debug(const std::string& line);                      // shown with -v
 void info(const std::string& line);                       // shown unless -q

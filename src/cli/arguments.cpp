@@ -10,7 +10,7 @@ namespace {
 constexpr Flag kCommon[] = {{"--help", "", "explain this verb"},
                             {"-h", "", "the same"},
                             {"-q", "", "say only warnings and errors"},
-                            {"-v", "", "say more"},
+                            {"-v", "", "say more, such as which samples each step trains on"},
                             {"--color", "WHEN", "auto, always or never; NO_COLOR counts too"}};
 
 const Flag* find_flag(const Verb& verb, std::string_view name) {

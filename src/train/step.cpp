@@ -13,6 +13,14 @@ namespace {
 
 double current_scale(const Training& t) { return t.loss_scale ? t.loss_scale->scale() : 1.0; }
 
+// Under -v each rank's log says what it trains on.
+void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
+  if (!log::is_verbose()) return;
+  std::string line = "samples " + std::to_string(step + 1) + "." + std::to_string(micro + 1) + ":";
+  for (const auto index : batch.indices) line += " " + std::to_string(index);
+  log::debug(line);
+}
+
 StepTotals gather_gradients(Training& t, std::int64_t micro_steps, double nominal) {
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t.recipe.seed);
@@ -22,7 +30,9 @@ StepTotals gather_gradients(Training& t, std::int64_t micro_steps, double nomina
   t.engine->begin();
   for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
     at.last = micro + 1 == micro_steps;
-    t.engine->accumulate(t.loader->next(), *t.loss, at);
+    const auto batch = t.loader->next();
+    log_samples(batch, t.position.step, micro);
+    t.engine->accumulate(batch, *t.loss, at);
   }
   return t.engine->finish();
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "program.h"
@@ -38,6 +39,54 @@ TEST(Network, ARunOnOneRankListensOnNothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(program.wait().code, 0);
+}
+
+// A host of its own, whose name is that of its outer address: the rest of the words runs there.
+constexpr const char* kOuterHost = R"sh(set -e
+ip link set lo up
+ip link add outer type dummy 2>/dev/null || ip link add outer type veth peer name other
+ip address add 10.9.8.7/24 dev outer
+ip link set outer up
+echo outer-host > /proc/sys/kernel/hostname
+echo "10.9.8.7 outer-host" > hosts
+mount --bind hosts /etc/hosts
+getent ahosts "$(cat /proc/sys/kernel/hostname)" | grep -q 10.9.8.7
+exec "$@")sh";
+
+std::vector<std::string> on_outer_host(const std::vector<std::string>& words) {
+  std::vector<std::string> all{"--user", "--map-root-user", "--net", "--uts", "--mount", "sh",
+                               "-c",     kOuterHost,        "sh"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+std::string network_of(const std::string& process) {
+  std::error_code gone;
+  return std::filesystem::read_symlink("/proc/" + process + "/ns/net", gone).string();
+}
+
+TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnLoopbackOnly) {
+  const Folder folder;
+  const auto allowed = Program(on_outer_host({"true"}), folder.path(), {}, "unshare").wait();
+  if (allowed.code != 0) GTEST_SKIP() << "no host of its own here: " << allowed.err;
+  write(folder / "small.yaml", small_recipe());
+  Program program(
+      on_outer_host({DDPTRAIN_BINARY, "run", "small.yaml", "parallel.mode=ddp",
+                     "parallel.devices=2", "model={type: mnist_net, num_classes: auto}"}),
+      folder.path(), {{"SHAPES", shapes()}}, "unshare");
+  std::size_t seen = 0;
+  while (program.running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const auto network = network_of(std::to_string(program.pid()));
+    if (network.empty() || network == network_of("self")) continue;
+    for (const auto& socket : sockets_of_namespace(program.pid())) {
+      ++seen;
+      EXPECT_TRUE(socket.is_loopback()) << socket.address << ":" << socket.port;
+    }
+  }
+  const auto ended = program.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GT(seen, 0) << "Gloo's own listeners were expected";
 }
 
 }  // namespace

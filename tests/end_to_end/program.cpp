@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -27,7 +28,8 @@ Folder::~Folder() {
 }
 
 Program::Program(const std::vector<std::string>& arguments, const std::string& folder,
-                 const std::map<std::string, std::string>& environment) {
+                 const std::map<std::string, std::string>& environment,
+                 const std::string& executable) {
   static int count = 0;
   const auto stem =
       folder + "/.program-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
@@ -37,6 +39,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& f
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ > 0) return;
   ::setpgid(0, 0);
+  ::setenv("PWD", folder.c_str(), 1);
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
   const int out = ::open(out_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
   const int err = ::open(err_path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -45,12 +48,12 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& f
   ::dup2(out, 1);
   ::dup2(err, 2);
   if (::chdir(folder.c_str()) != 0) ::_exit(126);
-  std::string program = DDPTRAIN_BINARY;
+  auto program = executable;
   std::vector<char*> argv{program.data()};
   auto copies = arguments;
   for (auto& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  ::execv(program.c_str(), argv.data());
+  ::execvp(program.c_str(), argv.data());
   ::_exit(127);
 }
 
@@ -112,6 +115,24 @@ const std::string& shapes() {
     return folder / "shapes";
   }();
   return path;
+}
+
+int reached_step(const std::string& log) {
+  const auto at = log.rfind("\nstep ");
+  return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + 6);
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) +
+                   "/children");
+  std::vector<pid_t> children;
+  for (pid_t child; in >> child;) children.push_back(child);
+  return children;
+}
+
+bool long_tests() {
+  const char* wanted = std::getenv("DDPTRAIN_LONG");
+  return wanted && std::string(wanted) == "1";
 }
 
 std::vector<pid_t> processes_with(const std::string& mark) {

@@ -30,10 +30,12 @@ class Folder {
 };
 
 /// A started program; wait() collects it. The destructor kills what is left of its process group.
+/// `executable` is the built program, or one that is to start it.
 class Program {
  public:
   Program(const std::vector<std::string>& arguments, const std::string& folder,
-          const std::map<std::string, std::string>& environment = {});
+          const std::map<std::string, std::string>& environment = {},
+          const std::string& executable = DDPTRAIN_BINARY);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -63,8 +65,18 @@ std::vector<std::string> list(const std::string& folder);  // names, sorted
 /// each, 32 px.
 const std::string& shapes();
 
-/// Processes (other than zombies already collected) whose environment or command line holds `mark`.
+/// The last step that a log told of, 0 before the first; `log.every` is to be 1 step.
+int reached_step(const std::string& log);
+
+/// Processes whose environment or command line holds `mark`: the folder of a Program finds it and
+/// all that it started.
 std::vector<pid_t> processes_with(const std::string& mark);
+
+std::vector<pid_t> children_of(pid_t parent);
+
+/// Whether DDPTRAIN_LONG asks for the tests that take minutes; `kOnlyLong` is why not.
+bool long_tests();
+inline constexpr const char* kOnlyLong = "takes minutes: DDPTRAIN_LONG=1 runs it";
 
 /// A recipe for the small shapes with the MNIST net or resnet18 at 32 px: text to write to a file.
 std::string small_recipe(const std::string& extra = {});

@@ -1,10 +1,13 @@
 // A resumed run equals an uninterrupted one, bit for bit, wherever it was cut.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iostream>
+#include <iterator>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "program.h"
@@ -12,46 +15,10 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
-// EMA, accumulation, the weighted sampler, two compute threads.
-std::vector<std::string> overrides(const std::string& model, int ranks, int workers) {
-  return {"model={type: " + model + ", num_classes: auto}",
-          "train.duration=30 steps",
-          "train.ema.decay=0.9",
-          "train.threads=2",
-          "batch.accumulate=2",
-          "data.sampler.type=weighted",
-          "data.loader.workers=" + std::to_string(workers),
-          "checkpoint.every=7 steps",
-          "eval.every=10 steps",
-          std::string("parallel.mode=") + (ranks > 1 ? "ddp" : "none"),
-          "parallel.devices=" + std::to_string(ranks)};
-}
-
-std::vector<std::string> with(std::vector<std::string> first,
-                              const std::vector<std::string>& more) {
-  first.insert(first.end(), more.begin(), more.end());
-  return first;
-}
-
-void expect_equal_runs(const std::string& a, const std::string& b) {
-  for (const auto* file : {"checkpoints/step-00000030/model.safetensors",
-                           "checkpoints/step-00000030/optimizer.safetensors",
-                           "checkpoints/step-00000030/ema.safetensors",
-                           "checkpoints/step-00000030/state.json", "metrics.csv"}) {
-    EXPECT_FALSE(read(a + "/" + file).empty()) << file;
-    EXPECT_EQ(read(a + "/" + file), read(b + "/" + file)) << file;
-  }
-}
-
-// Steps that the log of a running program has reached.
-void wait_for_step(Program& program, int step) {
-  const auto mark = "step " + std::to_string(step);
-  for (int i = 0; i < 12000 && program.running(); ++i) {
-    if (program.err().find(mark) != std::string::npos) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+// Two threads in each of several ranks are more than the cores: where they spin while they wait, a
+// step takes twenty times as long.
+std::map<std::string, std::string> environment() {
+  return {{"SHAPES", shapes()}, {"OMP_WAIT_POLICY", "PASSIVE"}};
 }
 
 struct ResumeCase {
@@ -60,28 +27,160 @@ struct ResumeCase {
   int workers;
 };
 
+// The small shapes with the number of its class, 0 to 9, as the weight of each picture.
+std::string weighted_list() {
+  std::string csv = "path,label,split,weight\n";
+  for (const auto* split : {"train", "val"}) {
+    int weight = 0;
+    for (const auto& name : list(shapes() + "/" + split)) {
+      for (const auto& file : list(shapes() + "/" + split + "/" + name))
+        csv += std::string(split) + "/" + name + "/" + file + "," + name + "," +
+               (std::string(split) == "val" ? "valid" : "train") + "," + std::to_string(weight) +
+               "\n";
+      ++weight;
+    }
+  }
+  return csv;
+}
+
+void write_weighted_recipe(const Folder& folder) {
+  auto recipe = small_recipe();
+  const std::string from =
+      "type: image_folder\n  root: ${env:SHAPES}\n  train: train\n  valid: val";
+  recipe.replace(recipe.find(from), from.size(),
+                 "type: manifest\n  root: ${env:SHAPES}\n  file: weighted.csv");
+  write(folder / "small.yaml", recipe);
+  write(folder / "weighted.csv", weighted_list());
+}
+
+// EMA, accumulation, the weighted sampler, two compute threads. -v logs the sampled ids.
+std::vector<std::string> words(const ResumeCase& what, int steps) {
+  return {"run",
+          "small.yaml",
+          "-v",
+          std::string("model={type: ") + what.model + ", num_classes: auto}",
+          "train.duration=" + std::to_string(steps) + " steps",
+          "train.ema.decay=0.9",
+          "train.threads=2",
+          "batch.accumulate=2",
+          "data.sampler.type=weighted",
+          "data.loader.workers=" + std::to_string(what.workers),
+          "checkpoint.every=7 steps",
+          "eval.every=10 steps",
+          std::string("parallel.mode=") + (what.ranks > 1 ? "ddp" : "none"),
+          "parallel.devices=" + std::to_string(what.ranks)};
+}
+
+// What one rank trained on: the ids of each step and micro-step, as last executed.
+std::map<std::string, std::vector<int>> sampled(const std::string& run, int rank) {
+  const auto log =
+      read(run + (rank == 0 ? "/log.txt" : "/log.rank" + std::to_string(rank) + ".txt"));
+  const std::string mark = " samples ";  // "... samples 12.1: 5 3 9"
+  std::map<std::string, std::vector<int>> ids;
+  for (auto at = log.find(mark); at != std::string::npos; at = log.find(mark, at + 1)) {
+    std::istringstream line(log.substr(at + mark.size(), log.find('\n', at) - at - mark.size()));
+    std::string step;
+    if (line >> step; step.ends_with(':')) ids[step] = {std::istream_iterator<int>(line), {}};
+  }
+  return ids;
+}
+
+void expect_equal_samples(const std::string& a, const std::string& b, int ranks, int steps) {
+  std::size_t count = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto expected = sampled(a, rank);
+    EXPECT_EQ(expected.size(), static_cast<std::size_t>(2 * steps)) << "rank " << rank;
+    EXPECT_EQ(sampled(b, rank), expected) << "rank " << rank;
+    for (const auto& [step, ids] : expected) {
+      count += ids.size();
+      for (const int id : ids) EXPECT_GE(id, 12) << "its weight is 0";
+    }
+  }
+  EXPECT_EQ(count, static_cast<std::size_t>(16 * steps));
+}
+
+std::string checkpoint(const std::string& run, int step) {
+  char name[32];
+  std::snprintf(name, sizeof name, "/checkpoints/step-%08d", step);
+  return run + name;
+}
+
+void expect_equal_runs(const std::string& a, const std::string& b, int ranks, int steps) {
+  for (const auto* file :
+       {"/model.safetensors", "/optimizer.safetensors", "/ema.safetensors", "/state.json"}) {
+    const auto expected = read(checkpoint(a, steps) + file);
+    EXPECT_FALSE(expected.empty()) << file;
+    EXPECT_TRUE(read(checkpoint(b, steps) + file) == expected) << file;
+  }
+  EXPECT_FALSE(read(a + "/metrics.csv").empty());
+  EXPECT_EQ(read(a + "/metrics.csv"), read(b + "/metrics.csv"));
+  expect_equal_samples(a, b, ranks, steps);
+}
+
+int newest_checkpoint(const std::string& run) {
+  int newest = 0;
+  if (!exists(run + "/checkpoints")) return newest;
+  for (const auto& name : list(run + "/checkpoints"))
+    if (name.starts_with("step-")) newest = std::max(newest, std::atoi(name.c_str() + 5));
+  return newest;
+}
+
+void pause(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
+void wait_for_step(Program& program, int step) {
+  while (program.running() && reached_step(program.err()) < step) pause(5);
+}
+
+// Kills a run between one and two checkpoints after `saved`; the checkpoint that it then has.
+int kill_between_checkpoints(Program& program, const std::string& run, int saved,
+                             std::mt19937& random) {
+  const int step = saved + 7 + static_cast<int>(random() % 7);
+  wait_for_step(program, step);
+  while (program.running() && newest_checkpoint(run) <= saved) pause(5);
+  pause(static_cast<int>(random() % 40));
+  const int reached = reached_step(program.err());
+  program.signal(SIGKILL);
+  EXPECT_EQ(program.wait().code, 128 + SIGKILL) << "it ended before it was killed";
+  EXPECT_GT(newest_checkpoint(run), saved);
+  std::cout << " " << reached << std::flush;
+  return newest_checkpoint(run);
+}
+
+// Ranks end some milliseconds after their launcher was killed, and hold the run until then.
+void wait_until_gone(const std::string& folder) {
+  while (!processes_with(folder).empty()) pause(5);
+}
+
+void expect_killed_equals_uninterrupted(const ResumeCase& what, int kills, int steps) {
+  const Folder folder;
+  write_weighted_recipe(folder);
+  const auto whole = folder / "runs/small/001", cut = folder / "runs/small/002";
+  ASSERT_EQ(run(words(what, steps), folder.path(), environment()).code, 0);
+  std::mt19937 random(static_cast<unsigned>(100 * what.ranks + what.workers));
+  std::cout << "killed after step" << std::flush;
+  for (int kill = 0, saved = 0; kill < kills && !testing::Test::HasFailure(); ++kill) {
+    Program program(kill == 0 ? words(what, steps) : std::vector<std::string>{"resume", cut, "-v"},
+                    folder.path(), environment());
+    saved = kill_between_checkpoints(program, cut, saved, random);
+    wait_until_gone(folder.path());
+  }
+  std::cout << std::endl;
+  const auto last = run({"resume", cut, "-v"}, folder.path(), environment());
+  ASSERT_EQ(last.code, 0) << last.err;
+  expect_equal_runs(whole, cut, what.ranks, steps);
+}
+
+std::string case_name(const testing::TestParamInfo<ResumeCase>& info) {
+  return std::string(info.param.model) + "_" + std::to_string(info.param.ranks) + "_ranks_" +
+         std::to_string(info.param.workers) + "_workers";
+}
+
 class Resume : public testing::TestWithParam<ResumeCase> {};
 
 TEST_P(Resume, AfterSigkillEqualsAnUninterruptedRun) {
-  const auto& [model, ranks, workers] = GetParam();
-  const Folder folder;
-  write(folder / "small.yaml", small_recipe());
-  const auto options = overrides(model, ranks, workers);
-  ASSERT_EQ(run(with({"run", "small.yaml"}, options), folder.path(), environment()).code, 0);
-  std::mt19937 random(7);
-  Program cut(with({"run", "small.yaml"}, options), folder.path(), environment());
-  wait_for_step(cut, 9);
-  cut.signal(SIGKILL);
-  cut.wait();
-  for (int kills = 0; kills < 2; ++kills) {
-    Program again({"resume", "runs/small/002"}, folder.path());
-    wait_for_step(again, 15 + static_cast<int>(random() % 8));
-    again.signal(SIGKILL);
-    again.wait();
-  }
-  const auto last = run({"resume", "runs/small/002"}, folder.path());
-  ASSERT_EQ(last.code, 0) << last.err;
-  expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002");
+  expect_killed_equals_uninterrupted(GetParam(), 3, 42);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Resume,
@@ -89,24 +188,38 @@ INSTANTIATE_TEST_SUITE_P(Models, Resume,
                                          ResumeCase{"mnist_net", 1, 4},
                                          ResumeCase{"mnist_net", 2, 1},
                                          ResumeCase{"mnist_net", 4, 1}),
-                         [](const auto& param) {
-                           return std::string(param.param.model) + "_" +
-                                  std::to_string(param.param.ranks) + "_ranks";
-                         });
+                         case_name);
+
+class LongResume : public testing::TestWithParam<ResumeCase> {};
+
+TEST_P(LongResume, AfterTenSigkillsEqualsAnUninterruptedRun) {
+  if (!long_tests()) GTEST_SKIP() << kOnlyLong;
+  expect_killed_equals_uninterrupted(GetParam(), 10, 119);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, LongResume,
+    testing::Values(ResumeCase{"resnet18", 1, 1}, ResumeCase{"resnet18", 1, 4},
+                    ResumeCase{"resnet18", 2, 1}, ResumeCase{"resnet18", 2, 4},
+                    ResumeCase{"resnet18", 4, 1}, ResumeCase{"resnet18", 4, 4},
+                    ResumeCase{"mnist_net", 1, 1}, ResumeCase{"mnist_net", 1, 4},
+                    ResumeCase{"mnist_net", 2, 1}, ResumeCase{"mnist_net", 2, 4},
+                    ResumeCase{"mnist_net", 4, 1}, ResumeCase{"mnist_net", 4, 4}),
+    case_name);
 
 TEST(Resume, AfterCtrlCSavesAndGoesOn) {
   const Folder folder;
-  write(folder / "small.yaml", small_recipe());
-  const auto options = overrides("mnist_net", 2, 1);
-  ASSERT_EQ(run(with({"run", "small.yaml"}, options), folder.path(), environment()).code, 0);
-  Program cut(with({"run", "small.yaml"}, options), folder.path(), environment());
+  write_weighted_recipe(folder);
+  const auto start = words({"mnist_net", 2, 1}, 30);
+  ASSERT_EQ(run(start, folder.path(), environment()).code, 0);
+  Program cut(start, folder.path(), environment());
   wait_for_step(cut, 4);
   cut.signal(SIGINT);
   const auto ended = cut.wait();
   EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
   EXPECT_TRUE(processes_with(folder.path()).empty());
-  ASSERT_EQ(run({"resume", "runs/small/002"}, folder.path()).code, 0);
-  expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002");
+  ASSERT_EQ(run({"resume", "runs/small/002", "-v"}, folder.path(), environment()).code, 0);
+  expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002", 2, 30);
 }
 
 TEST(Resume, RefusesACheckpointWithAFlippedBitAndTakesTheOneBefore) {
@@ -118,7 +231,8 @@ TEST(Resume, RefusesACheckpointWithAFlippedBitAndTakesTheOneBefore) {
   auto bytes = read(newest);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   write(newest, bytes);
-  const auto resumed = run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path());
+  const auto resumed =
+      run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path(), environment());
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_NE(resumed.err.find("step-00000008"), std::string::npos) << resumed.err;
 }
@@ -129,7 +243,7 @@ TEST(Resume, OfAnotherModelNamesTheTensor) {
   ASSERT_EQ(run({"run", "small.yaml"}, folder.path(), environment()).code, 0);
   const auto resumed =
       run({"resume", "runs/small/001", "model.type=mnist_net", "train.duration=10 steps"},
-          folder.path());
+          folder.path(), environment());
   EXPECT_EQ(resumed.code, 3) << resumed.err;
   EXPECT_NE(resumed.err.find("conv1.weight"), std::string::npos) << resumed.err;
 }

@@ -66,22 +66,33 @@ inline std::string address_of(const std::string& hex) {
   return text;
 }
 
-inline void append_listeners(pid_t pid, const std::string& table, std::vector<Listener>& found) {
-  const auto inodes = socket_inodes(pid);
+struct Row {
+  std::string local, state, inode;
+};
+
+inline std::vector<Row> rows(pid_t pid, const std::string& table) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/net/" + table);
   std::string line;
   std::getline(file, line);  // header
+  std::vector<Row> found;
   while (std::getline(file, line)) {
     std::istringstream words(line);
-    std::string slot, local, remote, state, queues, timer, retransmits, uid, timeout, inode;
-    words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid >> timeout >>
-        inode;
-    if (state != "0A" || !inodes.contains(inode)) continue;
-    const auto colon = local.find(':');
-    found.push_back(
-        {pid, address_of(local.substr(0, colon)), std::stoi(local.substr(colon + 1), nullptr, 16)});
+    std::string slot, remote, queues, timer, retransmits, uid, timeout;
+    Row row;
+    words >> slot >> row.local >> remote >> row.state >> queues >> timer >> retransmits >> uid >>
+        timeout >> row.inode;
+    found.push_back(row);
   }
+  return found;
 }
+
+inline Listener listener(pid_t pid, const Row& row) {
+  const auto colon = row.local.find(':');
+  return {pid, address_of(row.local.substr(0, colon)),
+          std::stoi(row.local.substr(colon + 1), nullptr, 16)};
+}
+
+constexpr const char* kTcpListens = "0A";
 
 }  // namespace listening
 
@@ -103,8 +114,23 @@ inline std::vector<pid_t> process_tree(pid_t root) {
 /// Listening TCP sockets (IPv4 and IPv6) of a process and of all below it.
 inline std::vector<Listener> listening_sockets(pid_t root) {
   std::vector<Listener> found;
-  for (const auto pid : process_tree(root))
-    for (const auto* table : {"tcp", "tcp6"}) listening::append_listeners(pid, table, found);
+  for (const auto pid : process_tree(root)) {
+    const auto inodes = listening::socket_inodes(pid);
+    for (const auto* table : {"tcp", "tcp6"})
+      for (const auto& row : listening::rows(pid, table))
+        if (row.state == listening::kTcpListens && inodes.contains(row.inode))
+          found.push_back(listening::listener(pid, row));
+  }
+  return found;
+}
+
+/// All that waits for others in the network namespace of a process: TCP that listens, any UDP.
+inline std::vector<Listener> sockets_of_namespace(pid_t pid) {
+  std::vector<Listener> found;
+  for (const auto* table : {"tcp", "tcp6", "udp", "udp6"})
+    for (const auto& row : listening::rows(pid, table))
+      if (table[0] == 'u' || row.state == listening::kTcpListens)
+        found.push_back(listening::listener(pid, row));
   return found;
 }
 

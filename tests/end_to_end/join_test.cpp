@@ -1,0 +1,62 @@
+// Ranks that somebody else started.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "program.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
+
+TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
+                                       "parallel.devices=2"};
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto rank = [&](const std::string& number) {
+    return std::map<std::string, std::string>{{"SHAPES", shapes()},
+                                              {"RANK", number},
+                                              {"LOCAL_RANK", number},
+                                              {"WORLD_SIZE", "2"},
+                                              {"LOCAL_WORLD_SIZE", "2"},
+                                              {"MASTER_ADDR", "127.0.0.1"},
+                                              {"MASTER_PORT", "29517"},
+                                              {"TORCHELASTIC_RUN_ID", "test"},
+                                              {"TORCHELASTIC_RESTART_COUNT", "0"}};
+  };
+  Program first(words, folder.path(), rank("0"));
+  Program second(words, folder.path(), rank("1"));
+  const auto a = first.wait(), b = second.wait();
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(b.code, 0) << b.err;
+  for (const auto* file : {"/checkpoints/step-00000008/model.safetensors", "/metrics.csv"})
+    EXPECT_TRUE(read(folder / "runs/small/001" + file) == read(folder / "runs/small/002" + file))
+        << file;
+  EXPECT_FALSE(exists(folder / "runs/small/003"));
+}
+
+TEST(Join, UnderTorchrunTheModelIsThatOfOurOwnLauncher) {
+  const char* peers = std::getenv("DDPTRAIN_PEERS");
+  if (!peers) GTEST_SKIP() << "DDPTRAIN_PEERS names no Python environment with torchrun";
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
+                                       "parallel.devices=2", "train.threads=1"};
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  std::vector<std::string> torchrun{"-m",           "torch.distributed.run", "--no-python",
+                                    "--standalone", "--nproc-per-node",      "2",
+                                    DDPTRAIN_BINARY};
+  torchrun.insert(torchrun.end(), words.begin(), words.end());
+  const auto ended =
+      Program(torchrun, folder.path(), environment(), std::string(peers) + "/bin/python").wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string file = "/checkpoints/step-00000008/model.safetensors";
+  EXPECT_FALSE(read(folder / "runs/small/001" + file).empty());
+  EXPECT_TRUE(read(folder / "runs/small/001" + file) == read(folder / "runs/small/002" + file));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
