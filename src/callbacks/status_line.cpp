@@ -52,7 +52,7 @@ class StatusLine final : public Callback {
             "  lr " + short_number(run.lr) + "  " + format_fixed(run.samples_per_second, 1) +
             " samples/s";
     const auto made = run.step - first_step_;
-    if (run.total_steps > 0 && made > 0)
+    if (run.step < run.total_steps && made > 0)
       line += "  left " + format_seconds(run.seconds / static_cast<double>(made) *
                                          static_cast<double>(run.total_steps - run.step));
     return line;

@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/start.h"
-#include "config/encode.h"
+#include "data/source.h"
+#include "recipe/record.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -25,11 +26,11 @@ RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Sourc
   return start;
 }
 
-Job make_job(const Recipe& recipe, const Topology& outer) {
+Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
-  job.recipe_text = to_yaml(encode(job.recipe, &all_catalogs()));
+  job.recipe_text = record_of(job.recipe, recipe, tree, all_catalogs());
   return job;
 }
 
@@ -75,6 +76,7 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
     };
   };
   try {
+    if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
     const int code = start_until_done(job, outer, one_rank, level);
     if (code > 128 && !job.folder.empty())
       log::info("'ddptrain resume " + job.folder + "' goes on with this run");

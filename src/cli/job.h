@@ -10,8 +10,8 @@
 
 namespace ddptrain {
 
-/// Resolves a recipe on this machine.
-Job make_job(const Recipe& recipe, const Topology& outer);
+/// Resolves a recipe on this machine; `tree` is the recipe as layered.
+Job make_job(Recipe& recipe, const Node& tree, const Topology& outer);
 
 /// What the run folder is told of a job.
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);

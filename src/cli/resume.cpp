@@ -3,20 +3,28 @@
 #include "base/files.h"
 #include "cli/job.h"
 #include "cli/saved_run.h"
+#include "config/reader.h"
+#include "recipe/changes.h"
 
 namespace ddptrain {
 namespace {
 
+void say_changes(const std::string& folder, const std::string& recipe_text) {
+  const auto file = folder + "/recipe.yaml";
+  const auto before = read_yaml(read_text(file), file).tree;
+  for (const auto& change : changes(before, read_yaml(recipe_text, file).tree))
+    log::info("changed: " + to_text(change));
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
-  const auto run =
-      open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
+  auto run = open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
   const auto outer = topology_from_environment();
-  auto job = make_job(run.recipe, outer);
+  auto job = make_job(run.recipe, run.tree, outer);
   job.folder = run.folder;
   if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
   if (outer.rank == 0) {
-    for (const auto& word : words.overrides) log::info("changed: " + word);
+    say_changes(run.folder, job.recipe_text);
     log::info(job.checkpoint ? "resuming from " + *job.checkpoint
                              : "there is no checkpoint yet: starting from the beginning");
   }

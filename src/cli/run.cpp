@@ -25,7 +25,7 @@ int run(const Arguments& arguments) {
   if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
   if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
-  auto job = make_job(loaded.recipe, outer);
+  auto job = make_job(loaded.recipe, loaded.tree, outer);
   const auto start = run_start(job, arguments, std::move(loaded.sources));
   if (outer.rank == 0) {
     say_unfinished(job);

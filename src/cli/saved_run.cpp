@@ -40,7 +40,8 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
   if (has_errors(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
   const auto home = fs::canonical(folder).string();
-  return {home, std::move(loaded.recipe), choose_checkpoint(home + "/checkpoints", which)};
+  return {home, std::move(loaded.recipe), std::move(loaded.tree),
+          choose_checkpoint(home + "/checkpoints", which)};
 }
 
 void require_checkpoint(const SavedRun& run) {

@@ -11,6 +11,7 @@ namespace ddptrain {
 struct SavedRun {
   std::string folder;
   Recipe recipe;           // as resolved, with the overrides given now
+  Node tree;               // the same as layered
   std::string checkpoint;  // folder of the chosen one; empty: the run has none yet
 };
 

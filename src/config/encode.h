@@ -18,7 +18,8 @@ Node encode(Options& options, const Catalogs* catalogs = nullptr) {
   return encode([&](Fields& f) { options.fields(f); }, catalogs);
 }
 
-/// YAML text that reads back to the same tree; lists of scalars and short maps in flow style.
+/// YAML text that reads back to the same tree; lists of scalars and short maps in flow style. A
+/// note becomes a comment at the end of its line.
 std::string to_yaml(const Node& tree);
 
 }  // namespace ddptrain

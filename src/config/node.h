@@ -19,6 +19,8 @@ struct Node {
   Kind kind = Kind::null;
   std::string text;
   bool quoted = false;
+  std::string reference;        // as written, where `text` came from a secret of the environment
+  std::string note;             // a comment for to_yaml
   std::vector<Node> items;      // of a list
   std::vector<Member> members;  // of a map, in written order, keys unique
   Place place;

@@ -81,11 +81,28 @@ bool fits_flow(const Node& node, std::size_t indent) {
   return flow(node).size() + indent <= kFlowWidth;
 }
 
+/// What is noted on a value and the values in it: "auto", or "micro: auto, accumulate: auto".
+std::string notes(const Node& node) {
+  std::vector<std::string> parts;
+  if (!node.note.empty()) parts.push_back(node.note);
+  for (const auto& item : node.items)
+    if (auto inner = notes(item); !inner.empty()) parts.push_back(std::move(inner));
+  for (const auto& member : node.members)
+    if (auto inner = notes(member.value); !inner.empty())
+      parts.push_back(member.key + ": " + std::move(inner));
+  return join(parts, ", ");
+}
+
+std::string comment(const Node& node) {
+  const auto text = notes(node);
+  return text.empty() ? "" : "  # " + text;
+}
+
 void write(std::string& out, const Node& node, std::size_t indent);
 
 void write_after(std::string& out, const Node& value, std::size_t indent, std::size_t used) {
   if (fits_flow(value, used)) {
-    out += " " + flow(value) + "\n";
+    out += " " + flow(value) + comment(value) + "\n";
     return;
   }
   out += "\n";
@@ -101,7 +118,7 @@ void write(std::string& out, const Node& node, std::size_t indent) {
   }
   for (const auto& item : node.items) {
     if (fits_flow(item, indent + 2)) {
-      out += margin + "- " + flow(item) + "\n";
+      out += margin + "- " + flow(item) + comment(item) + "\n";
       continue;
     }
     std::string block;

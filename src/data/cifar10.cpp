@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "data/datasets.h"
 #include "data/pixel_dataset.h"
-#include "data/source.h"
 
 namespace ddptrain {
 namespace {
@@ -55,7 +54,6 @@ Entry<Dataset> cifar10_dataset() {
   return entry<Dataset, Cifar10Options>(
       "cifar10", "CIFAR-10 in its binary version.",
       [](const Cifar10Options& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        if (options.pixels.section.source) provide(*options.pixels.section.source, options.root);
         return std::make_unique<PixelDataset>(read_cifar10(options.root), Extent{3, 32, 32},
                                               cifar10_classes(), options.pixels.transforms,
                                               context);

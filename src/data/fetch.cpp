@@ -72,12 +72,22 @@ std::string reason(int status) {
   }
 }
 
+/// A URL without what may be secret: a user's password, the values of a query.
+std::string shown(const std::string& url) {
+  auto text = url.substr(0, url.find('?'));
+  const auto host = text.find("://");
+  const auto at = text.find('@');
+  if (host != std::string::npos && at != std::string::npos && at < text.find('/', host + 3))
+    text.erase(host + 3, at + 1 - (host + 3));
+  return url.find('?') == std::string::npos ? text : text + "?...";
+}
+
 }  // namespace
 
 void fetch(const std::string& url, const std::string& path) {
-  log::info("fetching " + url);
+  log::info("fetching " + shown(url));
   const int status = run_program(curl_command(url, path));
-  if (status != 0) throw Error(Exit::data, "cannot fetch '" + url + "': " + reason(status));
+  if (status != 0) throw Error(Exit::data, "cannot fetch '" + shown(url) + "': " + reason(status));
 }
 
 }  // namespace ddptrain

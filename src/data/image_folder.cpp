@@ -6,7 +6,6 @@
 #include "data/datasets.h"
 #include "data/image_files.h"
 #include "data/picture_scan.h"
-#include "data/source.h"
 #include "data/split.h"
 
 namespace ddptrain {
@@ -101,7 +100,6 @@ Entry<Dataset> image_folder_dataset() {
       "image_folder", "Pictures in a folder per class.",
       [](const ImageFolderOptions& options,
          const DataContext& context) -> std::unique_ptr<Dataset> {
-        if (options.images.section.source) provide(*options.images.section.source, options.root);
         return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
       });
 }

@@ -9,7 +9,6 @@
 #include "data/csv.h"
 #include "data/datasets.h"
 #include "data/image_files.h"
-#include "data/source.h"
 #include "data/split.h"
 
 namespace ddptrain {
@@ -126,8 +125,6 @@ Entry<Dataset> manifest_dataset() {
   return entry<Dataset, ManifestOptions>(
       "manifest", "Pictures listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        if (options.images.section.source)
-          provide(*options.images.section.source, root_of(options));
         return std::make_unique<ImageFiles>(read_manifest(options), options.images, context);
       });
 }

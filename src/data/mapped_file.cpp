@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -27,6 +30,26 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (!mapped) throw Error(Exit::data, "'" + path + "' is empty");
   data_ = static_cast<const std::uint8_t*>(mapped);
   size_ = static_cast<std::size_t>(about.st_size);
+  if (size_ > 2 && data_[0] == 0x1f && data_[1] == 0x8b) inflate();
+}
+
+void MappedFile::inflate() {
+  constexpr std::size_t most = std::size_t{4} << 30, piece = 1 << 20;
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(::gzopen(path_.c_str(), "rb"), ::gzclose);
+  if (!file) throw Error(Exit::data, "cannot read '" + path_ + "'");
+  int read = 0;
+  do {
+    const auto before = inflated_.size();
+    if (before > most) throw Error(Exit::data, "'" + path_ + "' is larger than 4 GiB unpacked");
+    inflated_.resize(before + piece);
+    read = ::gzread(file.get(), inflated_.data() + before, piece);
+    inflated_.resize(before + static_cast<std::size_t>(std::max(read, 0)));
+  } while (read > 0);
+  int status = Z_OK;
+  ::gzerror(file.get(), &status);
+  if (read < 0 || status != Z_OK)
+    throw Error(Exit::data, "'" + path_ + "' is cut short or damaged (gzip)");
+  if (inflated_.empty()) throw Error(Exit::data, "'" + path_ + "' is empty");
 }
 
 MappedFile::~MappedFile() {
@@ -36,6 +59,7 @@ MappedFile::~MappedFile() {
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      inflated_(std::move(other.inflated_)) {}
 
 }  // namespace ddptrain

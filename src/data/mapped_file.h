@@ -1,27 +1,35 @@
-// A file in memory that ranks of one node share.
+// A file in memory: mapped, so that ranks of one node share it, or inflated where it is compressed.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ddptrain {
 
 class MappedFile {
  public:
-  /// Throws an Error (Exit::data) that names the file.
+  /// What begins like gzip is inflated, up to 4 GiB. Throws an Error (Exit::data) that names the
+  /// file.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;
 
   const std::string& path() const { return path_; }
-  std::span<const std::uint8_t> bytes() const { return {data_, size_}; }
+  std::span<const std::uint8_t> bytes() const {
+    return inflated_.empty() ? std::span<const std::uint8_t>{data_, size_}
+                             : std::span<const std::uint8_t>{inflated_};
+  }
 
  private:
+  void inflate();
+
   std::string path_;
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
+  std::vector<std::uint8_t> inflated_;
 };
 
 }  // namespace ddptrain

@@ -1,12 +1,11 @@
-// data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), unpacked: train-images-idx3-ubyte and
-// so on. Fashion-MNIST and others in the same form read as well.
+// data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), train-images-idx3-ubyte and so on, as
+// they are or with .gz. Fashion-MNIST and others in the same form read as well.
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
 #include "data/datasets.h"
 #include "data/pixel_dataset.h"
-#include "data/source.h"
 
 namespace ddptrain {
 namespace {
@@ -17,7 +16,7 @@ struct MnistOptions {
   void fields(Fields& f) {
     f("root", root,
       {.doc = "Folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, "
-              "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, not compressed.",
+              "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with or without .gz.",
        .required = true,
        .path = true});
     pixels.fields(f);
@@ -31,8 +30,6 @@ std::vector<std::size_t> idx_sizes(const MappedFile& file, std::size_t dimension
   const auto fail = [&](const std::string& what) {
     throw Error(Exit::data, "'" + file.path() + "': " + what);
   };
-  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-    fail("compressed; unpack it with gunzip");
   const auto head = 4 + 4 * dimensions;
   if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||
       bytes[3] != dimensions)
@@ -51,11 +48,13 @@ std::vector<std::size_t> idx_sizes(const MappedFile& file, std::size_t dimension
 }
 
 MappedFile open_idx(const std::string& root, const std::string& name) {
-  auto path = std::filesystem::path(root) / (name + "-ubyte");
+  const auto folder = std::filesystem::path(root);
   const auto dotted = name.substr(0, name.rfind('-')) + "." + name.substr(name.rfind('-') + 1);
-  const auto other = std::filesystem::path(root) / (dotted + "-ubyte");  // as Kaggle names it
-  if (!std::filesystem::exists(path) && std::filesystem::exists(other)) path = other;
-  return MappedFile(path.string());
+  for (const auto& stem : {name, dotted})  // the second as Kaggle names it
+    for (const auto* end : {"-ubyte", "-ubyte.gz"})
+      if (const auto path = folder / (stem + end); std::filesystem::exists(path))
+        return MappedFile(path.string());
+  return MappedFile((folder / (name + "-ubyte")).string());
 }
 
 PixelSet read_idx(const std::string& root, const std::string& part, Extent& extent) {
@@ -79,7 +78,6 @@ PixelSet read_idx(const std::string& root, const std::string& part, Extent& exte
 }
 
 std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataContext& context) {
-  if (options.pixels.section.source) provide(*options.pixels.section.source, options.root);
   Extent extent{1, 0, 0};
   auto train = read_idx(options.root, "train", extent);
   auto valid = read_idx(options.root, "t10k", extent);
@@ -94,8 +92,7 @@ std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataConte
 }  // namespace
 
 Entry<Dataset> mnist_dataset() {
-  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files, not compressed.",
-                                      read_mnist);
+  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files.", read_mnist);
 }
 
 }  // namespace ddptrain

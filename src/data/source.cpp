@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "config/decode.h"
 #include "data/fetch.h"
 #include "data/unpack.h"
 
@@ -67,6 +68,18 @@ fs::path contents(const fs::path& folder) {
 }
 
 }  // namespace
+
+void provide(const Choice<Dataset>& data) {
+  const auto text_of = [&](const char* key) {
+    const auto* value = data.node().find(key);
+    return value && value->is_scalar() ? value->text : std::string();
+  };
+  const auto* source = data.node().find("source");
+  if (!source || source->is_null()) return;
+  const auto root = text_of("root");
+  provide(decode<SourceSpec>(*source),
+          root.empty() ? fs::path(text_of("file")).parent_path().string() : root);
+}
 
 void provide(const SourceSpec& source, const std::string& root) {
   check_section(source);

@@ -7,6 +7,10 @@
 
 namespace ddptrain {
 
+/// What a checked data section needs is there afterwards: its source, if it names one, is provided
+/// at its `root`, or where that is left out, in the folder of its `file`.
+void provide(const Choice<Dataset>& data);
+
 /// Makes sure that folder `root` is there. If it is missing or empty, the archive is fetched (url)
 /// or taken (file), its digest compared, and its contents put there whole or not at all: unpacked
 /// beside `root` and renamed. A single folder at the top of the archive becomes `root` itself.

@@ -28,6 +28,18 @@ std::string environment_value(const std::string& inside) {
                      ":-default}'"};
 }
 
+/// Whether a text takes a value from the environment whose name says that nobody else should see
+/// it.
+bool names_secret(const std::string& text) {
+  for (auto at = text.find("${env:"); at != std::string::npos; at = text.find("${env:", at + 1)) {
+    const auto first = at + 6;
+    const auto name = text.substr(first, text.find_first_of(":}", first) - first);
+    for (const auto* word : {"KEY", "TOKEN", "SECRET", "PASSWORD"})
+      if (name.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 /// Replaces each ${...} by what `value_of` says of its inside.
 std::string replace(const std::string& text,
                     const std::function<std::string(const std::string&)>& value_of) {
@@ -73,7 +85,9 @@ class References {
       node = std::move(value);
       return;
     }
+    const auto written = node.text;
     node.text = replace(node.text, [&](const std::string& inside) { return text_of(inside); });
+    if (names_secret(written)) node.reference = written;
     if (!node.quoted && is_null_text(node.text)) node.quoted = true;
   } catch (const BadReference& bad) {
     problems_.push_back({Severity::error, "reference", node.place, path, bad.message});

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "config/catalog.h"
+#include "data/source.h"
 #include "optim/groups.h"
 #include "optim/options.h"
 
@@ -127,6 +128,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe) {
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last;
+  provide(recipe.data);
   return catalog<Dataset>().build(recipe.data, context);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/version.h"
 
 namespace ddptrain {
@@ -78,6 +79,27 @@ void say_differences(const Json& saved, const Json& now) {
                    ": the run goes on, not bit for bit as before");
 }
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(Exit::data, "the run cannot go on from this checkpoint: " + why);
+}
+
+// Position and schedule count steps, and an output of the model means a class.
+void require_the_same_epochs(const Training& t, const Json& state) {
+  const auto classes = state.at("classes").get<std::vector<std::string>>();
+  const auto& here = t.data->facts().classes;
+  if (classes != here)
+    refuse("it was trained on the classes [" + join(classes, ", ") + "], and the data has [" +
+           join(here, ", ") + "]");
+  const std::int64_t steps = state.at("steps_per_epoch"),
+                     global = state.at("surroundings").at("global");
+  if (steps != t.length.per_epoch || global != t.length.global)
+    refuse("its epochs are " + std::to_string(steps) + " steps of " + std::to_string(global) +
+           " samples, and they would be " + std::to_string(t.length.per_epoch) + " of " +
+           std::to_string(t.length.global) + " (batch.global, data)");
+  if (state.at("data") != t.data->digest())
+    log::warning("the data is not what it was when the checkpoint was written");
+}
+
 }  // namespace
 
 Checkpoint capture(const Training& t) {
@@ -91,6 +113,8 @@ Checkpoint capture(const Training& t) {
   state["position"] = position_json(t.position);
   state["seed"] = t.recipe.seed;
   state["classes"] = t.data->facts().classes;
+  state["data"] = t.data->digest();
+  state["steps_per_epoch"] = t.length.per_epoch;
   state["nominal"] = t.nominal;
   state["lr_factor"] = t.control.lr_factor;
   if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
@@ -120,6 +144,7 @@ std::vector<std::string> class_names(const Checkpoint& checkpoint) {
 void restore(Training& t, const Checkpoint& checkpoint) {
   const auto state = Json::parse(checkpoint.state);
   restore_weights(t, checkpoint);
+  require_the_same_epochs(t, state);
   t.optimizer->load(checkpoint.optimizer);
   t.position = position_of(state.at("position"));
   t.nominal = state.at("nominal");

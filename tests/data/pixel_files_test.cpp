@@ -1,6 +1,9 @@
 // CIFAR-10 and MNIST files that the test writes.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "data/archives.h"
 #include "data/image_data.h"
 
 namespace ddptrain {
@@ -92,6 +95,27 @@ TEST(Mnist, ReadsPicturesOfAnySizeAndTheirLabels) {
   EXPECT_FLOAT_EQ(batch.inputs.at(0)[0][0][2][3].item<float>(), 91.0F / 255);
 }
 
+TEST(Mnist, ReadsFilesAsTheyAreDownloaded) {
+  const TemporaryFolder folder;
+  write_mnist(folder, "train", 6);
+  write_mnist(folder, "t10k", 2);
+  const auto plain = build_data(section("mnist", folder))->digest();
+  for (const std::string part : {"train", "t10k"})
+    for (const std::string kind : {"-images-idx3-ubyte", "-labels-idx1-ubyte"}) {
+      const auto path = folder / (part + kind);
+      write_gzip(path + ".gz", read_text(path));
+      std::filesystem::remove(path);
+    }
+  const auto packed = build_data(section("mnist", folder));
+  EXPECT_EQ(packed->digest(), plain);
+  const auto batch = load_one(*packed, Split::train, 4).batch;
+  EXPECT_FLOAT_EQ(batch.inputs.at(0)[0][0][2][3].item<float>(), 91.0F / 255);
+  const auto labels = folder / "train-labels-idx1-ubyte.gz";
+  folder.write("train-labels-idx1-ubyte.gz",
+               read_text(labels).substr(0, read_text(labels).size() - 6));
+  EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("cut short or damaged"));
+}
+
 TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
   const TemporaryFolder folder;
   write_mnist(folder, "train", 6);
@@ -101,7 +125,7 @@ TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
   folder.write("t10k-labels-idx1-ubyte", idx_head({3}) + "ab");
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("cut short"));
   folder.write("t10k-labels-idx1-ubyte", "\x1f\x8b\x08");
-  EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("compressed"));
+  EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("damaged (gzip)"));
   folder.write("t10k-labels-idx1-ubyte", "text");
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("not an IDX file"));
 }

@@ -248,5 +248,27 @@ TEST(Resume, OfAnotherModelNamesTheTensor) {
   EXPECT_NE(resumed.err.find("conv1.weight"), std::string::npos) << resumed.err;
 }
 
+TEST(Resume, SaysWhatChangedAndRefusesEpochsOfAnotherLength) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run({"run", "small.yaml", "optimizer.momentum=0.9"}, folder.path(), environment()).code,
+            0);
+  const auto longer = run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path());
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  EXPECT_NE(longer.err.find("changed: train.duration: 8 steps -> 10 steps"), std::string::npos)
+      << longer.err;
+  const auto other = run(
+      {"resume", "runs/small/001", "batch.global=4", "batch.micro=auto", "train.duration=12 steps"},
+      folder.path());
+  EXPECT_EQ(other.code, 3) << other.err;
+  EXPECT_NE(other.err.find("the run cannot go on from this checkpoint: its epochs are"),
+            std::string::npos)
+      << other.err;
+  const auto adam = run(
+      {"resume", "runs/small/001", "optimizer={type: adam, lr: 1e-3}", "train.duration=12 steps"},
+      folder.path());
+  EXPECT_EQ(adam.code, 3) << adam.err;
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end
