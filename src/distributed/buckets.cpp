@@ -10,18 +10,39 @@ namespace ddptrain {
 
 namespace impl = torch::autograd::impl;
 
+namespace {
+
+using Layout = std::vector<std::vector<std::size_t>>;
+
+/// Backward ends before the last bucket leaves, so its tail of at most `most` bytes goes alone.
+void divide_last(Layout& layout, std::span<const std::int64_t> bytes, std::int64_t most) {
+  auto& last = layout.back();
+  std::int64_t all = 0, tail = 0;
+  for (const auto i : last) all += bytes[i];
+  if (all <= 2 * most) return;
+  auto cut = last.end();
+  while (tail + bytes[*(cut - 1)] <= most) tail += bytes[*--cut];
+  if (cut == last.end()) return;
+  std::vector<std::size_t> end(cut, last.end());
+  last.erase(cut, last.end());
+  layout.push_back(std::move(end));
+}
+
+}  // namespace
+
 std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
                                                     const BucketSize& size) {
   std::vector<std::vector<std::size_t>> layout;
   std::int64_t room = 0;
   for (std::size_t i = bytes.size(); i-- > 0;) {
     if (room <= 0) {
-      room = layout.empty() ? std::min(size.first, size.others) : size.others;
+      room = layout.empty() ? std::min(size.ends, size.others) : size.others;
       layout.emplace_back();
     }
     layout.back().push_back(i);
     room -= bytes[i];
   }
+  if (!layout.empty()) divide_last(layout, bytes, size.ends);
   return layout;
 }
 

@@ -13,12 +13,14 @@
 namespace ddptrain {
 
 struct BucketSize {
-  std::int64_t first = 1 << 20;  // bytes; small, so that communication begins early
+  std::int64_t ends = 1 << 20;  // bytes of the first, so that communication begins early, and of
+                                // the last, which nothing hides
   std::int64_t others = 25 << 20;
 };
 
 /// Which parameters share a bucket, given their bytes: in reverse order, since the last layers'
-/// gradients come first; a bucket is closed when it holds its bytes. A function of the model alone,
+/// gradients come first; a bucket is closed when it holds its bytes, and what is left for the last
+/// is divided where it is more than two of `ends`. A function of the model alone,
 /// so the order of summation is the same at every step and after a resume.
 std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
                                                     const BucketSize& size);

@@ -34,6 +34,13 @@ TEST(BucketLayout, TheFirstBucketIsNotLargerThanTheOthers) {
   EXPECT_EQ(bucket_layout(bytes, {1 << 20, 4}), (Layout{{1}, {0}}));
 }
 
+TEST(BucketLayout, EndsWithASmallBucket) {
+  const std::vector<std::int64_t> bytes{1, 2, 3, 9, 4};
+  EXPECT_EQ(bucket_layout(bytes, {4, 100}), (Layout{{4}, {3, 2}, {1, 0}}));
+  const std::vector<std::int64_t> large_first{9, 9};  // nothing small to send alone
+  EXPECT_EQ(bucket_layout(large_first, {4, 100}), (Layout{{1}, {0}}));
+}
+
 TEST(BucketLayout, OfNothingIsEmpty) { EXPECT_TRUE(bucket_layout({}, {}).empty()); }
 
 TEST(Buckets, MakeGradientsViewsThatStayBetweenSteps) {
