@@ -50,6 +50,8 @@ struct Log {
   Color color = Color::automatic;
   bool verbose = false;
   bool silent = false;  // a rank above 0: errors only
+  std::mutex listening;
+  std::function<void(const std::string&)> listener;
 };
 
 Log& process_log() {
@@ -103,7 +105,10 @@ bool is_verbose() { return process_log().verbose; }
 void debug(const std::string& line) { process_log().logger->debug("{}", line); }
 void info(const std::string& line) { process_log().logger->info("{}", line); }
 void warning(const std::string& line) {
-  process_log().logger->warn("{}", tagged("", "warning", "1;35", line));
+  auto& log = process_log();
+  log.logger->warn("{}", tagged("", "warning", "1;35", line));
+  const std::lock_guard lock(log.listening);
+  if (log.listener) log.listener(line);
 }
 void error(const std::string& line) { error(line, {}); }
 void error(const std::string& line, const Place& place) {
@@ -115,6 +120,18 @@ void error(const std::string& line, const Place& place) {
     where += " ";
   }
   process_log().logger->error("{}", tagged(where, "error", "1;31", line));
+}
+
+WarningListener::WarningListener(std::function<void(const std::string&)> tell) {
+  auto& log = process_log();
+  const std::lock_guard lock(log.listening);
+  log.listener = std::move(tell);
+}
+
+WarningListener::~WarningListener() {
+  auto& log = process_log();
+  const std::lock_guard lock(log.listening);
+  log.listener = nullptr;
 }
 
 void status(const std::string& text) {

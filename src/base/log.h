@@ -3,6 +3,7 @@
 // files may include it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/place.h"
@@ -25,6 +26,16 @@ void info(const std::string& line);                       // shown unless -q
 void warning(const std::string& line);                    // "warning: ..."
 void error(const std::string& line);                      // "error: ..."
 void error(const std::string& line, const Place& place);  // "file:3:5: error: ..."
+
+/// While it lives, every warning of this process is told, on the thread that gives it, one at a
+/// time. There is at most one.
+class WarningListener {
+ public:
+  explicit WarningListener(std::function<void(const std::string&)> tell);
+  ~WarningListener();
+  WarningListener(const WarningListener&) = delete;
+  WarningListener& operator=(const WarningListener&) = delete;
+};
 
 /// Rewrites one line on a terminal (the status line); a no-op elsewhere. An empty text ends it.
 void status(const std::string& text);

@@ -1,6 +1,8 @@
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "callbacks/append_file.h"
 #include "callbacks/writers.h"
 
@@ -11,9 +13,13 @@ using Json = nlohmann::ordered_json;
 
 class EventsJsonl final : public Callback {
  public:
-  EventsJsonl(const std::string& path, Due due) : file_(path), due_(std::move(due)) {}
+  EventsJsonl(const std::string& path, Due due)
+      : file_(path), due_(std::move(due)), warnings_([this](const std::string& text) {
+          write("warning", step_, {{"text", text}});
+        }) {}
 
   void at(Moment moment, const RunView& run, RunControl& control) override {
+    step_ = run.step;
     switch (moment) {
       case Moment::run_begin:
         write(run, run.step == 0 ? "begin" : "resume", {{"total_steps", run.total_steps}});
@@ -35,7 +41,13 @@ class EventsJsonl final : public Callback {
 
  private:
   void write(const RunView& run, const char* event, const Json& more) {
-    Json line{{"event", event}, {"time", utc_now()}, {"step", run.step}, {"epoch", run.epoch}};
+    Json position{{"epoch", run.epoch}};
+    position.update(more);
+    write(event, run.step, position);
+  }
+
+  void write(const char* event, std::int64_t step, const Json& more) {
+    Json line{{"event", event}, {"time", utc_now()}, {"step", step}};
     line.update(more);
     // NaN becomes null, bytes that are no UTF-8 (file names) a replacement character.
     file_.write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -57,6 +69,8 @@ class EventsJsonl final : public Callback {
 
   AppendFile file_;
   Due due_;
+  std::atomic<std::int64_t> step_ = 0;  // the last that was told of; warnings come from any thread
+  log::WarningListener warnings_;
 };
 
 }  // namespace

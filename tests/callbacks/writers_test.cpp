@@ -10,10 +10,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_reader.hpp>
+#include <thread>
 
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/log.h"
 
 namespace ddptrain {
 namespace {
@@ -107,6 +109,20 @@ TEST_F(Writers, EventsAreAnObjectPerLine) {
   EXPECT_EQ(events[2].at("train/loss"), 0.5);
   EXPECT_TRUE(events[2].at("train/gradient_norm").is_null());
   EXPECT_EQ(events[3].at("valid/accuracy"), 0.4);
+}
+
+TEST_F(Writers, EventsHoldWarningsWhileTheyAreWritten) {
+  log::warning("before");
+  const auto writer = make_events_jsonl(folder_ + "/events.jsonl", every(1));
+  play(*writer, 0, 4);
+  std::thread([] { log::warning("a \"quoted\" text"); }).join();
+  std::ifstream file(folder_ + "/events.jsonl");
+  std::vector<Json> warnings;
+  for (std::string line; std::getline(file, line);)
+    if (auto event = Json::parse(line); event.at("event") == "warning") warnings.push_back(event);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].at("text"), "a \"quoted\" text");
+  EXPECT_EQ(warnings[0].at("step"), 4);
 }
 
 TEST_F(Writers, ThatCannotWriteNameTheFile) {
