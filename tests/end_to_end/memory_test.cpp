@@ -40,11 +40,11 @@ TEST(LongMemory, OfEachRankStaysAfterTheFirstThousandSteps) {
   if (!long_tests()) GTEST_SKIP() << kOnlyLong;
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  Program program(
-      {"run", "small.yaml", "model={type: mlp, num_classes: auto, hidden: [8]}", "batch.global=4",
-       "train.duration=20000 steps", "parallel.mode=ddp", "parallel.devices=2",
-       "log.every=100 steps", "eval.every=500 steps", "checkpoint.every=500 steps"},
-      folder.path(), {{"SHAPES", shapes()}});
+  Program program({"run", "small.yaml", "model={type: mlp, num_classes: auto, hidden: [8]}",
+                   "batch.global=4", "optimizer.lr=0.0001", "train.duration=20000 steps",
+                   "parallel.mode=ddp", "parallel.devices=2", "log.every=100 steps",
+                   "eval.every=500 steps", "checkpoint.every=500 steps"},
+                  folder.path(), {{"SHAPES", shapes()}});
   Resident ranks[2];
   while (program.running()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
