@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -204,10 +206,13 @@ std::optional<std::string> unfinished_run(const std::string& runs, const std::st
 }
 
 std::unique_ptr<FileLock> lock_run(const std::string& folder) {
-  auto lock = std::make_unique<FileLock>(folder + "/.lock", FileLock::Wait::not_at_all);
-  if (!lock->held())
-    throw Error(Exit::data, "another process is working in the run folder '" + folder + "'");
-  return lock;
+  constexpr int tries = 60;
+  for (int i = 0; i < tries; ++i) {
+    auto lock = std::make_unique<FileLock>(folder + "/.lock", FileLock::Wait::not_at_all);
+    if (lock->held()) return lock;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  throw Error(Exit::data, "another process is working in the run folder '" + folder + "'");
 }
 
 }  // namespace ddptrain

@@ -46,7 +46,7 @@ std::optional<std::string> unfinished_run(const std::string& runs, const std::st
                                           const std::string& recipe_text);
 
 /// Keeps other processes from working in a run folder while it lives, across forks. Throws an Error
-/// (Exit::data) when another one does.
+/// (Exit::data) when another one does for three seconds: ranks outlive a killed launcher by less.
 std::unique_ptr<FileLock> lock_run(const std::string& folder);
 
 }  // namespace ddptrain

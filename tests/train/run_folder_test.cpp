@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/error.h"
 
@@ -103,6 +105,17 @@ TEST_F(RunFolder, ThatAProcessWorksInIsNotOfferedAndNotSharedOut) {
   const auto lock = lock_run(folder);
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), std::nullopt);
   EXPECT_THROW(lock_run(folder), Error);
+}
+
+TEST_F(RunFolder, IsFreeOnceTheRanksOfAKilledLauncherHaveEnded) {
+  const auto folder = make_run_folder(runs_, start_);
+  auto lock = lock_run(folder);
+  std::thread rank([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    lock.reset();
+  });
+  EXPECT_TRUE(lock_run(folder)->held());
+  rank.join();
 }
 
 }  // namespace
