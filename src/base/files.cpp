@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -54,18 +55,19 @@ bool write_all(int file, std::string_view content) {
 
 }  // namespace
 
-std::string read_text(const std::string& path) {
+std::string read_text(const std::string& path, std::size_t most) {
   const Open file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) fail("read", path);
   std::string content;
   char buffer[1 << 16];
-  for (;;) {
-    const auto got = ::read(file.get(), buffer, sizeof buffer);
+  while (content.size() < most) {
+    const auto got = ::read(file.get(), buffer, std::min(sizeof buffer, most - content.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read", path);
-    if (got == 0) return content;
+    if (got == 0) break;
     content.append(buffer, static_cast<std::size_t>(got));
   }
+  return content;
 }
 
 void write_atomically(const std::string& path, std::string_view content) {

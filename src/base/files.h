@@ -6,8 +6,9 @@
 
 namespace ddptrain {
 
-/// The whole file. Throws an Error (Exit::data) that names it and says why not.
-std::string read_text(const std::string& path);
+/// The whole file, or its first bytes where there are more than `most`: a device may never end.
+/// Throws an Error (Exit::data) that names it and says why not.
+std::string read_text(const std::string& path, std::size_t most = std::string::npos);
 
 /// Whole or not at all, and on disk when it returns: temporary file beside it, fsync, rename, fsync
 /// of the folder. Throws an Error (Exit::data).

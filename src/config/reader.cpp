@@ -19,8 +19,8 @@ struct Refused {
   Problem problem;
 };
 
-int count_nodes(const Node& node) {
-  int total = 1;
+std::size_t count_nodes(const Node& node) {
+  std::size_t total = 1;
   for (const auto& item : node.items) total += count_nodes(item);
   for (const auto& member : node.members) total += count_nodes(member.value);
   return total;
@@ -93,7 +93,7 @@ class Builder final : public YAML::EventHandler {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(mark, "alias", "an alias inside its own anchor");
     Node copy = found->second;
-    nodes_ += static_cast<std::size_t>(count_nodes(copy));
+    nodes_ += count_nodes(copy);
     if (static_cast<int>(open_.size()) + depth_of(copy) > limits_.depth) too_deep(mark);
     copy.place = lines_.place(mark);
     finish(std::move(copy), mark, 0);
@@ -177,9 +177,12 @@ class Builder final : public YAML::EventHandler {
   }
 
   void finish(Node node, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (++nodes_ > limits_.nodes)
+    ++nodes_;
+    if (anchor != 0) nodes_ += count_nodes(node);  // an anchor keeps a copy
+    if (nodes_ > limits_.nodes)
       refuse(mark, "too-many-nodes",
-             "more than " + std::to_string(limits_.nodes) + " values, aliases included");
+             "more than " + std::to_string(limits_.nodes) +
+                 " values, those of anchors and aliases included");
     if (anchor != 0) anchors_[anchor] = node;
     if (open_.empty()) {
       root_ = std::move(node);

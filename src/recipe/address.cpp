@@ -5,6 +5,8 @@
 namespace ddptrain {
 namespace {
 
+constexpr std::size_t most_characters = 1000;  // as maps inside of maps, which recursion walks
+
 /// Reads "[...]" groups after a key; false when brackets do not match.
 bool read_items(std::string_view text, std::vector<Step>& address) {
   while (!text.empty()) {
@@ -20,6 +22,7 @@ bool read_items(std::string_view text, std::vector<Step>& address) {
 
 std::optional<std::vector<Step>> read_address(std::string_view text) {
   std::vector<Step> address;
+  if (text.size() > most_characters) return {};
   for (const auto& part : split(text, '.')) {
     const auto bracket = part.find('[');
     const auto key = part.substr(0, bracket);

@@ -61,7 +61,7 @@ class Reader {
   Node read(const Named& named) {
     std::string text;
     try {
-      text = read_text(named.file);
+      text = read_text(named.file, ReadLimits{}.bytes + 4);  // a byte order mark, and one too many
     } catch (const Error& error) {
       problem("file", named.place, error.what());
       return Node::map();

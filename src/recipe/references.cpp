@@ -12,6 +12,10 @@
 namespace ddptrain {
 namespace {
 
+// Limits on recipes whose references multiply.
+constexpr std::size_t most_under_way = 20;
+constexpr std::size_t most_characters = 1 << 20;
+
 struct BadReference {
   std::string message;
 };
@@ -94,7 +98,11 @@ class References {
   }
 
   std::string text_of(const std::string& inside) {
-    if (inside.starts_with("env:")) return environment_value(inside);
+    if (inside.starts_with("env:")) {
+      auto value = environment_value(inside);
+      charge(value.size());
+      return value;
+    }
     const auto value = resolve(inside);
     if (!value.is_scalar()) throw BadReference{"'${" + inside + "}' is not a single value"};
     return value.text;
@@ -107,6 +115,10 @@ class References {
     if (!found) throw BadReference{"'${" + key + "}' names no key that this recipe sets"};
     if (std::find(under_way_.begin(), under_way_.end(), key) != under_way_.end())
       throw BadReference{"'${" + key + "}' refers to itself"};
+    if (under_way_.size() == most_under_way)
+      throw BadReference{"'${" + key + "}' stands behind " + std::to_string(most_under_way) +
+                         " other references"};
+    charge(*found);
     under_way_.push_back(key);
     Node value = *found;
     const auto before = problems_.size();
@@ -120,9 +132,26 @@ class References {
     return value;
   }
 
+  /// Counts a copy that is about to be made.
+  void charge(const Node& copy) {
+    charge(copy.text.size() + 1);
+    for (const auto& item : copy.items) charge(item);
+    for (const auto& member : copy.members) {
+      charge(member.key.size());
+      charge(member.value);
+    }
+  }
+  void charge(std::size_t characters) {
+    characters_ += characters;
+    if (characters_ > most_characters)
+      throw BadReference{"the references of this recipe multiply to more than " +
+                         format_bytes(most_characters)};
+  }
+
   Node& root_;
   Problems& problems_;
   std::vector<std::string> under_way_;
+  std::size_t characters_ = 0;  // copied so far
 };
 
 }  // namespace

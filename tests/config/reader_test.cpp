@@ -145,6 +145,12 @@ TEST(Reader, BoundsHostileInput) {
     bomb += "]\n";
   }
   EXPECT_NE(problem(bomb).find("too-many-nodes"), std::string::npos);
+  // Every anchor keeps a copy of all below it: 99 copies of 10'000 values.
+  std::string copies = "a: ";
+  for (int i = 0; i < 99; ++i) copies += "&x" + std::to_string(i) + " [";
+  for (int i = 0; i < 10'000; ++i) copies += "1,";
+  EXPECT_NE(problem(copies + std::string(99, ']') + "\n").find("too-many-nodes"),
+            std::string::npos);
   EXPECT_EQ(problem("a: 12345\n", {.bytes = 4}), "1:1 too-large: larger than 4 B");
   EXPECT_EQ(problem("a: &a [*a]\n"), "1:8 alias: an alias inside its own anchor");
 }

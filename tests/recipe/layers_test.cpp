@@ -135,5 +135,52 @@ TEST_F(Layers, MissingEnvironmentAndCirclesOfReferencesAreProblems) {
   EXPECT_NE(read.problems[1].message.find("itself"), std::string::npos);
 }
 
+TEST_F(Layers, AFileWithoutAnEndIsTooLarge) {
+  const auto read = read_layers({"/dev/zero"}, {});
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_EQ(read.problems[0].rule, "too-large");
+}
+
+TEST_F(Layers, ReferencesThatMultiplyAreRefused) {
+  // Each key has ten times what the one before has: 10^12 values, 10^12 characters.
+  std::string lists = "a0: [x]\n", texts = "a0: xxxxxxxxxx\n";
+  for (int i = 1; i <= 12; ++i) {
+    const auto key = "a" + std::to_string(i) + ": ";
+    const auto last = "${a" + std::to_string(i - 1) + "}";
+    lists += key + "[";
+    texts += key;
+    for (int k = 0; k < 10; ++k) {
+      lists += (k > 0 ? ", '" : "'") + last + "'";
+      texts += last;
+    }
+    lists += "]\n";
+    texts += "\n";
+  }
+  for (const auto& recipe : {lists, texts}) {
+    const auto read = read_layers({file("base.yaml", recipe)}, {});
+    ASSERT_FALSE(read.problems.empty());
+    EXPECT_EQ(read.problems[0].rule, "reference");
+    EXPECT_NE(read.problems[0].message.find("multiply to more than"), std::string::npos)
+        << read.problems[0].message;
+  }
+}
+
+TEST_F(Layers, ALongChainOfReferencesIsRefused) {
+  std::string recipe;
+  for (int i = 0; i < 100; ++i)
+    recipe += "a" + std::to_string(i) + ": ['${a" + std::to_string(i + 1) + "}']\n";
+  const auto read = read_layers({file("base.yaml", recipe + "a100: x\n")}, {});
+  ASSERT_FALSE(read.problems.empty());
+  EXPECT_NE(read.problems[0].message.find("stands behind 20 other references"), std::string::npos);
+}
+
+TEST_F(Layers, AVeryLongKeyIsAProblemAtItsWord) {
+  std::string key = "a";
+  for (int i = 0; i < 50'000; ++i) key += ".a";
+  const auto read = read_layers({file("base.yaml", "name: x\n")}, {key + "=1"});
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_NE(read.problems[0].message.find("is not a key"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ddptrain
