@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/datasets.h"
+#include "data/idx.h"
 #include "data/pixel_dataset.h"
 
 namespace ddptrain {
@@ -23,30 +24,6 @@ struct MnistOptions {
   }
 };
 
-/// Sizes along each dimension from the head of an IDX file of unsigned bytes; checks that the rest
-/// has as many bytes.
-std::vector<std::size_t> idx_sizes(const MappedFile& file, std::size_t dimensions) {
-  const auto bytes = file.bytes();
-  const auto fail = [&](const std::string& what) {
-    throw Error(Exit::data, "'" + file.path() + "': " + what);
-  };
-  const auto head = 4 + 4 * dimensions;
-  if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||
-      bytes[3] != dimensions)
-    fail("not an IDX file of bytes with " + std::to_string(dimensions) + " dimensions");
-  std::vector<std::size_t> sizes;
-  std::size_t total = 1;
-  for (std::size_t d = 0; d < dimensions; ++d) {
-    const auto* at = bytes.data() + 4 + 4 * d;
-    sizes.push_back(std::size_t(at[0]) << 24 | std::size_t(at[1]) << 16 | std::size_t(at[2]) << 8 |
-                    at[3]);
-    if (sizes.back() == 0 || sizes.back() > bytes.size()) fail("sizes that do not fit its length");
-    total *= sizes.back();
-  }
-  if (bytes.size() != head + total) fail("cut short, or longer than its head says");
-  return sizes;
-}
-
 MappedFile open_idx(const std::string& root, const std::string& name) {
   const auto folder = std::filesystem::path(root);
   const auto dotted = name.substr(0, name.rfind('-')) + "." + name.substr(name.rfind('-') + 1);
@@ -61,8 +38,8 @@ PixelSet read_idx(const std::string& root, const std::string& part, Extent& exte
   PixelSet set;
   set.files.push_back(open_idx(root, part + "-images-idx3"));
   set.files.push_back(open_idx(root, part + "-labels-idx1"));
-  const auto sizes = idx_sizes(set.files[0], 3);
-  const auto labels = idx_sizes(set.files[1], 1);
+  const auto sizes = idx_sizes(set.files[0].bytes(), 3, set.files[0].path());
+  const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
   if (labels[0] != sizes[0])
     throw Error(Exit::data, "'" + set.files[1].path() + "' has " + std::to_string(labels[0]) +
                                 " labels for " + std::to_string(sizes[0]) + " pictures");
