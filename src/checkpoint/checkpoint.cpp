@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "checkpoint/manifest.h"
+#include "checkpoint/verify.h"
 
 namespace ddptrain {
 namespace {

@@ -1,11 +1,11 @@
-// MANIFEST.json: what a complete checkpoint consists of, to the last bit.
+// MANIFEST.json: what a complete checkpoint consists of, to the last bit. Torch-free.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors.h"
+#include "checkpoint/file_writer.h"
 
 namespace ddptrain {
 
@@ -20,14 +20,10 @@ struct Manifest {
   std::vector<ManifestFile> files;
 };
 
-/// The CRC-32C of a tensor's bytes as eight hexadecimal digits.
-std::string tensor_checksum(const at::Tensor& tensor);
-
 /// As JSON whose last entry is the digest of the text itself.
 std::string to_text(const Manifest& manifest);
 
-/// Compares a folder with its manifest. Throws an Error (Exit::data) naming the file, and the
-/// tensors where that is possible, that is missing, cut, changed or exchanged.
-Manifest verify_checkpoint(const std::string& folder);
+/// The manifest that a text is. Throws an Error (Exit::data) that begins with `file`.
+Manifest parse_manifest(const std::string& text, const std::string& file);
 
 }  // namespace ddptrain

@@ -1,0 +1,81 @@
+#include "checkpoint/verify.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "checkpoint/safetensors.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+  throw Error(Exit::data, "'" + file + "' " + what);
+}
+
+// Which tensors of a file whose digest is wrong; empty where its header is broken or all are well.
+std::string damaged_tensors(const std::string& path, const ManifestFile& listed) {
+  std::vector<std::string> damaged;
+  const auto content = read_safetensors(path);
+  for (const auto& [name, tensor] : content.tensors) {
+    const auto known = std::find_if(listed.tensors.begin(), listed.tensors.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (known == listed.tensors.end() || known->second != tensor_checksum(tensor))
+      damaged.push_back("'" + name + "'");
+  }
+  if (damaged.empty()) return " (in its header)";
+  if (damaged.size() > 3) damaged.resize(3), damaged.emplace_back("...");
+  return " (tensor " + join(damaged, ", ") + ")";
+}
+
+// A folder that was renamed would be taken for a newer one.
+void check_place(const std::string& folder, const Manifest& manifest) {
+  const auto name = fs::path(folder).filename().string();
+  if (name.rfind("step-", 0) == 0 && parse_integer(name.substr(5)) != manifest.step)
+    refuse(folder, "holds step " + std::to_string(manifest.step) + " by its manifest");
+}
+
+void verify_file(const std::string& folder, const ManifestFile& listed) {
+  const auto path = folder + "/" + listed.name;
+  std::error_code none;
+  if (!fs::exists(path, none)) refuse(path, "is missing");
+  if (!fs::is_regular_file(path, none)) refuse(path, "is not a file");
+  const auto size = static_cast<std::int64_t>(fs::file_size(path));
+  if (size != listed.written.size)
+    refuse(path, "has " + std::to_string(size) + " bytes, MANIFEST.json says " +
+                     std::to_string(listed.written.size));
+  if (digest_file(DigestKind::sha256, path) == listed.written.sha256) return;
+  std::string where;
+  if (!listed.tensors.empty()) try {
+      where = damaged_tensors(path, listed);
+    } catch (const Error& error) {
+      where = std::string(": ") + error.what();
+    }
+  refuse(path, "is damaged: its sha256 is not that of MANIFEST.json" + where);
+}
+
+}  // namespace
+
+std::string tensor_checksum(const at::Tensor& tensor) {
+  const auto bytes = tensor.detach().cpu().contiguous();
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x",
+                crc32c({static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes()}));
+  return text;
+}
+
+Manifest verify_checkpoint(const std::string& folder) {
+  const auto path = folder + "/MANIFEST.json";
+  auto manifest = parse_manifest(read_text(path), path);
+  check_place(folder, manifest);
+  for (const auto& file : manifest.files) verify_file(folder, file);
+  return manifest;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,19 @@
+// A checkpoint's folder against its manifest.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "checkpoint/manifest.h"
+
+namespace ddptrain {
+
+/// The CRC-32C of a tensor's bytes as eight hexadecimal digits.
+std::string tensor_checksum(const at::Tensor& tensor);
+
+/// Compares a folder with its manifest. Throws an Error (Exit::data) naming the file, and the
+/// tensors where that is possible, that is missing, cut, changed or exchanged.
+Manifest verify_checkpoint(const std::string& folder);
+
+}  // namespace ddptrain
