@@ -18,6 +18,8 @@ Node Node::quoted_text(std::string text, Place place) {
   return node;
 }
 
+Node Node::list() { return list({}); }
+
 Node Node::list(std::vector<Node> items, Place place) {
   Node node;
   node.kind = Kind::list;
@@ -25,6 +27,8 @@ Node Node::list(std::vector<Node> items, Place place) {
   node.place = std::move(place);
   return node;
 }
+
+Node Node::map() { return map({}); }
 
 Node Node::map(std::vector<Member> members, Place place) {
   Node node;

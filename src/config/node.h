@@ -27,8 +27,10 @@ struct Node {
 
   static Node scalar(std::string text, Place place = {});
   static Node quoted_text(std::string text, Place place = {});
-  static Node list(std::vector<Node> items = {}, Place place = {});
-  static Node map(std::vector<Member> members = {}, Place place = {});
+  static Node list();
+  static Node list(std::vector<Node> items, Place place = {});
+  static Node map();
+  static Node map(std::vector<Member> members, Place place = {});
 
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }
