@@ -18,8 +18,7 @@ auto precedence(const Ending& ending) {
 }
 
 std::string death_by(int signal) {
-  const auto said =
-      "was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) + ")";
+  auto said = "was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) + ")";
   if (signal == SIGKILL) return said + "; if nobody sent it, the kernel ran out of memory";
   if (signal == SIGBUS) return said + "; a full /dev/shm or a truncated file can be the reason";
   return said;

@@ -172,7 +172,7 @@ Topology topology_from_environment() {
 
 std::string first_host(const std::string& nodes) {
   const auto end = nodes.find_first_of(",[");
-  const auto stem = nodes.substr(0, end);
+  auto stem = nodes.substr(0, end);
   if (end == std::string::npos || nodes[end] == ',') return stem;
   const auto last = nodes.find_first_of(",-]", end);
   return stem + nodes.substr(end + 1, last == std::string::npos ? last : last - end - 1);

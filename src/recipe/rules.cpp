@@ -13,7 +13,7 @@ namespace {
 /// The place of an option, or of what holds it.
 Place nearest_place(const Node& tree, std::string path) {
   while (!path.empty()) {
-    if (const auto place = place_of(tree, path); place.known()) return place;
+    if (auto place = place_of(tree, path); place.known()) return place;
     const auto dot = path.rfind('.');
     path = dot == std::string::npos ? "" : path.substr(0, dot);
   }

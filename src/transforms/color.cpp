@@ -48,7 +48,8 @@ float mean_grey(const Image& image) {
       pixel[c] = image.is_float() ? image.floats[i + c] : image.bytes[i + c];
     sum += blending_grey(image, pixel);
   }
-  return static_cast<float>(sum / (image.values() / channels));
+  const std::size_t pixels = image.values() / channels;
+  return static_cast<float>(sum / static_cast<double>(pixels));
 }
 
 struct Hsv {

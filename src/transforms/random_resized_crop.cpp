@@ -92,8 +92,9 @@ class RandomResizedCrop final : public Transform {
     else if (aspect > options_.ratio[1])
       w = std::clamp(int(std::nearbyint(h * options_.ratio[1])), 1, width);
     Window window;
-    window.left = (width - w) / 2;
-    window.top = (height - h) / 2;
+    const int left = (width - w) / 2, top = (height - h) / 2;  // whole pixels
+    window.left = left;
+    window.top = top;
     window.width = w;
     window.height = h;
     return window;

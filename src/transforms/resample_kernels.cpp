@@ -15,9 +15,9 @@ namespace {
 
 // Four lanes hold the channels of one pixel; with three channels the last holds the next pixel's
 // first and is overwritten by it.
-typedef float Floats __attribute__((vector_size(16)));
-typedef std::int32_t Ints __attribute__((vector_size(16)));
-typedef std::uint8_t Bytes __attribute__((vector_size(4)));
+using Floats __attribute__((vector_size(16))) = float;
+using Ints __attribute__((vector_size(16))) = std::int32_t;
+using Bytes __attribute__((vector_size(4))) = std::uint8_t;
 
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
 
