@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build configure format tidy bench install clean
+.PHONY: quickstart test setup build configure format tidy sanitize fuzz bench install clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -29,9 +29,17 @@ install: build
 format:                    ## clang-format on every source
 	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')
 
-tidy: configure            ## clang-tidy on the torch-free folders
-	clang-tidy -p $(BUILD) --quiet $$(git ls-files 'src/base/*.cpp' 'src/config/*.cpp' 'src/recipe/*.cpp' \
-	  'src/launch/*.cpp' 'src/transforms/*.cpp')
+tidy: setup                ## clang-tidy on the torch-free folders
+	cmake --preset tidy > /dev/null
+	cmake --build --preset tidy -j $(JOBS)
+
+sanitize: setup            ## the torch-free tests under ASan and UBSan, then under TSan
+	for preset in debug tsan; do \
+	  cmake --preset $$preset > /dev/null && cmake --build --preset $$preset -j $(JOBS) && ctest --preset $$preset || exit 1; \
+	done
+
+fuzz: setup                ## every program of tests/fuzz for a minute
+	JOBS=$(JOBS) scripts/fuzz
 
 bench: setup
 	cmake --preset release -B $(BUILD) -DDDPTRAIN_BENCH=ON

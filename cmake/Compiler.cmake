@@ -8,6 +8,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 
 find_program(CCACHE ccache)
 if(CCACHE)
@@ -19,13 +20,18 @@ endif()
 # A torch file takes up to 1.4 GB: two at once, whatever -j says.
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)
 
+option(DDPTRAIN_TIDY "Run clang-tidy on the torch-free folders while compiling them" OFF)
 set(DDPTRAIN_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
 
 # Warnings are errors in our own code.
 function(ddptrain_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
   if(DDPTRAIN_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${DDPTRAIN_SANITIZE} -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=${DDPTRAIN_SANITIZE} -fno-omit-frame-pointer
+                           -fno-sanitize-recover=all)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its guesses are wrong in instrumented code
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+    endif()
     target_link_options(${target} PUBLIC -fsanitize=${DDPTRAIN_SANITIZE})
   endif()
 endfunction()

@@ -1,0 +1,104 @@
+// fuzz_seeds FOLDER: the first inputs of every fuzzer, FOLDER/<fuzzer>/<file>, made from files of
+// the repository or written here.
+#include <webp/encode.h>
+
+#include <filesystem>
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "checkpoint/manifest.h"
+#include "transforms/decode.h"
+
+using namespace ddptrain;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path source = DDPTRAIN_SOURCE;
+
+class Seeds {
+ public:
+  explicit Seeds(fs::path folder) : folder_(std::move(folder)) {}
+
+  void add(const std::string& fuzzer, const std::string& name, std::string_view content) const {
+    make_folders((folder_ / fuzzer).string());
+    write_atomically((folder_ / fuzzer / name).string(), content);
+  }
+
+  /// Every file of a folder that ends so, with `tail` behind it.
+  void add_files(const std::string& fuzzer, const fs::path& from, const std::string& extension,
+                 const std::string& tail = "") const {
+    for (const auto& entry : fs::directory_iterator(source / from))
+      if (entry.path().extension() == extension)
+        add(fuzzer, from.filename().string() + "_" + entry.path().filename().string(),
+            read_text(entry.path().string()) + tail);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+void add_recipes(const Seeds& seeds) {
+  for (const char* folder : {"recipes", "recipes/base", "configs", "tests/recipes"})
+    seeds.add_files("recipe", folder, ".yaml");
+  seeds.add("recipe", "short.yaml",
+            "model: mlp\ndata: {type: image_folder, root: pictures}\nbatch: {global: 8}\n");
+  seeds.add("overrides", "words",
+            "optimizer.lr=0.2\n~schedule.warmup\nmetrics+=[top_k]\ndata.transforms[1].size=9\n"
+            "data.transforms[resize].size=7\nbatch={per_rank: 4, accumulate: 2}\n"
+            "train.for=100 steps\nmodel=mlp\n~data.transforms[0]\nname='a b'\n");
+}
+
+std::string webp_of(const Image& image, bool lossless) {
+  std::uint8_t* bytes = nullptr;
+  const int stride = image.width * 3;
+  const auto size =
+      lossless
+          ? WebPEncodeLosslessRGB(image.bytes.data(), image.width, image.height, stride, &bytes)
+          : WebPEncodeRGB(image.bytes.data(), image.width, image.height, stride, 40, &bytes);
+  std::string file(reinterpret_cast<const char*>(bytes), size);
+  WebPFree(bytes);
+  return file;
+}
+
+void add_pictures(const Seeds& seeds) {
+  for (const char choice : {'\0', '\1', '\4', '\5'}) {
+    const std::string tail{'\x55', choice};
+    const auto number = std::to_string(choice);
+    for (const char* extension : {".jpg", ".png"})
+      seeds.add_files("picture", "tests/golden/images", extension, tail);
+    const auto file = read_text((source / "tests/golden/images/a_rgb.png").string());
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(file.data());
+    const auto image = decode({{begin, file.size()}, "a_rgb.png"});
+    seeds.add("picture", "lossy" + number + ".webp", webp_of(image, false) + tail);
+    seeds.add("picture", "lossless" + number + ".webp", webp_of(image, true) + tail);
+  }
+}
+
+void add_tables(const Seeds& seeds) {
+  seeds.add("csv", "plain", "path,label,split\na.jpg,cat,train\nb.jpg,dog,valid\n");
+  seeds.add("csv", "quoted", "\xef\xbb\xbf\"path\",x\r\n\"a \"\"b\"\"\nc\",\"\"\r\n");
+  using namespace std::string_view_literals;
+  seeds.add("idx", "labels", "\0\0\x8\1\0\0\0\3abc"sv);
+  seeds.add("idx", "pictures", "\0\0\x8\3\0\0\0\1\0\0\0\2\0\0\0\2abcd"sv);
+}
+
+void add_checkpoints(const Seeds& seeds) {
+  const ManifestFile model{"model.safetensors", {88, sha256("model")}, {{"w", "0a1b2c3d"}}};
+  seeds.add("manifest", "one", to_text(Manifest{740, {model}}));
+  using namespace std::string_view_literals;
+  seeds.add("safetensors", "one",
+            "\x10\0{\"__metadata__\":{\"format\":\"pt\"},"
+            "\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
+            "\"b\":{\"dtype\":\"BF16\",\"shape\":[2,2],\"data_offsets\":[8,16]}}"sv);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const Seeds seeds(arguments[1]);
+  add_recipes(seeds);
+  add_pictures(seeds);
+  add_tables(seeds);
+  add_checkpoints(seeds);
+}
