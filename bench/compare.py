@@ -32,7 +32,7 @@ class Row:
     at_least: float | None = None  # ratio in our favour
     at_most: float | None = None  # absolute, of ours
     better: str = "more"
-    pss_at_most: float | None = None  # ours / peer
+    pss_at_most: float | None = None  # ours / peer; memory is watched, at a price in time, only where this is set
 
 
 def rows(options):
@@ -122,7 +122,7 @@ def figures_of(text, folder):
     return {}
 
 
-def measure(command):
+def measure(command, watch_pss):
     """Figures of one run: what it printed, wall and CPU seconds, peak rss of its largest process, peak pss of all."""
     with tempfile.TemporaryDirectory() as folder:
         if command[1:2] == ["run"]:
@@ -132,7 +132,7 @@ def measure(command):
         peak, ended = [0.0], threading.Event()
 
         def watch():
-            while not ended.wait(0.2):
+            while watch_pss and not ended.wait(0.5):
                 peak[0] = max(peak[0], pss_mib(process.pid))
 
         watcher = threading.Thread(target=watch)
@@ -156,9 +156,9 @@ def measure(command):
                 "disturbed": others > 0.1 * wall * os.cpu_count() + 0.05}
 
 
-def undisturbed(command, tries):
+def undisturbed(command, row, tries):
     for _ in range(tries):
-        result = measure(command)
+        result = measure(command, row.pss_at_most is not None)
         if not result["disturbed"]:
             break
     return result
@@ -167,7 +167,7 @@ def undisturbed(command, tries):
 def compare(name, row, pairs, tries):
     results = []
     for pair in range(pairs):
-        ours, peer = undisturbed(row.ours, tries), undisturbed(row.peer, tries)
+        ours, peer = undisturbed(row.ours, row, tries), undisturbed(row.peer, row, tries)
         results.append((ours, peer))
         print(f"  {name} {pair + 1}/{pairs}: {ours[row.figure]:.4g} against {peer[row.figure]:.4g}", file=sys.stderr)
     median = lambda values: statistics.median(list(values))
