@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <malloc.h>
 
 #include <cmath>
 
@@ -17,15 +16,6 @@
 
 namespace ddptrain {
 namespace {
-
-// glibc hands activations back to the kernel after every step and faults them in again at the next:
-// keeping them is worth 1.2 to 1.6 times the speed of convolutional nets on the CPU
-// (bench/step_resnet18).
-void keep_memory() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 16 << 20);
-}
 
 std::chrono::milliseconds milliseconds(const Duration& duration) {
   return std::chrono::milliseconds(std::llround(duration.count * 1000));
@@ -63,7 +53,6 @@ bool met(const Recipe& recipe, const NamedValues& metrics) {
 }  // namespace
 
 void prepare_process(const Recipe& recipe, const Placement& placement) {
-  keep_memory();
   at::set_num_threads(placement.threads);
   auto& context = at::globalContext();
   if (recipe.train.deterministic) {
