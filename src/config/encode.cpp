@@ -19,13 +19,13 @@ class Encode final : public Fields {
     return true;
   }
   void end() override { at_.pop_back(); }
-  void leaf(bool& v) override { put(Node::scalar(v ? "true" : "false")); }
-  void leaf(std::int64_t& v) override { put(Node::scalar(std::to_string(v))); }
-  void leaf(double& v) override { put(Node::scalar(format_number(v))); }
-  void leaf(std::string& v) override { put(Node::quoted_text(v)); }
-  void leaf(Duration& v) override { put(Node::scalar(to_text(v))); }
-  void leaf(Size& v) override { put(Node::scalar(to_text(v))); }
-  void leaf(Share& v) override { put(Node::scalar(format_number(v.value))); }
+  void leaf(bool& v) override { put(encode_value(v)); }
+  void leaf(std::int64_t& v) override { put(encode_value(v)); }
+  void leaf(double& v) override { put(encode_value(v)); }
+  void leaf(std::string& v) override { put(encode_value(v)); }
+  void leaf(Duration& v) override { put(encode_value(v)); }
+  void leaf(Size& v) override { put(encode_value(v)); }
+  void leaf(Share& v) override { put(encode_value(v)); }
   void word(int& index, std::span<const std::string_view> words) override {
     put(Node::scalar(std::string(words[static_cast<std::size_t>(index)])));
   }
@@ -73,6 +73,14 @@ class Encode final : public Fields {
 };
 
 }  // namespace
+
+Node encode_value(bool v) { return Node::scalar(v ? "true" : "false"); }
+Node encode_value(std::int64_t v) { return Node::scalar(std::to_string(v)); }
+Node encode_value(double v) { return Node::scalar(format_number(v)); }
+Node encode_value(const std::string& v) { return Node::quoted_text(v); }
+Node encode_value(const Duration& v) { return Node::scalar(to_text(v)); }
+Node encode_value(const Size& v) { return Node::scalar(to_text(v)); }
+Node encode_value(const Share& v) { return Node::scalar(format_number(v.value)); }
 
 Node encode(const std::function<void(Fields&)>& fields, const Catalogs* catalogs) {
   Node root = Node::map();

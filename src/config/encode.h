@@ -6,6 +6,7 @@
 
 #include "config/catalog.h"
 #include "config/node.h"
+#include "config/units.h"
 
 namespace ddptrain {
 
@@ -17,6 +18,15 @@ template <class Options>
 Node encode(Options& options, const Catalogs* catalogs = nullptr) {
   return encode([&](Fields& f) { options.fields(f); }, catalogs);
 }
+
+/// One value as a scalar.
+Node encode_value(bool v);
+Node encode_value(std::int64_t v);
+Node encode_value(double v);
+Node encode_value(const std::string& v);
+Node encode_value(const Duration& v);
+Node encode_value(const Size& v);
+Node encode_value(const Share& v);
 
 /// YAML text that reads back to the same tree; lists of scalars and short maps in flow style. A
 /// note becomes a comment at the end of its line.

@@ -1,20 +1,23 @@
 #include "config/shape.h"
 
+#include <algorithm>
+
+#include "base/error.h"
 #include "config/choice.h"
 #include "config/encode.h"
 
 namespace ddptrain {
 namespace {
 
-/// Visits fresh options and notes what each may be. Every optional counts as present, every list
-/// and table as one scratch item, so that item types are seen.
+/// Visits fresh options and notes what each may be and what it is at first. Every optional counts as
+/// present, every list and table as one scratch item, so that item types are seen.
 class ShapeVisitor final : public Fields {
  public:
-  explicit ShapeVisitor(Shape& root) : at_{&root} {}
+  explicit ShapeVisitor(Shape& root) : at_{{&root}} {}
 
  protected:
   bool begin(std::string_view key, const Spec& spec) override {
-    auto& child = at_.back()->children.emplace_back();
+    auto& child = shape().children.emplace_back();
     child.key = key;
     child.doc = spec.doc;
     child.required = spec.required;
@@ -22,49 +25,68 @@ class ShapeVisitor final : public Fields {
     child.max_items = spec.max_items;
     range(child, spec);
     spec_ = &spec;
-    at_.push_back(&child);
+    at_.push_back({&child});
     return true;
   }
-  void end() override { at_.pop_back(); }
-  void leaf(bool&) override { kind(Shape::Kind::boolean); }
-  void leaf(std::int64_t&) override { kind(Shape::Kind::integer); }
-  void leaf(double&) override { kind(Shape::Kind::number); }
-  void leaf(std::string&) override { kind(Shape::Kind::text); }
-  void leaf(Duration&) override { kind(Shape::Kind::duration); }
-  void leaf(Size&) override { kind(Shape::Kind::size); }
-  void leaf(Share&) override { kind(Shape::Kind::share); }
-  void word(int&, std::span<const std::string_view> words) override {
-    kind(Shape::Kind::word);
-    at_.back()->words.assign(words.begin(), words.end());
+  void end() override {
+    if (at_.back().absent) shape().initial = {};
+    at_.pop_back();
   }
-  bool present(bool) override { return at_.back()->nullable = true; }
-  bool given(bool) override { return at_.back()->automatic = true; }
-  std::size_t begin_list(std::size_t) override {
-    descend(Shape::Kind::list);
+  void leaf(bool& v) override { kind(Shape::Kind::boolean, encode_value(v)); }
+  void leaf(std::int64_t& v) override { kind(Shape::Kind::integer, encode_value(v)); }
+  void leaf(double& v) override { kind(Shape::Kind::number, encode_value(v)); }
+  void leaf(std::string& v) override { kind(Shape::Kind::text, encode_value(v)); }
+  void leaf(Duration& v) override { kind(Shape::Kind::duration, encode_value(v)); }
+  void leaf(Size& v) override { kind(Shape::Kind::size, encode_value(v)); }
+  void leaf(Share& v) override { kind(Shape::Kind::share, encode_value(v)); }
+  void word(int& index, std::span<const std::string_view> words) override {
+    kind(Shape::Kind::word, Node::scalar(std::string(words[static_cast<std::size_t>(index)])));
+    shape().words.assign(words.begin(), words.end());
+  }
+  bool present(bool now) override {
+    at_.back().absent = !now;
+    return shape().nullable = true;
+  }
+  bool given(bool) override { return shape().automatic = true; }
+  std::size_t begin_list(std::size_t now) override {
+    descend(Shape::Kind::list, Node::list(), now);
     return 1;
   }
   void item(std::size_t) override {}
   void end_list() override { at_.pop_back(); }
-  std::vector<std::string> begin_table(const std::vector<std::string>&) override {
-    descend(Shape::Kind::table);
+  std::vector<std::string> begin_table(const std::vector<std::string>& now) override {
+    descend(Shape::Kind::table, Node::map(), now.size());
     return {"key"};
   }
   void row(const std::string&) override {}
   void end_table() override { at_.pop_back(); }
   bool begin_record(std::string_view shorthand, std::string_view list_shorthand) override {
-    kind(Shape::Kind::record);
-    at_.back()->shorthand = shorthand;
-    at_.back()->list_shorthand = list_shorthand;
+    kind(Shape::Kind::record, Node::map());
+    shape().shorthand = shorthand;
+    shape().list_shorthand = list_shorthand;
     return true;
   }
-  void end_record() override {}
+  void end_record() override {
+    for (const auto& child : shape().children) shape().initial.set(child.key, child.initial);
+  }
   void component(ChoiceBase& choice) override {
-    kind(Shape::Kind::component);
-    at_.back()->component = choice.kind();
+    kind(Shape::Kind::component, choice.chosen() ? choice.node() : Node());
+    shape().component = choice.kind();
   }
 
  private:
-  void kind(Shape::Kind kind) { at_.back()->kind = kind; }
+  struct Level {
+    Shape* shape;  // a parent gets no child while one of its own is open
+    bool absent = false;
+    bool item = false;
+  };
+
+  Shape& shape() { return *at_.back().shape; }
+
+  void kind(Shape::Kind kind, Node initial) {
+    shape().kind = kind;
+    shape().initial = std::move(initial);
+  }
 
   static void range(Shape& shape, const Spec& spec) {
     shape.min = spec.min;
@@ -74,24 +96,28 @@ class ShapeVisitor final : public Fields {
     shape.path = spec.path;
   }
 
-  /// Into the item of a list or table: the range is that of each item.
-  void descend(Shape::Kind kind) {
-    auto& outer = *at_.back();
-    outer.kind = kind;
-    auto& inner = outer.children.emplace_back();
+  /// Into the item of a list or table of `now` items: the range is that of each item.
+  void descend(Shape::Kind kind, Node empty, std::size_t now) {
+    const bool hidden = std::any_of(at_.begin(), at_.end(),
+                                    [](const Level& level) { return level.absent || level.item; });
+    DDP_CHECK(now == 0 || !hidden,
+              "'" + shape().key + "': a list that is not always there must be empty at first");
+    this->kind(kind, std::move(empty));
+    auto& inner = shape().children.emplace_back();
     range(inner, *spec_);
-    at_.push_back(&inner);
+    at_.push_back({&inner, false, true});
   }
 
-  std::vector<Shape*> at_;  // innermost last; a parent gets no child while one of its own is open
+  std::vector<Level> at_;  // innermost last
   const Spec* spec_ = nullptr;
 };
 
-void take_initial(Shape& shape, const Node& encoded) {
-  shape.initial = encoded;
+/// Lists and tables with items at first, which the visit replaced by a scratch item.
+void take_items(Shape& shape, const Node& encoded) {
+  if (!encoded.is_null()) shape.initial = encoded;
   if (shape.kind != Shape::Kind::record) return;
   for (auto& child : shape.children)
-    if (const auto* value = encoded.find(child.key)) take_initial(child, *value);
+    if (const auto* value = encoded.find(child.key)) take_items(child, *value);
 }
 
 }  // namespace
@@ -100,7 +126,7 @@ Shape shape_of(const std::function<void(Fields&)>& fields) {
   Shape root;
   ShapeVisitor visitor(root);
   fields(visitor);
-  take_initial(root, encode(fields));
+  take_items(root, encode(fields));
   return root;
 }
 
