@@ -1,10 +1,26 @@
 #include "models/catalog.h"
 
+#include "recipe/model_section.h"
+
 namespace ddptrain {
+namespace {
+
+/// Every model has the section's options beside its own.
+std::vector<Entry<Model>> with_section(std::vector<Entry<Model>> models) {
+  for (auto& model : models)
+    model.fields = [own = std::move(model.fields)](Fields& f) {
+      own(f);
+      ModelSection section;
+      section.fields(f);
+    };
+  return models;
+}
+
+}  // namespace
 
 template <>
 const Catalog<Model>& catalog<Model>() {
-  static const Catalog<Model> models({
+  static const Catalog<Model> models(with_section({
       mlp_model(),
       mnist_net_model(),
       resnet101_model(),
@@ -26,7 +42,7 @@ const Catalog<Model>& catalog<Model>() {
       xse_resnet34_model(),
       xse_resnext18_model(),
       xse_resnext50_model(),
-  });
+  }));
   return models;
 }
 

@@ -12,6 +12,7 @@
 #include "train/build.h"
 #include "train/run_folder.h"
 #include "train/state.h"
+#include "train/weights.h"
 #include "train/writers.h"
 
 namespace ddptrain {
@@ -82,7 +83,10 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   const auto folder = shared_folder(job, world);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   auto training = build(job.recipe, job.placement, world);
-  if (job.checkpoint) restore(training, load_checkpoint(*job.checkpoint));
+  if (job.checkpoint)
+    restore(training, load_checkpoint(*job.checkpoint));
+  else
+    start_from_weights(training);
   if (world.rank == 0) {
     note_data(folder, training.data->digest());
     training.writers = make_writers(training, folder);

@@ -1,0 +1,448 @@
+#include "checkpoint/pickle.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+using Kind = Pickle::Value::Kind;
+using Ref = Pickle::Ref;
+
+constexpr std::size_t most_values = 20'000'000;
+
+/// The opcodes of Lib/pickle.py that data needs.
+enum Op : std::uint8_t {
+  mark = '(',
+  stop = '.',
+  pop = '0',
+  pop_mark = '1',
+  dup = '2',
+  none = 'N',
+  new_true = 0x88,
+  new_false = 0x89,
+  bin_int = 'J',
+  bin_int1 = 'K',
+  bin_int2 = 'M',
+  int_line = 'I',
+  long_line = 'L',
+  long1 = 0x8a,
+  long4 = 0x8b,
+  bin_float = 'G',
+  float_line = 'F',
+  bin_unicode = 'X',
+  short_bin_unicode = 0x8c,
+  bin_unicode8 = 0x8d,
+  unicode_line = 'V',
+  bin_string = 'T',
+  short_bin_string = 'U',
+  bin_bytes = 'B',
+  short_bin_bytes = 'C',
+  bin_bytes8 = 0x8e,
+  empty_list = ']',
+  list = 'l',
+  append = 'a',
+  appends = 'e',
+  empty_tuple = ')',
+  tuple = 't',
+  tuple1 = 0x85,
+  tuple2 = 0x86,
+  tuple3 = 0x87,
+  empty_dict = '}',
+  dict = 'd',
+  set_item = 's',
+  set_items = 'u',
+  empty_set = 0x8f,
+  add_items = 0x90,
+  frozen_set = 0x91,
+  global_lines = 'c',
+  stack_global = 0x93,
+  reduce = 'R',
+  build = 'b',
+  new_object = 0x81,
+  new_object_ex = 0x92,
+  persistent_id = 'Q',
+  put = 'p',
+  bin_put = 'q',
+  long_bin_put = 'r',
+  memoize = 0x94,
+  get = 'g',
+  bin_get = 'h',
+  long_bin_get = 'j',
+  protocol = 0x80,
+  frame = 0x95,
+};
+
+class Reader {
+ public:
+  Reader(std::span<const std::uint8_t> bytes, const std::string& file)
+      : bytes_(bytes), file_(file) {}
+
+  Pickle run(std::size_t& used) {
+    while (true) {
+      const auto op = byte();
+      if (op == Op::stop) break;
+      step(op);
+    }
+    pickle_.root = take();
+    used = at_;
+    return std::move(pickle_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Exit::data,
+                "'" + file_ + "' is no sound pickle: " + what + " at byte " + std::to_string(at_));
+  }
+
+  // ---- bytes
+
+  std::span<const std::uint8_t> take_bytes(std::uint64_t count) {
+    if (count > bytes_.size() - at_) fail("it is cut short");
+    const auto part = bytes_.subspan(at_, count);
+    at_ += count;
+    return part;
+  }
+  std::uint8_t byte() { return take_bytes(1)[0]; }
+  std::uint64_t number(int bytes) {
+    std::uint64_t value = 0;
+    const auto part = take_bytes(static_cast<std::uint64_t>(bytes));
+    for (int i = 0; i < bytes; ++i)
+      value |= std::uint64_t{part[static_cast<std::size_t>(i)]} << (8 * i);
+    return value;
+  }
+  std::string string(std::uint64_t count) {
+    const auto part = take_bytes(count);
+    return {reinterpret_cast<const char*>(part.data()), part.size()};
+  }
+  std::string line() {
+    std::string text;
+    for (char c; (c = static_cast<char>(byte())) != '\n';) text += c;
+    return text;
+  }
+  /// Little-endian two's complement of any length; what does not fit 64 bits is kept as 0, nobody
+  /// reads such numbers.
+  std::int64_t long_number(std::uint64_t count) {
+    const auto part = take_bytes(count);
+    if (part.size() > 8) return 0;
+    std::uint64_t value = !part.empty() && part.back() >= 0x80 ? ~std::uint64_t{0} : 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      value &= ~(std::uint64_t{0xff} << (8 * i));
+      value |= std::uint64_t{part[i]} << (8 * i);
+    }
+    return static_cast<std::int64_t>(value);
+  }
+  double real_number() {
+    std::uint64_t bits = 0;
+    for (const auto b : take_bytes(8)) bits = bits << 8 | b;
+    return std::bit_cast<double>(bits);
+  }
+
+  // ---- stack
+
+  Ref make(Pickle::Value value) {
+    if (pickle_.values.size() >= most_values) fail("there are too many values");
+    pickle_.values.push_back(std::move(value));
+    return static_cast<Ref>(pickle_.values.size() - 1);
+  }
+  void push(Pickle::Value value) { stack_.push_back(make(std::move(value))); }
+  void push(Kind kind) {
+    Pickle::Value value;
+    value.kind = kind;
+    push(std::move(value));
+  }
+  void push_integer(std::int64_t integer, Kind kind = Kind::integer) {
+    Pickle::Value value;
+    value.kind = kind;
+    value.integer = integer;
+    push(std::move(value));
+  }
+  void push_real(double real) {
+    Pickle::Value value;
+    value.kind = Kind::real;
+    value.real = real;
+    push(std::move(value));
+  }
+  void push_text(std::string text, Kind kind = Kind::text) {
+    Pickle::Value value;
+    value.kind = kind;
+    value.text = std::move(text);
+    push(std::move(value));
+  }
+  void push_items(Kind kind, std::vector<Ref> items) {
+    Pickle::Value value;
+    value.kind = kind;
+    value.items = std::move(items);
+    push(std::move(value));
+  }
+  Ref take() {
+    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) fail("a value is missing");
+    const auto ref = stack_.back();
+    stack_.pop_back();
+    return ref;
+  }
+  Ref top() {
+    const auto ref = take();
+    stack_.push_back(ref);
+    return ref;
+  }
+  std::vector<Ref> take_some(std::size_t count) {
+    std::vector<Ref> items(count);
+    for (std::size_t i = count; i-- > 0;) items[i] = take();
+    return items;
+  }
+  std::vector<Ref> take_to_mark() {
+    if (marks_.empty()) fail("a mark is missing");
+    const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    std::vector<Ref> items(first, stack_.end());
+    stack_.erase(first, stack_.end());
+    marks_.pop_back();
+    return items;
+  }
+  Pickle::Value& value(Ref ref) { return pickle_.values[ref]; }
+
+  // ---- values
+
+  void set_items_of(Ref target, const std::vector<Ref>& items) {
+    if (items.size() % 2 != 0) fail("a key has no value");
+    for (std::size_t i = 0; i < items.size(); i += 2)
+      value(target).entries.emplace_back(items[i], items[i + 1]);
+  }
+  void append_to(Ref target, const std::vector<Ref>& items) {
+    auto& list = value(target);
+    if (list.kind == Kind::list) list.items.insert(list.items.end(), items.begin(), items.end());
+  }
+  void make_object(std::vector<Ref> parts) {
+    // An OrderedDict is a dict, whatever it was given first.
+    const auto& maker = value(parts[0]);
+    const bool ordered = maker.kind == Kind::name && maker.text == "collections OrderedDict";
+    if (ordered) return push(Kind::dict);
+    push_items(Kind::made, std::move(parts));
+  }
+  void build_object() {
+    const auto state = take(), target = top();
+    if (value(target).kind == Kind::made) value(target).items.push_back(state);
+  }
+
+  void remember(std::uint64_t index) {
+    if (index > bytes_.size()) fail("a memo number is too large");
+    memo_[index] = top();
+  }
+  void recall(std::uint64_t index) {
+    const auto found = memo_.find(index);
+    if (found == memo_.end()) fail("memo " + std::to_string(index) + " is not there");
+    stack_.push_back(found->second);
+  }
+  std::uint64_t line_number() {
+    const auto text = line();
+    const auto parsed = parse_integer(text);
+    if (!parsed || *parsed < 0) fail("'" + text + "' is no memo number");
+    return static_cast<std::uint64_t>(*parsed);
+  }
+
+  void step(std::uint8_t op) {
+    if (scalar(op) || container(op) || object(op) || memory(op)) return;
+    char code[8];
+    std::snprintf(code, sizeof code, "0x%02x", op);
+    fail(std::string("opcode ") + code + " is not read");
+  }
+
+  bool scalar(std::uint8_t op) {
+    switch (op) {
+      case Op::none:
+        return push(Kind::none), true;
+      case Op::new_true:
+        return push_integer(1, Kind::boolean), true;
+      case Op::new_false:
+        return push_integer(0, Kind::boolean), true;
+      case Op::bin_int:
+        return push_integer(static_cast<std::int32_t>(number(4))), true;
+      case Op::bin_int1:
+        return push_integer(static_cast<std::int64_t>(number(1))), true;
+      case Op::bin_int2:
+        return push_integer(static_cast<std::int64_t>(number(2))), true;
+      case Op::int_line:
+        return integer_line(), true;
+      case Op::long_line:
+        return integer_line(), true;
+      case Op::long1:
+        return push_integer(long_number(number(1))), true;
+      case Op::long4:
+        return push_integer(long_number(number(4))), true;
+      case Op::bin_float:
+        return push_real(real_number()), true;
+      case Op::float_line:
+        return push_real(parse_number(line()).value_or(0)), true;
+      case Op::bin_unicode:
+        return push_text(string(number(4))), true;
+      case Op::short_bin_unicode:
+        return push_text(string(number(1))), true;
+      case Op::bin_unicode8:
+        return push_text(string(number(8))), true;
+      case Op::unicode_line:
+        return push_text(line()), true;
+      case Op::bin_string:
+        return push_text(string(number(4))), true;
+      case Op::short_bin_string:
+        return push_text(string(number(1))), true;
+      case Op::bin_bytes:
+        return push_text(string(number(4)), Kind::bytes), true;
+      case Op::short_bin_bytes:
+        return push_text(string(number(1)), Kind::bytes), true;
+      case Op::bin_bytes8:
+        return push_text(string(number(8)), Kind::bytes), true;
+      default:
+        return false;
+    }
+  }
+
+  // "I01" and "I00" are true and false.
+  void integer_line() {
+    auto text = line();
+    if (text == "01" || text == "00") return push_integer(text == "01", Kind::boolean);
+    if (text.ends_with('L')) text.pop_back();
+    push_integer(parse_integer(text).value_or(0));
+  }
+
+  bool container(std::uint8_t op) {
+    switch (op) {
+      case Op::empty_list:
+        return push(Kind::list), true;
+      case Op::empty_set:
+        return push(Kind::list), true;
+      case Op::list:
+        return push_items(Kind::list, take_to_mark()), true;
+      case Op::frozen_set:
+        return push_items(Kind::list, take_to_mark()), true;
+      case Op::append: {
+        const auto item = take();
+        return append_to(top(), {item}), true;
+      }
+      case Op::appends:
+      case Op::add_items: {
+        const auto items = take_to_mark();
+        return append_to(top(), items), true;
+      }
+      case Op::empty_tuple:
+        return push(Kind::tuple), true;
+      case Op::tuple:
+        return push_items(Kind::tuple, take_to_mark()), true;
+      case Op::tuple1:
+        return push_items(Kind::tuple, take_some(1)), true;
+      case Op::tuple2:
+        return push_items(Kind::tuple, take_some(2)), true;
+      case Op::tuple3:
+        return push_items(Kind::tuple, take_some(3)), true;
+      case Op::empty_dict:
+        return push(Kind::dict), true;
+      case Op::dict: {
+        const auto items = take_to_mark();
+        push(Kind::dict);
+        return set_items_of(top(), items), true;
+      }
+      case Op::set_item: {
+        const auto items = take_some(2);
+        return set_items_of(top(), items), true;
+      }
+      case Op::set_items: {
+        const auto items = take_to_mark();
+        return set_items_of(top(), items), true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  bool object(std::uint8_t op) {
+    switch (op) {
+      case Op::global_lines: {
+        const auto module = line();
+        return push_text(module + " " + line(), Kind::name), true;
+      }
+      case Op::stack_global: {
+        const auto parts = take_some(2);
+        return push_text(value(parts[0]).text + " " + value(parts[1]).text, Kind::name), true;
+      }
+      case Op::reduce:
+      case Op::new_object:
+        return make_object(take_some(2)), true;
+      case Op::new_object_ex:
+        return make_object(take_some(3)), true;
+      case Op::build:
+        return build_object(), true;
+      case Op::persistent_id:
+        return push_items(Kind::persistent, take_some(1)), true;
+      default:
+        return false;
+    }
+  }
+
+  bool memory(std::uint8_t op) {
+    switch (op) {
+      case Op::mark:
+        return marks_.push_back(stack_.size()), true;
+      case Op::pop:
+        return discard(), true;
+      case Op::pop_mark:
+        return take_to_mark(), true;
+      case Op::dup:
+        return stack_.push_back(top()), true;
+      case Op::put:
+        return remember(line_number()), true;
+      case Op::bin_put:
+        return remember(number(1)), true;
+      case Op::long_bin_put:
+        return remember(number(4)), true;
+      case Op::memoize:
+        return remember(memo_.size()), true;
+      case Op::get:
+        return recall(line_number()), true;
+      case Op::bin_get:
+        return recall(number(1)), true;
+      case Op::long_bin_get:
+        return recall(number(4)), true;
+      case Op::protocol:
+        return read_protocol(), true;
+      case Op::frame:
+        return number(8), true;
+      default:
+        return false;
+    }
+  }
+
+  // pickle.py: on an empty stack above a mark, the mark goes.
+  void discard() {
+    if (!marks_.empty() && marks_.back() == stack_.size()) return marks_.pop_back();
+    take();
+  }
+
+  void read_protocol() {
+    if (const auto version = number(1); version > 5)
+      fail("protocol " + std::to_string(version) + " is not known");
+  }
+
+  std::span<const std::uint8_t> bytes_;
+  const std::string& file_;
+  std::size_t at_ = 0;
+  Pickle pickle_;
+  std::vector<Ref> stack_;
+  std::vector<std::size_t> marks_;
+  std::map<std::uint64_t, Ref> memo_;
+};
+
+}  // namespace
+
+const Pickle::Value* Pickle::find(const Value& dict, std::string_view key) const {
+  for (const auto& [name, value] : dict.entries)
+    if (at(name).kind == Value::Kind::text && at(name).text == key) return &at(value);
+  return nullptr;
+}
+
+Pickle read_pickle(std::span<const std::uint8_t> bytes, const std::string& file,
+                   std::size_t& used) {
+  return Reader(bytes, file).run(used);
+}
+
+}  // namespace ddptrain

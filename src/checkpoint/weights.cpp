@@ -1,0 +1,91 @@
+#include "checkpoint/weights.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "base/text.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/torch_file.h"
+
+namespace ddptrain {
+namespace {
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+bool is_below(const std::string& name, const std::string& layer) {
+  return name.size() > layer.size() && name.starts_with(layer) && name[layer.size()] == '.';
+}
+
+void add_kind(std::string& text, const std::vector<std::string>& names, const std::string& what) {
+  if (names.empty()) return;
+  auto shown = names;
+  if (shown.size() > 3) shown.resize(3);
+  if (!text.empty()) text += "; ";
+  text += what + " " + join(shown, ", ");
+  if (names.size() > shown.size())
+    text += " and " + std::to_string(names.size() - shown.size()) + " more";
+}
+
+}  // namespace
+
+std::vector<NamedTensor> read_weights(const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto file = fs::is_directory(path) ? path + "/model.safetensors" : path;
+  if (file.ends_with(".safetensors")) return read_safetensors(file).tensors;
+  return read_torch_file(file);
+}
+
+void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap) {
+  for (auto& named : tensors) {
+    const std::pair<const std::string, std::string>* best = nullptr;
+    for (const auto& rule : remap)
+      if (named.name.starts_with(rule.first) && (!best || rule.first.size() > best->first.size()))
+        best = &rule;
+    if (best) named.name = best->second + named.name.substr(best->first.size());
+  }
+}
+
+WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+                        const std::string& last_layer) {
+  std::map<std::string, at::Tensor> there;
+  for (const auto& named : saved) there.emplace(named.name, named.tensor);
+  WeightsFit fit;
+  const at::NoGradGuard no_grad;
+  for (const auto& [name, tensor] : live) {
+    const auto found = there.find(name);
+    if (found == there.end()) {
+      if (!name.ends_with("num_batches_tracked")) fit.missing.push_back("'" + name + "'");
+      continue;
+    }
+    if (found->second.sizes() == tensor.sizes()) {
+      at::Tensor(tensor).copy_(found->second);
+      fit.taken.push_back(name);
+    } else if (is_below(name, last_layer)) {
+      fit.replaced.push_back("'" + name + "'");
+    } else {
+      fit.reshaped.push_back("'" + name + "' (" + shape_text(found->second) + " there, " +
+                             shape_text(tensor) + " here)");
+    }
+    there.erase(found);
+  }
+  for (const auto& named : saved)
+    if (there.contains(named.name)) fit.unexpected.push_back("'" + named.name + "'");
+  return fit;
+}
+
+std::string misfit(const WeightsFit& fit) {
+  std::string text;
+  add_kind(text, fit.missing, "the file lacks");
+  add_kind(text, fit.unexpected, "only the file has");
+  add_kind(text, fit.reshaped, "other shapes have");
+  return text;
+}
+
+}  // namespace ddptrain

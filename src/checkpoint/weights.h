@@ -1,0 +1,37 @@
+// Weights of another run or another program as the start of a model.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/module.h"
+
+namespace ddptrain {
+
+/// Tensors of a .safetensors file, of a file that torch.save wrote, or of the model.safetensors in
+/// a folder. Throws an Error (Exit::data).
+std::vector<NamedTensor> read_weights(const std::string& path);
+
+/// The longest beginning of a name that `remap` knows is replaced.
+void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap);
+
+/// How a file's tensors fit a model's, by name.
+struct WeightsFit {
+  std::vector<std::string> taken;
+  std::vector<std::string> replaced;    // another shape, and allowed to: the model's own stay
+  std::vector<std::string> reshaped;    // another shape: what the file has and what the model wants
+  std::vector<std::string> missing;     // not in the file
+  std::vector<std::string> unexpected;  // only in the file
+};
+
+/// Copies what fits into `live`. Counters of batches that a batch norm has seen may be missing
+/// (files before torch 0.4.1 have none). `last_layer` is the name before the dot of the layer whose
+/// shape may differ.
+WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+                        const std::string& last_layer);
+
+/// Nothing when all fits; otherwise one sentence that names at most three tensors of each kind.
+std::string misfit(const WeightsFit& fit);
+
+}  // namespace ddptrain

@@ -1,0 +1,73 @@
+#include "checkpoint/weights.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "checkpoint/safetensors.h"
+#include "tensors.h"
+
+namespace ddptrain {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Weights : testing::Test {
+  std::vector<NamedTensor> live{{"stem.weight", at::zeros({2, 3})},
+                                {"stem.num_batches_tracked", at::zeros({}, at::kLong)},
+                                {"fc.weight", at::zeros({5, 2})},
+                                {"fc.bias", at::zeros({5})}};
+};
+
+TEST_F(Weights, OfTheSameNamesAndShapesAreTaken) {
+  const auto fit = take_weights(
+      {{"fc.bias", ramp({5})}, {"stem.weight", ramp({2, 3})}, {"fc.weight", ramp({5, 2})}}, live,
+      "fc");
+  EXPECT_EQ(fit.taken, (Names{"stem.weight", "fc.weight", "fc.bias"}));
+  EXPECT_EQ(misfit(fit), "");
+  EXPECT_TRUE(at::equal(live[0].tensor, ramp({2, 3})));
+  EXPECT_TRUE(at::equal(live[3].tensor, ramp({5})));
+}
+
+TEST_F(Weights, AreConvertedToTheModelsType) {
+  take_weights({{"stem.weight", ramp({2, 3}, at::kHalf)}}, live, "fc");
+  EXPECT_TRUE(at::equal(live[0].tensor, ramp({2, 3})));
+}
+
+TEST_F(Weights, OfALastLayerWithOtherClassesAreLeftOut) {
+  const auto fit = take_weights(
+      {{"stem.weight", ramp({2, 3})}, {"fc.weight", ramp({7, 2})}, {"fc.bias", ramp({7})}}, live,
+      "fc");
+  EXPECT_EQ(fit.replaced, (Names{"'fc.weight'", "'fc.bias'"}));
+  EXPECT_EQ(misfit(fit), "");
+  EXPECT_EQ(live[3].tensor.sum().item<float>(), 0);
+}
+
+TEST_F(Weights, ThatDoNotFitAreNamed) {
+  const auto fit = take_weights(
+      {{"stem.weight", ramp({4, 3})}, {"head.weight", ramp({5, 2})}, {"fc.bias", ramp({5})}}, live,
+      "fc");
+  EXPECT_EQ(misfit(fit),
+            "the file lacks 'fc.weight'; only the file has 'head.weight'; other shapes have "
+            "'stem.weight' ([4, 3] "
+            "there, [2, 3] here)");
+}
+
+TEST(WeightNames, TheLongestBeginningIsReplaced) {
+  std::vector<NamedTensor> tensors{{"backbone.a", {}}, {"backbone.head.b", {}}, {"c", {}}};
+  rename(tensors, {{"backbone.", ""}, {"backbone.head.", "fc."}});
+  EXPECT_EQ(tensors[0].name, "a");
+  EXPECT_EQ(tensors[1].name, "fc.b");
+  EXPECT_EQ(tensors[2].name, "c");
+}
+
+TEST(WeightFiles, AreSafetensorsCheckpointsAndTorchFiles) {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "model.safetensors", {{{"w", ramp({2})}}, {}});
+  EXPECT_EQ(read_weights(folder / "model.safetensors").at(0).name, "w");
+  EXPECT_EQ(read_weights(folder.path()).at(0).name, "w");
+  const auto torch = std::string(DDPTRAIN_SOURCE) + "/tests/checkpoint/torch_files/zip.pth";
+  EXPECT_EQ(read_weights(torch).at(0).name, "a.weight");
+}
+
+}  // namespace
+}  // namespace ddptrain
