@@ -21,6 +21,9 @@ std::vector<Entry<Model>> with_section(std::vector<Entry<Model>> models) {
 template <>
 const Catalog<Model>& catalog<Model>() {
   static const Catalog<Model> models(with_section({
+      alexnet_model(),
+      densenet121_model(),
+      densenet169_model(),
       mlp_model(),
       mnist_net_model(),
       resnet101_model(),
@@ -30,6 +33,9 @@ const Catalog<Model>& catalog<Model>() {
       resnet50_model(),
       resnext50_32x4d_model(),
       sequential_model(),
+      squeezenet1_1_model(),
+      vgg11_model(),
+      vgg16_bn_model(),
       wide_resnet50_2_model(),
       xresnet101_model(),
       xresnet18_model(),

@@ -5,6 +5,9 @@
 
 namespace ddptrain {
 
+Entry<Model> alexnet_model();
+Entry<Model> densenet121_model();
+Entry<Model> densenet169_model();
 Entry<Model> mlp_model();
 Entry<Model> mnist_net_model();
 Entry<Model> resnet101_model();
@@ -14,6 +17,9 @@ Entry<Model> resnet34_model();
 Entry<Model> resnet50_model();
 Entry<Model> resnext50_32x4d_model();
 Entry<Model> sequential_model();
+Entry<Model> squeezenet1_1_model();
+Entry<Model> vgg11_model();
+Entry<Model> vgg16_bn_model();
 Entry<Model> wide_resnet50_2_model();
 Entry<Model> xresnet101_model();
 Entry<Model> xresnet18_model();

@@ -17,4 +17,12 @@ std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& 
   return context.sample.size() == 3 ? context.sample[0] : otherwise;
 }
 
+void require_size(const ModelContext& context, const std::string& network, std::int64_t least) {
+  if (context.sample.size() != 3) return;
+  if (context.sample[1] >= least && context.sample[2] >= least) return;
+  const auto size = std::to_string(least);
+  throw Error(Exit::recipe,
+              "model: " + network + " needs images of " + size + " x " + size + " and more");
+}
+
 }  // namespace ddptrain

@@ -15,4 +15,8 @@ std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& c
 std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,
                          std::int64_t otherwise);
 
+/// Refuses data whose images are less than `least` high or wide: `network` would halve them to
+/// nothing.
+void require_size(const ModelContext& context, const std::string& network, std::int64_t least);
+
 }  // namespace ddptrain

@@ -41,6 +41,34 @@ TEST_P(Networks, TrainsInChannelsLastAndAcceptsNoRows) {
 INSTANTIATE_TEST_SUITE_P(Small, Networks, testing::Values("resnet18", "xresnet18", "xse_resnext18"),
                          [](const auto& network) { return network.param; });
 
+INSTANTIATE_TEST_SUITE_P(Plain, Networks, testing::Values("densenet121", "squeezenet1_1"),
+                         [](const auto& network) { return network.param; });
+
+// The least sizes that torchvision's weights name (min_size).
+TEST(Images, MayNotBeHalvedToNothing) {
+  const std::vector<std::pair<std::string, std::int64_t>> least = {
+      {"alexnet", 63}, {"densenet121", 29}, {"squeezenet1_1", 17}, {"vgg11", 32}};
+  for (const auto& [name, size] : least) {
+    ModelContext data;
+    data.classes = 3;
+    data.sample = {1, size, size};
+    const json recipe = {{"type", name}};
+    const auto model = make_model(recipe, data);
+    EXPECT_EQ(model->forward(noise({1, 1, size, size}), {}).sizes(), (at::IntArrayRef{1, 3}));
+    data.sample[2] -= 1;
+    EXPECT_THROW(make_model(recipe, data), Error) << name;
+  }
+}
+
+TEST(DenseNet, DropsWhatItsLayersMakeInTraining) {
+  const auto model =
+      make_model({{"type", "densenet121"}, {"num_classes", 3}, {"drop_rate", 0.5}});
+  const auto x = noise({2, 3, 32, 32});
+  const auto first = model->forward(x, {.training = true});
+  EXPECT_EQ(largest_difference(model->forward(x, {.training = true}), first), 0);
+  EXPECT_GT(largest_difference(model->forward(x, {.training = true, .step = 1}), first), 0);
+}
+
 TEST(XResNet, TakesEveryPoolAndWidth) {
   for (const auto* pool : {"average", "max", "max_blur"}) {
     const auto model = make_model({{"type", "xresnet18"},

@@ -1,0 +1,121 @@
+#include "models/densenet.h"
+
+#include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/relu.h>
+
+#include "models/densenet_block.h"
+#include "models/initialise.h"
+#include "models/sizes.h"
+
+namespace ddptrain {
+namespace {
+
+struct DenseNetOptions {
+  Auto<std::int64_t> num_classes;
+  Auto<std::int64_t> in_channels;
+  double drop_rate = 0;
+  void fields(Fields& f) {
+    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
+    f("in_channels", in_channels,
+      {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
+    f("drop_rate", drop_rate,
+      {.doc = "Probability of dropping each element that a dense layer makes.",
+       .min = 0,
+       .max = 1});
+  }
+};
+
+/// Everything before the last ReLU.
+class DenseFeatures final : public Module {
+ public:
+  DenseFeatures(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
+                const at::Generator& generator);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::int64_t channels() const { return channels_; }
+
+ private:
+  void add_blocks(const DenseNetPlan& plan, double drop_rate, const at::Generator& generator);
+
+  Convolution* conv0_;
+  BatchNorm *norm0_, *norm5_;
+  std::vector<Module*> blocks_;  // dense blocks with transitions between them
+  std::int64_t channels_;
+};
+
+DenseFeatures::DenseFeatures(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
+                             const at::Generator& generator)
+    : channels_(plan.stem) {
+  const ConvolutionShape stem{.in = in, .out = plan.stem, .kernel = 7, .stride = 2, .padding = 3};
+  conv0_ = make<Convolution>("conv0", stem, generator);
+  norm0_ = make<BatchNorm>("norm0", plan.stem);
+  add_blocks(plan, drop_rate, generator);
+  norm5_ = make<BatchNorm>("norm5", channels_);
+}
+
+void DenseFeatures::add_blocks(const DenseNetPlan& plan, double drop_rate,
+                               const at::Generator& generator) {
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const auto number = std::to_string(i + 1);
+    const DenseBlockShape shape{.in = channels_,
+                                .layers = plan.layers[i],
+                                .growth = plan.growth,
+                                .drop_rate = drop_rate};
+    blocks_.push_back(make<DenseBlock>("denseblock" + number, shape, generator));
+    channels_ = shape.out();
+    if (i + 1 == plan.layers.size()) continue;
+    blocks_.push_back(make<DenseTransition>("transition" + number, channels_, generator));
+    channels_ /= 2;
+  }
+}
+
+at::Tensor DenseFeatures::forward(const at::Tensor& input, const Pass& pass) {
+  auto x = norm0_->forward(conv0_->forward(input, pass), pass);
+  x = at::max_pool2d(at::relu_(x), 3, 2, 1);
+  for (auto* block : blocks_) x = block->forward(x, pass);
+  return norm5_->forward(x, pass);
+}
+
+class DenseNet final : public Model {
+ public:
+  DenseNet(const DenseNetPlan& plan, const DenseNetOptions& options, const ModelContext& context) {
+    require_size(context, "densenet", 29);
+    features_ = make<DenseFeatures>("features", plan, options.drop_rate,
+                                    channels_of(options.in_channels, context, 3),
+                                    context.generator);
+    classifier_ = make<Linear>("classifier", features_->channels(),
+                               classes_of(options.num_classes, context), context.generator);
+    initialise_weights(context.generator);
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    auto x = features_->forward(input, pass);
+    return classifier_->forward(at::adaptive_avg_pool2d(at::relu_(x), {1, 1}).flatten(1), pass);
+  }
+
+ private:
+  void initialise_weights(const at::Generator& generator);
+
+  DenseFeatures* features_;
+  Linear* classifier_;
+};
+
+void DenseNet::initialise_weights(const at::Generator& generator) {
+  for (const auto& [path, module] : modules())
+    if (const auto* convolution = dynamic_cast<Convolution*>(module))
+      initialise::kaiming_normal(convolution->weight(), initialise::Fan::in, generator);
+  initialise::constant(classifier_->bias(), 0);
+}
+
+}  // namespace
+
+Entry<Model> densenet_entry(std::string name, std::string doc, const DenseNetPlan& plan) {
+  return entry<Model, DenseNetOptions>(
+      std::move(name), std::move(doc),
+      [plan](const DenseNetOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> {
+        return std::make_unique<DenseNet>(plan, options, context);
+      },
+      {"batch_norm", "dropout"});
+}
+
+}  // namespace ddptrain
