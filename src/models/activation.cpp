@@ -2,10 +2,12 @@
 
 #include <ATen/ops/elu.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/hardsigmoid.h>
 #include <ATen/ops/hardswish.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/mish.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/relu6.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/tanh.h>
@@ -15,9 +17,9 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(Activation) {
-  static constexpr std::array<std::string_view, 11> words = {
-      "relu", "leaky_relu", "elu",     "gelu", "silu", "swish",
-      "mish", "hard_swish", "sigmoid", "tanh", "none"};
+  static constexpr std::array<std::string_view, 13> words = {
+      "relu",       "leaky_relu",   "elu",   "gelu",    "silu", "swish", "mish",
+      "hard_swish", "hard_sigmoid", "relu6", "sigmoid", "tanh", "none"};
   return words;
 }
 
@@ -38,6 +40,10 @@ at::Tensor activate(Activation activation, const at::Tensor& input) {
       return at::mish(input);
     case Activation::hard_swish:
       return at::hardswish(input);
+    case Activation::hard_sigmoid:
+      return at::hardsigmoid(input);
+    case Activation::relu6:
+      return at::relu6(input);
     case Activation::sigmoid:
       return at::sigmoid(input);
     case Activation::tanh:
@@ -50,6 +56,7 @@ at::Tensor activate(Activation activation, const at::Tensor& input) {
 
 at::Tensor activate_over(Activation activation, at::Tensor input) {
   if (activation == Activation::relu) return at::relu_(input);
+  if (activation == Activation::relu6) return at::relu6_(input);
   return activate(activation, input);
 }
 

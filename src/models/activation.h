@@ -17,6 +17,8 @@ enum class Activation {
   swish,
   mish,
   hard_swish,
+  hard_sigmoid,
+  relu6,
   sigmoid,
   tanh,
   none

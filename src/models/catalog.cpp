@@ -22,10 +22,17 @@ template <>
 const Catalog<Model>& catalog<Model>() {
   static const Catalog<Model> models(with_section({
       alexnet_model(),
+      convnext_tiny_model(),
       densenet121_model(),
       densenet169_model(),
+      efficientnet_b0_model(),
       mlp_model(),
       mnist_net_model(),
+      mobilenet_v2_model(),
+      mobilenet_v3_large_model(),
+      mobilenet_v3_small_model(),
+      regnet_x_400mf_model(),
+      regnet_y_400mf_model(),
       resnet101_model(),
       resnet152_model(),
       resnet18_model(),

@@ -6,10 +6,17 @@
 namespace ddptrain {
 
 Entry<Model> alexnet_model();
+Entry<Model> convnext_tiny_model();
 Entry<Model> densenet121_model();
 Entry<Model> densenet169_model();
+Entry<Model> efficientnet_b0_model();
 Entry<Model> mlp_model();
 Entry<Model> mnist_net_model();
+Entry<Model> mobilenet_v2_model();
+Entry<Model> mobilenet_v3_large_model();
+Entry<Model> mobilenet_v3_small_model();
+Entry<Model> regnet_x_400mf_model();
+Entry<Model> regnet_y_400mf_model();
 Entry<Model> resnet101_model();
 Entry<Model> resnet152_model();
 Entry<Model> resnet18_model();

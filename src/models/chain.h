@@ -1,4 +1,4 @@
-// torch.nn.Sequential: modules one after another, named by their numbers.
+// torch.nn.Sequential: modules one after another, named by their numbers or as told.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,10 @@ template <class Base>
 class Chain : public Base {
  public:
   void append(std::unique_ptr<Module> module) {
-    steps_.push_back(this->child(std::to_string(steps_.size()), std::move(module)));
+    append(std::to_string(steps_.size()), std::move(module));
+  }
+  void append(std::string name, std::unique_ptr<Module> module) {
+    steps_.push_back(this->child(std::move(name), std::move(module)));
   }
   template <class M, class... Args>
   M* add(Args&&... arguments) {

@@ -112,4 +112,10 @@ at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, do
   return drawn.ge(static_cast<std::int64_t>(threshold(p))).to(type).mul_(scale);
 }
 
+at::Tensor dropout_mask_for(const at::Tensor& input, const MaskRows& rows, double p) {
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  if (input.is_cpu()) return dropout_mask(rows, p, scale, input.scalar_type());
+  return dropout_mask_on(input.device(), rows, p, scale, input.scalar_type());
+}
+
 }  // namespace ddptrain

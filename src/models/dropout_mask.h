@@ -25,4 +25,7 @@ at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::Scalar
 at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
                            at::ScalarType type);
 
+/// In the input's type and on its device, scaled so that the mean stays.
+at::Tensor dropout_mask_for(const at::Tensor& input, const MaskRows& rows, double p);
+
 }  // namespace ddptrain

@@ -43,6 +43,15 @@ void normal(const at::Tensor& tensor, double deviation, const at::Generator& gen
   tensor.normal_(0, deviation, generator);
 }
 
+// The inverse of the cumulative distribution at uniform numbers.
+void truncated_normal(const at::Tensor& tensor, double deviation, const at::Generator& generator) {
+  constexpr double bound = 2;
+  const double inside = std::erf(bound / deviation / std::sqrt(2.0));
+  uniform(tensor, inside, generator);
+  const at::NoGradGuard no_grad;
+  tensor.erfinv_().mul_(deviation * std::sqrt(2.0)).clamp_(-bound, bound);
+}
+
 void constant(const at::Tensor& tensor, double value) {
   const at::NoGradGuard no_grad;
   tensor.fill_(value);

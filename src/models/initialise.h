@@ -18,6 +18,8 @@ void kaiming_uniform(const at::Tensor& weight, double slope, const at::Generator
 void kaiming_normal(const at::Tensor& weight, Fan fan, const at::Generator& generator);
 void xavier_uniform(const at::Tensor& weight, const at::Generator& generator);
 void normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);
+/// trunc_normal_ with its bounds -2 and 2.
+void truncated_normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);
 void constant(const at::Tensor& tensor, double value);
 
 /// What Conv2d and Linear do on construction: the weight, then the bias where there is one.

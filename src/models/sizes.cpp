@@ -1,5 +1,7 @@
 #include "models/sizes.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace ddptrain {
@@ -23,6 +25,13 @@ void require_size(const ModelContext& context, const std::string& network, std::
   const auto size = std::to_string(least);
   throw Error(Exit::recipe,
               "model: " + network + " needs images of " + size + " x " + size + " and more");
+}
+
+std::int64_t whole_channels(double channels, std::int64_t divisor) {
+  const auto nearest =
+      static_cast<std::int64_t>(channels + static_cast<double>(divisor) / 2) / divisor * divisor;
+  const auto whole = std::max(divisor, nearest);
+  return static_cast<double>(whole) < 0.9 * channels ? whole + divisor : whole;
 }
 
 }  // namespace ddptrain

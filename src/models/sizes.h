@@ -19,4 +19,8 @@ std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& 
 /// nothing.
 void require_size(const ModelContext& context, const std::string& network, std::int64_t least);
 
+/// The multiple of `divisor` nearest to a number of channels, at least one and no more than a tenth
+/// below: torchvision's _make_divisible.
+std::int64_t whole_channels(double channels, std::int64_t divisor);
+
 }  // namespace ddptrain

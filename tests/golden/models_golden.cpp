@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "config/shape.h"
 #include "models/model.h"
 #include "support/golden.h"
 #include "support/node.h"
@@ -22,8 +23,18 @@ using Sizes = std::vector<std::int64_t>;
 const std::set<std::string> not_options = {"kind",    "library", "model",
                                            "classes", "input",   "target"};
 
+// The peers' outputs in training are those without dropout and stochastic depth.
+void drop_nothing(json& recipe) {
+  const auto* entry = catalog<Model>().find(recipe.at("type").get<std::string>());
+  ASSERT_NE(entry, nullptr) << recipe;
+  const auto options = shape_of(entry->fields);
+  for (const auto& option : options.children)
+    if (option.key == "dropout" || option.key == "stochastic_depth_prob") recipe[option.key] = 0;
+}
+
 std::unique_ptr<Model> make_model(const Case& c) {
   json recipe = {{"type", c.input.at("model")}, {"num_classes", c.input.at("classes")}};
+  drop_nothing(recipe);
   for (const auto& [key, value] : c.input.items())
     if (!not_options.contains(key)) recipe[key] = value;
   return catalog<Model>().build(fragment<Model>(recipe), ModelContext{});

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "models/convolution.h"
 #include "models/pooling.h"
+#include "models/sizes.h"
 #include "nets.h"
 
 namespace ddptrain {
@@ -46,8 +47,11 @@ INSTANTIATE_TEST_SUITE_P(Plain, Networks, testing::Values("densenet121", "squeez
 
 // The least sizes that torchvision's weights name (min_size).
 TEST(Images, MayNotBeHalvedToNothing) {
-  const std::vector<std::pair<std::string, std::int64_t>> least = {
-      {"alexnet", 63}, {"densenet121", 29}, {"squeezenet1_1", 17}, {"vgg11", 32}};
+  const std::vector<std::pair<std::string, std::int64_t>> least = {{"alexnet", 63},
+                                                                   {"convnext_tiny", 32},
+                                                                   {"densenet121", 29},
+                                                                   {"squeezenet1_1", 17},
+                                                                   {"vgg11", 32}};
   for (const auto& [name, size] : least) {
     ModelContext data;
     data.classes = 3;
@@ -61,12 +65,34 @@ TEST(Images, MayNotBeHalvedToNothing) {
 }
 
 TEST(DenseNet, DropsWhatItsLayersMakeInTraining) {
-  const auto model =
-      make_model({{"type", "densenet121"}, {"num_classes", 3}, {"drop_rate", 0.5}});
+  const auto model = make_model({{"type", "densenet121"}, {"num_classes", 3}, {"drop_rate", 0.5}});
   const auto x = noise({2, 3, 32, 32});
   const auto first = model->forward(x, {.training = true});
   EXPECT_EQ(largest_difference(model->forward(x, {.training = true}), first), 0);
   EXPECT_GT(largest_difference(model->forward(x, {.training = true, .step = 1}), first), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mobile, Networks,
+                         testing::Values("mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0",
+                                         "regnet_y_400mf", "convnext_tiny"),
+                         [](const auto& network) { return network.param; });
+
+// Rounded down to less than nine tenths: one multiple more.
+TEST(WholeChannels, AreTheNearestMultipleButNotMuchLess) {
+  EXPECT_EQ(whole_channels(30, 8), 32);
+  EXPECT_EQ(whole_channels(27, 8), 24 + 8);  // 24 < 24.3
+  EXPECT_EQ(whole_channels(26, 8), 24);
+  EXPECT_EQ(whole_channels(3, 8), 8);
+}
+
+TEST(MobileNets, TakeAWidth) {
+  const auto v2 = make_model({{"type", "mobilenet_v2"}, {"num_classes", 3}, {"width_mult", 0.5}});
+  EXPECT_EQ(test::find(v2->state(), "features.0.0.weight").size(0), 16);
+  EXPECT_EQ(test::find(v2->state(), "classifier.1.weight").sizes(), (at::IntArrayRef{3, 1280}));
+  const auto v3 =
+      make_model({{"type", "mobilenet_v3_small"}, {"num_classes", 3}, {"width_mult", 0.5}});
+  EXPECT_EQ(test::find(v3->state(), "features.0.0.weight").size(0), 8);
+  EXPECT_EQ(test::find(v3->state(), "classifier.3.weight").sizes(), (at::IntArrayRef{3, 512}));
 }
 
 TEST(XResNet, TakesEveryPoolAndWidth) {
@@ -164,6 +190,19 @@ TEST(FirstWeights, AreThoseOfThePeers) {
       {{{"type", "resnet18"}}, "fc.weight", -2.453563, 1.831306},
       {{{"type", "resnet18"}}, "fc.bias", -0.109403, 0.075606},
       {{{"type", "resnext50_32x4d"}}, "layer4.2.conv3.weight", -4.914383, 45.242659},
+      {{{"type", "mobilenet_v2"}}, "features.18.0.weight", 16.843913, 25.293399},
+      {{{"type", "mobilenet_v2"}}, "classifier.1.weight", 1.674708, 1.143692},
+      {{{"type", "mobilenet_v3_small"}}, "features.4.block.2.fc2.weight", -9.799351, 6.833538},
+      {{{"type", "mobilenet_v3_small"}}, "classifier.3.weight", -1.430372, 1.010381},
+      {{{"type", "efficientnet_b0"}}, "features.7.0.block.3.0.weight", 11.788956, 48.040000},
+      {{{"type", "efficientnet_b0"}}, "classifier.1.weight", 44.496172, 20.569591},
+      {{{"type", "regnet_y_400mf"}},
+       "trunk_output.block4.block4-5.f.se.fc2.bias",
+       -0.794387,
+       1.167585},
+      {{{"type", "regnet_y_400mf"}}, "fc.weight", 0.236240, 0.664419},
+      {{{"type", "convnext_tiny"}}, "features.7.2.block.5.weight", 5.865286, 30.730102},
+      {{{"type", "convnext_tiny"}}, "classifier.2.weight", 0.254345, 1.768752},
       {with_attention, "0.0.weight", 6.851430, 7.603737},
       {with_attention, "4.2.convpath.3.conv.weight_orig", 28.536382, 22.591565},
       {with_attention, "4.2.convpath.3.conv.weight_u", -0.307739, 1.000000},

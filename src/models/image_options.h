@@ -1,0 +1,18 @@
+// The options that every network on images has.
+#pragma once
+
+#include "config/fields.h"
+
+namespace ddptrain {
+
+struct ImageOptions {
+  Auto<std::int64_t> num_classes;
+  Auto<std::int64_t> in_channels;
+  void fields(Fields& f) {
+    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
+    f("in_channels", in_channels,
+      {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
+  }
+};
+
+}  // namespace ddptrain
