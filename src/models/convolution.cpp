@@ -21,9 +21,9 @@ at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
                     at::IntArrayRef{shape_.padding, shape_.padding}, {1, 1}, shape_.groups);
 }
 
-Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator)
-    : weight_(parameter("weight", at::empty({out, in}))),
-      bias_(parameter("bias", at::empty({out}))) {
+Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator, LinearBias bias)
+    : weight_(parameter("weight", at::empty({out, in}))) {
+  if (bias == LinearBias::learned) bias_ = parameter("bias", at::empty({out}));
   initialise::layer_default(weight_, bias_, generator);
 }
 

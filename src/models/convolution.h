@@ -31,13 +31,16 @@ class Convolution final : public Module {
   at::Tensor weight_, bias_;
 };
 
-/// [rows, in] to [rows, out].
+enum class LinearBias { learned, none };
+
+/// [rows, ..., in] to [rows, ..., out].
 class Linear final : public Module {
  public:
-  Linear(std::int64_t in, std::int64_t out, const at::Generator& generator);
+  Linear(std::int64_t in, std::int64_t out, const at::Generator& generator,
+         LinearBias bias = LinearBias::learned);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   const at::Tensor& weight() const { return weight_; }
-  const at::Tensor& bias() const { return bias_; }
+  const at::Tensor& bias() const { return bias_; }  // undefined when there is none
 
  private:
   at::Tensor weight_, bias_;

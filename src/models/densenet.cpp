@@ -57,10 +57,8 @@ void DenseFeatures::add_blocks(const DenseNetPlan& plan, double drop_rate,
                                const at::Generator& generator) {
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const auto number = std::to_string(i + 1);
-    const DenseBlockShape shape{.in = channels_,
-                                .layers = plan.layers[i],
-                                .growth = plan.growth,
-                                .drop_rate = drop_rate};
+    const DenseBlockShape shape{
+        .in = channels_, .layers = plan.layers[i], .growth = plan.growth, .drop_rate = drop_rate};
     blocks_.push_back(make<DenseBlock>("denseblock" + number, shape, generator));
     channels_ = shape.out();
     if (i + 1 == plan.layers.size()) continue;
@@ -80,9 +78,9 @@ class DenseNet final : public Model {
  public:
   DenseNet(const DenseNetPlan& plan, const DenseNetOptions& options, const ModelContext& context) {
     require_size(context, "densenet", 29);
-    features_ = make<DenseFeatures>("features", plan, options.drop_rate,
-                                    channels_of(options.in_channels, context, 3),
-                                    context.generator);
+    features_ =
+        make<DenseFeatures>("features", plan, options.drop_rate,
+                            channels_of(options.in_channels, context, 3), context.generator);
     classifier_ = make<Linear>("classifier", features_->channels(),
                                classes_of(options.num_classes, context), context.generator);
     initialise_weights(context.generator);
@@ -112,9 +110,7 @@ Entry<Model> densenet_entry(std::string name, std::string doc, const DenseNetPla
   return entry<Model, DenseNetOptions>(
       std::move(name), std::move(doc),
       [plan](const DenseNetOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> {
-        return std::make_unique<DenseNet>(plan, options, context);
-      },
+          -> std::unique_ptr<Model> { return std::make_unique<DenseNet>(plan, options, context); },
       {"batch_norm", "dropout"});
 }
 

@@ -20,8 +20,7 @@ namespace {
 /// them side by side.
 class Fire final : public Module {
  public:
-  Fire(std::int64_t in, std::int64_t squeeze, std::int64_t expand,
-       const at::Generator& generator) {
+  Fire(std::int64_t in, std::int64_t squeeze, std::int64_t expand, const at::Generator& generator) {
     const ConvolutionShape narrow{.in = in, .out = squeeze, .bias = true};
     const ConvolutionShape point{.in = squeeze, .out = expand, .bias = true};
     const ConvolutionShape wide{
@@ -76,8 +75,7 @@ void SqueezeNet::add_features(std::int64_t channels, const at::Generator& genera
   const auto halve = [&] {
     features_->add<MaxPool>(Window{.kernel = 3, .stride = 2, .ceil = true});
   };
-  const ConvolutionShape first{
-      .in = channels, .out = 64, .kernel = 3, .stride = 2, .bias = true};
+  const ConvolutionShape first{.in = channels, .out = 64, .kernel = 3, .stride = 2, .bias = true};
   features_->add<Convolution>(first, generator);
   features_->add<Activate>(Activation::relu, Activate::Input::overwrite);
   halve();

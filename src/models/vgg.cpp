@@ -92,10 +92,8 @@ Entry<Model> vgg_entry(std::string name, std::string doc, const VggPlan& plan) {
   if (plan.batch_norm) traits.emplace_back("batch_norm");
   return entry<Model, ClassifierOptions>(
       std::move(name), std::move(doc),
-      [plan](const ClassifierOptions& options,
-             const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<Vgg>(plan, options, context);
-      },
+      [plan](const ClassifierOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<Vgg>(plan, options, context); },
       std::move(traits));
 }
 

@@ -185,6 +185,9 @@ struct FirstWeights {
 TEST(FirstWeights, AreThoseOfThePeers) {
   const json with_attention = {
       {"type", "xresnet50"}, {"self_attention", true}, {"activation", "mish"}};
+  const json small_vit = {{"type", "vit"},   {"image_size", 32},         {"patch_size", 8},
+                          {"num_layers", 2}, {"num_heads", 4},           {"hidden_dim", 32},
+                          {"mlp_dim", 48},   {"representation_size", 24}};
   const std::vector<FirstWeights> cases = {
       {{{"type", "resnet18"}}, "conv1.weight", 1.071617, 2.413884},
       {{{"type", "resnet18"}}, "fc.weight", -2.453563, 1.831306},
@@ -209,6 +212,19 @@ TEST(FirstWeights, AreThoseOfThePeers) {
       {with_attention, "11.weight", 0.374906, 4.496860},
       {{{"type", "xse_resnet34"}}, "7.2.convpath.2.layers.2.0.weight", 16.250591, 32.080195},
       {{{"type", "xse_resnet34"}}, "11.weight", -5.597900, 4.444745},
+      {small_vit, "conv_proj.weight", -0.924222, 5.680229},
+      {small_vit, "encoder.pos_embedding", 0.070519, 0.466236},
+      {small_vit, "encoder.layers.encoder_layer_1.self_attention.in_proj_weight", -11.122638,
+       6.927495},
+      {small_vit, "encoder.layers.encoder_layer_1.self_attention.out_proj.weight", -1.812411,
+       3.277169},
+      {small_vit, "encoder.layers.encoder_layer_1.mlp.3.weight", 4.618970, 6.191499},
+      {small_vit, "heads.pre_logits.weight", 2.728020, 4.853879},
+      {{{"type", "swin_t"}}, "features.0.0.weight", -6.934806, 5.619874},
+      {{{"type", "swin_t"}}, "features.1.1.attn.relative_position_bias_table", -0.207629, 0.467374},
+      {{{"type", "swin_t"}}, "features.2.reduction.weight", 1.755408, 5.440096},
+      {{{"type", "swin_t"}}, "features.7.1.mlp.3.weight", 26.481567, 30.758773},
+      {{{"type", "swin_t"}}, "head.weight", 0.394427, 1.775553},
   };
   for (const auto& c : cases) {
     json recipe = c.recipe;

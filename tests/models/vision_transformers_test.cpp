@@ -1,0 +1,130 @@
+// vit and swin_t against torchvision, and what they refuse.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "nets.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using test::largest_difference;
+using test::make_model;
+using test::noise;
+
+const json small_vit = {{"type", "vit"},    {"num_classes", 3}, {"image_size", 32},
+                        {"patch_size", 8},  {"num_layers", 2},  {"num_heads", 4},
+                        {"hidden_dim", 32}, {"mlp_dim", 48},    {"representation_size", 24}};
+
+json with(json recipe, const std::string& key, const json& value) {
+  recipe[key] = value;
+  return recipe;
+}
+
+// sin(n (0.37 + 0.001 n) + phase) for n from 0, which any library can make.
+at::Tensor wave(at::IntArrayRef shape, std::int64_t numbers, double phase) {
+  const auto n = at::arange(numbers, at::kDouble);
+  return n.mul(0.001).add(0.37).mul(n).add(phase).sin().view(shape);
+}
+
+// Parameter k is a wave of phase k: sqrt(3 / fan) high where it has two or more dimensions, else
+// 0.1, and around 1 for the scales of norms.
+void fill_with_waves(const Module& model) {
+  const at::NoGradGuard no_grad;
+  double phase = 0;
+  for (const auto& [name, tensor] : model.named_parameters()) {
+    const auto fan = static_cast<double>(tensor.numel() / tensor.size(0));
+    const double height = tensor.dim() > 1 ? std::sqrt(3 / fan) : 0.1;
+    const double middle = tensor.dim() == 1 && name.ends_with("weight") ? 1 : 0;
+    tensor.copy_(wave(tensor.sizes(), tensor.numel(), phase).mul(height).add(middle));
+    phase += 1;
+  }
+}
+
+struct PeerRun {
+  json recipe;
+  std::vector<std::int64_t> images;
+  std::vector<double> outputs;
+  double gradient_norm;  // of the sum of the outputs' squares, over all parameters
+};
+
+void expect_run(const PeerRun& run) {
+  const auto model = make_model(run.recipe);
+  model->to(at::kCPU, at::kDouble);
+  fill_with_waves(*model);
+  std::int64_t numbers = 1;
+  for (const auto size : run.images) numbers *= size;
+  const auto output = model->forward(wave(run.images, numbers, 0.5), {.training = true});
+  const auto flat = output.detach().flatten();
+  ASSERT_EQ(flat.numel(), static_cast<std::int64_t>(run.outputs.size()));
+  for (std::int64_t i = 0; i < flat.numel(); ++i)
+    EXPECT_NEAR(flat[i].item<double>(), run.outputs[static_cast<std::size_t>(i)], 1e-9) << i;
+  output.square().sum().backward();
+  double squares = 0;
+  for (const auto& [name, tensor] : model->named_parameters())
+    squares += tensor.grad().square().sum().item<double>();
+  EXPECT_NEAR(std::sqrt(squares), run.gradient_norm, 1e-9 * run.gradient_norm);
+}
+
+// Computed in double by torchvision 0.26 on torch 2.11 with the same weights and images.
+TEST(VisionTransformers, ComputeWhatTorchvisionDoes) {
+  expect_run({small_vit,
+              {2, 3, 32, 32},
+              {-0.43651609862, -0.0894615877811, 1.19099768623, 0.265481366471, -0.477554235834,
+               -0.523730274412},
+              84.4712178151});
+  expect_run({{{"type", "swin_t"}, {"num_classes", 3}, {"stochastic_depth_prob", 0}},
+              {2, 3, 72, 100},
+              {-3.82027078249, 1.11683452922, 0.997723483515, -3.42554863035, 1.12735846318,
+               0.647701816382},
+              1194.87566283});
+}
+
+TEST(VisionTransformers, DropTheSameHoweverTheBatchIsCut) {
+  const json swin = {{"type", "swin_t"}, {"num_classes", 3}, {"stochastic_depth_prob", 0.5}};
+  for (const auto& recipe : {small_vit, swin}) {
+    const auto model = make_model(with(with(recipe, "dropout", 0.2), "attention_dropout", 0.2));
+    fill_with_waves(*model);
+    const auto x = noise({4, 3, 32, 32});
+    const auto pass = [](std::int64_t row) {
+      return Pass{.training = true, .seed = 42, .step = 3, .first_row = row};
+    };
+    const auto whole = model->forward(x, pass(10));
+    const auto cut = at::cat(
+        {model->forward(x.narrow(0, 0, 1), pass(10)), model->forward(x.narrow(0, 1, 3), pass(11))});
+    EXPECT_LT(largest_difference(whole, cut), 1e-4);
+    EXPECT_GT(largest_difference(whole, model->forward(x, pass(11))), 1e-2);
+    EXPECT_GT(largest_difference(whole, model->forward(x, {})), 1e-2);
+  }
+}
+
+TEST(VisionTransformers, TakeTheirSizesFromTheData) {
+  ModelContext data;
+  data.classes = 7;
+  data.sample = {1, 48, 48};
+  json recipe = small_vit;
+  recipe.erase("num_classes");
+  recipe.erase("image_size");
+  const auto model = make_model(recipe, data);
+  EXPECT_EQ(model->forward(noise({2, 1, 48, 48}), {}).sizes(), (at::IntArrayRef{2, 7}));
+  const auto none = model->forward(noise({0, 1, 48, 48}), {.training = true});
+  EXPECT_EQ(none.sizes(), (at::IntArrayRef{0, 7}));
+  none.sum().backward();
+}
+
+TEST(VisionTransformers, RefuseSizesThatDoNotFit) {
+  EXPECT_THROW(make_model(with(small_vit, "image_size", 36)), Error);
+  EXPECT_THROW(make_model(with(small_vit, "num_heads", 5)), Error);
+  EXPECT_THROW(make_model(small_vit)->forward(noise({1, 3, 40, 40}), {}), Error);
+  ModelContext wide;
+  wide.sample = {3, 32, 64};
+  EXPECT_THROW(make_model(with(small_vit, "image_size", "auto"), wide), Error);
+}
+
+}  // namespace
+}  // namespace ddptrain
