@@ -9,8 +9,8 @@
 namespace ddptrain {
 namespace {
 
-/// Visits fresh options and notes what each may be and what it is at first. Every optional counts as
-/// present, every list and table as one scratch item, so that item types are seen.
+/// Visits fresh options and notes what each may be and what it is at first. Every optional counts
+/// as present, every list and table as one scratch item, so that item types are seen.
 class ShapeVisitor final : public Fields {
  public:
   explicit ShapeVisitor(Shape& root) : at_{{&root}} {}
