@@ -18,8 +18,10 @@ void say_changes(const std::string& folder, const std::string& recipe_text) {
 
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
-  auto run = open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
   const auto outer = topology_from_environment();
+  // Before the checkpoint is chosen: ranks of a killed launcher may be writing one.
+  const auto lock = outer.joined() ? nullptr : lock_run(run_folder(arguments.words[0]));
+  auto run = open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
   auto job = make_job(run.recipe, run.tree, outer);
   job.folder = run.folder;
   if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
@@ -29,7 +31,6 @@ int resume(const Arguments& arguments) {
                              : "there is no checkpoint yet: starting from the beginning");
   }
   if (outer.joined()) return start_job(job, outer, arguments.level);
-  const auto lock = lock_run(run.folder);
   note_resumed(run.folder, run_start(job, arguments, {}));
   if (!words.overrides.empty()) write_atomically(run.folder + "/recipe.yaml", job.recipe_text);
   return start_job(job, outer, arguments.level);

@@ -30,16 +30,20 @@ std::string choose_checkpoint(const std::string& root, const std::string& which)
 
 }  // namespace
 
+std::string run_folder(const std::string& folder) {
+  if (!fs::exists(folder + "/recipe.yaml"))
+    throw Error(Exit::data, "'" + folder + "' is not a run folder: it has no recipe.yaml");
+  return fs::canonical(folder).string();
+}
+
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which) {
+  const auto home = run_folder(folder);
   const auto file = folder + "/recipe.yaml";
-  if (!fs::exists(file))
-    throw Error(Exit::data, "'" + folder + "' is not a run folder: it has no recipe.yaml");
   auto loaded = load_recipe({file}, overrides, all_catalogs());
   if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
   if (has_errors(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
-  const auto home = fs::canonical(folder).string();
   return {home, std::move(loaded.recipe), std::move(loaded.tree),
           choose_checkpoint(home + "/checkpoints", which)};
 }

@@ -15,6 +15,9 @@ struct SavedRun {
   std::string checkpoint;  // folder of the chosen one; empty: the run has none yet
 };
 
+/// Without links. An Error (Exit::data) where it is not a run's folder.
+std::string run_folder(const std::string& folder);
+
 /// Reads RUN/recipe.yaml and finds a checkpoint: "last" (the newest that verifies; what does not is
 /// said), "best", or the name of one. Problems of the recipe are printed and end in an Error
 /// (Exit::recipe); a missing run or checkpoint is Exit::data.
