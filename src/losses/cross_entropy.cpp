@@ -1,5 +1,5 @@
-// torch.nn.CrossEntropyLoss: log-softmax over axis 1 and the negative logarithm of what the target
-// asks for. Targets are labels [rows, ...], or probabilities in the shape of the output.
+// torch.nn.CrossEntropyLoss: log-softmax over the classes and the negative logarithm of what the
+// target asks for. Targets are labels [rows, ...], or probabilities in the shape of the output.
 #include <ATen/ops/cross_entropy_loss.h>
 
 #include "losses/catalog.h"
@@ -14,6 +14,7 @@ class CrossEntropy final : public Loss {
     std::vector<double> weight;
     double label_smoothing = 0;
     std::int64_t ignore_index = -100;
+    std::int64_t axis = 1;
     void fields(Fields& f) {
       f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
       f("label_smoothing", label_smoothing,
@@ -21,6 +22,7 @@ class CrossEntropy final : public Loss {
          .min = 0,
          .max = 1});
       f("ignore_index", ignore_index, {.doc = "Label that does not count."});
+      f("axis", axis, {.doc = "Axis of the classes in the output; -1 is the last.", .min = -1});
     }
   };
 
@@ -28,7 +30,7 @@ class CrossEntropy final : public Loss {
       : options_(options), weight_(options.weight, context.classes) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    const auto scores = full_precision(output);
+    const auto scores = full_precision(output).movedim(options_.axis, 1);
     const auto weight = weight_.as(scores);
     if (target.is_floating_point()) return soft(scores, target, weight);
     const auto labels = target.to(at::kLong);

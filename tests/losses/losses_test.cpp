@@ -130,7 +130,11 @@ class EveryLoss : public testing::TestWithParam<std::string> {
   LossTerms terms(std::int64_t rows, at::ScalarType type) const {
     output_ = at::full({rows, 3}, 0.25, at::TensorOptions(type)).requires_grad_(true);
     const bool labelled = GetParam() == "cross_entropy" || GetParam() == "nll" ||
-                          GetParam() == "fastai_label_smoothing";
+                          GetParam() == "fastai_label_smoothing" || GetParam() == "focal";
+    if (GetParam() == "fastai_dice") {
+      output_ = at::full({rows, 3, 2}, 0.25, at::TensorOptions(type)).requires_grad_(true);
+      return (*build(GetParam()))(output_, at::zeros({rows, 2}, at::kLong));
+    }
     const auto target = labelled ? at::zeros({rows}, at::kLong) : at::full({rows, 3}, 0.5);
     return (*build(GetParam()))(output_, target);
   }

@@ -1,0 +1,53 @@
+// fastai.losses.DiceLoss: 1 - Dice of softmax and one-hot labels, over the pixels of each sample
+// and class.
+#include <ATen/ops/arange.h>
+
+#include "base/error.h"
+#include "losses/catalog.h"
+#include "losses/rows.h"
+
+namespace ddptrain {
+namespace {
+
+class FastaiDice final : public Loss {
+ public:
+  struct Options {
+    double smooth = 1e-6;
+    bool square_in_union = false;
+    void fields(Fields& f) {
+      f("smooth", smooth, {.doc = "Added above and below the fraction.", .min = 0});
+      f("square_in_union", square_in_union,
+        {.doc = "Square probabilities below the fraction: steeper gradients."});
+    }
+  };
+
+  explicit FastaiDice(const Options& options) : options_(options) {}
+
+  /// One value for each sample and class.
+  LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
+    if (output.dim() < 3 || target.dim() + 1 != output.dim())
+      throw Error(Exit::recipe, "loss: fastai_dice wants scores and a label for each pixel");
+    const auto chances = full_precision(output).softmax(1).flatten(2);
+    const auto classes = at::arange(output.size(1), target.options()).view({1, -1, 1});
+    const auto truth = target.flatten(1).unsqueeze(1).eq(classes).to(chances.scalar_type());
+    const auto both = chances.mul(truth).sum(2);
+    const auto apart = (options_.square_in_union ? chances.square() : chances).add(truth).sum(2);
+    const auto dice = both.mul(2).add(options_.smooth).div(apart.add(options_.smooth));
+    return each_counts_once(dice.neg().add(1));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Loss> fastai_dice_loss() {
+  return entry<Loss, FastaiDice::Options>(
+      "fastai_dice", "1 - Dice of each sample and class, for a label per pixel, as fastai has it.",
+      [](const FastaiDice::Options& options, const LossContext&) {
+        return std::make_unique<FastaiDice>(options);
+      });
+}
+
+}  // namespace ddptrain
