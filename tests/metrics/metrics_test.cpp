@@ -139,5 +139,72 @@ TEST(SmoothLoss, OfOneValueIsThatValue) {
   EXPECT_NEAR(smooth.value(), 3, 1e-12);
 }
 
+TEST(F1, RefusesBinaryAveragesOfMoreClasses) {
+  EXPECT_THAT(
+      [] {
+        build("f1", {"a", "b", "c"});
+      },
+      ThrowsMessage<Error>(HasSubstr("binary is for two classes")));
+  EXPECT_THAT(
+      [] {
+        of(*build("f1"), scores({1, 0, 0}, 3), labels({0}));
+      },
+      ThrowsMessage<Error>(HasSubstr("binary is for two classes")));
+}
+
+TEST(RocAuc, IsTheChanceThatARowOfTheClassScoresHigher) {
+  const auto metric = build("roc_auc_binary");
+  const auto target = labels({0, 0, 1, 1});
+  EXPECT_THAT(of(*metric, scores({3, 0, 2, 0, 1, 0, 0, 0}, 2), target),
+              ElementsAre(Pair("roc_auc_binary", 1)));
+  EXPECT_THAT(of(*metric, scores({0, 0, 0, 0, 0, 0, 0, 0}, 2), target),
+              ElementsAre(Pair("roc_auc_binary", 0.5)));
+  EXPECT_TRUE(std::isnan(of(*metric, scores({1, 0, 0, 1}, 2), labels({1, 1})).front().second));
+}
+
+TEST(RocAuc, KeepsTheRowsOfEveryBatch) {
+  for (const auto* name : {"roc_auc", "average_precision_binary", "spearman"}) {
+    const auto metric = build(name);
+    const bool numbers = std::string(name) == "spearman";
+    const auto output =
+        numbers ? scores({3, 1, 4, 1, 5, 9}, 1) : scores({3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8}, 2);
+    const auto target = numbers ? scores({2, 7, 1, 8, 2, 8}, 1) : labels({0, 1, 1, 0, 1, 0});
+    Metric::Terms total;
+    for (const auto& [first, count] : {std::pair{0, 1}, std::pair{1, 3}, std::pair{4, 2}})
+      metric->add(
+          total, metric->terms(output.narrow(0, first, count), target.narrow(0, first, count), {}));
+    EXPECT_EQ(metric->values(total), of(*metric, output, target)) << name;
+  }
+}
+
+TEST(Regression, MergesBatchesAsIfTheyWereOne) {
+  const auto output = scores({1.5, 2.5, -3, 4, 1e3}, 1);
+  const auto target = scores({1, 2, -2, 5, 990}, 1);
+  for (const auto* name : {"r2", "explained_variance", "pearson", "rmse"}) {
+    const auto metric = build(name);
+    Metric::Terms total;
+    metric->add(total, metric->terms(output.narrow(0, 0, 0), target.narrow(0, 0, 0), {}));
+    for (const auto& [first, count] : {std::pair{0, 2}, std::pair{2, 1}, std::pair{3, 2}})
+      metric->add(
+          total, metric->terms(output.narrow(0, first, count), target.narrow(0, first, count), {}));
+    EXPECT_NEAR(metric->values(total).front().second, of(*metric, output, target).front().second,
+                1e-12)
+        << name;
+  }
+}
+
+TEST(Spearman, SeesOnlyRanks) {
+  EXPECT_THAT(of(*build("spearman"), scores({1, 2, 30, 400}, 1), scores({-5, 0, 0.5, 9}, 1)),
+              ElementsAre(Pair("spearman", testing::DoubleNear(1, 1e-15))));
+}
+
+TEST(MultiLabel, RefusesTargetsOfAnotherShape) {
+  EXPECT_THAT(
+      [] {
+        of(*build("f1_multi"), scores({1, 0}, 2), labels({1}));
+      },
+      ThrowsMessage<Error>(HasSubstr("one column for each")));
+}
+
 }  // namespace
 }  // namespace ddptrain

@@ -1,0 +1,21 @@
+// 2 |A and B| / (|A| + |B|) of the second of two classes (fastai.metrics.Dice).
+#include "metrics/catalog.h"
+#include "metrics/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double value(const std::vector<double>& pairs) {
+  const auto c = second_of_two(pairs, "dice");
+  return 2 * c.hits / (c.actual + c.predicted);
+}
+
+}  // namespace
+
+Entry<Metric> dice_metric() {
+  return entry<Metric, NoOptions>(
+      "dice", "Twice the hits over predicted and true units of class 1, of two.",
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", value); });
+}
+
+}  // namespace ddptrain

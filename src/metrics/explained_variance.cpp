@@ -1,0 +1,21 @@
+// 1 - Var(error) / Var(target) (sklearn.metrics.explained_variance_score).
+#include "metrics/catalog.h"
+#include "metrics/regression.h"
+
+namespace ddptrain {
+namespace {
+
+double value(const Moments& m) { return explained_share(m.xx, m.yy); }
+
+}  // namespace
+
+Entry<Metric> explained_variance_metric() {
+  return entry<Metric, NoOptions>(
+      "explained_variance",
+      "The share of the variance that predictions explain, whatever their mean error.",
+      [](const NoOptions&, const MetricContext&) {
+        return make_moment_metric("explained_variance", {residual, value});
+      });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,34 @@
+// (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn) (sklearn.metrics.fbeta_score, fastai FBeta).
+#include "metrics/catalog.h"
+#include "metrics/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+struct Options {
+  double beta = 1;
+  ClassScoreOptions score;
+  void fields(Fields& f) {
+    f("beta", beta,
+      {.doc = "How many times as much recall counts.",
+       .min = 0,
+       .above_min = true,
+       .required = true});
+    score.fields(f);
+  }
+};
+
+}  // namespace
+
+Entry<Metric> fbeta_metric() {
+  return entry<Metric, Options>(
+      "fbeta", "F1 in which recall counts beta times as much as precision.",
+      [](const Options& options, const MetricContext& context) {
+        const double square = options.beta * options.beta;
+        return make_class_score("fbeta", options.score, context, [square](const ClassCounts& c) {
+          return share((1 + square) * c.hits, c.predicted + square * c.actual);
+        });
+      });
+}
+
+}  // namespace ddptrain

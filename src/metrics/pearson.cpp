@@ -1,0 +1,22 @@
+// Pearson's correlation (scipy.stats.pearsonr, fastai.metrics.PearsonCorrCoef).
+#include <cmath>
+
+#include "metrics/catalog.h"
+#include "metrics/regression.h"
+
+namespace ddptrain {
+namespace {
+
+double value(const Moments& m) { return m.xy / std::sqrt(m.xx * m.yy); }
+
+}  // namespace
+
+Entry<Metric> pearson_metric() {
+  return entry<Metric, NoOptions>("pearson",
+                                  "The linear correlation of predictions and targets, -1 to 1.",
+                                  [](const NoOptions&, const MetricContext&) {
+                                    return make_moment_metric("pearson", {prediction, value});
+                                  });
+}
+
+}  // namespace ddptrain

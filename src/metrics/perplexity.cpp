@@ -1,0 +1,29 @@
+// exp(mean loss): for a cross entropy, the perplexity (fastai.metrics.Perplexity).
+#include <cmath>
+
+#include "metrics/catalog.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+class Perplexity final : public Metric {
+ public:
+  Terms terms(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
+    return {loss.values.sum(at::kDouble).item<double>(),
+            loss.weights.sum(at::kDouble).item<double>()};
+  }
+  Values values(const Terms& total) const override {
+    return {{"perplexity", std::exp(ratio(total))}};
+  }
+};
+
+}  // namespace
+
+Entry<Metric> perplexity_metric() {
+  return entry<Metric, NoOptions>(
+      "perplexity", "The exponential of the mean loss, for a loss that is a cross entropy.",
+      [](const NoOptions&, const MetricContext&) { return std::make_unique<Perplexity>(); });
+}
+
+}  // namespace ddptrain

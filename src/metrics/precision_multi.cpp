@@ -1,0 +1,17 @@
+// tp / of several labels at once (fastai.metrics.PrecisionMulti).
+#include "metrics/catalog.h"
+#include "metrics/label_scores.h"
+
+namespace ddptrain {
+
+Entry<Metric> precision_multi_metric() {
+  return entry<Metric, LabelScoreOptions>(
+      "precision_multi",
+      "The share of units taken for a class that are of it, over several labels at once.",
+      [](const LabelScoreOptions& options, const MetricContext&) {
+        return make_label_score("precision_multi", options,
+                                [](const ClassCounts& c) { return share(c.hits, c.predicted); });
+      });
+}
+
+}  // namespace ddptrain
