@@ -3,11 +3,20 @@
 
 namespace ddptrain {
 
+Entry<Optimizer> adadelta();
+Entry<Optimizer> adafactor();
+Entry<Optimizer> adagrad();
 Entry<Optimizer> adam();
+Entry<Optimizer> adamax();
 Entry<Optimizer> adamw();
 Entry<Optimizer> lamb();
+Entry<Optimizer> larc();
 Entry<Optimizer> lars();
+Entry<Optimizer> lion();
 Entry<Optimizer> lookahead();
+Entry<Optimizer> muon();
+Entry<Optimizer> nadam();
+Entry<Optimizer> qhadam();
 Entry<Optimizer> radam();
 Entry<Optimizer> ranger();
 Entry<Optimizer> rmsprop();
@@ -15,8 +24,26 @@ Entry<Optimizer> sgd();
 
 template <>
 const Catalog<Optimizer>& catalog<Optimizer>() {
-  static const Catalog<Optimizer> optimizers(
-      {adam(), adamw(), lamb(), lars(), lookahead(), radam(), ranger(), rmsprop(), sgd()});
+  static const Catalog<Optimizer> optimizers({
+      adadelta(),
+      adafactor(),
+      adagrad(),
+      adam(),
+      adamax(),
+      adamw(),
+      lamb(),
+      larc(),
+      lars(),
+      lion(),
+      lookahead(),
+      muon(),
+      nadam(),
+      qhadam(),
+      radam(),
+      ranger(),
+      rmsprop(),
+      sgd(),
+  });
   return optimizers;
 }
 

@@ -12,11 +12,13 @@ const Catalog<Schedule>& catalog<Schedule>() {
       cyclic_schedule(),
       exponential_schedule(),
       flat_cosine_schedule(),
+      inverse_sqrt_schedule(),
       linear_schedule(),
       multi_step_schedule(),
       one_cycle_schedule(),
       polynomial_schedule(),
       step_schedule(),
+      wsd_schedule(),
   });
   return schedules;
 }

@@ -111,29 +111,33 @@ void Stateful::begin(Update& u, const Rates& rates) {
   }
 }
 
+at::Tensor Stateful::first_state(std::size_t, const at::Tensor& parameter) const {
+  return at::zeros_like(parameter);
+}
+
 void Stateful::create_slots(Entry& entry) {
   for (std::size_t s = 0; s < names_.slots.size(); ++s)
-    entry.slots.push_back(at::zeros_like(entry.parameter.detach()));
+    entry.slots.push_back(first_state(s, entry.parameter.detach()));
 }
 
-std::vector<std::string> Stateful::names_of(const Entry& entry) const {
-  std::vector<std::string> names;
-  if (names_.step) names.push_back(entry.name + ".step");
-  for (const auto& slot : names_.slots) names.push_back(entry.name + "." + slot);
-  return names;
-}
-
-at::Tensor Stateful::handle(std::size_t index, std::size_t name) const {
-  if (names_.step && name == 0) return steps_.select(0, static_cast<std::int64_t>(index));
-  return entries_[index].slots[name - (names_.step ? 1 : 0)];
+/// Live handles; the slots exist.
+std::vector<NamedTensor> Stateful::state_of(std::size_t index) const {
+  const auto& entry = entries_[index];
+  std::vector<NamedTensor> state;
+  if (names_.step)
+    state.push_back({entry.name + ".step", steps_.select(0, static_cast<std::int64_t>(index))});
+  for (std::size_t s = 0; s < entry.slots.size(); ++s)
+    if (entry.slots[s].defined())
+      state.push_back({entry.name + "." + names_.slots[s], entry.slots[s]});
+  return state;
 }
 
 std::vector<NamedTensor> Stateful::state() const {
   std::vector<NamedTensor> all;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (counts_[i] == 0) continue;
-    const auto names = names_of(entries_[i]);
-    for (std::size_t n = 0; n < names.size(); ++n) all.push_back({names[n], handle(i, n)});
+    const auto state = state_of(i);
+    all.insert(all.end(), state.begin(), state.end());
   }
   return all;
 }
@@ -153,19 +157,17 @@ void Stateful::load(const std::vector<NamedTensor>& state) {
 /// Takes what belongs to an entry out of `given`: all of its state, or none when it never moved.
 void Stateful::load_entry(std::size_t index, std::map<std::string, at::Tensor>& given) {
   auto& entry = entries_[index];
-  const auto names = names_of(entry);
+  if (entry.slots.empty()) create_slots(entry);
+  const auto targets = state_of(index);
   std::size_t found = 0;
-  for (const auto& name : names) found += given.count(name);
+  for (const auto& [name, target] : targets) found += given.count(name);
   counts_[index] = found > 0 ? 1 : 0;  // exact where the steps are part of the state
   if (found == 0) return entry.slots.clear();
-  if (entry.slots.empty()) create_slots(entry);
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    const auto source = given.find(names[n]);
-    if (source == given.end())
-      throw Error(Exit::data, "optimizer state '" + names[n] + "' is missing");
-    auto target = handle(index, n);
+  for (const auto& [name, target] : targets) {
+    const auto source = given.find(name);
+    if (source == given.end()) throw Error(Exit::data, "optimizer state '" + name + "' is missing");
     if (source->second.sizes() != target.sizes())
-      throw Error(Exit::data, "optimizer state '" + names[n] + "' has shape " +
+      throw Error(Exit::data, "optimizer state '" + name + "' has shape " +
                                   shape_text(source->second) + ", parameter '" + entry.name +
                                   "' wants " + shape_text(target));
     target.copy_(source->second);

@@ -33,7 +33,7 @@ struct StateNames {
   std::vector<std::string> slots;
 };
 
-/// A parameter's state is created, as zeros, when its first gradient comes.
+/// A parameter's state is created when its first gradient comes.
 class Stateful : public Optimizer {
  public:
   double lr() const final { return common_.lr; }
@@ -48,6 +48,9 @@ class Stateful : public Optimizer {
   /// Called once per step before the updates, for what depends on all gradients.
   virtual void prepare(std::span<const Update>) {}
   virtual void update(const Update& u) = 0;
+  /// A slot before the first step, zeros in the parameter's shape unless an optimiser says
+  /// otherwise; undefined where this parameter has none.
+  virtual at::Tensor first_state(std::size_t slot, const at::Tensor& parameter) const;
 
  private:
   struct Entry {
@@ -62,8 +65,7 @@ class Stateful : public Optimizer {
   void add_to_update(std::size_t index);
   void begin(Update& u, const Rates& rates);
   void create_slots(Entry& entry);
-  std::vector<std::string> names_of(const Entry& entry) const;
-  at::Tensor handle(std::size_t index, std::size_t name) const;
+  std::vector<NamedTensor> state_of(std::size_t index) const;
   void load_entry(std::size_t index, std::map<std::string, at::Tensor>& given);
 
   OptimizerCommon common_;

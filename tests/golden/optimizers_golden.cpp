@@ -137,6 +137,10 @@ void expect_trajectory(const golden::Case& c, const json& recipe, double toleran
 json with_type(const json& input) {
   json recipe = input.at("options");
   recipe["type"] = input.at("optimizer");
+  if (recipe["type"] == "sgdw") {
+    recipe["type"] = "sgd";
+    recipe["decoupled_weight_decay"] = true;
+  }
   return recipe;
 }
 
@@ -146,6 +150,29 @@ json fastai(const json& input) {
 }
 
 GOLDEN(optimizers, torch) { expect_trajectory(c, with_type(c.input), 1e-9); }
+
+/// Newton-Schulz runs in bfloat16: a hundredth of the largest parameter.
+GOLDEN(optimizers, torch_muon) {
+  Problem problem;
+  std::vector<NamedTensor> used;
+  for (const std::size_t k : c.input.at("params_used")) {
+    auto p = problem.parameters()[k];
+    p.tensor.set_data(p.tensor.to(at::kFloat));
+    used.push_back(p);
+  }
+  const auto optimizer = build(with_type(c.input), {group_of(used)});
+  int t = 0;
+  for (const auto& expected : c.expect.at("params")) {
+    problem.set_gradients(++t);
+    std::vector<double> ours;
+    for (const auto& p : used) p.tensor.mutable_grad() = p.tensor.grad().to(at::kFloat);
+    optimizer->step({optimizer->lr(), {}});
+    for (const auto& p : used)
+      for (const double value : doubles(p.tensor)) ours.push_back(value);
+    golden::expect_close(ours, golden::numbers(expected), 1e-2, 1e-3,
+                         "parameters after step " + std::to_string(t));
+  }
+}
 
 GOLDEN(optimizers, timm) { expect_trajectory(c, with_type(c.input), 1e-9); }
 

@@ -164,6 +164,31 @@ std::vector<double> torch_rates(const json& input, std::size_t groups) {
   return rates;
 }
 
+/// A function of transformers.optimization as a recipe says it.
+json recipe_of_transformers(const json& input) {
+  const std::string rule = input.at("rule");
+  const std::map<std::string, std::string> types{
+      {"constant_warmup", "constant"},     {"cosine_warmup", "cosine"},
+      {"inverse_sqrt", "inverse_sqrt"},    {"linear_warmup_decay", "polynomial"},
+      {"polynomial_warmup", "polynomial"}, {"wsd", "wsd"}};
+  json recipe{{"type", types.at(rule)}};
+  const int warmup = input.at("warmup");
+  if (warmup > 0) {
+    recipe["warmup"] = in_steps(warmup);
+    recipe["warmup_start"] = 0;
+  }
+  if (rule == "cosine_warmup") {
+    const double cycles = input.value("cycles", 0.5);
+    recipe["over"] = in_steps((input.at("total").get<int>() - warmup) / (2 * cycles));
+  }
+  if (rule == "polynomial_warmup") recipe["min_lr"] = input.value("lr_end", 1e-7);
+  if (rule == "wsd") {
+    recipe["stable"] = in_steps(input.at("stable"));
+    recipe["decay"] = in_steps(input.at("decay"));
+  }
+  return with_keys(recipe, input, {{"power", "power"}});
+}
+
 }  // namespace
 
 GOLDEN(schedules, fastai_anneal) {
@@ -237,6 +262,15 @@ GOLDEN(schedules, torch_schedule) {
   const std::size_t stride = momenta.size() / momentum.size();
   for (std::size_t i = 0; i < momenta.size(); i += stride) ours.push_back(momenta[i]);
   expect_close(ours, momentum, 1e-9, 1e-15, "momentum");
+}
+
+GOLDEN(schedules, transformers_schedule) {
+  const std::int64_t steps = c.input.at("steps"), total = c.input.at("total");
+  const auto schedule =
+      build(recipe_of_transformers(c.input), numbers(c.input.at("base_lr")).front());
+  std::vector<double> rates;
+  for (std::int64_t step = 0; step < steps; ++step) rates.push_back(schedule->lr({step, total, 1}));
+  expect_close(rates, numbers(c.expect.at("lr")), 1e-9, 1e-15, "rate");
 }
 
 /// One callback for each group, which sees its rate.

@@ -49,6 +49,17 @@ inline nlohmann::json fastai_optimizer(const std::string& name, const nlohmann::
   } else if (name == "ranger") {
     made = adam_like("ranger", 0.95, 1e-6, 0.01);
     made["softplus"] = options.value("beta", 0.0);
+  } else if (name == "qhadam") {
+    made = adam_like("qhadam", 0.999, 1e-8, 0);
+    made["betas"][1] = options.value("sqr_mom", 0.999);
+    made["nus"] = {options.value("nu_1", 0.7), options.value("nu_2", 1.0)};
+  } else if (name == "larc") {
+    made = common("larc", 0);
+    made["momentum"] = options.value("mom", 0.9);
+    made["clip"] = options.value("clip", true);
+    made["trust_coeff"] = options.value("trust_coeff", 0.02);
+    made["eps"] = options.value("eps", 1e-8);
+    made["decoupled_weight_decay"] = decoupled;
   } else if (name == "lookahead") {
     made = {{"type", "lookahead"}, {"inner", fastai_optimizer(inner, options)}};
   }

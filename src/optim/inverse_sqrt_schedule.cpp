@@ -1,0 +1,63 @@
+// The rate falls with the root of the steps (Vaswani et al. 2017; transformers'
+// get_inverse_sqrt_schedule).
+#include <algorithm>
+#include <cmath>
+
+#include "optim/schedule_catalog.h"
+#include "optim/timeline.h"
+#include "optim/warmup.h"
+
+namespace ddptrain {
+namespace {
+
+class InverseSqrtSchedule final : public Schedule {
+ public:
+  struct Options {
+    Auto<Duration> timescale;
+    Warmup warmup;
+    void fields(Fields& f) {
+      f("timescale", timescale,
+        {.doc = "After the warm-up and three times this the rate is half; auto: as long as the "
+                "warm-up, or 10000 steps without one."});
+      warmup.fields(f);
+    }
+  };
+
+  InverseSqrtSchedule(const Options& options, const ScheduleContext& context)
+      : options_(options), lr_(context.lr) {
+    if (options_.timescale.value) require_steps(*options_.timescale.value, "schedule.timescale");
+    if (options_.warmup.warmup) require_steps(*options_.warmup.warmup, "schedule.warmup");
+  }
+
+  double lr(const Progress& at) const override {
+    const Timeline time(at, By::step);
+    const double rise = options_.warmup.warmup ? time.ticks(*options_.warmup.warmup) : 0;
+    if (time.position() < rise) {
+      const double start = options_.warmup.warmup_start;
+      return lr_ * (start + (1 - start) * time.position() / rise);
+    }
+    const double scale = timescale(time, rise);
+    return lr_ / std::sqrt((time.position() - rise + scale) / scale);
+  }
+
+ private:
+  double timescale(const Timeline& time, double rise) const {
+    if (options_.timescale.value) return std::max(1.0, time.ticks(*options_.timescale.value));
+    return rise > 0 ? rise : 10000;
+  }
+
+  Options options_;
+  double lr_;
+};
+
+}  // namespace
+
+Entry<Schedule> inverse_sqrt_schedule() {
+  return entry<Schedule, InverseSqrtSchedule::Options>(
+      "inverse_sqrt", "Falls with the root of the steps, after a warm-up.",
+      [](const InverseSqrtSchedule::Options& options, const ScheduleContext& context) {
+        return std::make_unique<InverseSqrtSchedule>(options, context);
+      });
+}
+
+}  // namespace ddptrain
