@@ -6,6 +6,8 @@
 
 namespace ddptrain {
 
+std::span<const std::string_view> names(WarpLookup) { return names(Interpolation{}).first(2); }
+
 void SizeOption::fields(Fields& f) {
   f("side", side, {.doc = "Pixels of one side.", .min = 1, .max = 65535});
   f("sides", sides, {.doc = "Height and width in pixels.", .min = 1, .max = 65535, .max_items = 2});

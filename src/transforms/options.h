@@ -46,6 +46,10 @@ struct AmountOption {
   bool given() const { return amount != 0 || !range.empty(); }
 };
 
+/// How pixels between pixels are made where a picture is moved about.
+enum class WarpLookup { nearest, bilinear };
+std::span<const std::string_view> names(WarpLookup);
+
 /// Throws an Error (Exit::recipe) unless a list is a range: two numbers in ascending order.
 void require_range(const std::vector<double>& range, std::string_view option);
 

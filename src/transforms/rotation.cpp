@@ -6,15 +6,11 @@
 namespace ddptrain {
 namespace {
 
-enum class Lookup { nearest, bilinear };
-
-std::span<const std::string_view> names(Lookup) { return names(Interpolation{}).first(2); }
-
 class RotationTransform final : public Transform {
  public:
   struct Options {
     std::vector<double> degrees;
-    Lookup interpolation = Lookup::nearest;
+    WarpLookup interpolation = WarpLookup::nearest;
     bool expand = false;
     double fill = 0;
     void fields(Fields& f) {

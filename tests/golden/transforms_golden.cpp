@@ -2,14 +2,17 @@
 // two that we follow: Pillow for resizing and moving pixels about, torchvision for the rest.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 
 #include "support/golden.h"
 #include "support/node.h"
+#include "transforms/augment_ops.h"
 #include "transforms/decode.h"
 #include "transforms/geometry.h"
+#include "transforms/projection.h"
 #include "transforms/resample.h"
 #include "transforms/transform.h"
 
@@ -105,9 +108,20 @@ json recipe(const std::string& op, const json& o) {
   } else if (op == "jitter") {
     for (const char* part : {"brightness", "contrast", "saturation", "hue"})
       if (o.contains(part)) step[part] = fixed(o.at(part));
+  } else if (op == "gamma") {
+    step["gamma"] = fixed(o.at("gamma"));
+  } else if (op == "gaussian_blur") {
+    step = {{"kernel_size", o.at("kernel")}, {"sigma", fixed(o.at("sigma"))}};
+  } else if (op == "solarize") {
+    step = {{"threshold", o.at("threshold_255").get<double>() / 255}};
+  } else if (op == "sharpness") {
+    step = {{"factor", o.at("factor")}};
   } else if (o.contains("factor")) {
     step = {{op, fixed(o.at("factor"))}};
   }
+  static const std::vector<std::string> by_chance{"autocontrast", "equalize",  "invert",
+                                                  "posterize",    "sharpness", "solarize"};
+  if (std::find(by_chance.begin(), by_chance.end(), op) != by_chance.end()) step["p"] = 1;
   return step;
 }
 
@@ -123,9 +137,28 @@ std::string component(const std::string& op) {
 
 Box box_of(const json& o) { return {o.at("left"), o.at("top"), o.at("width"), o.at("height")}; }
 
-/// The two whose place a recipe leaves to chance run the functions that their components call.
+WarpOptions warp_of(const json& o) {
+  const bool nearest = o.value("interpolation", "nearest") == "nearest";
+  const auto fill = o.contains("fill") && o["fill"].is_number() ? o["fill"].get<double>() : 0;
+  return {nearest ? Interpolation::nearest : Interpolation::bilinear, fill};
+}
+
+Affine affine_of(const json& o) {
+  return {o.at("angle"), o.at("translate"), o.at("scale"), o.at("shear"), {}};
+}
+
+AugmentOp augment_op(const std::string& name) {
+  const auto words = names(AugmentOp{});
+  return static_cast<AugmentOp>(std::find(words.begin(), words.end(), name) - words.begin());
+}
+
+/// Those whose numbers a recipe leaves to chance run the functions that their components call.
 void apply(const std::string& op, const json& o, Image& image) {
   if (op == "erase") return erase(image, box_of(o), golden::numbers(o.at("value")));
+  if (op == "affine") return affine(image, affine_of(o), warp_of(o));
+  if (op == "perspective") return perspective(image, o.at("start"), o.at("end"), warp_of(o));
+  if (op == "randaugment")
+    return augment(image, augment_op(o.at("name")), o.at("magnitude"), warp_of(o));
   if (op == "resized_crop") {
     const auto size = golden::numbers(o.at("size"));
     const Box box = box_of(o);
@@ -162,17 +195,28 @@ const json& byte_result(const Case& c, const std::string& op, const json& o) {
                                                                   : c.expect.at("uint8");
 }
 
+bool moves(const std::string& augment) {
+  static const std::vector<std::string> moving{"ShearX", "ShearY", "TranslateX", "TranslateY",
+                                               "Rotate"};
+  return std::find(moving.begin(), moving.end(), augment) != moving.end();
+}
+
 Tolerance byte_tolerance(const std::string& op, const json& o) {
   static const std::vector<std::string> exact{"center_crop", "pad", "hflip", "vflip"};
   if (std::find(exact.begin(), exact.end(), op) != exact.end()) return {0, 1e-9};
-  if (o.value("interpolation", "") == "nearest") return {255, 0.5};
+  const bool moved = op != "randaugment" || moves(o.at("name"));
+  if (moved && o.value("interpolation", "") == "nearest") return {255, 0.5};
   const bool as_pillow = is_resize(op) && o.value("antialias", true);
   return as_pillow ? Tolerance{0, 1e-9} : Tolerance{1, 0.2};
 }
 
+bool is_warp(const std::string& op) {
+  return op == "rotate" || op == "affine" || op == "perspective";
+}
+
 Tolerance float_tolerance(const std::string& op, const json& o) {
   if (op == "rotate" && o.value("interpolation", "") == "nearest") return {1, 0.5 / 255};
-  const double tolerance = is_resize(op) || op == "rotate" ? 1e-4 : 2e-5;
+  const double tolerance = is_resize(op) || is_warp(op) ? 1e-4 : 2e-5;
   return {tolerance, tolerance};
 }
 
@@ -193,6 +237,19 @@ GOLDEN(transforms, transform) {
     SCOPED_TRACE("floats");
     expect_image(image, c.expect.at("float"), float_tolerance(op, o));
   }
+}
+
+GOLDEN(transforms, pipeline) {
+  Image image = decoded(c.input.at("file"));
+  Stream unused(0, 0);
+  for (const auto& step : c.input.at("steps")) {
+    const std::string op = step.begin().key();
+    const json options = step.begin().value();
+    json recipe = options.is_object() ? options : json{{"size", options}};
+    recipe["type"] = op;
+    catalog<Transform>().build(fragment<Transform>(recipe))->apply(image, unused);
+  }
+  expect_image(image, c.expect.at("float"), {0.06, 0.02});
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// torchvision.transforms.v2.RandomPosterize.
+#include "transforms/components.h"
+#include "transforms/random_change.h"
+#include "transforms/tone.h"
+
+namespace ddptrain {
+namespace {
+
+struct Options {
+  std::int64_t bits = 4;
+  double p = 0.5;
+  void fields(Fields& f) {
+    f("bits", bits, {.doc = "How many of the 8 bits stay.", .min = 0, .max = 8, .required = true});
+    chance_field(f, p);
+  }
+};
+
+}  // namespace
+
+Entry<Transform> posterize_transform() {
+  return change_entry<Options>("posterize", "Keeps the highest bits of each value.",
+                               [](Image& image, const Options& options) {
+                                 posterize(image, static_cast<int>(options.bits));
+                               });
+}
+
+}  // namespace ddptrain

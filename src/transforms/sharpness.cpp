@@ -1,0 +1,27 @@
+// torchvision.transforms.v2.RandomAdjustSharpness.
+#include "transforms/components.h"
+#include "transforms/random_change.h"
+#include "transforms/tone.h"
+
+namespace ddptrain {
+namespace {
+
+struct Options {
+  double factor = 1;
+  double p = 0.5;
+  void fields(Fields& f) {
+    f("factor", factor,
+      {.doc = "0 blurs, 1 leaves the picture, 2 sharpens.", .min = 0, .required = true});
+    chance_field(f, p);
+  }
+};
+
+}  // namespace
+
+Entry<Transform> sharpness_transform() {
+  return change_entry<Options>(
+      "sharpness", "Blurs or sharpens.",
+      [](Image& image, const Options& options) { adjust_sharpness(image, options.factor); });
+}
+
+}  // namespace ddptrain

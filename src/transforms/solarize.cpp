@@ -1,0 +1,30 @@
+// torchvision.transforms.v2.RandomSolarize.
+#include "transforms/components.h"
+#include "transforms/random_change.h"
+#include "transforms/tone.h"
+
+namespace ddptrain {
+namespace {
+
+struct Options {
+  double threshold = 0.5;
+  double p = 0.5;
+  void fields(Fields& f) {
+    f("threshold", threshold,
+      {.doc = "Share of the full value from which on values are inverted: 128 of 255 is 0.502.",
+       .min = 0,
+       .max = 1,
+       .required = true});
+    chance_field(f, p);
+  }
+};
+
+}  // namespace
+
+Entry<Transform> solarize_transform() {
+  return change_entry<Options>(
+      "solarize", "Inverts what is bright.",
+      [](Image& image, const Options& options) { solarize(image, options.threshold); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,26 @@
+// Pictures seen through a map of places: what rotation, affine and perspective share. torchvision's
+// (v2, tensors) arithmetic: grid_sample with zeros outside.
+#pragma once
+
+#include <array>
+
+#include "transforms/image.h"
+
+namespace ddptrain {
+
+/// From a place in the output to one in the source: x' = (m0 x + m1 y + m2) / w, y' = (m3 x + m4 y
+/// + m5) / w with w = m6 x + m7 y + 1. Places are relative to the pictures' centres.
+struct PlaceMap {
+  std::array<double, 8> m{1, 0, 0, 0, 1, 0, 0, 0};
+};
+
+struct WarpOptions {
+  Interpolation interpolation = Interpolation::nearest;  // or bilinear
+  double fill = 0;  // of what was outside, in the unit of the picture
+};
+
+/// A picture of the given size.
+Image warped(const Image& from, const PlaceMap& map, int width, int height,
+             const WarpOptions& options);
+
+}  // namespace ddptrain
