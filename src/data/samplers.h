@@ -9,5 +9,6 @@ Entry<Sampler> sequential_sampler();
 Entry<Sampler> shuffle_sampler();
 Entry<Sampler> weighted_sampler();
 Entry<Sampler> partial_sampler();
+Entry<Sampler> repeat_aug_sampler();
 
 }  // namespace ddptrain

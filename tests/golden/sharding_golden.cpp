@@ -117,6 +117,31 @@ GOLDEN(sharding, torch_distributed_sampler) {
   expect_flat_ranks(c, plan, order);
 }
 
+GOLDEN(sharding, timm_ordered) {
+  expect_flat_ranks(
+      c, plan_of({{"shard", "interleaved"}, {"drop_last", false}}, c.input.at("world"), 1));
+}
+
+/// Our own layout with a batch of one row a rank: nothing is repeated or left out.
+GOLDEN(sharding, lightning_unrepeated) {
+  expect_flat_ranks(c, plan_of({{"drop_last", false}}, c.input.at("world"), 1));
+}
+
+GOLDEN(sharding, timm_repeat_aug) {
+  const std::int64_t n = c.input.at("n"), world = c.input.at("world");
+  const std::int64_t each = (n + world - 1) / world;
+  const auto choice = fragment<Sampler>({{"type", "repeat_aug"},
+                                         {"order", "torch"},
+                                         {"repeats", c.input.at("repeats")},
+                                         {"samples", each * world}});
+  const auto order =
+      catalog<Sampler>().build(choice, SamplerContext{n, {}, 0})->order(c.input.at("epoch"));
+  const auto plan = plan_of({{"shard", "interleaved"}, {"drop_last", false}}, world, 1);
+  for (std::int64_t r = 0; r < world; ++r)
+    EXPECT_EQ(json(flat(samples(rank_batches(each * world, plan, r), order))),
+              c.expect.at("ranks").at(r));
+}
+
 /// A case of Accelerate's shards as a plan: with split_batches the case's batch is the global one.
 ShardPlan accelerate_plan(const json& input, bool even) {
   const bool whole = input.at("split_batches");
