@@ -7,14 +7,14 @@ namespace ddptrain {
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
   static const Catalog<Dataset> all({image_folder_dataset(), manifest_dataset(), cifar10_dataset(),
-                                     mnist_dataset(), pictures_dataset()});
+                                     mnist_dataset(), pictures_dataset(), csv_table_dataset()});
   return all;
 }
 
 template <>
 const Catalog<Sampler>& catalog<Sampler>() {
-  static const Catalog<Sampler> all(
-      {sequential_sampler(), shuffle_sampler(), weighted_sampler(), partial_sampler()});
+  static const Catalog<Sampler> all({sequential_sampler(), shuffle_sampler(), weighted_sampler(),
+                                     partial_sampler(), repeat_aug_sampler()});
   return all;
 }
 

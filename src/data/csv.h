@@ -16,6 +16,7 @@ class Csv {
   /// does not close, a row with too few or too many fields, a column named twice, no rows.
   explicit Csv(const std::string& path);
 
+  const std::vector<std::string>& header() const { return header_; }
   std::size_t rows() const { return rows_.size(); }
   std::optional<std::size_t> column(std::string_view name) const;
   std::size_t required_column(std::string_view name) const;

@@ -17,6 +17,7 @@ enum class Split { train, valid };
 struct DataFacts {
   std::vector<std::string> classes;  // names in order of their label; empty: not a classification
   std::vector<std::int64_t> sample;  // shape of one input, {3, 128, 128}; empty when it varies
+  std::vector<std::int64_t> cardinalities;  // how many values each column of whole numbers can take
 };
 
 /// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's

@@ -10,5 +10,6 @@ Entry<Dataset> manifest_dataset();
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> pictures_dataset();
+Entry<Dataset> csv_table_dataset();
 
 }  // namespace ddptrain

@@ -42,6 +42,7 @@ const Catalog<Model>& catalog<Model>() {
       sequential_model(),
       squeezenet1_1_model(),
       swin_t_model(),
+      tabular_model(),
       vgg11_model(),
       vgg16_bn_model(),
       vit_model(),

@@ -26,6 +26,7 @@ Entry<Model> resnext50_32x4d_model();
 Entry<Model> sequential_model();
 Entry<Model> squeezenet1_1_model();
 Entry<Model> swin_t_model();
+Entry<Model> tabular_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
 Entry<Model> vit_model();

@@ -52,6 +52,11 @@ void truncated_normal(const at::Tensor& tensor, double deviation, const at::Gene
   tensor.erfinv_().mul_(deviation * std::sqrt(2.0)).clamp_(-bound, bound);
 }
 
+void fold(const at::Tensor& tensor, double bound, double deviation) {
+  const at::NoGradGuard no_grad;
+  tensor.fmod_(bound).mul_(deviation);
+}
+
 void constant(const at::Tensor& tensor, double value) {
   const at::NoGradGuard no_grad;
   tensor.fill_(value);

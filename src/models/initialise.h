@@ -20,6 +20,9 @@ void xavier_uniform(const at::Tensor& weight, const at::Generator& generator);
 void normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);
 /// trunc_normal_ with its bounds -2 and 2.
 void truncated_normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);
+/// fastai.layers.trunc_normal_ of what was drawn: the remainder of a division by `bound`, times
+/// `deviation`.
+void fold(const at::Tensor& tensor, double bound, double deviation);
 void constant(const at::Tensor& tensor, double value);
 
 /// What Conv2d and Linear do on construction: the weight, then the bias where there is one.

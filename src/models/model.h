@@ -20,6 +20,7 @@ namespace ddptrain {
 struct ModelContext {
   std::int64_t classes = 0;          // 0: unknown
   std::vector<std::int64_t> sample;  // shape of one input without rows, {3, 128, 128}; may be empty
+  std::vector<std::int64_t> cardinalities;  // how many values each column of whole numbers can take
   at::Generator generator;
 };
 

@@ -47,6 +47,7 @@ ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
     ModelContext context;
     context.classes = static_cast<std::int64_t>(facts.classes.size());
     context.sample = facts.sample;
+    context.cardinalities = facts.cardinalities;
     context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(seed));
     return catalog<Model>().build(choice, context);
   };

@@ -32,7 +32,23 @@ void drop_nothing(json& recipe) {
     if (option.key == "dropout" || option.key == "stochastic_depth_prob") recipe[option.key] = 0;
 }
 
+/// The table of a case: fastai is given its sizes, a recipe takes them from the data.
+std::unique_ptr<Model> make_tabular(const json& input) {
+  json recipe = {{"type", "tabular"}, {"num_classes", input.at("out")}};
+  ModelContext context;
+  for (const auto& pair : input.at("embeddings")) {
+    context.cardinalities.push_back(pair[0]);
+    recipe["embedding_sizes"].push_back(pair[1]);
+  }
+  context.sample = {input.at("continuous")};
+  if (input.at("kind") == "layout" && input.contains("ps")) recipe["ps"] = input["ps"];
+  for (const char* key : {"layers", "y_range", "lin_first", "bn_final", "bn_cont", "use_bn"})
+    if (input.contains(key)) recipe[key] = input[key];
+  return catalog<Model>().build(fragment<Model>(recipe), context);
+}
+
 std::unique_ptr<Model> make_model(const Case& c) {
+  if (c.input.at("model") == "tabular") return make_tabular(c.input);
   json recipe = {{"type", c.input.at("model")}, {"num_classes", c.input.at("classes")}};
   drop_nothing(recipe);
   for (const auto& [key, value] : c.input.items())
@@ -116,21 +132,31 @@ void expect_gradients(const Module& model, const json& norms) {
         << name;
 }
 
+std::vector<at::Tensor> inputs_of(const Case& c) {
+  if (c.input.at("model") != "tabular")
+    return {formula_tensor(c.input.at("input").get<Sizes>(), 777).to(at::kDouble)};
+  const std::int64_t rows = c.input.at("rows"), numbers = c.input.at("continuous");
+  const auto columns = static_cast<std::int64_t>(c.input.at("embeddings").size());
+  const auto codes = at::tensor(golden::numbers(c.input.at("categories")), at::kDouble);
+  return {codes.to(at::kLong).view({rows, columns}),
+          formula_tensor({rows, numbers}, 777).to(at::kDouble)};
+}
+
 GOLDEN(models, forward) {
   const auto model = make_model(c);
   fill_with_formula(*model);
   model->to(at::kCPU, at::kDouble);
-  const auto images = formula_tensor(c.input.at("input").get<Sizes>(), 777).to(at::kDouble);
+  const auto inputs = inputs_of(c);
   Pass pass;
   {
     const at::NoGradGuard no_grad;
-    const auto output = model->run({images}, pass);
+    const auto output = model->run(inputs, pass);
     EXPECT_EQ(json(output.sizes().vec()), c.expect.at("eval").at("shape"));
     expect_output(output, c.expect.at("eval"), "eval");
   }
   if (!c.expect.contains("train")) return;
   pass.training = true;
-  const auto output = model->run({images}, pass);
+  const auto output = model->run(inputs, pass);
   expect_output(output, c.expect.at("train"), "train");
   expect_running_sums(*model, c.expect.at("train").value("running_sums", json::object()));
   if (!c.expect.contains("loss")) return;
