@@ -2,20 +2,14 @@
 #include <ATen/core/grad_mode.h>
 
 #include <map>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/shape_text.h"
 
 namespace ddptrain {
 namespace {
-
-std::string shape_text(const at::Tensor& tensor) {
-  std::ostringstream text;
-  text << tensor.sizes();
-  return text.str();
-}
 
 using ByName = std::map<std::string, at::Tensor>;
 

@@ -4,20 +4,14 @@
 #include <ATen/core/grad_mode.h>
 
 #include <filesystem>
-#include <sstream>
 
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/shape_text.h"
 #include "checkpoint/torch_file.h"
 
 namespace ddptrain {
 namespace {
-
-std::string shape_text(const at::Tensor& tensor) {
-  std::ostringstream text;
-  text << tensor.sizes();
-  return text.str();
-}
 
 bool is_below(const std::string& name, const std::string& layer) {
   return name.size() > layer.size() && name.starts_with(layer) && name[layer.size()] == '.';

@@ -144,21 +144,20 @@ class BinaryRanking final : public RankingMetric {
 
 class LabelRanking final : public RankingMetric {
  public:
-  LabelRanking(std::string name, bool sigmoid, LabelAverage average, RankingScore score)
-      : name_(std::move(name)), sigmoid_(sigmoid), average_(average), score_(score) {}
+  LabelRanking(std::string name, const LabelRankingOptions& options, RankingScore score)
+      : name_(std::move(name)), options_(options), score_(score) {}
 
   Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
     const auto scores = full_precision(output);
-    return rows_of(sigmoid_ ? scores.sigmoid() : scores, true_labels(target, output));
+    return rows_of(options_.sigmoid ? scores.sigmoid() : scores, true_labels(target, output));
   }
   Values values(const Terms& total) const override {
-    return {{name_, averaged(average_, table_of(total), score_)}};
+    return {{name_, averaged(options_.average, table_of(total), score_)}};
   }
 
  private:
   std::string name_;
-  bool sigmoid_;
-  LabelAverage average_;
+  LabelRankingOptions options_;
   RankingScore score_;
 };
 
@@ -168,9 +167,16 @@ std::unique_ptr<Metric> make_binary_ranking(std::string name, RankingScore score
   return std::make_unique<BinaryRanking>(std::move(name), score);
 }
 
-std::unique_ptr<Metric> make_label_ranking(std::string name, bool sigmoid, LabelAverage average,
+void LabelRankingOptions::fields(Fields& f) {
+  f("sigmoid", sigmoid, {.doc = "Outputs are logits: take their sigmoid first."});
+  f("average", average,
+    {.doc = "macro: the mean over labels; micro: of all labels' scores together; weighted: the "
+            "mean weighted by how often a label is true."});
+}
+
+std::unique_ptr<Metric> make_label_ranking(std::string name, const LabelRankingOptions& options,
                                            RankingScore score) {
-  return std::make_unique<LabelRanking>(std::move(name), sigmoid, average, score);
+  return std::make_unique<LabelRanking>(std::move(name), options, score);
 }
 
 }  // namespace ddptrain

@@ -51,7 +51,12 @@ std::unique_ptr<Metric> make_binary_ranking(std::string name, RankingScore score
 double averaged(LabelAverage average, const RankedTable& table, RankingScore score);
 
 /// The same of several labels at once.
-std::unique_ptr<Metric> make_label_ranking(std::string name, bool sigmoid, LabelAverage average,
+struct LabelRankingOptions {
+  bool sigmoid = true;
+  LabelAverage average = LabelAverage::macro;
+  void fields(Fields& f);
+};
+std::unique_ptr<Metric> make_label_ranking(std::string name, const LabelRankingOptions& options,
                                            RankingScore score);
 
 }  // namespace ddptrain

@@ -3,26 +3,12 @@
 #include "metrics/ranking.h"
 
 namespace ddptrain {
-namespace {
-
-struct Options {
-  bool sigmoid = true;
-  LabelAverage average = LabelAverage::macro;
-  void fields(Fields& f) {
-    f("sigmoid", sigmoid, {.doc = "Outputs are logits: take their sigmoid first."});
-    f("average", average,
-      {.doc = "macro: the mean over labels; micro: of all labels' scores together; weighted: the "
-              "mean weighted by how often a label is true."});
-  }
-};
-
-}  // namespace
 
 Entry<Metric> roc_auc_multi_metric() {
-  return entry<Metric, Options>(
+  return entry<Metric, LabelRankingOptions>(
       "roc_auc_multi", "Area under the ROC curve of each label, averaged.",
-      [](const Options& options, const MetricContext&) {
-        return make_label_ranking("roc_auc_multi", options.sigmoid, options.average, roc_auc);
+      [](const LabelRankingOptions& options, const MetricContext&) {
+        return make_label_ranking("roc_auc_multi", options, roc_auc);
       });
 }
 
