@@ -4,7 +4,7 @@
 bench/compare.py [ROW...] [--pairs 5] [--data FOLDER] [--build build] [--peers FOLDER] [--small] [--json FILE]
 bench/compare.py --list
 
-Programs: `make bench`. Peers: bench/peers/setup. --data is imagenette2-224 (train/ below it). A pair in which other
+Programs: `make bench`. Peers: bench/peers/setup. --data is imagenette2-224 (train/ below it; adult.csv beside it). A pair in which other
 processes used more than a tenth of the machine is run again, at most twice, and then marked with '!'.
 """
 import argparse
@@ -60,6 +60,11 @@ def rows(options):
     ddp_peer = script("ddp_step.py") + ["--rounds", rounds, "--block", block, "--batch", str(batch // 2)]
     peer_step = script("step_resnet18.py") + ["--steps", steps, "--batch", str(batch)]
     fast = "images_per_cpu_second"
+    adult = os.path.join(os.path.dirname(options.data), "adult.csv")
+    table = [os.path.join(options.build, "ddptrain"), "run", os.path.join(ROOT, "recipes", "adult.yaml"),
+             f"data.file={adult}", f"train.duration={2 if small else 8} epochs", "log.every=100 steps",
+             "eval.every=100 epochs", "checkpoint.every=100 epochs", "parallel.device=cpu", "train.threads=1"]
+    adult_peer = lambda peer: script("adult.py") + [adult, "--peer", peer, "--epochs", "1" if small else "3"]
     return {
         "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
         "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
@@ -69,6 +74,8 @@ def rows(options):
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
+        "adult-fastai": Row(table, adult_peer("fastai"), "rows_per_second", 4.0),
+        "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 1.0),
         "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),
         "startup-memory": Row(mlp, script("startup.py"), "rss", at_most=150, better="less"),
         "ranks": Row([program("ranks"), "4"], script("torchrun_barrier.py") + ["4"], "wall", at_most=0.6, better="less"),
@@ -118,7 +125,8 @@ def figures_of(text, folder):
              for event in map(json.loads, open(path)) if event["event"] == "step"]
     if len(steps) > 1:
         first, last = steps[0], steps[-1]
-        return {"images_per_second": (last["samples"] - first["samples"]) / (last["seconds"] - first["seconds"])}
+        speed = (last["samples"] - first["samples"]) / (last["seconds"] - first["seconds"])
+        return {"images_per_second": speed, "rows_per_second": speed}
     return {}
 
 
