@@ -42,7 +42,8 @@ class RandomPerspective final : public Transform {
 
  private:
   double inward(int side, Stream& random) const {
-    const int most = static_cast<int>(options_.distortion_scale * (side / 2));
+    const int half = side / 2;
+    const int most = static_cast<int>(options_.distortion_scale * half);
     return static_cast<double>(random.below(static_cast<std::uint64_t>(most) + 1));
   }
 

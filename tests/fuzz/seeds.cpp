@@ -78,6 +78,8 @@ void add_pictures(const Seeds& seeds) {
 void add_tables(const Seeds& seeds) {
   seeds.add("csv", "plain", "path,label,split\na.jpg,cat,train\nb.jpg,dog,valid\n");
   seeds.add("csv", "quoted", "\xef\xbb\xbf\"path\",x\r\n\"a \"\"b\"\"\nc\",\"\"\r\n");
+  seeds.add("table", "plain",
+            "a,b,y\n1,x,no\n2,z,yes\n,x,no\n4,,yes\n5,x,no\n6,z,yes\n7,x,no\n8,x,yes\n");
   using namespace std::string_view_literals;
   seeds.add("idx", "labels", "\0\0\x8\1\0\0\0\3abc"sv);
   seeds.add("idx", "pictures", "\0\0\x8\3\0\0\0\1\0\0\0\2\0\0\0\2abcd"sv);
@@ -85,6 +87,7 @@ void add_tables(const Seeds& seeds) {
 
 void add_checkpoints(const Seeds& seeds) {
   const ManifestFile model{"model.safetensors", {88, sha256("model")}, {{"w", "0a1b2c3d"}}};
+  seeds.add_files("pickle", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add("manifest", "one", to_text(Manifest{740, {model}}));
   using namespace std::string_view_literals;
   seeds.add("safetensors", "one",
