@@ -87,11 +87,12 @@ std::vector<float> blurred(const std::vector<float>& from, const Image& image,
     for (int x = 0; x < image.width; ++x)
       for (int c = 0; c < image.channels; ++c, ++at) {
         float sum = 0;
-        for (int k = -reach; k <= reach; ++k) {
-          const int from_x = along_x ? mirrored(x + k, image.width) : x;
-          const int from_y = along_x ? y : mirrored(y + k, image.height);
+        for (std::size_t k = 0; k < kernel.size(); ++k) {
+          const int shift = static_cast<int>(k) - reach;
+          const int from_x = along_x ? mirrored(x + shift, image.width) : x;
+          const int from_y = along_x ? y : mirrored(y + shift, image.height);
           const auto i = (std::size_t(from_y) * image.width + from_x) * image.channels + c;
-          sum += kernel[static_cast<std::size_t>(k + reach)] * from[i];
+          sum += kernel[k] * from[i];
         }
         out[at] = sum;
       }
