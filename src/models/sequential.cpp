@@ -3,6 +3,7 @@
 #include "models/catalog.h"
 #include "models/chain.h"
 #include "models/layer.h"
+#include "models/sizes.h"
 
 namespace ddptrain {
 namespace {
@@ -24,6 +25,7 @@ class Sequential final : public SequentialModel {
   };
 
   Sequential(const Options& options, const ModelContext& model) {
+    refuse_table(model);
     LayerContext context{options.input.empty() ? model.sample : options.input, model};
     if (context.shape.empty())
       throw Error(Exit::recipe,

@@ -13,8 +13,16 @@ std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& c
               "model.num_classes: 'auto' needs data that has classes; write how many outputs");
 }
 
+void refuse_table(const ModelContext& context) {
+  if (context.sample.size() == 1)
+    throw Error(Exit::recipe,
+                "this model takes one input, and a table has two, names and numbers; write "
+                "'model: tabular'");
+}
+
 std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,
                          std::int64_t otherwise) {
+  refuse_table(context);
   if (!written.automatic()) return *written.value;
   return context.sample.size() == 3 ? context.sample[0] : otherwise;
 }

@@ -95,6 +95,16 @@ TEST(Table, NamesFileLineAndColumnOfABadCell) {
       << ended.err;
 }
 
+TEST(Table, WantsAModelForTables) {
+  const Folder folder;
+  write(folder / "adult.csv", people(120));
+  for (const auto* model : {"model={type: resnet18}", "model={type: mlp}"}) {
+    const auto ended = run(words({model}), folder.path());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find("'model: tabular'"), std::string::npos) << ended.err;
+  }
+}
+
 TEST(Table, PredictsNumbers) {
   const Folder folder;
   write(folder / "adult.csv", people(120));
