@@ -32,6 +32,13 @@ bool is_plain_name(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos && name[0] != '.';
 }
 
+/// A number such as 7e40 would not fit.
+std::int64_t whole_number(const Json& value, const std::string& key, const std::string& file) {
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 0)
+    refuse(file, "has a " + key + " that is not a whole number: " + value.dump());
+  return value.get<std::int64_t>();
+}
+
 }  // namespace
 
 std::string to_text(const Manifest& manifest) {
@@ -55,10 +62,11 @@ Manifest parse_manifest(const std::string& text, const std::string& file) try {
   if (json.at("format") != 1)
     refuse(file, "has format " + json.at("format").dump() + ", this program reads format 1");
   Manifest manifest;
-  manifest.step = json.at("step");
+  manifest.step = whole_number(json.at("step"), "step", file);
   for (const auto& [name, entry] : json.at("files").items()) {
     if (!is_plain_name(name)) refuse(file, "names a file outside its folder: '" + name + "'");
-    ManifestFile listed{name, {entry.at("size"), entry.at("sha256")}, {}};
+    const auto size = whole_number(entry.at("size"), "size", file);
+    ManifestFile listed{name, {size, entry.at("sha256")}, {}};
     const auto checksums = entry.value("crc32c", Json::object());
     for (const auto& [tensor, checksum] : checksums.items())
       listed.tensors.emplace_back(tensor, checksum);
