@@ -17,6 +17,10 @@ std::span<const std::string_view> names(TableTask) {
   static constexpr std::array<std::string_view, 3> words{"auto", "classification", "regression"};
   return words;
 }
+std::span<const std::string_view> names(Unseen) {
+  static constexpr std::array<std::string_view, 3> words{"missing", "class", "error"};
+  return words;
+}
 
 void TableValid::fields(Fields& f) {
   f("fraction", fraction,
@@ -44,6 +48,9 @@ void TableOptions::fields(Fields& f) {
   f("continuous", continuous, {.doc = "Columns of numbers; auto: all others that are."});
   f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
   f("missing", missing, {.doc = "Cells that stand for a missing value."});
+  f("unseen", unseen,
+    {.doc = "What a name becomes that only held-out rows have: like a missing one, a class of its "
+            "own (as fastai does), or an error."});
   f("fill", fill,
     {.doc = "What a missing number becomes: the median or the commonest of the training rows, or "
             "fill_value."});
@@ -252,8 +259,10 @@ class Preparation {
     for (auto& column : table_.categories) {
       if (column.tells_missing) continue;
       std::vector<std::string> cells;
-      for (const auto row : table_.splits[0].rows)
-        if (!missing(row, column.column)) cells.push_back(csv_.at(row, column.column));
+      const std::size_t splits = options_.unseen == Unseen::own_class ? 2 : 1;
+      for (std::size_t split = 0; split < splits; ++split)
+        for (const auto row : table_.splits[split].rows)
+          if (!missing(row, column.column)) cells.push_back(csv_.at(row, column.column));
       column.classes = sorted_classes(std::move(cells));
       column.classes.insert(column.classes.begin(), std::string(unknown));
     }
@@ -300,7 +309,11 @@ class Preparation {
     if (column.tells_missing) return missing(row, column.column) ? 2 : 1;
     if (missing(row, column.column)) return 0;
     const auto found = codes_[c].find(csv_.at(row, column.column));
-    return found == codes_[c].end() ? 0 : found->second;
+    if (found != codes_[c].end()) return found->second;
+    if (options_.unseen == Unseen::error)
+      csv_.fail(row, column.column,
+                "'" + csv_.at(row, column.column) + "' is in no training row (data.unseen)");
+    return 0;
   }
 
   double normal(std::size_t row, const ContinuousColumn& column) const {

@@ -18,8 +18,12 @@ namespace ddptrain {
 
 enum class Fill { median, constant, mode };
 enum class TableTask { automatic, classification, regression };
+/// What a name becomes that only held-out rows have: like a missing one, a class of its own (as
+/// fastai does, whose classes are those of all rows), or an Error.
+enum class Unseen { missing, own_class, error };
 std::span<const std::string_view> names(Fill);
 std::span<const std::string_view> names(TableTask);
+std::span<const std::string_view> names(Unseen);
 
 /// Which rows are held out: a share of them, those that a column says, or a list (rows count from 0
 /// below the header).
@@ -40,6 +44,7 @@ struct TableOptions {
   Auto<std::vector<std::string>> continuous;
   std::vector<std::string> drop;
   std::vector<std::string> missing{""};
+  Unseen unseen = Unseen::missing;
   Fill fill = Fill::median;
   double fill_value = 0;
   bool add_na = true;

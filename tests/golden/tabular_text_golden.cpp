@@ -58,6 +58,7 @@ json recipe_of(const Case& c, const std::string& file) {
   json recipe;
   recipe["type"] = "csv_table";
   recipe["file"] = file;
+  recipe["unseen"] = "class";
   for (const char* key : {"categories", "continuous", "target", "fill"})
     recipe[key] = c.input.at(key);
   recipe["valid"]["fraction"] = nullptr;
