@@ -4,76 +4,16 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "checkpoint/pickle_op.h"
 
 namespace ddptrain {
 namespace {
 
 using Kind = Pickle::Value::Kind;
 using Ref = Pickle::Ref;
+using pickle::Op;
 
 constexpr std::size_t most_values = 20'000'000;
-
-/// The opcodes of Lib/pickle.py that data needs.
-enum Op : std::uint8_t {
-  mark = '(',
-  stop = '.',
-  pop = '0',
-  pop_mark = '1',
-  dup = '2',
-  none = 'N',
-  new_true = 0x88,
-  new_false = 0x89,
-  bin_int = 'J',
-  bin_int1 = 'K',
-  bin_int2 = 'M',
-  int_line = 'I',
-  long_line = 'L',
-  long1 = 0x8a,
-  long4 = 0x8b,
-  bin_float = 'G',
-  float_line = 'F',
-  bin_unicode = 'X',
-  short_bin_unicode = 0x8c,
-  bin_unicode8 = 0x8d,
-  unicode_line = 'V',
-  bin_string = 'T',
-  short_bin_string = 'U',
-  bin_bytes = 'B',
-  short_bin_bytes = 'C',
-  bin_bytes8 = 0x8e,
-  empty_list = ']',
-  list = 'l',
-  append = 'a',
-  appends = 'e',
-  empty_tuple = ')',
-  tuple = 't',
-  tuple1 = 0x85,
-  tuple2 = 0x86,
-  tuple3 = 0x87,
-  empty_dict = '}',
-  dict = 'd',
-  set_item = 's',
-  set_items = 'u',
-  empty_set = 0x8f,
-  add_items = 0x90,
-  frozen_set = 0x91,
-  global_lines = 'c',
-  stack_global = 0x93,
-  reduce = 'R',
-  build = 'b',
-  new_object = 0x81,
-  new_object_ex = 0x92,
-  persistent_id = 'Q',
-  put = 'p',
-  bin_put = 'q',
-  long_bin_put = 'r',
-  memoize = 0x94,
-  get = 'g',
-  bin_get = 'h',
-  long_bin_get = 'j',
-  protocol = 0x80,
-  frame = 0x95,
-};
 
 class Reader {
  public:

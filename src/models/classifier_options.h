@@ -1,19 +1,14 @@
 // Options that AlexNet, VGG and SqueezeNet share.
 #pragma once
 
-#include "config/units.h"
-#include "models/model.h"
+#include "models/image_options.h"
 
 namespace ddptrain {
 
-struct ClassifierOptions {
-  Auto<std::int64_t> num_classes;
-  Auto<std::int64_t> in_channels;
+struct ClassifierOptions : ImageOptions {
   double dropout = 0.5;
   void fields(Fields& f) {
-    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
-    f("in_channels", in_channels,
-      {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
+    ImageOptions::fields(f);
     f("dropout", dropout,
       {.doc = "Probability of dropping each element in the classifier.", .min = 0, .max = 1});
   }

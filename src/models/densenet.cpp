@@ -5,20 +5,17 @@
 #include <ATen/ops/relu.h>
 
 #include "models/densenet_block.h"
+#include "models/image_options.h"
 #include "models/initialise.h"
 #include "models/sizes.h"
 
 namespace ddptrain {
 namespace {
 
-struct DenseNetOptions {
-  Auto<std::int64_t> num_classes;
-  Auto<std::int64_t> in_channels;
+struct DenseNetOptions : ImageOptions {
   double drop_rate = 0;
   void fields(Fields& f) {
-    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
-    f("in_channels", in_channels,
-      {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
+    ImageOptions::fields(f);
     f("drop_rate", drop_rate,
       {.doc = "Probability of dropping each element that a dense layer makes.",
        .min = 0,
