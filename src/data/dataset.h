@@ -8,17 +8,11 @@
 
 #include "config/catalog.h"
 #include "data/batch.h"
+#include "recipe/data_facts.h"
 
 namespace ddptrain {
 
 enum class Split { train, valid };
-
-/// What a model must know of the data.
-struct DataFacts {
-  std::vector<std::string> classes;  // names in order of their label; empty: not a classification
-  std::vector<std::int64_t> sample;  // shape of one input, {3, 128, 128}; empty when it varies
-  std::vector<std::int64_t> cardinalities;  // how many values each column of whole numbers can take
-};
 
 /// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's
 /// global order, index of the transform), so a sample drawn twice is augmented differently, whoever

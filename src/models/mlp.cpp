@@ -51,11 +51,11 @@ class Mlp final : public SequentialModel {
   static std::int64_t features_of(const Options& options, const ModelContext& context) {
     if (!options.in_features.automatic()) return *options.in_features.value;
     refuse_table(context);
-    if (context.sample.empty())
+    if (context.data.sample.empty())
       throw Error(Exit::recipe,
                   "model.in_features: 'auto' needs data with samples of one shape; write how many");
     std::int64_t product = 1;
-    for (const auto size : context.sample) product *= size;
+    for (const auto size : context.data.sample) product *= size;
     return product;
   }
 };

@@ -46,7 +46,7 @@ class MnistNet final : public Model {
 // Two 3x3 convolutions without padding, then halved: 28 x 28 leaves 12 x 12.
 std::int64_t features(const ModelContext& context) {
   const std::vector<std::int64_t> mnist = {1, 28, 28};
-  const auto& sample = context.sample.size() == 3 ? context.sample : mnist;
+  const auto& sample = context.data.sample.size() == 3 ? context.data.sample : mnist;
   const auto height = (sample[1] - 4) / 2, width = (sample[2] - 4) / 2;
   if (sample[1] < 6 || sample[2] < 6)
     throw Error(Exit::recipe, "model: mnist_net needs images of 6 x 6 and more");

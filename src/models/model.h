@@ -11,6 +11,7 @@
 
 #include "config/catalog.h"
 #include "models/module.h"
+#include "recipe/data_facts.h"
 
 namespace ddptrain {
 
@@ -18,9 +19,7 @@ namespace ddptrain {
 /// generator, in torch's order of initialisation, so that torch.manual_seed(seed) gives the peer's
 /// weights where the constructors agree).
 struct ModelContext {
-  std::int64_t classes = 0;          // 0: unknown
-  std::vector<std::int64_t> sample;  // shape of one input without rows, {3, 128, 128}; may be empty
-  std::vector<std::int64_t> cardinalities;  // how many values each column of whole numbers can take
+  DataFacts data;
   at::Generator generator;
 };
 
@@ -33,6 +32,11 @@ class Model : public Module {
   virtual at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass) {
     return forward(inputs.at(0), pass);
   }
+
+  /// Parts of the model from input to output whose parameters make up each layer group, as fastai's
+  /// splitters divide it: what is frozen and what has a rate of its own. One group unless a model
+  /// says more.
+  virtual std::vector<std::vector<Module*>> layer_groups() { return {{this}}; }
 };
 
 template <>

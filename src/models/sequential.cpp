@@ -26,7 +26,7 @@ class Sequential final : public SequentialModel {
 
   Sequential(const Options& options, const ModelContext& model) {
     refuse_table(model);
-    LayerContext context{options.input.empty() ? model.sample : options.input, model};
+    LayerContext context{options.input.empty() ? model.data.sample : options.input, model};
     if (context.shape.empty())
       throw Error(Exit::recipe,
                   "model.input: the data does not say the shape of a sample; "

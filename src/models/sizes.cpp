@@ -8,13 +8,13 @@ namespace ddptrain {
 
 std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context) {
   if (!written.automatic()) return *written.value;
-  if (context.classes > 0) return context.classes;
+  if (context.data.class_count() > 0) return context.data.class_count();
   throw Error(Exit::recipe,
               "model.num_classes: 'auto' needs data that has classes; write how many outputs");
 }
 
 void refuse_table(const ModelContext& context) {
-  if (context.sample.size() == 1)
+  if (context.data.sample.size() == 1)
     throw Error(Exit::recipe,
                 "this model takes one input, and a table has two, names and numbers; write "
                 "'model: tabular'");
@@ -24,12 +24,12 @@ std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& 
                          std::int64_t otherwise) {
   refuse_table(context);
   if (!written.automatic()) return *written.value;
-  return context.sample.size() == 3 ? context.sample[0] : otherwise;
+  return context.data.sample.size() == 3 ? context.data.sample[0] : otherwise;
 }
 
 void require_size(const ModelContext& context, const std::string& network, std::int64_t least) {
-  if (context.sample.size() != 3) return;
-  if (context.sample[1] >= least && context.sample[2] >= least) return;
+  if (context.data.sample.size() != 3) return;
+  if (context.data.sample[1] >= least && context.data.sample[2] >= least) return;
   const auto size = std::to_string(least);
   throw Error(Exit::recipe,
               "model: " + network + " needs images of " + size + " x " + size + " and more");

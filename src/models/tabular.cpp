@@ -133,9 +133,9 @@ class Embeddings final : public Module {
 class Tabular final : public Model {
  public:
   Tabular(const Options& options, const ModelContext& context)
-      : categories_(context.cardinalities.size()), numbers_(numbers_of(context)) {
+      : categories_(context.data.cardinalities.size()), numbers_(numbers_of(context)) {
     const auto widths = widths_of(options, context);
-    embeds_ = make<Embeddings>("embeds", context.cardinalities, widths, context.generator);
+    embeds_ = make<Embeddings>("embeds", context.data.cardinalities, widths, context.generator);
     emb_drop_ = make<Dropout>("emb_drop", options.embed_p);
     if (options.bn_cont) bn_cont_ = make<BatchNorm>("bn_cont", numbers_);
     std::int64_t features = numbers_;
@@ -167,14 +167,14 @@ class Tabular final : public Model {
 
  private:
   static std::int64_t numbers_of(const ModelContext& context) {
-    if (context.sample.size() == 1 &&
-        context.sample[0] + static_cast<std::int64_t>(context.cardinalities.size()) > 0)
-      return context.sample[0];
+    if (context.data.sample.size() == 1 &&
+        context.data.sample[0] + static_cast<std::int64_t>(context.data.cardinalities.size()) > 0)
+      return context.data.sample[0];
     throw Error(Exit::recipe, "model tabular wants a table (data: {type: csv_table})");
   }
 
   static std::vector<std::int64_t> widths_of(const Options& options, const ModelContext& context) {
-    const auto& values = context.cardinalities;
+    const auto& values = context.data.cardinalities;
     if (options.embedding_sizes.empty()) {
       std::vector<std::int64_t> widths;
       for (const auto count : values) widths.push_back(embedding_size(count));
@@ -198,7 +198,7 @@ class Tabular final : public Model {
   }
 
   static std::int64_t outputs_of(const Options& options, const ModelContext& context) {
-    if (options.num_classes.automatic() && context.classes == 0) return 1;
+    if (options.num_classes.automatic() && context.data.class_count() == 0) return 1;
     return classes_of(options.num_classes, context);
   }
 

@@ -21,8 +21,8 @@ std::string by(std::int64_t height, std::int64_t width) {
 
 std::int64_t image_size_of(const Auto<std::int64_t>& written, const ModelContext& context) {
   if (!written.automatic()) return *written.value;
-  if (context.sample.size() != 3) return 224;
-  const auto height = context.sample[1], width = context.sample[2];
+  if (context.data.sample.size() != 3) return 224;
+  const auto height = context.data.sample[1], width = context.data.sample[2];
   if (height == width) return height;
   throw Error(Exit::recipe, "model.image_size: images must be square, the data's are " +
                                 by(height, width) + "; resize or crop them");

@@ -45,9 +45,7 @@ EngineOptions engine_options(const Recipe& recipe, const Placement& placement, i
 ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
   return [choice = recipe.model, seed = recipe.seed, facts] {
     ModelContext context;
-    context.classes = static_cast<std::int64_t>(facts.classes.size());
-    context.sample = facts.sample;
-    context.cardinalities = facts.cardinalities;
+    context.data = facts;
     context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(seed));
     return catalog<Model>().build(choice, context);
   };
@@ -155,7 +153,7 @@ Training build(const Recipe& recipe, const Placement& placement, World& world) {
   t.length = run_length(t);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);
-  const LossContext loss_context{static_cast<std::int64_t>(facts.classes.size())};
+  const LossContext loss_context{facts.class_count()};
   t.loss = catalog<Loss>().build(recipe.loss, loss_context);
   t.metrics = make_metrics(recipe, facts);
   t.engine = build_engine(recipe, placement, world, facts);

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "support/where.h"
 
 namespace ddptrain {
 namespace {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 const fs::path& source() {
-  static const fs::path folder = fs::path(DDPTRAIN_SOURCE) / "src";
+  static const fs::path folder = test::in_source("src");
   return folder;
 }
 

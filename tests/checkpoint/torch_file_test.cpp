@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "support/where.h"
 #include "tensors.h"
 
 namespace ddptrain {
@@ -17,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string given(const std::string& name) {
-  return std::string(DDPTRAIN_SOURCE) + "/tests/checkpoint/torch_files/" + name;
+  return test::in_source("tests/checkpoint/torch_files/") + name;
 }
 
 std::vector<std::string> names(const std::vector<NamedTensor>& tensors) {

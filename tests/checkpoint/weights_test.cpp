@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/safetensors.h"
+#include "support/where.h"
 #include "tensors.h"
 
 namespace ddptrain {
@@ -65,7 +66,7 @@ TEST(WeightFiles, AreSafetensorsCheckpointsAndTorchFiles) {
   write_safetensors(folder / "model.safetensors", {{{"w", ramp({2})}}, {}});
   EXPECT_EQ(read_weights(folder / "model.safetensors").at(0).name, "w");
   EXPECT_EQ(read_weights(folder.path()).at(0).name, "w");
-  const auto torch = std::string(DDPTRAIN_SOURCE) + "/tests/checkpoint/torch_files/zip.pth";
+  const auto torch = test::in_source("tests/checkpoint/torch_files/zip.pth");
   EXPECT_EQ(read_weights(torch).at(0).name, "a.weight");
 }
 

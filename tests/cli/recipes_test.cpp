@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "recipe/load.h"
+#include "support/where.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRepository = DDPTRAIN_SOURCE;
+const fs::path kRepository = test::in_source("");
 
 std::vector<std::string> recipes_in(const fs::path& folder) {
   std::vector<std::string> names;

@@ -6,13 +6,14 @@
 
 #include "base/files.h"
 #include "recipe/recipe.h"
+#include "support/where.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
 
 TEST(Schema, OfTheRepositoryIsTheOneThatTheProgramWrites) {
-  const auto path = std::string(DDPTRAIN_SOURCE) + "/schemas/recipe.json";
+  const auto path = test::in_source("schemas/recipe.json");
   const auto written = json_schema(shape_of<Recipe>(), all_catalogs());
   EXPECT_TRUE(read_text(path) == written)
       << "out of date; repair: build/ddptrain schema > schemas/recipe.json";

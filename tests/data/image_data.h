@@ -8,12 +8,13 @@
 #include "data/dataset.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
+#include "support/where.h"
 
 namespace ddptrain {
 
 /// Bytes of tests/golden/images/NAME.
 inline std::string picture(const std::string& name) {
-  return read_text(std::string(DDPTRAIN_SOURCE) + "/tests/golden/images/" + name);
+  return read_text(test::in_source("tests/golden/images/") + name);
 }
 
 inline std::unique_ptr<Dataset> build_data(const nlohmann::json& section,

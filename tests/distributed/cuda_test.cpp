@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "support/where.h"
 
 namespace ddptrain {
 namespace {
@@ -25,7 +26,7 @@ TEST(CudaPlugin, SaysWhatWouldDoWhereItIsMissing) {
 }
 
 TEST(CudaPlugin, LoadsWhereItsLibrariesAre) {
-  const auto path = std::filesystem::path(DDPTRAIN_BINARY).parent_path() / "libddptrain_cuda.so";
+  const auto path = std::filesystem::path(test::build_folder()) / "libddptrain_cuda.so";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "not built: CUDA or NCCL headers are missing";
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {

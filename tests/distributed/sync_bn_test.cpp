@@ -15,7 +15,7 @@ using namespace test;
 ModelFactory conv_net() {
   return [] {
     ModelContext context;
-    context.classes = 3;
+    context.data.classes.resize(3);
     context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
     const nlohmann::json layers{
         {{"type", "conv"}, {"out", 4}, {"padding", 1}, {"bias", false}},

@@ -4,13 +4,14 @@
 #include <filesystem>
 
 #include "program.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
 
 TEST(Install, TheInstalledTreeTrainsAndHoldsItsSchema) {
   const Folder folder;
-  const auto build = std::filesystem::path(DDPTRAIN_BINARY).parent_path().string();
+  const auto build = test::build_folder();
   const auto installed =
       Program({"--install", build, "--prefix", folder / "usr"}, folder.path(), {}, "cmake").wait();
   ASSERT_EQ(installed.code, 0) << installed.err;

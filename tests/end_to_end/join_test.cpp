@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "program.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -48,7 +49,7 @@ TEST(Join, UnderTorchrunTheModelIsThatOfOurOwnLauncher) {
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
   std::vector<std::string> torchrun{"-m",           "torch.distributed.run", "--no-python",
                                     "--standalone", "--nproc-per-node",      "2",
-                                    DDPTRAIN_BINARY};
+                                    test::program()};
   torchrun.insert(torchrun.end(), words.begin(), words.end());
   const auto ended =
       Program(torchrun, folder.path(), environment(), std::string(peers) + "/bin/python").wait();

@@ -7,6 +7,7 @@
 
 #include "program.h"
 #include "support/listening.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -71,7 +72,7 @@ TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnLoopbackOnly) {
   if (allowed.code != 0) GTEST_SKIP() << "no host of its own here: " << allowed.err;
   write(folder / "small.yaml", small_recipe());
   Program program(
-      on_outer_host({DDPTRAIN_BINARY, "run", "small.yaml", "parallel.mode=ddp",
+      on_outer_host({test::program(), "run", "small.yaml", "parallel.mode=ddp",
                      "parallel.devices=2", "model={type: mnist_net, num_classes: auto}"}),
       folder.path(), {{"SHAPES", shapes()}}, "unshare");
   std::size_t seen = 0;

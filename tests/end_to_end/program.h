@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/where.h"
+
 namespace ddptrain::end_to_end {
 
 struct Ended {
@@ -35,7 +37,7 @@ class Program {
  public:
   Program(const std::vector<std::string>& arguments, const std::string& folder,
           const std::map<std::string, std::string>& environment = {},
-          const std::string& executable = DDPTRAIN_BINARY);
+          const std::string& executable = test::program());
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "program.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -36,7 +37,7 @@ TEST_P(Shipped, TrainsForAFewSteps) {
   const std::string name = GetParam();
   const bool mnist = name.find("mnist") != std::string::npos;
   std::vector<std::string> words{"run",
-                                 std::string(DDPTRAIN_SOURCE) + "/" + name,
+                                 test::in_source(name),
                                  "data.root=" + (mnist ? mnist_folder(folder) : shapes()),
                                  "parallel.device=cpu",
                                  "train.duration=2 steps",

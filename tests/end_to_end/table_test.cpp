@@ -5,11 +5,12 @@
 #include <sstream>
 
 #include "program.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
 
-const char* kShipped = DDPTRAIN_SOURCE "/recipes/adult.yaml";
+const std::string kShipped = test::in_source("recipes/adult.yaml");
 
 // The columns of Adult that the recipe names; some ages are missing.
 std::string people(int rows) {

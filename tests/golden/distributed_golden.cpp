@@ -58,7 +58,7 @@ void set_formula_weights(Model& model) {
 ModelFactory factory(const std::string& net) {
   return [net] {
     ModelContext context;
-    context.classes = 5;
+    context.data.classes.resize(5);
     context.generator = at::make_generator<at::CPUGeneratorImpl>(0);
     auto model = catalog<Model>().build(fragment<Model>(network(net)), context);
     set_formula_weights(*model);

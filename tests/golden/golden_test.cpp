@@ -1,6 +1,7 @@
 // Runs every golden case through the handler of its kind; a case that nobody reads is a failure
 // unless not_yet.txt lists it.
 #include "support/golden.h"
+#include "support/where.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ struct NotYet {
 
 std::vector<NotYet> read_not_yet() {
   std::vector<NotYet> list;
-  std::ifstream in(std::string(DDPTRAIN_SOURCE) + "/tests/golden/not_yet.txt");
+  std::ifstream in(test::in_source("tests/golden/not_yet.txt"));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     NotYet entry;
@@ -97,7 +98,7 @@ Registration::Registration(const std::string& file, const std::string& kind, Han
 
 std::string folder() {
   const char* named = std::getenv("DDPTRAIN_GOLDEN");
-  return named ? named : std::string(DDPTRAIN_SOURCE) + "/tests/golden";
+  return named ? named : test::in_source("tests/golden");
 }
 
 double number(const nlohmann::json& value) {

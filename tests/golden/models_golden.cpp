@@ -37,10 +37,10 @@ std::unique_ptr<Model> make_tabular(const json& input) {
   json recipe = {{"type", "tabular"}, {"num_classes", input.at("out")}};
   ModelContext context;
   for (const auto& pair : input.at("embeddings")) {
-    context.cardinalities.push_back(pair[0]);
+    context.data.cardinalities.push_back(pair[0]);
     recipe["embedding_sizes"].push_back(pair[1]);
   }
-  context.sample = {input.at("continuous")};
+  context.data.sample = {input.at("continuous")};
   if (input.at("kind") == "layout" && input.contains("ps")) recipe["ps"] = input["ps"];
   for (const char* key : {"layers", "y_range", "lin_first", "bn_final", "bn_cont", "use_bn"})
     if (input.contains(key)) recipe[key] = input[key];

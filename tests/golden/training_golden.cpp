@@ -132,8 +132,8 @@ json network() {
 
 std::unique_ptr<Model> make_network() {
   ModelContext context;
-  context.classes = 3;
-  context.sample = {3, 6, 6};
+  context.data.classes.resize(3);
+  context.data.sample = {3, 6, 6};
   auto model = catalog<Model>().build(fragment<Model>(network()), context);
   const at::NoGradGuard no_grad;
   std::uint64_t k = 0;

@@ -53,14 +53,14 @@ TEST(Images, MayNotBeHalvedToNothing) {
                                                                    {"squeezenet1_1", 17},
                                                                    {"vgg11", 32}};
   for (const auto& [name, size] : least) {
-    ModelContext data;
-    data.classes = 3;
-    data.sample = {1, size, size};
+    ModelContext context;
+    context.data.classes.resize(3);
+    context.data.sample = {1, size, size};
     const json recipe = {{"type", name}};
-    const auto model = make_model(recipe, data);
+    const auto model = make_model(recipe, context);
     EXPECT_EQ(model->forward(noise({1, 1, size, size}), {}).sizes(), (at::IntArrayRef{1, 3}));
-    data.sample[2] -= 1;
-    EXPECT_THROW(make_model(recipe, data), Error) << name;
+    context.data.sample[2] -= 1;
+    EXPECT_THROW(make_model(recipe, context), Error) << name;
   }
 }
 
@@ -111,10 +111,10 @@ TEST(XResNet, TakesEveryPoolAndWidth) {
 
 TEST(Classes, ComeFromTheDataOrTheRecipe) {
   EXPECT_THROW(make_model({{"type", "resnet18"}}), Error);
-  ModelContext data;
-  data.classes = 7;
-  data.sample = {1, 28, 28};
-  const auto model = make_model({{"type", "mnist_net"}}, data);
+  ModelContext context;
+  context.data.classes.resize(7);
+  context.data.sample = {1, 28, 28};
+  const auto model = make_model({{"type", "mnist_net"}}, context);
   EXPECT_EQ(model->forward(noise({2, 1, 28, 28}), {}).sizes(), (at::IntArrayRef{2, 7}));
 }
 
@@ -132,11 +132,11 @@ TEST(MnistNet, EndsInLogProbabilitiesWhenAsked) {
 }
 
 TEST(Mlp, FlattensWhatItGets) {
-  ModelContext data;
-  data.classes = 4;
-  data.sample = {2, 3};
+  ModelContext context;
+  context.data.classes.resize(4);
+  context.data.sample = {2, 3};
   const auto model = make_model(
-      {{"type", "mlp"}, {"hidden", {8, 6}}, {"batch_norm", true}, {"dropout", 0.1}}, data);
+      {{"type", "mlp"}, {"hidden", {8, 6}}, {"batch_norm", true}, {"dropout", 0.1}}, context);
   EXPECT_EQ(names(*model).front(), "1.weight");
   EXPECT_EQ(model->forward(noise({5, 2, 3}), {.training = true}).sizes(), (at::IntArrayRef{5, 4}));
 }

@@ -104,13 +104,13 @@ TEST(VisionTransformers, DropTheSameHoweverTheBatchIsCut) {
 }
 
 TEST(VisionTransformers, TakeTheirSizesFromTheData) {
-  ModelContext data;
-  data.classes = 7;
-  data.sample = {1, 48, 48};
+  ModelContext context;
+  context.data.classes.resize(7);
+  context.data.sample = {1, 48, 48};
   json recipe = small_vit;
   recipe.erase("num_classes");
   recipe.erase("image_size");
-  const auto model = make_model(recipe, data);
+  const auto model = make_model(recipe, context);
   EXPECT_EQ(model->forward(noise({2, 1, 48, 48}), {}).sizes(), (at::IntArrayRef{2, 7}));
   const auto none = model->forward(noise({0, 1, 48, 48}), {.training = true});
   EXPECT_EQ(none.sizes(), (at::IntArrayRef{0, 7}));
@@ -122,7 +122,7 @@ TEST(VisionTransformers, RefuseSizesThatDoNotFit) {
   EXPECT_THROW(make_model(with(small_vit, "num_heads", 5)), Error);
   EXPECT_THROW(make_model(small_vit)->forward(noise({1, 3, 40, 40}), {}), Error);
   ModelContext wide;
-  wide.sample = {3, 32, 64};
+  wide.data.sample = {3, 32, 64};
   EXPECT_THROW(make_model(with(small_vit, "image_size", "auto"), wide), Error);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/node.h"
+#include "support/where.h"
 #include "transforms/decode.h"
 #include "transforms/transform.h"
 
@@ -17,7 +18,7 @@ namespace ddptrain::test {
 using Bytes = std::vector<std::uint8_t>;
 
 inline Bytes golden_file(const std::string& name) {
-  std::ifstream in(std::string(DDPTRAIN_SOURCE) + "/tests/golden/images/" + name, std::ios::binary);
+  std::ifstream in(test::in_source("tests/golden/images/") + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
