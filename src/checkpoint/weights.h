@@ -27,9 +27,10 @@ struct WeightsFit {
 
 /// Copies what fits into `live`. Counters of batches that a batch norm has seen may be missing
 /// (files before torch 0.4.1 have none). `last_layer` is the name before the dot of the layer whose
-/// shape may differ.
+/// shape may differ; of the part `absent` (a name without its dot, may be empty) nothing need be in
+/// the file.
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::string& last_layer);
+                        const std::string& last_layer, const std::string& absent = {});
 
 /// Nothing when all fits; otherwise one sentence that names at most three tensors of each kind.
 std::string misfit(const WeightsFit& fit);

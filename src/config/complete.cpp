@@ -18,6 +18,14 @@ void complete_fields(Node& result, const Node& given, const Shape& shape,
     if (!result.find(member.key)) result.members.push_back(member);
 }
 
+/// Whether a record says no more than its short form: {to: 0.1, from: null} no more than 0.1.
+bool is_short(const Node& record, const Shape& shape) {
+  if (shape.shorthand.empty()) return false;
+  return std::all_of(shape.children.begin(), shape.children.end(), [&](const Shape& child) {
+    return child.key == shape.shorthand || record.find(child.key)->is_null();
+  });
+}
+
 Node complete_record(const Node& node, const Shape& shape, const Catalogs& catalogs) {
   Node given = node;
   if (!given.is_map()) {
@@ -26,7 +34,7 @@ Node complete_record(const Node& node, const Shape& shape, const Catalogs& catal
   }
   Node result = Node::map({}, node.place);
   complete_fields(result, given, shape, catalogs);
-  return result;
+  return is_short(result, shape) ? *result.find(shape.shorthand) : result;
 }
 
 }  // namespace

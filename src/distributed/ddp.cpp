@@ -47,11 +47,8 @@ std::string layout_of(const Replica& replica) {
 class DdpEngine final : public Engine {
  public:
   DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world)
-      : options_(options),
-        world_(world),
-        replica_(factory(), options.numerics, options.device),
-        buckets_(replica_.parameters(), {1 << 20, options.bucket_bytes},
-                 options.gradient_as_bucket_view, *world.gradients) {
+      : options_(options), world_(world), replica_(factory(), options.numerics, options.device) {
+    make_buckets();
     agree(world, "the model's parameters", layout_of(replica_));
     auto state = replica_.buffers();
     for (const auto& named : replica_.parameters()) state.push_back(named.tensor.detach());
@@ -60,9 +57,15 @@ class DdpEngine final : public Engine {
 
   Model& model() override { return replica_.model(); }
 
+  void freeze(const Frozen& frozen) override {
+    ddptrain::freeze(replica_.model(), frozen);
+    first_used_.clear();
+    make_buckets();
+  }
+
   void begin() override {
     replica_.begin();
-    buckets_.begin();
+    buckets_->begin();
     saw_rows_ = false;
     // As torch's DDP: before the first forward of a window. Under sync_bn they are equal anyway.
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
@@ -71,7 +74,7 @@ class DdpEngine final : public Engine {
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.loss_scale != 1;
     saw_rows_ = saw_rows_ || batch.rows > 0;
-    if (at.last) buckets_.release();
+    if (at.last) buckets_->release();
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
     replica_.train(batch, loss, at, options_.sync_bn ? world_.statistics.get() : nullptr);
@@ -80,10 +83,10 @@ class DdpEngine final : public Engine {
   StepTotals finish() override {
     auto sums = to_tensor(own_record());
     const auto pending = world_.control->all_reduce_async(sums);
-    buckets_.finish();
+    buckets_->finish();
     pending->wait();
     const auto record = to_record(sums);
-    buckets_.hand_out(used_anywhere(record));
+    buckets_->hand_out(used_anywhere(record));
     StepTotals totals{record.loss_sum, record.weight, record.not_finite == 0};
     // Reduced gradients are the same on every rank, and so is this.
     if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
@@ -99,7 +102,7 @@ class DdpEngine final : public Engine {
     const auto totals = replica_.totals();
     Record record{
         totals.loss_sum, totals.weight, totals.finite ? 0.0 : 1.0, saw_rows_ ? 1.0 : 0.0, {}};
-    for (const bool used : buckets_.used()) record.users.push_back(used && saw_rows_ ? 1 : 0);
+    for (const bool used : buckets_->used()) record.users.push_back(used && saw_rows_ ? 1 : 0);
     return record;
   }
 
@@ -135,13 +138,21 @@ class DdpEngine final : public Engine {
   }
 
   void add_name(std::string& list, std::size_t parameter) const {
-    list += (list.empty() ? "'" : ", '") + replica_.parameters()[parameter].name + "'";
+    list += (list.empty() ? "'" : ", '") + trained_[parameter].name + "'";
+  }
+
+  void make_buckets() {
+    buckets_.reset();  // its hooks go first
+    trained_ = replica_.trained();
+    buckets_ = std::make_unique<Buckets>(trained_, BucketSize{1 << 20, options_.bucket_bytes},
+                                         options_.gradient_as_bucket_view, *world_.gradients);
   }
 
   EngineOptions options_;
   World& world_;
   Replica replica_;
-  Buckets buckets_;
+  std::vector<NamedTensor> trained_;  // what the buckets hold
+  std::unique_ptr<Buckets> buckets_;
   bool saw_rows_ = false;  // in this window
   bool scaled_ = false;    // by a loss scale that can overflow gradients
   std::vector<bool> first_used_;

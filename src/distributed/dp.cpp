@@ -49,6 +49,10 @@ class DpEngine final : public Engine {
 
   Model& model() override { return master().model(); }
 
+  void freeze(const Frozen& frozen) override {
+    for (const auto& replica : replicas_) ddptrain::freeze(replica->model(), frozen);
+  }
+
   void begin() override {
     for (const auto& replica : replicas_) replica->begin();
   }

@@ -13,7 +13,7 @@
 #include "distributed/numerics.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
-#include "models/model.h"
+#include "models/layer_groups.h"
 
 namespace ddptrain {
 
@@ -55,6 +55,8 @@ struct StepTotals {
 class Engine {
  public:
   virtual ~Engine() = default;
+  /// What trains from now on, on every replica; at a step's beginning, the same on every rank.
+  virtual void freeze(const Frozen& frozen) = 0;
   /// The master replica: what optimisers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
   /// Clears gradients (in place where they are views) before a window.

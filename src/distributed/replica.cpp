@@ -33,6 +33,13 @@ Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Dev
   begin();
 }
 
+std::vector<NamedTensor> Replica::trained() const {
+  std::vector<NamedTensor> trained;
+  for (const auto& named : parameters_)
+    if (named.tensor.requires_grad()) trained.push_back(named);
+  return trained;
+}
+
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
   loss_sum_ = at::zeros({}, at::TensorOptions(device_).dtype(at::kDouble));

@@ -13,7 +13,9 @@ class Replica {
   Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device);
 
   Model& model() { return *model_; }
-  /// Parameters in order, a shared one once.
+  /// The parameters that train, in order, a shared one once.
+  std::vector<NamedTensor> trained() const;
+  /// All parameters in order, a shared one once.
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
 

@@ -11,6 +11,7 @@ class SingleEngine final : public Engine {
       : replica_(factory(), options.numerics, options.device) {}
 
   Model& model() override { return replica_.model(); }
+  void freeze(const Frozen& frozen) override { ddptrain::freeze(replica_.model(), frozen); }
   void begin() override { replica_.begin(); }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {

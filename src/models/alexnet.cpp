@@ -2,6 +2,7 @@
 #include <ATen/ops/adaptive_avg_pool2d.h>
 
 #include "models/activation.h"
+#include "models/body.h"
 #include "models/catalog.h"
 #include "models/chain.h"
 #include "models/classifier_options.h"
@@ -21,6 +22,14 @@ class AlexNet final : public Model {
  public:
   AlexNet(const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  /// Divided as fastai does.
+  Body take_body() override {
+    const auto parts = features_->children();
+    Body body;
+    body.take("features", take("features"));
+    body.divide(parts, 6);
+    return body;
+  }
 
  private:
   static constexpr std::int64_t left = 6;  // height and width that the classifier sees
@@ -79,7 +88,7 @@ Entry<Model> alexnet_model() {
       [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AlexNet>(options, context);
       },
-      {"dropout"});
+      {"body", "dropout"});
 }
 
 }  // namespace ddptrain

@@ -30,8 +30,9 @@ BatchNorm::BatchNorm(std::int64_t channels, const BatchNormOptions& options) : o
 }
 
 at::Tensor BatchNorm::forward(const at::Tensor& input, const Pass& pass) {
-  if (pass.training && pass.statistics != nullptr) return forward_together(input, *pass.statistics);
-  return forward_alone(input, pass.training && input.size(0) > 0);
+  const bool training = pass.training && !keeps_statistics_;
+  if (training && pass.statistics != nullptr) return forward_together(input, *pass.statistics);
+  return forward_alone(input, training && input.size(0) > 0);
 }
 
 at::Tensor BatchNorm::forward_alone(const at::Tensor& input, bool training) {

@@ -21,6 +21,7 @@ class BatchNorm final : public Module {
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   bool is_norm() const override { return true; }
+  void keep_statistics(bool keep) override { keeps_statistics_ = keep; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }
 
@@ -31,6 +32,7 @@ class BatchNorm final : public Module {
   BatchNormOptions options_;
   at::Tensor weight_, bias_;
   at::Tensor running_mean_, running_var_, batches_;
+  bool keeps_statistics_ = false;
 };
 
 }  // namespace ddptrain

@@ -45,6 +45,7 @@ const Catalog<Model>& catalog<Model>() {
       tabular_model(),
       vgg11_model(),
       vgg16_bn_model(),
+      vision_learner_model(),
       vit_model(),
       vit_b_16_model(),
       wide_resnet50_2_model(),

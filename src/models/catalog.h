@@ -29,6 +29,7 @@ Entry<Model> swin_t_model();
 Entry<Model> tabular_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
+Entry<Model> vision_learner_model();
 Entry<Model> vit_model();
 Entry<Model> vit_b_16_model();
 Entry<Model> wide_resnet50_2_model();

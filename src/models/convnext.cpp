@@ -173,7 +173,8 @@ Entry<Model> convnext_entry(std::string name, std::string doc, const ConvNeXtPla
   return entry<Model, ConvNeXtOptions>(
       std::move(name), std::move(doc),
       [plan](const ConvNeXtOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<ConvNeXt>(plan, options, context); });
+          -> std::unique_ptr<Model> { return std::make_unique<ConvNeXt>(plan, options, context); },
+      {"body"});
 }
 
 }  // namespace ddptrain

@@ -4,6 +4,7 @@
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
 
+#include "models/body.h"
 #include "models/densenet_block.h"
 #include "models/image_options.h"
 #include "models/initialise.h"
@@ -86,6 +87,14 @@ class DenseNet final : public Model {
     auto x = features_->forward(input, pass);
     return classifier_->forward(at::adaptive_avg_pool2d(at::relu_(x), {1, 1}).flatten(1), pass);
   }
+  /// Divided as fastai does: after the second dense block.
+  Body take_body() override {
+    const auto parts = features_->children();
+    Body body;
+    body.take("features", take("features"));
+    body.divide(parts, 5);
+    return body;
+  }
 
  private:
   void initialise_weights(const at::Generator& generator);
@@ -108,7 +117,7 @@ Entry<Model> densenet_entry(std::string name, std::string doc, const DenseNetPla
       std::move(name), std::move(doc),
       [plan](const DenseNetOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<DenseNet>(plan, options, context); },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "body", "dropout"});
 }
 
 }  // namespace ddptrain

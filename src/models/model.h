@@ -4,6 +4,7 @@
 #include <ATen/core/Generator.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct ModelContext {
   at::Generator generator;
 };
 
+struct Body;
+
 /// Inputs of a batch to outputs (logits). `forward` of a module takes one tensor; a model with
 /// several inputs overrides `run`.
 class Model : public Module {
@@ -34,9 +37,19 @@ class Model : public Module {
   }
 
   /// Parts of the model from input to output whose parameters make up each layer group, as fastai's
-  /// splitters divide it: what is frozen and what has a rate of its own. One group unless a model
-  /// says more.
-  virtual std::vector<std::vector<Module*>> layer_groups() { return {{this}}; }
+  /// splitters divide it: what is frozen and what has a rate of its own. Empty where the model has
+  /// no division of its own (models/layer_groups.h).
+  virtual std::vector<std::vector<Module*>> layer_groups() { return {}; }
+
+  /// Gives the layers before the pooling away (models/body.h), after which the model is of no more
+  /// use. Only models with the trait "body" can.
+  virtual Body take_body();
+
+  /// For a model that was made of a part of another: the beginnings of names in the other's files,
+  /// and what stands here in their place.
+  virtual std::map<std::string, std::string> borrowed_names() const { return {}; }
+  /// The part that such a file lacks, a name without its dot; empty where there is none.
+  virtual std::string own_part() const { return {}; }
 };
 
 template <>

@@ -3,6 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/MemoryFormat.h>
 
+#include <algorithm>
+
+#include "base/error.h"
+
 namespace ddptrain {
 namespace {
 
@@ -49,6 +53,22 @@ std::vector<std::pair<std::string, Module*>> Module::modules() {
     all.emplace_back(path, const_cast<Module*>(&m));  // everything below a mutable root is mutable
   });
   return all;
+}
+
+std::vector<Module*> Module::children() const {
+  std::vector<Module*> all;
+  for (const auto& [name, module] : children_) all.push_back(module.get());
+  return all;
+}
+
+std::unique_ptr<Module> Module::take(const std::string& name) {
+  const auto found = std::find_if(children_.begin(), children_.end(),
+                                  [&](const auto& child) { return child.first == name; });
+  DDP_CHECK(found != children_.end(), "there is no child '" + name + "'");
+  auto module = std::move(found->second);
+  children_.erase(found);
+  module->parent_ = nullptr;
+  return module;
 }
 
 void Module::to(at::Device device, at::ScalarType dtype) {

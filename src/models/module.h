@@ -39,12 +39,17 @@ class Module {
 
   /// Whether this is a normalisation layer, whose parameters recipes may exempt from weight decay.
   virtual bool is_norm() const { return false; }
+  /// From now on a batch norm uses its running statistics in training too, and leaves them alone.
+  virtual void keep_statistics(bool) {}
 
   /// Moves and converts every floating tensor in place (handles stay valid); integer buffers only
   /// move.
   void to(at::Device device, at::ScalarType dtype);
   /// Gives 4-d parameters channels_last strides.
   void channels_last();
+
+  /// In order of registration.
+  std::vector<Module*> children() const;
 
   /// Dotted name below the root, where the module's own randomness comes from; the root's is empty.
   std::string path() const;
@@ -63,6 +68,8 @@ class Module {
     children_.emplace_back(std::move(name), std::move(module));
     return raw;
   }
+  /// Gives a child away; handles to it stay valid while its new owner lives.
+  std::unique_ptr<Module> take(const std::string& name);
   template <class M, class... Args>
   M* make(std::string name, Args&&... arguments) {
     return child(std::move(name), std::make_unique<M>(std::forward<Args>(arguments)...));

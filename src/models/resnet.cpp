@@ -4,7 +4,10 @@
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
 
+#include "models/activation.h"
+#include "models/body.h"
 #include "models/initialise.h"
+#include "models/pooling.h"
 #include "models/resnet_block.h"
 #include "models/sizes.h"
 
@@ -28,6 +31,7 @@ class ResNet final : public Model {
  public:
   ResNet(const ResNetPlan& plan, const ResNetOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  Body take_body() override;
 
  private:
   template <class Block>
@@ -90,6 +94,18 @@ at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {
   return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), pass);
 }
 
+// fastai divides it before layer3.
+Body ResNet::take_body() {
+  Body body;
+  body.take("conv1", take("conv1"));
+  body.take("bn1", take("bn1"));
+  body.layers->add<Activate>(Activation::relu, Activate::Input::overwrite);
+  body.layers->add<MaxPool>(Window{.kernel = 3, .stride = 2, .padding = 1});
+  for (const auto* name : {"layer1", "layer2", "layer3", "layer4"}) body.take(name, take(name));
+  body.divide(body.layers->children(), 6);
+  return body;
+}
+
 }  // namespace
 
 Entry<Model> resnet_entry(std::string name, std::string doc, const ResNetPlan& plan) {
@@ -98,7 +114,7 @@ Entry<Model> resnet_entry(std::string name, std::string doc, const ResNetPlan& p
       [plan](const ResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<ResNet>(plan, options, context);
       },
-      {"batch_norm"});
+      {"batch_norm", "body"});
 }
 
 }  // namespace ddptrain

@@ -4,6 +4,7 @@
 #include <ATen/ops/relu.h>
 
 #include "models/activation.h"
+#include "models/body.h"
 #include "models/catalog.h"
 #include "models/chain.h"
 #include "models/classifier_options.h"
@@ -45,6 +46,14 @@ class SqueezeNet final : public Model {
   SqueezeNet(const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
     return classifier_->forward(features_->forward(input, pass), pass);
+  }
+  /// Divided as fastai does.
+  Body take_body() override {
+    const auto parts = features_->children();
+    Body body;
+    body.take("features", take("features"));
+    body.divide(parts, 5);
+    return body;
   }
 
  private:
@@ -111,7 +120,7 @@ Entry<Model> squeezenet1_1_model() {
       [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<SqueezeNet>(options, context);
       },
-      {"dropout"});
+      {"body", "dropout"});
 }
 
 }  // namespace ddptrain

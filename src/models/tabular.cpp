@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "models/activation.h"
 #include "models/batch_norm.h"
 #include "models/catalog.h"
 #include "models/chain.h"
@@ -16,6 +15,7 @@
 #include "models/dropout.h"
 #include "models/embedding_size.h"
 #include "models/initialise.h"
+#include "models/lin_bn_drop.h"
 #include "models/sizes.h"
 
 namespace ddptrain {
@@ -80,38 +80,6 @@ class Embedding final : public Module {
   at::Tensor weight_;
 };
 
-/// fastai.layers.LinBnDrop.
-std::unique_ptr<Sequence> lin_bn_drop(std::int64_t in, std::int64_t out, bool norm, double p,
-                                      const Options& options, bool last,
-                                      const at::Generator& generator) {
-  auto sequence = std::make_unique<Sequence>();
-  const auto add_norm = [&] {
-    if (norm) {
-      const auto* made = sequence->add<BatchNorm>(options.lin_first ? out : in);
-      initialise::constant(made->bias(), 1e-3);
-    }
-    if (p > 0) sequence->add<Dropout>(p);
-  };
-  if (!options.lin_first) add_norm();
-  sequence->add<Linear>(in, out, generator, norm ? LinearBias::none : LinearBias::learned);
-  if (!last) sequence->add<Activate>(options.activation);
-  if (options.lin_first) add_norm();
-  return sequence;
-}
-
-/// fastai.layers.SigmoidRange.
-class SigmoidRange final : public Module {
- public:
-  SigmoidRange(double least, double most) : least_(least), most_(most) {}
-  at::Tensor forward(const at::Tensor& input, const Pass&) override {
-    return input.sigmoid().mul(most_ - least_).add(least_);
-  }
-
- private:
-  double least_;
-  double most_;
-};
-
 class Embeddings final : public Module {
  public:
   Embeddings(const std::vector<std::int64_t>& values, const std::vector<std::int64_t>& widths,
@@ -143,14 +111,23 @@ class Tabular final : public Model {
     layers_ = make<Sequence>("layers");
     const auto ps = ps_of(options);
     for (std::size_t i = 0; i < options.layers.size(); ++i) {
-      layers_->append(lin_bn_drop(features, options.layers[i], options.use_bn, ps[i], options,
-                                  false, context.generator));
+      add_lin_bn_drop(*layers_->add<Sequence>(),
+                      {.in = features,
+                       .out = options.layers[i],
+                       .norm = options.use_bn,
+                       .p = ps[i],
+                       .activation = options.activation,
+                       .lin_first = options.lin_first},
+                      context.generator);
       features = options.layers[i];
     }
-    layers_->append(lin_bn_drop(features, outputs_of(options, context),
-                                options.use_bn && options.bn_final, 0, options, true,
-                                context.generator));
-    if (!options.y_range.empty()) add_range(options.y_range);
+    add_lin_bn_drop(*layers_->add<Sequence>(),
+                    {.in = features,
+                     .out = outputs_of(options, context),
+                     .norm = options.use_bn && options.bn_final,
+                     .lin_first = options.lin_first},
+                    context.generator);
+    add_range(*layers_, options.y_range);
   }
 
   at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass) override {
@@ -200,12 +177,6 @@ class Tabular final : public Model {
   static std::int64_t outputs_of(const Options& options, const ModelContext& context) {
     if (options.num_classes.automatic() && context.data.class_count() == 0) return 1;
     return classes_of(options.num_classes, context);
-  }
-
-  void add_range(const std::vector<double>& range) {
-    if (range.size() != 2 || range[0] >= range[1])
-      throw Error(Exit::recipe, "model.y_range: write two numbers, the smaller one first");
-    layers_->add<SigmoidRange>(range[0], range[1]);
   }
 
   std::size_t categories_;

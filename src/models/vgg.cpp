@@ -4,6 +4,7 @@
 
 #include "models/activation.h"
 #include "models/batch_norm.h"
+#include "models/body.h"
 #include "models/chain.h"
 #include "models/classifier_options.h"
 #include "models/convolution.h"
@@ -23,6 +24,14 @@ class Vgg final : public Model {
  public:
   Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  /// Divided as fastai does.
+  Body take_body() override {
+    const auto parts = features_->children();
+    Body body;
+    body.take("features", take("features"));
+    body.divide(parts, 22);
+    return body;
+  }
 
  private:
   static constexpr std::int64_t left = 7;  // height and width that the classifier sees
@@ -88,7 +97,7 @@ at::Tensor Vgg::forward(const at::Tensor& input, const Pass& pass) {
 }  // namespace
 
 Entry<Model> vgg_entry(std::string name, std::string doc, const VggPlan& plan) {
-  std::vector<std::string> traits = {"dropout"};
+  std::vector<std::string> traits = {"body", "dropout"};
   if (plan.batch_norm) traits.emplace_back("batch_norm");
   return entry<Model, ClassifierOptions>(
       std::move(name), std::move(doc),

@@ -1,6 +1,7 @@
 #include "models/xresnet.h"
 
 #include "base/error.h"
+#include "models/body.h"
 #include "models/convolution.h"
 #include "models/dropout.h"
 #include "models/initialise.h"
@@ -62,6 +63,15 @@ class XResNet final : public SequentialModel {
     add<Dropout>(options.dropout);
     add<Linear>(sizes.back() * plan.expansion, classes_of(options.num_classes, context), generator);
     initialise_weights(generator);
+  }
+
+  /// fastai cuts the pooling, flattening, dropout and last layer off, and divides after the stem.
+  Body take_body() override {
+    Body body;
+    for (std::size_t i = 0; i < plan_.blocks.size() + 4; ++i)
+      body.take(std::to_string(i), take(std::to_string(i)));
+    body.divide(body.layers->children(), 3);
+    return body;
   }
 
  private:
@@ -152,7 +162,7 @@ Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan&
       [plan](const XResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<XResNet>(plan, options, context);
       },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "body", "dropout"});
 }
 
 }  // namespace ddptrain

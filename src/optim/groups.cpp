@@ -1,24 +1,16 @@
-// Parameters to groups: which of them decay.
+// Parameters to groups: which of them decay, and which move at which rate.
 #include "optim/groups.h"
 
 #include <fnmatch.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
 
 namespace ddptrain {
 namespace {
-
-std::set<std::string> norm_parameters(Module& model) {
-  std::set<std::string> names;
-  for (const auto& [path, module] : model.modules()) {
-    if (!module->is_norm()) continue;
-    for (const auto& parameter : module->named_parameters())
-      names.insert(path.empty() ? parameter.name : path + "." + parameter.name);
-  }
-  return names;
-}
 
 bool is_bias(const std::string& name) { return name == "bias" || name.ends_with(".bias"); }
 
@@ -38,24 +30,28 @@ std::set<std::string> matching(const std::vector<NamedTensor>& parameters,
 }  // namespace
 
 std::vector<ParameterGroup> group_parameters(Module& model,
-                                             const std::vector<std::string>& no_decay) {
+                                             const std::vector<std::string>& no_decay,
+                                             const LayerGroups& layers) {
   const auto parameters = model.named_parameters();
   std::set<std::string> exempt;
   for (const auto& pattern : no_decay)
     exempt.merge(pattern == "norm" ? norm_parameters(model) : matching(parameters, pattern));
 
-  ParameterGroup decaying, others;
-  decaying.name = "decay";
-  others.name = "no_decay";
-  others.decay_scale = 0;
-  std::set<const void*> seen;  // a tensor with two names is one parameter, known by the first
-  for (const auto& parameter : parameters)
-    if (seen.insert(parameter.tensor.unsafeGetTensorImpl()).second)
-      (exempt.contains(parameter.name) ? others : decaying).parameters.push_back(parameter);
-
   std::vector<ParameterGroup> groups;
-  for (auto* group : {&decaying, &others})
-    if (!group->parameters.empty()) groups.push_back(std::move(*group));
+  std::map<std::string, std::size_t> layer_of;
+  for (std::size_t layer = 0; layer < std::max<std::size_t>(1, layers.size()); ++layer) {
+    groups.push_back({"decay", {}, 1, 1, layer});
+    groups.push_back({"no_decay", {}, 1, 0, layer});
+    if (layer < layers.size())
+      for (const auto& name : layers[layer]) layer_of[name] = layer;
+  }
+  std::set<const void*> seen;  // a tensor with two names is one parameter, known by the first
+  for (const auto& parameter : parameters) {
+    if (!seen.insert(parameter.tensor.unsafeGetTensorImpl()).second) continue;
+    const auto layer = layers.empty() ? 0 : layer_of.at(parameter.name);
+    groups[2 * layer + exempt.contains(parameter.name)].parameters.push_back(parameter);
+  }
+  std::erase_if(groups, [](const ParameterGroup& group) { return group.parameters.empty(); });
   return groups;
 }
 

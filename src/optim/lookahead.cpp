@@ -85,7 +85,10 @@ void Lookahead::load(const std::vector<NamedTensor>& state) {
       of_inner.push_back(entry);
   }
   inner_->load(of_inner);
-  if (state.empty()) return slow_.clear();
+  if (state.empty()) {
+    steps_.zero_();
+    return slow_.clear();
+  }
   if (taken < names_.size())
     throw Error(Exit::data, "optimizer state '" + names_[taken] + "' is missing");
 }

@@ -130,7 +130,7 @@ class Muon final : public Optimizer {
     matrices_.step(rates);
     if (!others_) return;
     const double share = matrices_.lr() > 0 ? rates.lr / matrices_.lr() : 1;
-    others_->step({others_->lr() * share, {}});
+    others_->step({others_->lr() * share, {}, rates.shares});
   }
 
   std::vector<NamedTensor> state() const override {

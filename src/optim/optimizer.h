@@ -21,12 +21,18 @@ struct ParameterGroup {
   std::vector<NamedTensor> parameters;
   double lr_scale = 1;
   double decay_scale = 1;
+  std::size_t layer = 0;  // the layer group that they are of, from input to output
 };
 
-/// The rate of this step, and the momentum (first beta) where a schedule cycles it.
+/// The rate of this step, and the momentum (first beta) where a schedule cycles it. `shares` says
+/// what each layer group has of the rate; empty: all of it.
 struct Rates {
   double lr = 0;
-  std::optional<double> momentum;
+  std::optional<double> momentum{};
+  std::vector<double> shares{};
+  double of(const ParameterGroup& group) const {
+    return lr * group.lr_scale * (shares.empty() ? 1 : shares.at(group.layer));
+  }
 };
 
 class Optimizer {
@@ -34,7 +40,8 @@ class Optimizer {
   using Make = std::unique_ptr<Optimizer>(std::vector<ParameterGroup>);
   virtual ~Optimizer() = default;
 
-  /// The rate that schedules scale, and the momentum they may cycle (null: it has none).
+  /// The rate that schedules scale, that of the last layer group, and the momentum they may cycle
+  /// (null: it has none).
   virtual double lr() const = 0;
   virtual std::optional<double> momentum() const = 0;
 
@@ -44,7 +51,7 @@ class Optimizer {
 
   /// Every tensor of state with torch's names: "<parameter>.exp_avg", "<parameter>.step"; tensors
   /// are live handles in a fixed order once the first step was made. `load` takes what `state` gave
-  /// and refuses what does not fit.
+  /// and refuses what does not fit; without tensors the optimiser is as before its first step.
   virtual std::vector<NamedTensor> state() const = 0;
   virtual void load(const std::vector<NamedTensor>& state) = 0;
 

@@ -6,7 +6,9 @@
 namespace ddptrain {
 
 void OptimizerCommon::fields(Fields& f) {
-  f("lr", lr, {.doc = "Learning rate that the schedule scales.", .min = 0});
+  f("lr", lr,
+    {.doc = "Learning rate that the schedule scales: one number, or {from, to} over layer "
+            "groups."});
   f("weight_decay", weight_decay, {.doc = "Weight decay.", .min = 0});
   f("no_decay", no_decay,
     {.doc = "Parameters without weight decay: norm, bias, or name patterns with *."});

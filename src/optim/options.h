@@ -8,11 +8,12 @@
 
 #include "config/choice.h"
 #include "config/fields.h"
+#include "recipe/learning_rate.h"
 
 namespace ddptrain {
 
 struct OptimizerCommon {
-  double lr = 1e-3;
+  LearningRate lr = 1e-3;
   double weight_decay = 0;
   std::vector<std::string> no_decay{};
   std::optional<std::int64_t> lr_batch{};

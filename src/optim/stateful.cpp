@@ -100,7 +100,7 @@ void Stateful::add_to_update(std::size_t index) {
 
 void Stateful::begin(Update& u, const Rates& rates) {
   const auto& group = groups_[u.group];
-  u.lr = rates.lr * group.lr_scale;
+  u.lr = rates.of(group);
   u.weight_decay = common_.weight_decay * group.decay_scale;
   u.momentum = rates.momentum;
   ++u.step;

@@ -36,7 +36,7 @@ struct StateNames {
 /// A parameter's state is created when its first gradient comes.
 class Stateful : public Optimizer {
  public:
-  double lr() const final { return common_.lr; }
+  double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
   std::vector<NamedTensor> state() const final;
   void load(const std::vector<NamedTensor>& state) final;

@@ -19,6 +19,9 @@ void WeightsSpec::fields(Fields& f) {
 void ModelSection::fields(Fields& f) {
   f("weights", weights,
     {.doc = "Weights to start from; a last layer of another number of classes starts anew."});
+  f("layer_groups", layer_groups,
+    {.doc = "Groups of parameters from input to output, each a list of names with *, for freezing "
+            "and rates; none takes the model's own."});
 }
 
 }  // namespace ddptrain

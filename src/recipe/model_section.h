@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/fields.h"
 
@@ -22,6 +23,7 @@ struct WeightsSpec {
 
 struct ModelSection {
   std::optional<WeightsSpec> weights;
+  std::vector<std::vector<std::string>> layer_groups;  // none: the model's own
   void fields(Fields& f);
 };
 

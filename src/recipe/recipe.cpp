@@ -56,6 +56,13 @@ void EmaSpec::fields(Fields& f) {
 
 void TrainSpec::fields(Fields& f) {
   f("duration", duration, {.doc = "How long to train: '5 epochs', '1000 steps', '30 min'."});
+  f("stages", stages,
+    {.doc = "Parts of the run one after the other, each with its length, schedule and rates; they "
+            "make up the run instead of duration."});
+  f("fine_tune", fine_tune,
+    {.doc = "fastai's fine_tune: the last layer group alone, then all with rates that grow from "
+            "the first to the last; instead of duration, stages and schedule."});
+  freeze.fields(f);
   f("precision", precision, {.doc = "How the forward and backward passes compute."});
   f("channels_last", channels_last,
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines."});

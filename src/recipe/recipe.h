@@ -11,6 +11,7 @@
 
 #include "config/choice.h"
 #include "config/fields.h"
+#include "recipe/stages.h"
 
 namespace ddptrain {
 
@@ -45,6 +46,9 @@ struct EmaSpec {
 
 struct TrainSpec {
   Duration duration = epochs(1);
+  std::vector<StageSpec> stages;  // none: one stage of `duration`
+  std::optional<FineTuneSpec> fine_tune;
+  FreezeSpec freeze;
   Precision precision = Precision::fp32;
   bool channels_last = false;
   std::optional<Choice<Clip>> clip;

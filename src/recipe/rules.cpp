@@ -3,7 +3,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "config/complete.h"
+#include "config/decode.h"
 #include "config/encode.h"
+#include "config/shape.h"
 #include "recipe/batch_plan.h"
 #include "recipe/load.h"
 
@@ -75,13 +78,39 @@ void devices_fit_the_mode(const Rules& rules) {
     rules.error("devices", "parallel.devices", "a device is listed twice");
 }
 
+/// A schedule that the recipe writes, and how long it goes on.
+struct WrittenSchedule {
+  std::string path;
+  const Choice<Schedule>* choice;
+  Duration length;
+  std::string length_path;
+};
+
+std::vector<WrittenSchedule> written_schedules(const Recipe& recipe) {
+  const auto& train = recipe.train;
+  if (train.fine_tune) return {};
+  if (train.stages.empty())
+    return {{"schedule", &recipe.schedule, train.duration, "train.duration"}};
+  std::vector<WrittenSchedule> all;
+  for (std::size_t i = 0; i < train.stages.size(); ++i) {
+    const auto& stage = train.stages[i];
+    const auto path = "train.stages[" + std::to_string(i) + "]";
+    all.push_back({stage.schedule ? path + ".schedule" : "schedule",
+                   stage.schedule ? &*stage.schedule : &recipe.schedule, stage.duration,
+                   path + ".duration"});
+  }
+  return all;
+}
+
 void momentum_is_there_to_cycle(const Rules& rules) {
-  const auto* schedule = rules.entry(rules.recipe.schedule);
   const auto* optimizer = rules.entry(rules.recipe.optimizer);
-  if (!schedule || !optimizer || !schedule->has("momentum")) return;
-  if (!optimizer->has("momentum"))
-    rules.warn("schedule",
-               "'" + schedule->name + "' cycles momentum, and '" + optimizer->name + "' has none");
+  if (!optimizer || optimizer->has("momentum")) return;
+  for (const auto& [path, choice, length, length_path] : written_schedules(rules.recipe)) {
+    const auto* schedule = rules.entry(*choice);
+    if (schedule && schedule->has("momentum"))
+      rules.warn(
+          path, "'" + schedule->name + "' cycles momentum, and '" + optimizer->name + "' has none");
+  }
 }
 
 void sync_bn_has_batch_norm(const Rules& rules) {
@@ -99,32 +128,96 @@ bool is_longer(const Duration& a, const Duration& b) {
 }
 
 void warmup_fits_the_run(const Rules& rules) {
-  const auto* warmup = rules.recipe.schedule.node().find("warmup");
-  if (!warmup || warmup->is_null()) return;
-  const Node* value = warmup->is_map() ? warmup->find("duration") : warmup;
-  Duration length;
-  std::string why;
-  if (!value || !parse(*value, length, why)) return;
-  const auto& run = rules.recipe.train.duration;
-  if (is_longer(length, run))
-    rules.error(
-        "warmup", "schedule.warmup",
-        "'" + to_text(length) + "' of warm-up is longer than the run of '" + to_text(run) + "'");
+  for (const auto& [path, choice, run, run_path] : written_schedules(rules.recipe)) {
+    const auto* warmup = choice->node().find("warmup");
+    if (!warmup || warmup->is_null()) continue;
+    const Node* value = warmup->is_map() ? warmup->find("duration") : warmup;
+    Duration length;
+    std::string why;
+    if (!value || !parse(*value, length, why)) continue;
+    if (is_longer(length, run))
+      rules.error("warmup", path + ".warmup",
+                  "'" + to_text(length) + "' of warm-up is longer than the " +
+                      (run_path == "train.duration" ? "run" : "stage") + " of '" + to_text(run) +
+                      "'");
+  }
 }
 
 // A schedule is a function of the step among all steps: a run measured in seconds does not know how
 // many there will be.
 void length_of_the_run_is_known(const Rules& rules) {
-  const auto unit = rules.recipe.train.duration.unit;
-  if (unit == Duration::Unit::share)
-    rules.error("duration", "train.duration",
-                "a run cannot last a share of itself; write for example '5 epochs'");
-  const auto schedule = rules.recipe.schedule.type();
-  if (unit == Duration::Unit::seconds && schedule != "constant")
-    rules.error(
-        "duration", "train.duration",
-        "schedule '" + schedule +
-            "' needs the number of steps; write epochs, steps or samples, or 'schedule: constant'");
+  for (const auto& [path, choice, run, run_path] : written_schedules(rules.recipe)) {
+    const bool whole = run_path == "train.duration";
+    if (run.unit == Duration::Unit::share)
+      rules.error("duration", run_path,
+                  whole ? "a run cannot last a share of itself; write for example '5 epochs'"
+                        : "a stage has no share of a run that its stages make up; write for "
+                          "example '5 epochs'");
+    if (run.unit != Duration::Unit::seconds) continue;
+    if (!whole)
+      rules.error("duration", run_path,
+                  "a stage begins after a number of steps; write epochs, steps or samples");
+    else if (choice->type() != "constant")
+      rules.error("duration", run_path,
+                  "schedule '" + choice->type() +
+                      "' needs the number of steps; write epochs, steps or samples, or "
+                      "'schedule: constant'");
+  }
+}
+
+/// Whether a component's option is what it is when nobody writes it.
+bool is_default(const Rules& rules, const ChoiceBase& choice, const std::string& key) {
+  const auto* written = choice.node().find(key);
+  const auto* entry = rules.entry(choice);
+  if (!written || !entry) return true;
+  const auto shape = shape_of(entry->fields);
+  for (const auto& option : shape.children)
+    if (option.key == key)
+      return to_yaml(complete(*written, option, rules.catalogs)) ==
+             to_yaml(complete(option.initial, option, rules.catalogs));
+  return true;
+}
+
+// A resolved recipe writes every default, so only other values count as asked for.
+void the_run_is_said_once(const Rules& rules) {
+  const auto& train = rules.recipe.train;
+  if (train.fine_tune && !train.stages.empty())
+    return rules.error("stages", "train.fine_tune",
+                       "it is two stages by itself; write one or the other");
+  if (!train.fine_tune && train.stages.empty()) return;
+  const std::string by = train.fine_tune ? "'train.fine_tune'" : "'train.stages'";
+  if (train.duration != TrainSpec{}.duration)
+    rules.warn("train.duration", by + " says how long the run lasts");
+  if (train.freeze.freeze_to != 0) rules.warn("train.freeze_to", by + " says what is frozen");
+  if (train.fine_tune && rules.recipe.schedule.type() != "constant")
+    rules.warn("schedule", by + " has schedules of its own");
+  if (train.fine_tune && !is_default(rules, rules.recipe.optimizer, "lr"))
+    rules.warn("optimizer.lr", "'train.fine_tune.base_lr' says what the rates are");
+}
+
+void a_rate_is_said_once(const Rules& rules) {
+  const auto check = [&](const LearningRate& lr, const std::string& path) {
+    if (lr.from && lr.others)
+      rules.error("lr", path,
+                  "'from' makes a row over the layer groups, 'others' one rate for all "
+                  "but the last; write one of them");
+  };
+  const auto* lr = rules.recipe.optimizer.node().find("lr");
+  if (lr && lr->is_map()) check(decode<LearningRate>(*lr), "optimizer.lr");
+  const auto& stages = rules.recipe.train.stages;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (stages[i].lr) check(*stages[i].lr, "train.stages[" + std::to_string(i) + "].lr");
+}
+
+void frozen_norms_keep_statistics(const Rules& rules) {
+  const auto check = [&](const FreezeSpec& freeze, const std::string& path) {
+    if (freeze.bn_freeze && freeze.train_bn)
+      rules.warn(path + ".bn_freeze", "batch norms train here; write 'train_bn: false' as well");
+  };
+  check(rules.recipe.train.freeze, "train");
+  const auto& stages = rules.recipe.train.stages;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    check(stages[i].freeze, "train.stages[" + std::to_string(i) + "]");
 }
 
 void source_has_a_digest(const Rules& rules) {
@@ -134,7 +227,8 @@ void source_has_a_digest(const Rules& rules) {
 }
 
 void periods_fit_the_run(const Rules& rules) {
-  const auto& run = rules.recipe.train.duration;
+  if (stages_of(rules.recipe).size() > 1) return;
+  const auto run = stages_of(rules.recipe).front().duration;
   const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
     if (is_longer(every, run) && every != epochs(1))
       rules.warn(path, "'" + to_text(every) + "' is longer than the run of '" + to_text(run) +
@@ -219,6 +313,9 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
   momentum_is_there_to_cycle(rules);
   sync_bn_has_batch_norm(rules);
   length_of_the_run_is_known(rules);
+  the_run_is_said_once(rules);
+  a_rate_is_said_once(rules);
+  frozen_norms_keep_statistics(rules);
   source_has_a_digest(rules);
   warmup_fits_the_run(rules);
   periods_fit_the_run(rules);

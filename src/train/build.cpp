@@ -3,12 +3,15 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "config/catalog.h"
 #include "data/source.h"
 #include "optim/groups.h"
 #include "optim/options.h"
+#include "recipe/model_section.h"
+#include "train/stages.h"
 
 namespace ddptrain {
 namespace {
@@ -80,7 +83,8 @@ RunLength run_length(const Training& t) {
                                 " training samples, and batch.global is " +
                                 std::to_string(length.global) +
                                 "; make the batch smaller, or write 'drop_last: false'");
-  length.total = in_steps(t.recipe.train.duration, length).value_or(0);
+  const auto steps = stage_steps(t.recipe, length);
+  length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
   return length;
 }
 
@@ -95,20 +99,14 @@ std::vector<std::unique_ptr<Metric>> make_metrics(const Recipe& recipe, const Da
   return metrics;
 }
 
-// The recipe's rate, scaled to the global batch where it was written for another one.
-double base_rate(const Training& t, const OptimizerCommon& common) {
-  if (!common.lr_batch) return t.optimizer->lr();
-  const auto global = static_cast<double>(t.placement.batch.global);
-  return t.optimizer->lr() * global / static_cast<double>(*common.lr_batch);
-}
-
 void build_optimisation(Training& t) {
   const auto& recipe = t.recipe;
   const auto common = common_options(recipe.optimizer);
+  auto& model = t.engine->model();
+  const auto groups = layer_groups(model, decode<ModelSection>(recipe.model.node()).layer_groups);
   t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
-                                           group_parameters(t.engine->model(), common.no_decay));
-  t.schedule = catalog<Schedule>().build(
-      recipe.schedule, ScheduleContext{base_rate(t, common), t.optimizer->momentum()});
+                                           group_parameters(model, common.no_decay, groups));
+  t.stages = build_stages(t, groups);
   if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
   if (recipe.train.ema)
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), recipe.train.ema->decay);

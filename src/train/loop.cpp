@@ -3,6 +3,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <chrono>
+#include <optional>
 
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
@@ -25,6 +26,7 @@ class Loop {
   Loop(Training& training, const Hooks& hooks)
       : t_(training),
         hooks_(hooks),
+        seconds_(seconds_of(t_.recipe)),
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
         saved_step_(t_.position.step) {}
@@ -45,8 +47,7 @@ class Loop {
  private:
   bool finished() const {
     if (!result_.reason.empty() || t_.control.stop) return true;
-    const auto& duration = t_.recipe.train.duration;
-    if (duration.unit == Duration::Unit::seconds) return time_is_up_;
+    if (seconds_) return time_is_up_;
     return t_.position.step >= t_.length.total;
   }
 
@@ -98,14 +99,12 @@ class Loop {
     const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
     const bool save = hooks_.save_requested && hooks_.save_requested();
     const bool first = t_.world->rank == 0;
-    const auto& duration = t_.recipe.train.duration;
     std::vector<double> flags{
         static_cast<double>(signal),
         static_cast<double>(save),
         static_cast<double>(first && evaluate_every_.due_after(seconds_since(evaluated_at_))),
         static_cast<double>(first && save_every_.due_after(seconds_since(saved_at_))),
-        static_cast<double>(first && duration.unit == Duration::Unit::seconds &&
-                            seconds_since(began_) >= duration.count),
+        static_cast<double>(first && seconds_ && seconds_since(began_) >= *seconds_),
         static_cast<double>(signal > 0)};
     if (t_.world->size > 1) {
       auto sums = at::tensor(flags, at::kDouble);
@@ -198,6 +197,7 @@ class Loop {
 
   Training& t_;
   const Hooks& hooks_;
+  std::optional<double> seconds_;  // that the run lasts, where it is measured so
   Period evaluate_every_;
   Period save_every_;
   RunResult result_;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "train/stages.h"
 
 namespace ddptrain {
 namespace {
@@ -66,16 +67,12 @@ void refuse_or_skip(Training& t, const StepTotals& totals) {
   log::warning("the loss is not finite at " + where + "; the step is left out");
 }
 
-Rates rates_of(const Training& t) {
-  const Progress at{t.position.step, t.length.total, t.length.per_epoch};
-  return {t.schedule->lr(at) * t.control.lr_factor, t.schedule->momentum(at)};
-}
-
 }  // namespace
 
 StepReport make_step(Training& t, std::int64_t micro_steps) {
   const double nominal = t.nominal > 0 ? t.nominal : static_cast<double>(t.length.global);
   const double scale = current_scale(t);
+  enter_stage(t);
   const auto totals = gather_gradients(t, micro_steps, nominal);
   const auto rates = rates_of(t);
   StepReport report;

@@ -39,6 +39,16 @@ struct Position {
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
 };
 
+/// A part of the run with a schedule of its own (train/stages.h).
+struct TrainingStage {
+  std::int64_t first = 0;  // step at which it begins
+  std::int64_t steps = 0;
+  std::unique_ptr<Schedule> schedule;
+  std::vector<double> shares;  // of the schedule's rate, by layer group; empty: all of it
+  Frozen frozen;
+  bool resets_optimizer = false;
+};
+
 struct Training {
   Recipe recipe;  // resolved: no `auto` is left that the machine decides
   Placement placement;
@@ -52,7 +62,8 @@ struct Training {
   std::vector<std::unique_ptr<Metric>> metrics;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Schedule> schedule;
+  std::vector<TrainingStage> stages;
+  std::int64_t stage = -1;  // the one that the engine was last prepared for
   std::unique_ptr<Clip> clip;
   std::unique_ptr<Ema> ema;
   std::unique_ptr<LossScale> loss_scale;

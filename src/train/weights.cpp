@@ -1,5 +1,8 @@
 #include "train/weights.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -17,6 +20,33 @@ std::string last_layer(const Model& model) {
                             : parameters.back().name.substr(0, parameters.back().name.rfind('.'));
 }
 
+std::size_t known(const std::vector<NamedTensor>& tensors, const std::vector<NamedTensor>& live) {
+  std::set<std::string> names;
+  for (const auto& named : live) names.insert(named.name);
+  return static_cast<std::size_t>(
+      std::count_if(tensors.begin(), tensors.end(),
+                    [&](const auto& named) { return names.contains(named.name); }));
+}
+
+/// Whether a file is of the network that a part of the model was taken from: then more of its names
+/// are the model's after they are translated.
+bool are_of_another(std::vector<NamedTensor> tensors, const Model& model) {
+  const auto live = model.state();
+  const auto before = known(tensors, live);
+  rename(tensors, model.borrowed_names());
+  return known(tensors, live) > before;
+}
+
+/// Translates the names, and leaves out what the model has no place for: the other network's head.
+void take_borrowed(std::vector<NamedTensor>& tensors, const Model& model) {
+  const auto names = model.borrowed_names();
+  std::erase_if(tensors, [&](const NamedTensor& named) {
+    return std::none_of(names.begin(), names.end(),
+                        [&](const auto& rule) { return named.name.starts_with(rule.first); });
+  });
+  rename(tensors, names);
+}
+
 }  // namespace
 
 void start_from_weights(Training& t) {
@@ -26,7 +56,10 @@ void start_from_weights(Training& t) {
   auto tensors = read_weights(spec.file);
   rename(tensors, spec.remap);
   auto& model = t.engine->model();
-  const auto fit = take_weights(tensors, model.state(), last_layer(model));
+  const auto live = model.state();
+  const bool borrowed = are_of_another(tensors, model);
+  if (borrowed) take_borrowed(tensors, model);
+  const auto fit = take_weights(tensors, live, last_layer(model), borrowed ? model.own_part() : "");
   const auto problem = misfit(fit);
   const auto where = "model.weights: '" + spec.file + "' ";
   if (fit.taken.empty()) throw Error(Exit::data, where + "has no tensor that fits: " + problem);
@@ -35,6 +68,7 @@ void start_from_weights(Training& t) {
                                 "; 'remap' renames, and 'strict: false' takes what fits");
   log::info("weights: " + plural(static_cast<std::int64_t>(fit.taken.size()), "tensor") + " of " +
             spec.file);
+  if (borrowed) log::info("'" + model.own_part() + "', which such a file has not, starts anew");
   if (!fit.replaced.empty())
     log::info("the last layer starts anew, its shape is another there: " +
               join(fit.replaced, ", "));

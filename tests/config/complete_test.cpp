@@ -31,6 +31,21 @@ struct Part {
   }
 };
 
+struct Rate {
+  double to = 0.1;
+  std::optional<double> from;
+  static constexpr std::string_view shorthand = "to";
+  void fields(Fields& f) {
+    f("to", to, {.doc = "To."});
+    f("from", from, {.doc = "From."});
+  }
+};
+
+struct Rates {
+  Rate rate;
+  void fields(Fields& f) { f("rate", rate, {.doc = "Rate."}); }
+};
+
 struct Whole {
   std::optional<Part> part;
   std::vector<Part> parts;
@@ -61,6 +76,15 @@ TEST(Complete, GivesAnOptionalRecordItsOwnDefaults) {
 TEST(Complete, GivesRecordsOfAListTheirDefaults) {
   EXPECT_EQ(completed(R"({"parts": ["a"], "betas": []})"),
             "part: null\nparts:\n  - {file: a, strict: true, deep: null, names: {}}\nbetas: []\n");
+}
+
+TEST(Complete, LeavesARecordShortThatSaysNoMore) {
+  const auto rate = [](const nlohmann::json& value) {
+    return to_yaml(complete(to_node({{"rate", value}}), shape_of<Rates>(), {}));
+  };
+  EXPECT_EQ(rate(0.5), "rate: 0.5\n");
+  EXPECT_EQ(rate({{"to", 0.5}}), "rate: 0.5\n");
+  EXPECT_EQ(rate({{"from", 0.2}}), "rate: {to: 0.1, from: 0.2}\n");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "support/golden.h"
 #include "support/node.h"
+#include "train/stages.h"
 #include "train/step.h"
 
 namespace ddptrain {
@@ -64,7 +65,7 @@ Training training(const std::vector<double>& w, double lr, const char* loss,
   group.parameters = t.engine->model().named_parameters();
   t.optimizer = catalog<Optimizer>().build(fragment<Optimizer>({{"type", "sgd"}, {"lr", lr}}),
                                            std::vector<ParameterGroup>{group});
-  t.schedule = catalog<Schedule>().build(Choice<Schedule>("constant"), ScheduleContext{lr, {}});
+  t.stages = build_stages(t, layer_groups(t.engine->model()));
   t.length.global = 1;
   return t;
 }

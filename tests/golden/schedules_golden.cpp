@@ -5,10 +5,13 @@
 #include <map>
 
 #include "callbacks/callback.h"
+#include "config/decode.h"
+#include "optim/groups.h"
 #include "optim/schedule.h"
 #include "optim/spread.h"
 #include "support/golden.h"
 #include "support/node.h"
+#include "train/stages.h"
 
 namespace ddptrain::golden {
 namespace {
@@ -240,6 +243,49 @@ GOLDEN(schedules, fastai_fit_sgdr) {
                  {"like", "fastai"},
                  {"period", epochs},
                  {"mult", c.input.value("cycle_mult", 2)}});
+}
+
+/// A Training that has what its stages are made of: a model of as many layer groups, an optimiser.
+Training fine_tuning(const Case& c) {
+  Training t;
+  json layers = json::array();
+  for (std::int64_t i = 0; i < c.input.at("groups"); ++i)
+    layers.push_back({{"type", "linear"}, {"in", 2}, {"out", 2}});
+  const json recipe{{"type", "sequential"}, {"input", {2}}, {"layers", layers}};
+  t.engine = make_single_engine(
+      [&] { return catalog<Model>().build(fragment<Model>(recipe), ModelContext{}); },
+      EngineOptions{});
+  t.recipe.optimizer = fragment<Optimizer>({{"type", "adam"}, {"betas", {0.95, 0.99}}});
+  t.optimizer =
+      catalog<Optimizer>().build(t.recipe.optimizer, group_parameters(t.engine->model(), {}));
+  json spec{{"epochs", c.input.at("epochs")}};
+  for (const auto* key : {"freeze_epochs", "base_lr", "lr_mult", "pct_start", "div"})
+    if (c.input.contains(key)) spec[key] = c.input.at(key);
+  t.recipe.train.fine_tune = decode<FineTuneSpec>(to_node(spec));
+  t.length.per_epoch = c.input.at("steps_per_epoch");
+  return t;
+}
+
+GOLDEN(schedules, fastai_fine_tune) {
+  auto t = fine_tuning(c);
+  std::vector<std::vector<std::string>> patterns;
+  for (std::int64_t i = 0; i < c.input.at("groups"); ++i)
+    patterns.push_back({std::to_string(i) + ".*"});
+  t.stages = build_stages(t, layer_groups(t.engine->model(), patterns));
+  const auto& fits = c.expect.at("fits");
+  ASSERT_EQ(t.stages.size(), fits.size());
+  for (const auto& fit : fits) {
+    std::vector<double> rates, momenta;
+    for (std::int64_t step = 0; step < fit.at("steps"); ++step, ++t.position.step) {
+      const auto now = rates_of(t);
+      for (std::size_t g = 0; g < patterns.size(); ++g) {
+        rates.push_back(now.of({"", {}, 1, 1, g}));
+        momenta.push_back(now.momentum.value());
+      }
+    }
+    expect_fastai(rates, fit.at("lr"), "rate");
+    expect_fastai(momenta, fit.at("mom"), "momentum");
+  }
 }
 
 GOLDEN(schedules, torch_schedule) {

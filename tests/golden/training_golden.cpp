@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <sstream>
 
 #include "metrics/smooth_loss.h"
 #include "optim/groups.h"
@@ -13,6 +15,7 @@
 #include "support/golden.h"
 #include "support/node.h"
 #include "train/loop.h"
+#include "train/stages.h"
 
 namespace ddptrain {
 namespace {
@@ -61,10 +64,12 @@ class Record final : public Callback {
   struct Kept {
     std::vector<double> step_losses, train_losses, valid_losses, accuracies;
   };
-  explicit Record(Kept& kept) : kept_(kept) {}
+  Record(Kept& kept, const Training& training) : kept_(kept), training_(training) {}
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment == Moment::step_end) {
       kept_.step_losses.push_back(run.train_loss);
+      for (const auto& stage : training_.stages)  // fine_tune is two fits, each with its own mean
+        if (run.step == stage.first + 1) smooth_ = SmoothLoss();
       smooth_.add(run.train_loss);
     }
     if (moment != Moment::evaluated) return;
@@ -77,22 +82,38 @@ class Record final : public Callback {
 
  private:
   Kept& kept_;
+  const Training& training_;
   SmoothLoss smooth_;
 };
 
-/// fit(n, lr, wd=w), fit_one_cycle(n, lr), fit_flat_cos(n, lr, wd=w) as a recipe says them.
+/// fit(n, lr, wd=w), fit_one_cycle(n, lr), fit_flat_cos(n, lr, wd=w), fine_tune(n, lr) and
+/// fit_sgdr(cycles, epochs, lr) as a recipe says them; lr may be slice(first, last).
 struct Call {
   std::string name;
-  double epochs = 0, lr = 0;
+  double epochs = 0;
+  json lr;
   std::optional<double> weight_decay;
 };
 
+double whole_cycles(double cycles, double first) {
+  return first * (std::pow(2, cycles) - 1);  // each lasts twice as long as the one before
+}
+
 Call parse_call(const std::string& text) {
   Call call;
-  const auto open = text.find('('), comma = text.find(',');
+  const auto open = text.find('(');
+  auto comma = text.find(',');
   call.name = text.substr(0, open);
   call.epochs = std::stod(text.substr(open + 1));
-  call.lr = std::stod(text.substr(comma + 1));
+  if (call.name == "fit_sgdr") {
+    call.epochs = whole_cycles(call.epochs, std::stod(text.substr(comma + 1)));
+    comma = text.find(',', comma + 1);
+  }
+  if (const auto slice = text.find("slice("); slice != std::string::npos)
+    call.lr = {{"from", std::stod(text.substr(slice + 6))},
+               {"to", std::stod(text.substr(text.find(',', slice) + 1))}};
+  else
+    call.lr = std::stod(text.substr(comma + 1));
   if (const auto wd = text.find("wd="); wd != std::string::npos)
     call.weight_decay = std::stod(text.substr(wd + 3));
   return call;
@@ -113,10 +134,27 @@ json optimizer_of(const golden::Case& c, const Call& call) {
 
 json schedule_of(const Call& call, bool has_momentum) {
   if (call.name == "fit_flat_cos") return "flat_cosine";
+  if (call.name == "fit_sgdr")
+    return {{"type", "cosine_restarts"}, {"like", "fastai"}, {"period", "1 epochs"}, {"mult", 2}};
   if (call.name != "fit_one_cycle") return "constant";
   json schedule{{"type", "one_cycle"}};
   if (!has_momentum) schedule["moms"] = nullptr;
   return schedule;
+}
+
+/// The layer groups as patterns: "0,1,2" is ["0.*", "1.*"], since layer 2 has no parameters;
+/// without, one.
+json groups_of(const golden::Case& c) {
+  json groups = json::array();
+  for (const auto& text : c.input.value("groups", std::vector<std::string>{"*"})) {
+    json patterns = json::array();
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');)
+      if (word == "*" || std::string("015").find(word) != std::string::npos)
+        patterns.push_back(word == "*" ? word : word + ".*");
+    groups.push_back(std::move(patterns));
+  }
+  return groups;
 }
 
 json network() {
@@ -152,6 +190,12 @@ std::unique_ptr<Model> make_network() {
 void make_recipe(Training& t, const golden::Case& c, const Call& call) {
   auto& recipe = t.recipe;
   recipe.train.duration = epochs(call.epochs);
+  if (call.name == "fine_tune") {
+    recipe.train.fine_tune = FineTuneSpec{};
+    recipe.train.fine_tune->epochs = static_cast<std::int64_t>(call.epochs);
+    recipe.train.fine_tune->base_lr = call.lr;
+    recipe.train.freeze.train_bn = c.input.value("train_bn", true);
+  }
   recipe.eval.batch = Auto<std::int64_t>(c.input.at("batch").get<std::int64_t>());
   recipe.optimizer = fragment<Optimizer>(optimizer_of(c, call));
   json loss{{"type", "cross_entropy"}};
@@ -171,7 +215,8 @@ void make_data(Training& t, const golden::Case& c) {
   t.placement.batch.accumulate = t.placement.batch.global / micro;
   t.length.global = t.placement.batch.global;
   t.length.per_epoch = (t.data->size(Split::train) + t.length.global - 1) / t.length.global;
-  t.length.total = *in_steps(t.recipe.train.duration, t.length);
+  const auto steps = stage_steps(t.recipe, t.length);
+  t.length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
 }
 
 void make_optimisation(Training& t, const golden::Case& c, const Call& call) {
@@ -179,12 +224,11 @@ void make_optimisation(Training& t, const golden::Case& c, const Call& call) {
   options.numerics.parameters = at::kDouble;
   t.engine = make_single_engine(make_network, options);
   const auto common = common_options(t.recipe.optimizer);
-  t.optimizer = catalog<Optimizer>().build(t.recipe.optimizer,
-                                           group_parameters(t.engine->model(), common.no_decay));
-  const auto momentum = t.optimizer->momentum();
-  t.schedule =
-      catalog<Schedule>().build(fragment<Schedule>(schedule_of(call, momentum.has_value())),
-                                ScheduleContext{t.optimizer->lr(), momentum});
+  const auto groups = layer_groups(t.engine->model(), groups_of(c));
+  t.optimizer = catalog<Optimizer>().build(
+      t.recipe.optimizer, group_parameters(t.engine->model(), common.no_decay, groups));
+  t.recipe.schedule = fragment<Schedule>(schedule_of(call, t.optimizer->momentum().has_value()));
+  t.stages = build_stages(t, groups);
   if (c.input.contains("clip_norm"))
     t.clip =
         catalog<Clip>().build(fragment<Clip>({{"type", "norm"}, {"max", c.input.at("clip_norm")}}));
@@ -231,7 +275,7 @@ GOLDEN(training, fastai_learner) {
   make_data(t, c);
   make_optimisation(t, c, call);
   Record::Kept kept;
-  t.writers.push_back(std::make_unique<Record>(kept));
+  t.writers.push_back(std::make_unique<Record>(kept, t));
   train(t, {});
   auto wanted = window_losses(c, t);
   const bool left_over = wanted.size() < kept.step_losses.size();

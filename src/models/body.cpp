@@ -1,0 +1,25 @@
+#include "models/body.h"
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+void Body::take(const std::string& name, std::unique_ptr<Module> child) {
+  names[name + "."] = std::to_string(layers->children().size()) + ".";
+  layers->append(std::move(child));
+}
+
+void Body::divide(const std::vector<Module*>& modules, std::size_t first) {
+  const auto cut = modules.begin() + static_cast<std::ptrdiff_t>(first);
+  groups = {{modules.begin(), cut}, {cut, modules.end()}};
+}
+
+// What torchvision calls `features` is the body of most networks, and one group.
+Body Model::take_body() {
+  Body body;
+  body.take("features", take("features"));
+  body.groups = {body.layers->children()};
+  return body;
+}
+
+}  // namespace ddptrain
