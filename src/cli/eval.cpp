@@ -22,8 +22,9 @@ int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placem
     if (hooks.beat) hooks.beat(0, "evaluation");
   };
   alive();
-  auto training = build(recipe, placement, world);
-  restore_weights(training, load_checkpoint(run.checkpoint));
+  const auto checkpoint = load_checkpoint(run.checkpoint);
+  auto training = build(recipe, placement, world, fitted_state(checkpoint));
+  restore_weights(training, checkpoint);
   const auto values = evaluate(training, alive);
   if (world.rank == 0)
     for (const auto& [name, value] : values)

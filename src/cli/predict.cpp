@@ -80,7 +80,7 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
   auto world = join_world(recipe, placement, {});
   const auto checkpoint = load_checkpoint(run.checkpoint);
   const auto classes = class_names(checkpoint);
-  const auto data = build_data(recipe);
+  const auto data = build_data(recipe, fitted_state(checkpoint));
   auto facts = data->facts();
   facts.classes = classes;
   recipe.parallel.mode = Mode::none;

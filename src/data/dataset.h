@@ -28,6 +28,7 @@ struct DataContext {
   std::uint64_t seed = 0;
   bool skip_bad_samples = false;
   bool channels_last = false;
+  std::string fitted;  // a checkpoint's Dataset::state(): taken as it is; empty: fit now
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
@@ -52,6 +53,10 @@ class Dataset {
   /// weighted`.
   virtual std::int64_t label(Split split, std::int64_t index) const = 0;
   virtual std::vector<double> weights(Split) const { return {}; }
+  /// What was fitted on the training samples and a trained model relies on (a vocabulary,
+  /// statistics), as JSON text for the checkpoint; it comes back as DataContext::fitted where the
+  /// model is used again: resume, eval, predict. Empty: nothing is.
+  virtual std::string state() const { return {}; }
   /// A digest of what the samples are (names, sizes, labels), equal on every rank.
   virtual std::string digest() const = 0;
 };

@@ -120,11 +120,12 @@ ShardPlan shard_plan(const Training& t) {
   return shard_plan(t.section.loader, {batch.global, batch.accumulate, t.world->size});
 }
 
-std::unique_ptr<Dataset> build_data(const Recipe& recipe) {
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted) {
   DataContext context;
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last;
+  context.fitted = fitted;
   provide(recipe.data);
   return catalog<Dataset>().build(recipe.data, context);
 }
@@ -138,13 +139,14 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
   return make_single_engine(factory, options);
 }
 
-Training build(const Recipe& recipe, const Placement& placement, World& world) {
+Training build(const Recipe& recipe, const Placement& placement, World& world,
+               const std::string& fitted) {
   Training t;
   t.recipe = recipe;
   t.placement = placement;
   t.world = &world;
   t.section = decode<DataSection>(recipe.data.node());
-  t.data = build_data(recipe);
+  t.data = build_data(recipe, fitted);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   t.sampler = make_sampler(t);

@@ -6,15 +6,17 @@
 
 namespace ddptrain {
 
-/// Builds what a recipe names, on this rank. The recipe is resolved; the world has met. Errors of
-/// the data are Exit::data, of values that only building can refuse Exit::recipe.
-Training build(const Recipe& recipe, const Placement& placement, World& world);
+/// Builds what a recipe names, on this rank. The recipe is resolved; the world has met. `fitted` is
+/// what a checkpoint keeps of the data (train/state.h), empty at the start of a run. Errors of the
+/// data are Exit::data, of values that only building can refuse Exit::recipe.
+Training build(const Recipe& recipe, const Placement& placement, World& world,
+               const std::string& fitted = {});
 
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);
 
 /// The parts that eval, predict and export need without a Training.
-std::unique_ptr<Dataset> build_data(const Recipe& recipe);
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted = {});
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
                                      const DataFacts& facts);
 

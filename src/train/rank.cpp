@@ -82,11 +82,15 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   agree(world, "the recipe", job.recipe_text);
   const auto folder = shared_folder(job, world);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
-  auto training = build(job.recipe, job.placement, world);
-  if (job.checkpoint)
-    restore(training, load_checkpoint(*job.checkpoint));
+  std::optional<Checkpoint> checkpoint;
+  if (job.checkpoint) checkpoint = load_checkpoint(*job.checkpoint);
+  auto training = build(job.recipe, job.placement, world,
+                        checkpoint ? fitted_state(*checkpoint) : std::string());
+  if (checkpoint)
+    restore(training, *checkpoint);
   else
     start_from_weights(training);
+  checkpoint.reset();
   if (world.rank == 0) {
     note_data(folder, training.data->digest());
     training.writers = make_writers(training, folder);

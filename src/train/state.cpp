@@ -114,6 +114,7 @@ Checkpoint capture(const Training& t) {
   state["seed"] = t.recipe.seed;
   state["classes"] = t.data->facts().classes;
   state["data"] = t.data->digest();
+  if (const auto fitted = t.data->state(); !fitted.empty()) state["fitted"] = Json::parse(fitted);
   state["steps_per_epoch"] = t.length.per_epoch;
   state["nominal"] = t.nominal;
   state["lr_factor"] = t.control.lr_factor;
@@ -139,6 +140,12 @@ void restore_weights(Training& t, const Checkpoint& checkpoint) {
 
 std::vector<std::string> class_names(const Checkpoint& checkpoint) {
   return Json::parse(checkpoint.state).at("classes").get<std::vector<std::string>>();
+}
+
+std::string fitted_state(const Checkpoint& checkpoint) {
+  const auto state = Json::parse(checkpoint.state);
+  const auto found = state.find("fitted");
+  return found == state.end() ? std::string() : found->dump();
 }
 
 void restore(Training& t, const Checkpoint& checkpoint) {

@@ -22,4 +22,7 @@ void restore_weights(Training& training, const Checkpoint& checkpoint);
 /// Names of the classes that a checkpoint's model tells apart.
 std::vector<std::string> class_names(const Checkpoint& checkpoint);
 
+/// What the run's data was fitted to (Dataset::state()), empty where there is nothing.
+std::string fitted_state(const Checkpoint& checkpoint);
+
 }  // namespace ddptrain
