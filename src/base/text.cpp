@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace ddptrain {
 
@@ -145,10 +146,22 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+/// Are there eight bytes, each of them a character? Most text is made of such, or nearly.
+bool is_ascii_word(std::string_view text, std::size_t at) {
+  std::uint64_t word = 0;
+  if (text.size() - at < sizeof word) return false;
+  std::memcpy(&word, text.data() + at, sizeof word);
+  return (word & 0x8080808080808080U) == 0;
+}
+
 }  // namespace
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
+    if (is_ascii_word(text, at)) {
+      at += sizeof(std::uint64_t);
+      continue;
+    }
     const auto length = utf8_length(text.substr(at));
     if (length == 0) return at;
     at += length;

@@ -1,5 +1,5 @@
-// A small strict CSV reader (RFC 4180) for files that people write: a header names the columns, and
-// whatever is wrong names row and column. Torch-free.
+// CSV files (RFC 4180, UTF-8) with a header that names the columns. The file stays mapped, cells
+// are views into it, and whatever is wrong names file, line and column. Torch-free.
 #pragma once
 
 #include <optional>
@@ -7,28 +7,42 @@
 #include <string_view>
 #include <vector>
 
+#include "data/csv_index.h"
+#include "data/mapped_file.h"
+
 namespace ddptrain {
 
-/// Rows count from 1 as lines of the file do, the header being row 1.
+/// Lines end in LF or CR LF; the last one need not. Blanks belong to the cells, as in pandas. Rows
+/// count from 0 below the header; messages say the line of the file, the header's being 1.
 class Csv {
  public:
-  /// Reads a file. Throws an Error (Exit::data) that names it: text that is not UTF-8, a quote that
-  /// does not close, a row with too few or too many fields, a column named twice, no rows.
+  /// Reads a file. Throws an Error (Exit::data) that names it, line and column: text that is not
+  /// UTF-8, a NUL byte, a quote that does not close, a row with too few or too many fields, a
+  /// column named twice, no rows.
   explicit Csv(const std::string& path);
+  Csv(const Csv&) = delete;
+  Csv& operator=(const Csv&) = delete;
 
   const std::vector<std::string>& header() const { return header_; }
-  std::size_t rows() const { return rows_.size(); }
+  std::size_t rows() const { return index_.records() - 1; }
   std::optional<std::size_t> column(std::string_view name) const;
   std::size_t required_column(std::string_view name) const;
-  const std::string& at(std::size_t row, std::size_t column) const { return rows_[row][column]; }
+  /// A cell without its quotes, doubled ones single; the view lives as long as this object.
+  std::string_view cell(std::size_t row, std::size_t column) const {
+    return index_.cell(row + 1, column);
+  }
+  std::string at(std::size_t row, std::size_t column) const {
+    return std::string(cell(row, column));
+  }
   /// An error about a value: "labels.csv:12: column 'label': empty".
   [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& what) const;
 
  private:
   std::string path_;
+  MappedFile file_;
+  std::string_view text_;  // without a byte order mark
+  CsvIndex index_;
   std::vector<std::string> header_;
-  std::vector<std::vector<std::string>> rows_;
-  std::vector<int> lines_;  // where each row begins
 };
 
 }  // namespace ddptrain

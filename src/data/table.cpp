@@ -285,7 +285,7 @@ class Preparation {
       labels_.emplace(name, static_cast<std::int64_t>(labels_.size()));
   }
 
-  const std::string& target_cell(std::size_t row) const {
+  std::string target_cell(std::size_t row) const {
     if (missing(row, target_)) csv_.fail(row, target_, "the target is missing");
     return csv_.at(row, target_);
   }

@@ -61,5 +61,15 @@ TEST(Utf8, CountsCharactersAndFindsTheFirstBadByte) {
   EXPECT_EQ(find_invalid_utf8("a\xE2\x82"), 1u) << "cut short";
 }
 
+TEST(Utf8, IsFoundInvalidAtEveryPlaceOfALongText) {
+  for (std::size_t at = 0; at < 40; ++at) {
+    std::string text(40, 'a');
+    EXPECT_FALSE(find_invalid_utf8(text.substr(0, at)));
+    text[at] = static_cast<char>(0xe9);
+    EXPECT_EQ(find_invalid_utf8(text), at);
+    EXPECT_FALSE(find_invalid_utf8(std::string(at, 'a') + "\xc3\xa9" + std::string(40, 'a')));
+  }
+}
+
 }  // namespace
 }  // namespace ddptrain

@@ -41,17 +41,93 @@ TEST(Csv, ReadsQuotedFieldsLineEndsAndAByteOrderMark) {
 }
 
 TEST(Csv, NamesWhatIsWrongAndWhere) {
-  EXPECT_EQ(problem("path,label\na,b\nc\n"), ":3: 1 field where the header has 2");
-  EXPECT_EQ(problem("path,label\na,b,c\n"), ":2: 3 fields where the header has 2");
-  EXPECT_EQ(problem("path,label\n\na,b\n"), ":2: 1 field where the header has 2");
-  EXPECT_EQ(problem("path,label\na,\"b\n"), ":2: column 2: a quote that is not closed");
-  EXPECT_EQ(problem("path,label\na,\"b\"c\n"), ":2: column 2: text after the closing quote");
-  EXPECT_EQ(problem("path,label\na,b\"c\n"), ":2: column 2: a quote inside of an unquoted field");
-  EXPECT_EQ(problem("path,path\na,b\n"), ":1: two columns are called 'path'");
+  EXPECT_EQ(problem("path,label\na,b\nc\n"), ":3: column 'label': 1 field where the header has 2");
+  EXPECT_EQ(problem("path,label\na,b,c\n"), ":2: column 3: 3 fields where the header has 2");
+  EXPECT_EQ(problem("path,label\n\na,b\n"),
+            ":2: column 'label': 1 field where the header has 2 (an empty line)");
+  EXPECT_EQ(problem("path,label\na,\"b\"c\n"), ":2: column 'label': text after the closing quote");
+  EXPECT_EQ(problem("path,label\na,b\"c\n"),
+            ":2: column 'label': a quote inside of an unquoted field");
+  EXPECT_EQ(problem("path,label\na, \"b\"\n"),
+            ":2: column 'label': a quote inside of an unquoted field");
+  EXPECT_EQ(problem("path,label\ra,b\r"),
+            ":1: column 2: a carriage return that ends no line; end lines in LF or CR LF, or quote "
+            "the field");
+}
+
+TEST(Csv, SaysWhereAnUnclosedQuoteOpened) {
+  EXPECT_EQ(problem("path,\"a \"\"b\"\"\"\na,\"b\n"),
+            ":2: column 'a \"b\"': a quote that is not closed");
+  EXPECT_EQ(problem("path,label\na,\"b\n"), ":2: column 'label': a quote that is not closed");
+  EXPECT_EQ(problem("path,label\n\"x\ny\",b\n\"a\"\"\nc,d\ne,f\n"),
+            ":4: column 'path': a quote that is not closed");
+  EXPECT_EQ(problem("\"path,label\na,b\n"), ":1: column 1: a quote that is not closed");
+}
+
+TEST(Csv, NamesWhatIsWrongWithAHeader) {
+  EXPECT_EQ(problem("label,path,label\na,b,c\n"), ":1: columns 1 and 3 are both called 'label'");
   EXPECT_EQ(problem("file,label\na,b\n"), ":1: no column 'path'; there are 'file', 'label'");
   EXPECT_EQ(problem("path,label\n"), ": no rows below the header");
-  EXPECT_EQ(problem(""), ": no rows below the header");
-  EXPECT_EQ(problem("path,label\n\xff,b\n"), ": not UTF-8 text (byte 12)");
+  EXPECT_EQ(problem("path,label"), ": no rows below the header");
+  EXPECT_EQ(problem("\xef\xbb\xbf"), ": no header");
+}
+
+TEST(Csv, RefusesAnEmptyFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("a.csv", "");
+  try {
+    Csv csv(path);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), "'" + path + "' is empty");
+  }
+}
+
+TEST(Csv, NamesLineAndColumnOfBytesThatAreNoText) {
+  EXPECT_EQ(problem("path,label\na,b\n\"c\nd\",\xe9t\xe9\n"),
+            ":4: column 'label': the byte 0xe9 is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(problem("p\xfcth,label\na,b\n"),
+            ":1: column 1: the byte 0xfc is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(problem(std::string_view("path,label\na,b\0\n", 16)), ":2: column 'label': a NUL byte");
+  for (const auto* mark : {"\xff\xfe", "\xfe\xff"})
+    EXPECT_EQ(problem(std::string(mark) + "p"),
+              ":1: column 1: UTF-16 text, as its byte order mark says; save it as UTF-8");
+}
+
+TEST(Csv, KeepsBlanksEmptyCellsAndTheLastLineWithoutAnEnd) {
+  const TemporaryFolder folder;
+  const Csv csv(folder.write("a.csv", "a,b,c\n x ,,\"\"\n,\"\"\"\",\" \"\r\n1,2,3"));
+  const std::vector<std::vector<std::string>> expected{
+      {" x ", "", ""}, {"", "\"", " "}, {"1", "2", "3"}};
+  ASSERT_EQ(csv.rows(), expected.size());
+  for (std::size_t row = 0; row < csv.rows(); ++row)
+    for (std::size_t column = 0; column < 3; ++column)
+      EXPECT_EQ(csv.cell(row, column), expected[row][column]) << row << " " << column;
+}
+
+TEST(Csv, OfOneColumnMayHaveEmptyLines) {
+  const TemporaryFolder folder;
+  const Csv csv(folder.write("a.csv", "a\n\nb\n"));
+  ASSERT_EQ(csv.rows(), 2);
+  EXPECT_EQ(csv.at(0, 0), "");
+  EXPECT_EQ(csv.at(1, 0), "b");
+}
+
+/// Cells of every length at every place of an eight-byte word, some quoted.
+TEST(Csv, ReadsCellsWhereverTheyStand) {
+  const TemporaryFolder folder;
+  std::string text = "a,b,c\n";
+  std::vector<std::string> expected;
+  for (std::size_t i = 0; i < 3 * 400; ++i) {
+    const std::string cell(i * 7 % 23, static_cast<char>('a' + i % 26));
+    expected.push_back(i % 5 == 0 ? cell + "\",\r\n" + cell : cell);
+    text += i % 5 == 0 ? "\"" + cell + "\"\",\r\n" + cell + "\"" : cell;
+    text += i % 3 < 2 ? "," : i % 2 == 0 ? "\n" : "\r\n";
+  }
+  const Csv csv(folder.write("a.csv", text));
+  ASSERT_EQ(csv.rows(), 400);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(csv.cell(i / 3, i % 3), expected[i]) << i;
 }
 
 }  // namespace
