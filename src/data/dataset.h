@@ -28,7 +28,7 @@ struct DataContext {
   std::uint64_t seed = 0;
   bool skip_bad_samples = false;
   bool channels_last = false;
-  std::string fitted;  // a checkpoint's Dataset::state(): taken as it is; empty: fit now
+  std::string fitted = {};  // a checkpoint's Dataset::state(): taken as it is; empty: fit now
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
