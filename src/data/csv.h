@@ -23,6 +23,7 @@ class Csv {
   Csv(const Csv&) = delete;
   Csv& operator=(const Csv&) = delete;
 
+  const std::string& path() const { return path_; }
   const std::vector<std::string>& header() const { return header_; }
   std::size_t rows() const { return index_.records() - 1; }
   std::optional<std::size_t> column(std::string_view name) const;

@@ -28,9 +28,9 @@ class CsvTable final : public Dataset {
       : file_(options.file),
         table_(read_table(options)),
         digest_(digest_file(DigestKind::sha256, file_)) {
-    facts_.classes = table_.target_classes;
-    facts_.sample = {static_cast<std::int64_t>(table_.continuous.size())};
-    for (const auto& column : table_.categories)
+    facts_.classes = table_.fit.target_classes;
+    facts_.sample = {static_cast<std::int64_t>(table_.fit.continuous.size())};
+    for (const auto& column : table_.fit.categories)
       facts_.cardinalities.push_back(static_cast<std::int64_t>(column.classes.size()));
   }
 
@@ -75,8 +75,8 @@ class CsvTable final : public Dataset {
 
  private:
   const TableRows& of(Split split) const { return table_.splits[static_cast<std::size_t>(split)]; }
-  std::int64_t codes() const { return static_cast<std::int64_t>(table_.categories.size()); }
-  std::int64_t numbers() const { return static_cast<std::int64_t>(table_.continuous.size()); }
+  std::int64_t codes() const { return static_cast<std::int64_t>(table_.fit.categories.size()); }
+  std::int64_t numbers() const { return static_cast<std::int64_t>(table_.fit.continuous.size()); }
 
   std::string file_;
   Table table_;

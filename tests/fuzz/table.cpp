@@ -11,11 +11,11 @@ namespace {
 void check(const Table& table) {
   for (const auto& split : table.splits) {
     const auto rows = split.rows.size();
-    fuzz::claim(split.categories.size() == rows * table.categories.size(), "a code for each");
-    fuzz::claim(split.continuous.size() == rows * table.continuous.size(), "a number for each");
+    fuzz::claim(split.categories.size() == rows * table.fit.categories.size(), "a code for each");
+    fuzz::claim(split.continuous.size() == rows * table.fit.continuous.size(), "a number for each");
     fuzz::claim(split.labels.size() + split.numbers.size() == rows, "a target for each");
     for (std::size_t i = 0; i < split.categories.size(); ++i) {
-      const auto& classes = table.categories[i % table.categories.size()].classes;
+      const auto& classes = table.fit.categories[i % table.fit.categories.size()].classes;
       fuzz::claim(split.categories[i] >= 0 &&
                       split.categories[i] < static_cast<std::int64_t>(classes.size()),
                   "codes are classes");
@@ -31,7 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   options.file = file.path();
   options.target = "y";
   try {
-    check(read_table(options));
+    const auto table = read_table(options);
+    check(table);
+    const auto again = read_table(options, to_json(table.fit, options));
+    fuzz::claim(again.splits[1].continuous == table.splits[1].continuous, "what is kept is exact");
   } catch (const Error& error) {
     fuzz::claim(error.code() == Exit::data || error.code() == Exit::recipe, "said as it is");
   }

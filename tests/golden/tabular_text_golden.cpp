@@ -67,7 +67,7 @@ json recipe_of(const Case& c, const std::string& file) {
   return recipe;
 }
 
-void expect_columns(const Table& table, const json& expect) {
+void expect_columns(const TableFit& table, const json& expect) {
   json categories, continuous, classes, sizes, fill = json::object();
   for (const auto& column : table.categories) {
     categories.push_back(column.name);
@@ -133,7 +133,7 @@ GOLDEN(tabular_text, tabular) {
   expect_close(flat(valid.inputs[1].sum(0, false, at::kDouble)),
                numbers(c.expect.at("valid_continuous_sums")), 2e-6, 1e-3, "sums of numbers");
   recipe.erase("type");
-  expect_columns(read_table(decode<TableOptions>(to_node(recipe))), c.expect);
+  expect_columns(read_table(decode<TableOptions>(to_node(recipe))).fit, c.expect);
 }
 
 GOLDEN(tabular_text, embedding_size) {

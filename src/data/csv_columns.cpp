@@ -1,0 +1,164 @@
+#include "data/csv_columns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "base/text.h"
+#include "data/dictionary.h"
+
+namespace ddptrain {
+namespace {
+
+/// Cells of one block of rows and the text they stand in stay in the second-level cache.
+constexpr std::size_t block_rows = 1024;
+
+/// Up to 15 digits, which a double holds exactly; -1 for anything else.
+double small_integer(std::string_view cell) {
+  if (cell.empty() || cell.size() > 15) return -1;
+  std::int64_t value = 0;
+  for (const char c : cell) {
+    if (c < '0' || c > '9') return -1;
+    value = 10 * value + (c - '0');
+  }
+  return static_cast<double>(value);
+}
+
+/// What from_chars calls out of range: too large, or so small that little or nothing is left of it.
+CellNumber beyond_double(std::string_view cell) {
+  const double value = std::strtod(std::string(cell).c_str(), nullptr);
+  return {std::isinf(value) ? CellNumber::too_large : CellNumber::number, value};
+}
+
+class Reader {
+ public:
+  Reader(const Csv& csv, std::size_t column, ColumnKind kind,
+         const std::vector<std::string>& missing)
+      : csv_(csv), column_(column), asked_(kind), missing_(missing) {
+    const auto is_number = [](const auto& text) {
+      return cell_number(text).is == CellNumber::number;
+    };
+    numeric_missing_ = std::any_of(missing.begin(), missing.end(), is_number);
+    made_.kind = kind == ColumnKind::names ? ColumnKind::names : ColumnKind::numbers;
+    if (made_.kind == ColumnKind::names) begin_names();
+  }
+
+  void read(std::size_t first, std::size_t last) {
+    if (made_.kind == ColumnKind::numbers && read_numbers(first, last)) return;
+    if (made_.kind == ColumnKind::numbers) {
+      begin_names();
+      first = 0;
+    }
+    read_names(first, last);
+  }
+
+  CsvColumn result() {
+    if (asked_ == ColumnKind::automatic && made_.kind == ColumnKind::numbers) check_range();
+    return std::move(made_);
+  }
+
+ private:
+  bool is_missing(std::string_view cell) const {
+    return std::find(missing_.begin(), missing_.end(), cell) != missing_.end();
+  }
+
+  /// False where an automatic column turns out to be one of names.
+  bool read_numbers(std::size_t first, std::size_t last) {
+    for (std::size_t row = first; row < last; ++row) {
+      const auto cell = csv_.cell(row, column_);
+      auto number = cell_number(cell);
+      if ((number.is != CellNumber::number || numeric_missing_) && is_missing(cell))
+        number = {CellNumber::number, std::numeric_limits<double>::quiet_NaN()};
+      if (number.is == CellNumber::other && asked_ == ColumnKind::automatic) return false;
+      if (number.is != CellNumber::number && !postponed(row, number)) fail(row, number);
+      made_.numbers.push_back(number.value);
+    }
+    return true;
+  }
+
+  /// A column of names may hold what looks like too large a number.
+  bool postponed(std::size_t row, const CellNumber& number) {
+    if (asked_ != ColumnKind::automatic || number.is != CellNumber::too_large) return false;
+    if (too_large_ == nowhere) too_large_ = row;
+    return true;
+  }
+
+  void check_range() const {
+    if (too_large_ != nowhere) fail(too_large_, {CellNumber::too_large, 0});
+  }
+
+  [[noreturn]] void fail(std::size_t row, const CellNumber& number) const {
+    const auto cell = "'" + csv_.at(row, column_) + "'";
+    if (number.is == CellNumber::too_large)
+      csv_.fail(row, column_, cell + " is larger than a float can hold (3.4e38)");
+    csv_.fail(row, column_,
+              cell + " is not a number; if it stands for a missing one, list it in data.missing");
+  }
+
+  void begin_names() {
+    made_ = {ColumnKind::names, {}, {}, {}};
+    for (const auto& spelling : missing_) codes_.find_or_add(spelling, -1);
+  }
+
+  void read_names(std::size_t first, std::size_t last) {
+    for (std::size_t row = first; row < last; ++row) {
+      const auto cell = csv_.cell(row, column_);
+      const auto fresh = static_cast<std::int32_t>(made_.names.size());
+      const auto code = codes_.find_or_add(cell, fresh);
+      if (code == fresh) made_.names.push_back(cell);
+      made_.codes.push_back(code);
+    }
+  }
+
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
+  const Csv& csv_;
+  std::size_t column_;
+  ColumnKind asked_;
+  const std::vector<std::string>& missing_;
+  bool numeric_missing_ = false;
+  std::size_t too_large_ = nowhere;  // the first row that is
+  Dictionary codes_;
+  CsvColumn made_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& pandas_missing() {
+  static const std::vector<std::string> spellings{
+      "",     "#N/A",   "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN",
+      "-nan", "1.#IND", "1.#QNAN",  "<NA>", "N/A",     "NA",       "NULL",
+      "NaN",  "None",   "n/a",      "nan",  "null"};
+  return spellings;
+}
+
+CellNumber cell_number(std::string_view cell) {
+  if (const double value = small_integer(cell); value >= 0) return {CellNumber::number, value};
+  cell = trim(cell);
+  if (cell.starts_with('+') && !cell.starts_with("+-")) cell.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error == std::errc::invalid_argument || end != cell.data() + cell.size()) return {};
+  if (error == std::errc::result_out_of_range) return beyond_double(cell);
+  if (std::isnan(value)) return {};
+  if (std::abs(value) > std::numeric_limits<float>::max()) return {CellNumber::too_large, value};
+  return {CellNumber::number, value};
+}
+
+std::vector<CsvColumn> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
+                                    const std::vector<ColumnKind>& kinds,
+                                    const std::vector<std::string>& missing) {
+  std::vector<Reader> readers;
+  readers.reserve(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    readers.emplace_back(csv, columns[i], kinds.at(i), missing);
+  for (std::size_t first = 0; first < csv.rows(); first += block_rows)
+    for (auto& reader : readers) reader.read(first, std::min(first + block_rows, csv.rows()));
+  std::vector<CsvColumn> made;
+  for (auto& reader : readers) made.push_back(reader.result());
+  return made;
+}
+
+}  // namespace ddptrain
