@@ -1,10 +1,12 @@
-// `predict RUN FOLDER`: a CSV of path, label and the probability of each class, in data order.
+// `predict RUN INPUT`: a CSV of what each sample is called, its label and the probability of each
+// class, or its value in a regression, in data order.
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/argmax.h>
 #include <ATen/ops/softmax.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <span>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -20,7 +22,7 @@
 namespace ddptrain {
 namespace {
 
-/// The run's own data section with other files: every picture below a folder, labels unknown.
+/// Every picture below a folder, through the run's transforms: what data sets of pictures predict.
 Choice<Dataset> pictures_of(const Recipe& recipe, const std::string& folder) {
   auto node =
       Node::map({{"type", {}, Node::scalar("pictures")}, {"root", {}, Node::quoted_text(folder)}});
@@ -38,25 +40,33 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string header(const std::vector<std::string>& classes) {
-  std::string line = "path,label";
-  for (const auto& name : classes) line += "," + csv_field(name);
+std::string header(const std::string& name, const std::vector<std::string>& classes) {
+  std::string line = name + (classes.empty() ? ",value" : ",label");
+  for (const auto& each : classes) line += "," + csv_field(each);
   return line + "\n";
+}
+
+/// What follows a sample's name, from its row of outputs.
+std::string prediction(std::span<const double> output, const std::vector<std::string>& classes) {
+  std::string text;
+  if (!classes.empty()) {
+    const auto best = std::max_element(output.begin(), output.end()) - output.begin();
+    text += "," + csv_field(classes.at(static_cast<std::size_t>(best)));
+  }
+  for (const double number : output) text += "," + format_number(number);
+  return text;
 }
 
 std::string rows(const Dataset& data, const Batch& batch, const at::Tensor& output,
                  const std::vector<std::string>& classes) {
-  const auto probabilities = at::softmax(output.to(at::kDouble), 1);
-  const auto best = at::argmax(probabilities, 1);
+  auto numbers = output.to(at::kDouble).reshape({batch.rows, -1});
+  if (!classes.empty()) numbers = at::softmax(numbers, 1);
+  numbers = numbers.contiguous();
+  const auto width = static_cast<std::size_t>(numbers.size(1));
   std::string text;
-  for (std::int64_t row = 0; row < batch.rows; ++row) {
-    const auto label = static_cast<std::size_t>(best[row].item<std::int64_t>());
-    text +=
-        csv_field(data.sample_name(Split::valid, batch.indices.at(static_cast<std::size_t>(row))));
-    text += "," + csv_field(classes.at(label));
-    for (std::int64_t c = 0; c < probabilities.size(1); ++c)
-      text += "," + format_number(probabilities[row][c].item<double>());
-    text += "\n";
+  for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows); ++row) {
+    text += csv_field(data.sample_name(Split::valid, batch.indices.at(row)));
+    text += prediction({numbers.const_data_ptr<double>() + row * width, width}, classes) + "\n";
   }
   return text;
 }
@@ -75,12 +85,13 @@ EpochPlan all_in_order(const Dataset& data, std::int64_t batch) {
   return plan;
 }
 
-std::string predictions(const SavedRun& run, Recipe recipe, const Placement& placement) {
+std::string predictions(const SavedRun& run, Recipe recipe, const Placement& placement,
+                        const std::string& input) {
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, {});
   const auto checkpoint = load_checkpoint(run.checkpoint);
   const auto classes = class_names(checkpoint);
-  const auto data = build_data(recipe, fitted_state(checkpoint));
+  const auto data = build_data(recipe, fitted_state(checkpoint), input);
   auto facts = data->facts();
   facts.classes = classes;
   recipe.parallel.mode = Mode::none;
@@ -91,7 +102,7 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
   const auto loader = make_loader(*data, {.split = Split::valid, .workers = placement.threads});
   loader->start(std::move(plan));
   const at::NoGradGuard no_grad;
-  std::string text = header(classes);
+  std::string text = header(data->name_kind(), classes);
   for (std::size_t i = 0; i < batches; ++i) {
     const auto batch = loader->next();
     text += rows(*data, batch, engine->evaluate(batch).cpu(), classes);
@@ -106,9 +117,11 @@ int predict(const Arguments& arguments) {
   run.recipe.parallel.devices = {};
   run.recipe.batch = {};
   run.recipe.batch.global = run.recipe.eval.batch.value.value_or(64);
-  run.recipe.data = pictures_of(run.recipe, arguments.words[1]);
+  const auto& input = arguments.words[1];
+  const bool by_itself = catalog<Dataset>().find(run.recipe.data.type())->has("unlabelled");
+  if (!by_itself) run.recipe.data = pictures_of(run.recipe, input);
   const auto placement = place(run.recipe, {});
-  const auto text = predictions(run, resolved(run.recipe, placement), placement);
+  const auto text = predictions(run, resolved(run.recipe, placement), placement, input);
   if (arguments.has("--output"))
     write_atomically(arguments.value("--output"), text);
   else
@@ -121,8 +134,10 @@ int predict(const Arguments& arguments) {
 Verb predict_verb() {
   return {
       .name = "predict",
-      .usage = "RUN_FOLDER FOLDER",
-      .summary = "a CSV of path, label and probabilities for every picture below a folder",
+      .usage = "RUN_FOLDER INPUT",
+      .summary =
+          "a CSV of label and probabilities, or value, for every picture below a folder or "
+          "row of a table",
       .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
                 {"--output", "FILE", "write there instead of stdout"}},
       .min_words = 2,

@@ -24,10 +24,11 @@ struct CsvTableOptions {
 /// have no columns.
 class CsvTable final : public Dataset {
  public:
-  explicit CsvTable(const TableOptions& options)
-      : file_(options.file),
-        table_(read_table(options)),
-        digest_(digest_file(DigestKind::sha256, file_)) {
+  CsvTable(const TableOptions& options, Table table, bool labelled)
+      : options_(options),
+        table_(std::move(table)),
+        labelled_(labelled),
+        digest_(digest_file(DigestKind::sha256, options.file)) {
     facts_.classes = table_.fit.target_classes;
     facts_.sample = {static_cast<std::int64_t>(table_.fit.continuous.size())};
     for (const auto& column : table_.fit.categories)
@@ -57,6 +58,7 @@ class CsvTable final : public Dataset {
     std::copy_n(from.continuous.data() + index * numbers(), numbers(),
                 batch.inputs[1].mutable_data_ptr<float>() + row * numbers());
     const auto i = static_cast<std::size_t>(index);
+    if (!labelled_) return true;
     if (facts_.classes.empty())
       batch.targets[0].mutable_data_ptr<float>()[row] = from.numbers[i];
     else
@@ -66,11 +68,15 @@ class CsvTable final : public Dataset {
 
   /// Rows count from 0 below the header.
   std::string sample_name(Split split, std::int64_t index) const override {
-    return file_ + " row " + std::to_string(of(split).rows.at(static_cast<std::size_t>(index)));
+    const auto row = std::to_string(of(split).rows.at(static_cast<std::size_t>(index)));
+    return labelled_ ? options_.file + " row " + row : row;
   }
+  std::string name_kind() const override { return "row"; }
   std::int64_t label(Split split, std::int64_t index) const override {
-    return facts_.classes.empty() ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
+    const bool none = facts_.classes.empty() || !labelled_;
+    return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
   }
+  std::string state() const override { return to_json(table_.fit, options_); }
   std::string digest() const override { return digest_; }
 
  private:
@@ -78,20 +84,29 @@ class CsvTable final : public Dataset {
   std::int64_t codes() const { return static_cast<std::int64_t>(table_.fit.categories.size()); }
   std::int64_t numbers() const { return static_cast<std::int64_t>(table_.fit.continuous.size()); }
 
-  std::string file_;
+  TableOptions options_;
   Table table_;
+  bool labelled_;
   std::string digest_;
   DataFacts facts_;
 };
+
+std::unique_ptr<Dataset> make_table(TableOptions options, const DataContext& context) {
+  if (context.unlabelled.empty())
+    return std::make_unique<CsvTable>(options, read_table(options, context.fitted), true);
+  options.file = context.unlabelled;
+  return std::make_unique<CsvTable>(options, read_unlabelled_table(options, context.fitted), false);
+}
 
 }  // namespace
 
 Entry<Dataset> csv_table_dataset() {
   return entry<Dataset, CsvTableOptions>(
       "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalised.",
-      [](const CsvTableOptions& options, const DataContext&) -> std::unique_ptr<Dataset> {
-        return std::make_unique<CsvTable>(options.table);
-      });
+      [](const CsvTableOptions& options, const DataContext& context) {
+        return make_table(options.table, context);
+      },
+      {"unlabelled"});
 }
 
 }  // namespace ddptrain

@@ -28,7 +28,9 @@ struct DataContext {
   std::uint64_t seed = 0;
   bool skip_bad_samples = false;
   bool channels_last = false;
-  std::string fitted = {};  // a checkpoint's Dataset::state(): taken as it is; empty: fit now
+  std::string fitted = {};      // a checkpoint's Dataset::state(): taken as it is; empty: fit now
+  std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
+                                // the section's own, its samples valid ones of unknown labels
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
@@ -49,6 +51,8 @@ class Dataset {
                     std::int64_t row) const = 0;
   /// A name of a sample for messages and predictions: its path.
   virtual std::string sample_name(Split split, std::int64_t index) const = 0;
+  /// What that name is: the first column of predictions.
+  virtual std::string name_kind() const { return "path"; }
   /// The label of a sample without loading it, -1 when unknown; weights of samples for `sampler:
   /// weighted`.
   virtual std::int64_t label(Split split, std::int64_t index) const = 0;

@@ -120,12 +120,14 @@ ShardPlan shard_plan(const Training& t) {
   return shard_plan(t.section.loader, {batch.global, batch.accumulate, t.world->size});
 }
 
-std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted) {
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted,
+                                    const std::string& unlabelled) {
   DataContext context;
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last;
   context.fitted = fitted;
+  context.unlabelled = unlabelled;
   provide(recipe.data);
   return catalog<Dataset>().build(recipe.data, context);
 }

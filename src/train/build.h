@@ -16,7 +16,8 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
 ShardPlan shard_plan(const Training& training);
 
 /// The parts that eval, predict and export need without a Training.
-std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted = {});
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted = {},
+                                    const std::string& unlabelled = {});
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
                                      const DataFacts& facts);
 
