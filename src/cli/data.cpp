@@ -1,9 +1,10 @@
-// `data get|check|stats RECIPE` and `data make shapes FOLDER`.
+// `data get|check|stats RECIPE` and `data make shapes|table FOLDER`.
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/verb.h"
+#include "data/houses.h"
 #include "data/shapes.h"
 #include "recipe/load.h"
 #include "train/build.h"
@@ -75,9 +76,27 @@ int number(const Arguments& arguments, std::string_view flag, std::int64_t other
   return static_cast<int>(*value);
 }
 
-int make(const Arguments& arguments) {
-  if (arguments.words.size() != 3 || arguments.words[1] != "shapes")
-    throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER");
+void refuse(const Arguments& arguments, const std::vector<std::string>& flags) {
+  for (const auto& flag : flags)
+    if (arguments.has(flag))
+      throw Error(Exit::recipe, flag + " has no effect on 'data make " + arguments.words[1] + "'");
+}
+
+int make_table(const Arguments& arguments) {
+  refuse(arguments, {"--train", "--val", "--size"});
+  HousesOptions options;
+  options.seed = static_cast<std::uint64_t>(
+      number(arguments, "--seed", static_cast<std::int64_t>(options.seed)));
+  options.rows = number(arguments, "--rows", options.rows);
+  const auto file = arguments.words[2] + "/houses.csv";
+  const bool made = make_houses(arguments.words[2], options);
+  log::info(made ? "wrote " + plural(options.rows, "row") + " into " + file
+                 : file + " is there already");
+  return 0;
+}
+
+int make_pictures(const Arguments& arguments) {
+  refuse(arguments, {"--rows"});
   ShapesOptions options;
   options.seed = static_cast<std::uint64_t>(
       number(arguments, "--seed", static_cast<std::int64_t>(options.seed)));
@@ -90,6 +109,13 @@ int make(const Arguments& arguments) {
                        " pictures into " + folder
                  : "the pictures are in " + folder + " already");
   return 0;
+}
+
+int make(const Arguments& arguments) {
+  const auto what = arguments.words.size() == 3 ? arguments.words[1] : "";
+  if (what == "shapes") return make_pictures(arguments);
+  if (what == "table") return make_table(arguments);
+  throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER, or make table FOLDER");
 }
 
 int data(const Arguments& arguments) {
@@ -108,9 +134,12 @@ int data(const Arguments& arguments) {
 
 Verb data_verb() {
   return {.name = "data",
-          .usage = "get RECIPE | check RECIPE | stats RECIPE | make shapes FOLDER",
-          .summary = "fetch data, verify every file, count classes, make the built-in pictures",
-          .flags = {{"--seed", "N", "of the pictures"},
+          .usage = "get RECIPE | check RECIPE | stats RECIPE | make shapes|table FOLDER",
+          .summary =
+              "fetch data, verify every file, count classes, make the built-in pictures or "
+              "table",
+          .flags = {{"--seed", "N", "of the pictures or rows"},
+                    {"--rows", "N", "rows of the table"},
                     {"--train", "N", "training pictures of each class"},
                     {"--val", "N", "validation pictures of each class"},
                     {"--size", "N", "pixels of each side"}},

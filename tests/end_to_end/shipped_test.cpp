@@ -64,5 +64,16 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                                          "configs/imagenette.yaml", "configs/multi-gpu.yaml",
                                          "configs/quickstart.yaml", "configs/two-nodes.yaml"));
 
+/// Whole, a second or two: its own `expect` is the test.
+TEST(ShippedTable, HousesReachWhatTheirRecipeExpects) {
+  const Folder folder;
+  ASSERT_EQ(run({"data", "make", "table", "."}, folder.path()).code, 0);
+  const auto ended = run({"run", test::in_source("recipes/houses.yaml"), "data.file=houses.csv",
+                          "parallel.device=cpu", "train.threads=1", "output.dir=runs"},
+                         folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("valid/explained_variance"), std::string::npos) << ended.err;
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end
