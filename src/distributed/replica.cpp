@@ -6,19 +6,17 @@
 #include <c10/core/DeviceGuard.h>
 
 #include <cmath>
-#include <set>
 
 #include "distributed/cuda.h"
 
 namespace ddptrain {
 namespace {
 
-std::vector<NamedTensor> each_once(const std::vector<NamedTensor>& all) {
-  std::set<const void*> seen;
-  std::vector<NamedTensor> once;
-  for (const auto& named : all)
-    if (seen.insert(named.tensor.unsafeGetTensorImpl()).second) once.push_back(named);
-  return once;
+/// Each row's penalty, weighted as the units of the row are in the loss.
+at::Tensor weighted(const at::Tensor& penalty, const LossTerms& terms) {
+  const auto rows = terms.weights.size(0);
+  if (rows == 0) return penalty;
+  return penalty.mul(terms.weights.reshape({rows, -1}).sum(1));
 }
 
 }  // namespace
@@ -28,7 +26,7 @@ Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Dev
   if (device.is_cuda()) cuda_plugin();  // brings the kernels
   model_->to(device, numerics.parameters);
   if (numerics.channels_last) model_->channels_last();
-  parameters_ = each_once(model_->named_parameters());
+  parameters_ = model_->named_parameters();
   for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
   begin();
 }
@@ -44,6 +42,7 @@ void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
   loss_sum_ = at::zeros({}, at::TensorOptions(device_).dtype(at::kDouble));
   weight_ = at::zeros({}, loss_sum_.options());
+  penalty_sum_ = at::zeros({}, loss_sum_.options());
 }
 
 at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
@@ -56,19 +55,27 @@ at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
 void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
                     Statistics* statistics) {
   const c10::OptionalDeviceGuard guard(device_);
-  const Pass pass{true, at.seed, at.step, batch.first_row, statistics};
+  Penalty penalty;
+  const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty};
   const auto output = forward(batch, pass).to(numerics_.parameters);
   const auto target = prepared(batch.targets.at(0), numerics_, device_);
   const auto terms = loss(output, target);
   loss_sum_ += terms.values.detach().sum(at::kDouble);
   weight_ += terms.weights.sum(at::kDouble);
   if (!terms.values.requires_grad()) return;  // nothing to learn
-  terms.values.backward(at::full_like(terms.values, at.loss_scale / at.nominal));
+  auto sum = terms.values.sum();
+  if (penalty.sum().defined()) {
+    const auto extra = weighted(penalty.sum(), terms).sum();
+    penalty_sum_ += extra.detach();
+    sum = sum.add(extra);
+  }
+  sum.backward(at::full_like(sum, at.loss_scale / at.nominal));
 }
 
 StepTotals Replica::totals() const {
   const double loss_sum = loss_sum_.item<double>();
-  return {loss_sum, weight_.item<double>(), std::isfinite(loss_sum)};
+  return {loss_sum, weight_.item<double>(),
+          std::isfinite(loss_sum) && std::isfinite(penalty_sum_.item<double>())};
 }
 
 std::vector<at::Tensor> Replica::gradients() const {

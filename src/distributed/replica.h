@@ -21,9 +21,10 @@ class Replica {
 
   /// Forgets gradients and sums.
   void begin();
-  /// Forward, loss and backward: gradients of sum(loss values) * loss_scale / nominal are added up.
+  /// Forward, loss and backward: gradients of (sum(loss values) + sum(the model's penalties)) *
+  /// loss_scale / nominal are added up.
   void train(const Batch& batch, const Loss& loss, const MicroStep& at, Statistics* statistics);
-  /// Sums since begin(); finite says whether the loss is. Waits for the device.
+  /// Sums since begin(); finite says whether loss and penalties are. Waits for the device.
   StepTotals totals() const;
   std::vector<at::Tensor> gradients() const;  // the defined ones
 
@@ -39,6 +40,7 @@ class Replica {
   std::vector<at::Tensor> buffers_;
   at::Tensor loss_sum_;  // on the device, in double, so that a micro-batch does not wait for it
   at::Tensor weight_;
+  at::Tensor penalty_sum_;  // of what the model wants small besides
 };
 
 }  // namespace ddptrain

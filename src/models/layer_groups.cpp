@@ -11,12 +11,9 @@
 namespace ddptrain {
 namespace {
 
-/// Parameters by their first name.
 std::vector<std::string> parameter_names(const Module& model) {
   std::vector<std::string> names;
-  std::set<const void*> seen;
-  for (const auto& [name, tensor] : model.named_parameters())
-    if (seen.insert(tensor.unsafeGetTensorImpl()).second) names.push_back(name);
+  for (const auto& [name, tensor] : model.named_parameters()) names.push_back(name);
   return names;
 }
 
@@ -112,10 +109,8 @@ Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freez
 
 void freeze(Model& model, const Frozen& frozen) {
   const std::set<std::string> rest(frozen.parameters.begin(), frozen.parameters.end());
-  std::set<const void*> seen;
   for (const auto& [name, tensor] : model.named_parameters())
-    if (seen.insert(tensor.unsafeGetTensorImpl()).second)
-      at::Tensor(tensor).set_requires_grad(!rest.contains(name));
+    at::Tensor(tensor).set_requires_grad(!rest.contains(name));
   for (const auto& [path, module] : model.modules()) {
     const auto own = module->is_norm() ? module->named_parameters() : std::vector<NamedTensor>{};
     const bool still = std::none_of(own.begin(), own.end(),

@@ -4,6 +4,7 @@
 #include <c10/core/MemoryFormat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 
@@ -28,7 +29,12 @@ void Module::visit(const std::string& path, const Visit& each) const {
 
 std::vector<NamedTensor> Module::named_parameters() const {
   std::vector<NamedTensor> all;
-  visit("", [&](const auto& path, const Module& m) { append(all, path, m.parameters_); });
+  std::set<const void*> seen;
+  visit("", [&](const auto& path, const Module& m) {
+    for (const auto& [name, tensor] : m.parameters_)
+      if (seen.insert(tensor.unsafeGetTensorImpl()).second)
+        all.push_back({dotted(path, name), tensor});
+  });
   return all;
 }
 

@@ -29,7 +29,8 @@ class Module {
   /// Tensors with rows first in, rows first out. A batch of 0 rows is allowed everywhere.
   virtual at::Tensor forward(const at::Tensor& input, const Pass& pass) = 0;
 
-  /// In torch's order: a module's own first, then its children's in order of registration.
+  /// In torch's order: a module's own first, then its children's in order of registration. A
+  /// parameter with two names is listed once, by the first.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<NamedTensor> named_buffers() const;
   /// torch's state_dict order: per module parameters, then buffers, then children.

@@ -18,15 +18,30 @@ class Statistics {
   virtual void all_reduce(at::Tensor& tensor) = 0;
 };
 
+/// What a model wants to be small besides the loss, one number per row: penalties on activations
+/// and the like. Training makes the mean over rows small, each row weighted as in the loss.
+class Penalty {
+ public:
+  /// `rows` has the shape [rows], in the graph.
+  void add(const at::Tensor& rows) { sum_ = sum_.defined() ? sum_.add(rows) : rows; }
+  /// Of all that was added; undefined where nothing was.
+  const at::Tensor& sum() const { return sum_; }
+
+ private:
+  at::Tensor sum_;
+};
+
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
 /// does not depend on how the batch was cut. `statistics` is the group over which sync_bn sums
-/// batch statistics: null means each replica alone (plain batch norm).
+/// batch statistics: null means each replica alone (plain batch norm). `penalty` collects; null
+/// where nobody asks.
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
   std::int64_t step = 0;       // optimiser step, from 0
   std::int64_t first_row = 0;  // row of the global batch that this input's row 0 is
   Statistics* statistics = nullptr;
+  Penalty* penalty = nullptr;
 };
 
 }  // namespace ddptrain

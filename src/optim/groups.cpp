@@ -45,9 +45,7 @@ std::vector<ParameterGroup> group_parameters(Module& model,
     if (layer < layers.size())
       for (const auto& name : layers[layer]) layer_of[name] = layer;
   }
-  std::set<const void*> seen;  // a tensor with two names is one parameter, known by the first
   for (const auto& parameter : parameters) {
-    if (!seen.insert(parameter.tensor.unsafeGetTensorImpl()).second) continue;
     const auto layer = layers.empty() ? 0 : layer_of.at(parameter.name);
     groups[2 * layer + exempt.contains(parameter.name)].parameters.push_back(parameter);
   }

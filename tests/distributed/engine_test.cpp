@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "compare.h"
@@ -73,6 +74,61 @@ TEST(Engines, TotalsAreSummedOverRanksAndReplicas) {
     EXPECT_EQ(totals.weight, 8);
     EXPECT_TRUE(totals.finite);
   });
+}
+
+/// A net whose every hidden number is what its weights say, with a penalty.
+Net::Options penalised(double penalty) {
+  Net::Options options;
+  options.penalty = penalty;
+  return options;
+}
+
+// The gradient of mean(penalty) is that of a loss that holds the penalty: here by differences of
+// the loss itself, along one weight, whose rows weigh 1, 0.5 and 2.
+TEST(Penalties, AreAMeanOverRowsWeightedAsInTheLoss) {
+  auto plain = penalised(0);
+  plain.dropout = false;
+  auto with = plain;
+  with.penalty = 3;
+  const auto batch = samples(7, "a");
+  const auto gradient = [&](const Net::Options& options) {
+    return by_single(factory(options), {batch})[0];
+  };
+  const auto added = gradient(with).sub(gradient(plain));
+  const auto penalty = [&](double shift) {
+    const auto first = drawn({8, 6}, "first", 0.5), offset = drawn({8}, "offset", 0.5);
+    first[2][4] += shift;
+    const auto hidden = at::relu(at::linear(batch.inputs[0], first, offset));
+    const auto weights = at::tensor({1.0, 0.5, 2.0}, at::kDouble).index_select(0, batch.targets[0]);
+    return 3 * hidden.square().mean(1).dot(weights).item<double>() / weights.sum().item<double>();
+  };
+  const double h = 1e-6;
+  EXPECT_NEAR(added[2][4].item<double>(), (penalty(h) - penalty(-h)) / (2 * h), 1e-8);
+}
+
+TEST(Penalties, AreTheSameUnderEveryEngineHoweverTheBatchIsCut) {
+  const auto model = factory(penalised(2));
+  for (const auto& batches : {even(), uneven()}) {
+    const auto expected = by_single(model, batches);
+    expect_same(by_single(model, batches, in_double(), 2), expected);
+    expect_same(by_dp(model, batches, in_double(), 2, 2), expected);
+    expect_same(by_ddp(model, batches, in_double(), 1), expected);
+    expect_same(by_ddp(model, batches, in_double(), 2, 2), expected);
+    expect_same(by_ddp(model, batches, in_double(), 4), expected);
+  }
+}
+
+TEST(Penalties, AreNotPartOfTheLossThatIsReported) {
+  const auto plain = make_single_engine(factory(), in_double());
+  const auto with = make_single_engine(factory(penalised(2)), in_double());
+  EXPECT_EQ(run_window(*with, samples(7), {}, {}).loss_sum,
+            run_window(*plain, samples(7), {}, {}).loss_sum);
+}
+
+TEST(Penalties, ThatAreNotFiniteAreSaid) {
+  const auto engine =
+      make_single_engine(factory(penalised(std::numeric_limits<double>::infinity())), in_double());
+  EXPECT_FALSE(run_window(*engine, samples(4), {}, {}).finite);
 }
 
 TEST(Engines, InFloatOnlyRoundingDiffers) {

@@ -39,6 +39,7 @@ class Net final : public Model {
     bool dropout = true;
     bool norm = false;
     bool spare = false;
+    double penalty = 0;  // times the mean square of the hidden numbers
   };
 
   explicit Net(const Options& options) : options_(options) {
@@ -57,6 +58,8 @@ class Net final : public Model {
     if (options_.norm) hidden = normalised(hidden, pass);
     hidden = at::relu(hidden);
     if (options_.dropout && pass.training) hidden = hidden.mul(mask(hidden, pass));
+    if (options_.penalty != 0 && pass.penalty != nullptr)
+      pass.penalty->add(hidden.square().mean(1).mul(options_.penalty));
     const auto output = at::linear(hidden, second_);
     if (!uses_spare(pass) || output.size(0) == 0) return output;
     return at::cat({output.slice(0, 0, 1).add(spare_), output.slice(0, 1)});

@@ -46,6 +46,22 @@ TEST(Module, NamesItsOwnTensorsBeforeItsChildrens) {
             (Names{"shift", "first.scale", "first.count", "second.scale", "second.count"}));
 }
 
+class Tied final : public Module {
+ public:
+  Tied() {
+    const auto shared = parameter("encoder", at::zeros({3}));
+    parameter("decoder", shared);
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass&) override { return input; }
+};
+
+// torch.nn.Module: named_parameters leaves the second name out, state_dict does not.
+TEST(Module, ListsAParameterWithTwoNamesOnce) {
+  Tied tied;
+  EXPECT_EQ(names(tied.named_parameters()), (Names{"encoder"}));
+  EXPECT_EQ(names(tied.state()), (Names{"encoder", "decoder"}));
+}
+
 TEST(Module, KnowsItsPathBelowTheRoot) {
   Root root;
   EXPECT_EQ(root.path(), "");
