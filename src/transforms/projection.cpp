@@ -61,18 +61,28 @@ void affine(Image& image, const Affine& a, const WarpOptions& options) {
   image = warped(image, inverse(a, x, y), image.width, image.height, options);
 }
 
-void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options) {
-  // torchvision solves in pixels and looks up at their middles: half a pixel is added to the places
-  // of the output and taken off those of the source. Relative to centres the two become one shift.
-  const double half_x = image.width * 0.5, half_y = image.height * 0.5;
+PlaceMap projection(const Corners& from, const Corners& to) {
   std::array<Row, 8> rows;
   for (std::size_t i = 0; i < 4; ++i) {
-    const double x = to[i][0] - half_x, y = to[i][1] - half_y;
-    const double u = from[i][0] - half_x, v = from[i][1] - half_y;
+    const auto [x, y] = to[i];
+    const auto [u, v] = from[i];
     rows[2 * i] = {x, y, 1, 0, 0, 0, -u * x, -u * y, u};
     rows[2 * i + 1] = {0, 0, 0, x, y, 1, -v * x, -v * y, v};
   }
-  image = warped(image, {solved(rows)}, image.width, image.height, options);
+  return {solved(rows)};
+}
+
+void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options) {
+  // torchvision solves in pixels and looks up at their middles: half a pixel is added to the places
+  // of the output and taken off those of the source. Relative to centres the two become one shift.
+  const auto centred = [&](Corners corners) {
+    for (auto& [x, y] : corners) {
+      x -= image.width * 0.5;
+      y -= image.height * 0.5;
+    }
+    return corners;
+  };
+  image = warped(image, projection(centred(from), centred(to)), image.width, image.height, options);
 }
 
 }  // namespace ddptrain

@@ -22,6 +22,10 @@ void affine(Image& image, const Affine& affine, const WarpOptions& options);
 /// Four places (left upper, right upper, right lower, left lower), each x and y in pixels.
 using Corners = std::array<std::array<double, 2>, 4>;
 
+/// The map that finds `from` for each of `to`, in whatever unit both are. Three places of `to` must
+/// not be on a line.
+PlaceMap projection(const Corners& from, const Corners& to);
+
 /// What was at `from` comes to `to`. An Error where three of them are on a line.
 void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options);
 

@@ -252,5 +252,17 @@ GOLDEN(transforms, pipeline) {
   expect_image(image, c.expect.at("float"), {0.06, 0.02});
 }
 
+/// fastai's transforms in validation: its RandomResizedCrop is two components here, one for each
+/// split.
+GOLDEN(transforms, fastai) {
+  json step = c.input.at("options");
+  const std::string op = c.input.at("op");
+  step["type"] = op == "random_resized_crop" ? "fastai_valid_crop" : op;
+  Image image = decoded(c.input.at("file"));
+  Stream unused(0, 0);
+  catalog<Transform>().build(fragment<Transform>(step))->apply(image, unused);
+  expect_image(image, c.expect.at("pillow"), {0, 1e-9});
+}
+
 }  // namespace
 }  // namespace ddptrain
