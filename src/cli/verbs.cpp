@@ -10,6 +10,7 @@ Verb eval_verb();
 Verb export_verb();
 Verb help_verb();
 Verb list_verb();
+Verb lr_find_verb();
 Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
@@ -19,10 +20,10 @@ Verb validate_verb();
 Verb version_verb();
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all{run_verb(),      resume_verb(),   eval_verb(), predict_verb(),
-                                     export_verb(),   validate_verb(), show_verb(), list_verb(),
-                                     describe_verb(), schema_verb(),   data_verb(), version_verb(),
-                                     help_verb()};
+  static const std::vector<Verb> all{run_verb(),     resume_verb(),   lr_find_verb(),  eval_verb(),
+                                     predict_verb(), export_verb(),   validate_verb(), show_verb(),
+                                     list_verb(),    describe_verb(), schema_verb(),   data_verb(),
+                                     version_verb(), help_verb()};
   return all;
 }
 

@@ -121,6 +121,7 @@ class Loop {
   }
 
   void evaluate_if_due() {
+    if (!hooks_.evaluate) return;
     const auto step = t_.position.step;
     const bool last = finished() && result_.signal == 0;
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;

@@ -15,6 +15,7 @@ struct Hooks {
   std::function<bool()> save_requested;  // asked once per step; true consumes the request
   std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
   std::string checkpoints;  // folder of checkpoints; empty: none are written
+  bool evaluate = true;     // false: not even at the end
 };
 
 struct RunResult {

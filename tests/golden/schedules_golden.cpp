@@ -7,6 +7,7 @@
 #include "callbacks/callback.h"
 #include "config/decode.h"
 #include "optim/groups.h"
+#include "optim/lr_finder.h"
 #include "optim/schedule.h"
 #include "optim/spread.h"
 #include "support/golden.h"
@@ -285,6 +286,28 @@ GOLDEN(schedules, fastai_fine_tune) {
     }
     expect_fastai(rates, fit.at("lr"), "rate");
     expect_fastai(momenta, fit.at("mom"), "momentum");
+  }
+}
+
+GOLDEN(schedules, fastai_lr_find) {
+  const std::int64_t steps = c.input.at("iterations");
+  const auto schedule =
+      lr_finder_schedule({.start = c.input.at("start"), .end = c.input.at("end"), .steps = steps});
+  std::vector<double> rates;
+  for (std::int64_t step = 0; step < steps; ++step) rates.push_back(schedule->lr({step, steps, 7}));
+  expect_fastai(rates, c.expect.at("lr"), "rate");
+}
+
+GOLDEN(schedules, fastai_lr_find_suggest) {
+  const auto found = suggest_rates({numbers(c.input.at("lr")), numbers(c.input.at("loss"))});
+  const std::map<std::string, std::optional<double>> ours{{"valley", found.valley},
+                                                          {"slide", found.slide},
+                                                          {"minimum", found.minimum},
+                                                          {"steep", found.steep}};
+  for (const auto& [name, rate] : ours) {
+    ASSERT_TRUE(rate) << name;
+    const double wanted = c.expect.at(name);
+    EXPECT_NEAR(*rate, wanted, 2e-6 * wanted) << name;
   }
 }
 

@@ -1,0 +1,69 @@
+#include "cli/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace ddptrain {
+namespace {
+
+constexpr int kColumns = 64;
+constexpr int kRows = 16;
+
+std::string label(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%10.3g", value);
+  return text;
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  /// 0 .. last, in the middle where the range is a point.
+  int cell(double value, int last) const {
+    if (high <= low) return last / 2;
+    return static_cast<int>(std::lround((value - low) / (high - low) * last));
+  }
+};
+
+std::vector<std::string> draw(const Plot& points, const Range& x, const Range& y) {
+  std::vector<std::string> rows(kRows, std::string(kColumns, ' '));
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!std::isfinite(points.y[i])) continue;
+    const auto row = static_cast<std::size_t>(kRows - 1 - y.cell(points.y[i], kRows - 1));
+    rows[row][static_cast<std::size_t>(x.cell(std::log(points.x[i]), kColumns - 1))] = '*';
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string plot(const Plot& points) {
+  Range x, y;
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!std::isfinite(points.y[i])) continue;
+    x.take(std::log(points.x[i]));
+    y.take(points.y[i]);
+  }
+  if (x.high < x.low) return {};
+  const auto rows = draw(points, x, y);
+  std::string text = "    " + points.y_name + "\n";
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const bool top = row == 0, bottom = row + 1 == rows.size();
+    text += (top      ? label(y.high)
+             : bottom ? label(y.low)
+                      : std::string(10, ' ')) +
+            " |" + rows[row].substr(0, rows[row].find_last_not_of(' ') + 1) + "\n";
+  }
+  text += std::string(11, ' ') + "+" + std::string(kColumns, '-') + "\n";
+  const auto left = label(std::exp(x.low)), right = label(std::exp(x.high));
+  return text + left + "   " + points.x_name +
+         std::string(kColumns - 4 - points.x_name.size() - right.size() + 3, ' ') + right + "\n";
+}
+
+}  // namespace ddptrain
