@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/job.h"
+#include "cli/repeat.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 
@@ -21,6 +22,7 @@ int run(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain run RECIPE... [key=value...]");
+  if (arguments.has("--repeat")) return run_repeated(arguments);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
   if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
@@ -44,12 +46,13 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb run_verb() {
-  return {.name = "run",
-          .usage = "RECIPE... [key=value...]",
-          .summary = "train; on several devices starts the ranks itself",
-          .flags = {},
-          .min_words = 1,
-          .run = run};
+  return {
+      .name = "run",
+      .usage = "RECIPE... [key=value...]",
+      .summary = "train; on several devices starts the ranks itself",
+      .flags = {{"--repeat", "N", "N runs on seeds from the recipe's own upwards, and their mean"}},
+      .min_words = 1,
+      .run = run};
 }
 
 }  // namespace ddptrain

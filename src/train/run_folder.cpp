@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -195,6 +196,17 @@ void note_exit(const std::string& folder, int exit_code) {
   json["ended"] = utc_now();
   json["exit_code"] = exit_code;
   write_run(folder, json);
+}
+
+RunEnd run_end(const std::string& folder) {
+  const auto json = read_run(folder);
+  RunEnd end;
+  if (const auto code = json.value("exit_code", Json()); code.is_number_integer())
+    end.exit_code = code.get<int>();
+  const auto metrics = json.value("metrics", Json::object());
+  for (const auto& [name, value] : metrics.items())
+    end.metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
+  return end;
 }
 
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,

@@ -40,6 +40,13 @@ void note_data(const std::string& folder, const std::string& digest);
 void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics);
 void note_exit(const std::string& folder, int exit_code);
 
+/// How a run ended, from its run.json; no exit code: it has not, or was cut.
+struct RunEnd {
+  std::optional<int> exit_code;
+  NamedValues metrics;  // of the last evaluation
+};
+RunEnd run_end(const std::string& folder);
+
 /// The newest run of `runs`/NAME with the same resolved recipe that ended before it was done and
 /// that no process works on.
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
