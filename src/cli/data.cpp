@@ -1,8 +1,9 @@
-// `data get|check|stats RECIPE` and `data make shapes|table FOLDER`.
+// `data get|check|stats|show RECIPE` and `data make shapes|table FOLDER`.
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/data_show.h"
 #include "cli/verb.h"
 #include "data/houses.h"
 #include "data/shapes.h"
@@ -118,33 +119,50 @@ int make(const Arguments& arguments) {
   throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER, or make table FOLDER");
 }
 
+int show(const Arguments& arguments) {
+  ShowOptions options;
+  options.output = arguments.value("--output", options.output);
+  options.count = number(arguments, "--count", options.count);
+  const auto split = arguments.value("--split", "train");
+  if (split != "train" && split != "valid")
+    throw Error(Exit::recipe, "--split: '" + split + "' is not one of train, valid");
+  options.split = split == "train" ? Split::train : Split::valid;
+  show_samples(read_recipe(arguments), options);
+  return 0;
+}
+
 int data(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   if (action == "get") return get(arguments);
   if (action == "check") return check(arguments);
   if (action == "stats") return stats(arguments);
+  if (action == "show") return show(arguments);
   if (action == "make") return make(arguments);
-  const auto near = nearest(action, {"get", "check", "stats", "make"});
+  const auto near = nearest(action, {"get", "check", "stats", "show", "make"});
   throw Error(Exit::recipe, "'data' has no action '" + action + "'; " +
-                                (near.empty() ? "there are get, check, stats, make"
+                                (near.empty() ? "there are get, check, stats, show, make"
                                               : "did you mean '" + near + "'?"));
 }
 
 }  // namespace
 
 Verb data_verb() {
-  return {.name = "data",
-          .usage = "get RECIPE | check RECIPE | stats RECIPE | make shapes|table FOLDER",
-          .summary =
-              "fetch data, verify every file, count classes, make the built-in pictures or "
-              "table",
-          .flags = {{"--seed", "N", "of the pictures or rows"},
-                    {"--rows", "N", "rows of the table"},
-                    {"--train", "N", "training pictures of each class"},
-                    {"--val", "N", "validation pictures of each class"},
-                    {"--size", "N", "pixels of each side"}},
-          .min_words = 2,
-          .run = data};
+  return {
+      .name = "data",
+      .usage = "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | make shapes|table FOLDER",
+      .summary =
+          "fetch data, verify every file, count classes, look at samples, make the built-in "
+          "pictures or table",
+      .flags = {{"--split", "SPLIT", "train (default) or valid, of show"},
+                {"--count", "N", "samples to show (default 16)"},
+                {"--output", "FILE.png", "for pictures that are shown (default samples.png)"},
+                {"--seed", "N", "of the pictures or rows"},
+                {"--rows", "N", "rows of the table"},
+                {"--train", "N", "training pictures of each class"},
+                {"--val", "N", "validation pictures of each class"},
+                {"--size", "N", "pixels of each side"}},
+      .min_words = 2,
+      .run = data};
 }
 
 }  // namespace ddptrain

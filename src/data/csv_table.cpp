@@ -1,10 +1,13 @@
 // data csv_table: rows of a CSV file, names as codes and numbers as they are.
 #include <algorithm>
+#include <cstdio>
 
 #include <ATen/ops/empty.h>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "data/datasets.h"
+#include "data/preview.h"
 #include "data/table.h"
 #include "recipe/data_section.h"
 
@@ -19,6 +22,13 @@ struct CsvTableOptions {
     section.fields(f);
   }
 };
+
+/// Undoing the normalisation leaves the last bits of float32.
+std::string significant(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
 
 /// Inputs are codes [rows, category columns] and numbers [rows, continuous columns]; either may
 /// have no columns.
@@ -77,6 +87,24 @@ class CsvTable final : public Dataset {
     return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
   }
   std::string state() const override { return to_json(table_.fit, options_); }
+  /// The cells as the network gets them, in the table's own words: filled in, numbers not
+  /// normalised, "#na#" for what is missing or unknown; the target first.
+  Preview preview(Split split, std::int64_t index, const Draw&) const override {
+    const auto& from = of(split);
+    const auto i = static_cast<std::size_t>(index);
+    Preview shown{sample_name(split, index), {}, {}};
+    shown.cells.emplace_back("target", facts_.classes.empty()
+                                           ? format_number(from.numbers[i])
+                                           : facts_.classes.at(std::size_t(from.labels[i])));
+    const auto* code = from.categories.data() + index * codes();
+    for (const auto& column : table_.fit.categories)
+      shown.cells.emplace_back(column.name, column.classes.at(static_cast<std::size_t>(*code++)));
+    const auto* number = from.continuous.data() + index * numbers();
+    for (const auto& column : table_.fit.continuous)
+      shown.cells.emplace_back(column.name,
+                               significant(*number++ * column.deviation + column.mean));
+    return shown;
+  }
   std::string digest() const override { return digest_; }
 
  private:

@@ -13,6 +13,7 @@
 namespace ddptrain {
 
 enum class Split { train, valid };
+struct Preview;
 
 /// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's
 /// global order, index of the transform), so a sample drawn twice is augmented differently, whoever
@@ -61,6 +62,8 @@ class Dataset {
   /// statistics), as JSON text for the checkpoint; it comes back as DataContext::fitted where the
   /// model is used again: resume, eval, predict. Empty: nothing is.
   virtual std::string state() const { return {}; }
+  /// What a person may see of a sample, data/preview.h. Unless a dataset says more: its label.
+  virtual Preview preview(Split split, std::int64_t index, const Draw& draw) const;
   /// A digest of what the samples are (names, sizes, labels), equal on every rank.
   virtual std::string digest() const = 0;
 };

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "data/preview.h"
 #include "data/split.h"
 
 namespace ddptrain {
@@ -73,6 +74,13 @@ std::int64_t ImageFiles::label(Split split, std::int64_t index) const {
 }
 
 std::vector<double> ImageFiles::weights(Split split) const { return list_.weights[side(split)]; }
+
+Preview ImageFiles::preview(Split split, std::int64_t index, const Draw& draw) const {
+  auto shown = Dataset::preview(split, index, draw);
+  auto batch = allocate(split, 1);
+  if (load(split, index, draw, batch, 0)) shown.picture = rows_.picture(split, batch, 0);
+  return shown;
+}
 
 std::string ImageFiles::digest() const {
   Digest digest(DigestKind::sha256);

@@ -65,6 +65,12 @@ bool ImageRows::load(Split split, Image&& image, std::string_view name, const Dr
   });
 }
 
+Image ImageRows::picture(Split split, const Batch& batch, std::int64_t row) const {
+  const auto values = batch.inputs[0][row].contiguous();
+  const auto& side = of(split);
+  return side.pipeline.shown(values.const_data_ptr<float>(), side.extent);
+}
+
 bool ImageRows::guarded(const std::function<void()>& read) const {
   try {
     read();

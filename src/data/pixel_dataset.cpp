@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "data/preview.h"
 
 namespace ddptrain {
 namespace {
@@ -61,6 +62,13 @@ std::string PixelDataset::sample_name(Split split, std::int64_t index) const {
 
 std::int64_t PixelDataset::label(Split split, std::int64_t index) const {
   return of(split).labels.at(static_cast<std::size_t>(index));
+}
+
+Preview PixelDataset::preview(Split split, std::int64_t index, const Draw& draw) const {
+  auto shown = Dataset::preview(split, index, draw);
+  auto batch = allocate(split, 1);
+  if (load(split, index, draw, batch, 0)) shown.picture = rows_.picture(split, batch, 0);
+  return shown;
 }
 
 std::string PixelDataset::digest() const {

@@ -36,6 +36,7 @@ class PixelDataset final : public Dataset {
             std::int64_t row) const override;
   std::string sample_name(Split split, std::int64_t index) const override;
   std::int64_t label(Split split, std::int64_t index) const override;
+  Preview preview(Split split, std::int64_t index, const Draw& draw) const override;
   std::string digest() const override;
 
  private:

@@ -54,14 +54,6 @@ ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
   };
 }
 
-std::unique_ptr<Sampler> make_sampler(const Training& t) {
-  SamplerContext context;
-  context.size = t.data->size(Split::train);
-  context.weights = t.data->weights(Split::train);
-  context.seed = static_cast<std::uint64_t>(t.recipe.seed);
-  return catalog<Sampler>().build(t.section.sampler, context);
-}
-
 std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   const auto& spec = t.section.loader;
   LoaderOptions options;
@@ -132,6 +124,14 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fit
   return catalog<Dataset>().build(recipe.data, context);
 }
 
+std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data) {
+  SamplerContext context;
+  context.size = data.size(Split::train);
+  context.weights = data.weights(Split::train);
+  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
+}
+
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
                                      const DataFacts& facts) {
   const auto options = engine_options(recipe, placement, world.local_rank);
@@ -151,7 +151,7 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   t.data = build_data(recipe, fitted);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
-  t.sampler = make_sampler(t);
+  t.sampler = build_sampler(recipe, *t.data);
   t.length = run_length(t);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);

@@ -15,9 +15,10 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);
 
-/// The parts that eval, predict and export need without a Training.
+/// The parts that eval, predict, export and data need without a Training.
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted = {},
                                     const std::string& unlabelled = {});
+std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data);
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
                                      const DataFacts& facts);
 

@@ -1,5 +1,8 @@
 #include "transforms/pipeline.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "transforms/normalize.h"
 
 namespace ddptrain {
@@ -34,6 +37,9 @@ Pipeline::Pipeline(const std::vector<Choice<Transform>>& steps, const PipelineOp
     closing_ = std::make_unique<Normalize>(*last);
     steps_.pop_back();
   }
+  normalize_ = closing_.get();
+  for (const auto& step : steps_)
+    if (const auto* inner = dynamic_cast<const Normalize*>(step.get())) normalize_ = inner;
 }
 
 Pipeline::~Pipeline() = default;
@@ -68,6 +74,22 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
 void Pipeline::load(Image&& image, std::string_view name, const AugmentKey& key,
                     const Extent& expected, float* out) const {
   finish(image, 0, name, key, expected, out);
+}
+
+Image Pipeline::shown(const float* values, const Extent& extent) const {
+  Image image{extent.width, extent.height, extent.channels, {}, {0}};
+  const auto scale = normalize_ ? normalize_->scale(image) : ChannelScale{};  // of 0 to 1
+  image.floats.clear();
+  image.bytes.resize(image.values());
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const auto pixels = image.values() / channels;
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < pixels; ++i) {
+      const float unit = (values[c * pixels + i] - scale.offset[c]) / scale.factor[c];
+      image.bytes[i * channels + c] =
+          static_cast<std::uint8_t>(std::lround(std::clamp(unit, 0.0F, 1.0F) * 255));
+    }
+  return image;
 }
 
 void Pipeline::finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,

@@ -50,6 +50,10 @@ class Pipeline {
   void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
             float* out) const;
 
+  /// What `load` wrote, channel after channel, as a person would see it: bytes, the normalisation
+  /// of the list undone.
+  Image shown(const float* values, const Extent& extent) const;
+
  private:
   void finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
               const Extent& expected, float* out) const;
@@ -57,6 +61,7 @@ class Pipeline {
   PipelineOptions options_;
   std::vector<std::unique_ptr<Transform>> steps_;  // without a closing normalize
   std::unique_ptr<Normalize> closing_;             // fused with writing; may be null
+  const Normalize* normalize_ = nullptr;           // the list's last, wherever it stands
 };
 
 }  // namespace ddptrain

@@ -1,0 +1,108 @@
+#include "cli/data_show.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "data/preview.h"
+#include "data/sampler.h"
+#include "train/build.h"
+#include "transforms/contact_sheet.h"
+#include "transforms/write_png.h"
+
+namespace ddptrain {
+namespace {
+
+std::vector<std::int64_t> chosen(const Recipe& recipe, const Dataset& data,
+                                 const ShowOptions& options) {
+  if (options.split == Split::train) {
+    auto order = build_sampler(recipe, data)->order(0);
+    order.resize(std::min(order.size(), static_cast<std::size_t>(options.count)));
+    return order;
+  }
+  const auto size = data.size(options.split);
+  const auto count = std::min<std::int64_t>(options.count, size);
+  std::vector<std::int64_t> spread;
+  for (std::int64_t i = 0; i < count; ++i) spread.push_back(i * size / count);
+  return spread;
+}
+
+std::vector<Preview> previews(const Recipe& recipe, const Dataset& data,
+                              const ShowOptions& options) {
+  std::vector<Preview> all;
+  for (const auto index : chosen(recipe, data, options)) {
+    const Draw draw{static_cast<std::uint64_t>(recipe.seed), 0,
+                    static_cast<std::int64_t>(all.size())};
+    all.push_back(data.preview(options.split, index, draw));
+  }
+  return all;
+}
+
+std::string caption(const Preview& sample) {
+  std::vector<std::string> texts;
+  for (const auto& [title, text] : sample.cells) texts.push_back(text);
+  return texts.empty() ? std::filesystem::path(sample.name).filename().string() : join(texts, " ");
+}
+
+void write_sheet(std::vector<Preview> samples, const std::string& file) {
+  std::vector<Captioned> pictures;
+  for (auto& sample : samples)
+    if (sample.picture) pictures.push_back({std::move(*sample.picture), caption(sample)});
+  write_atomically(file, encode_png(contact_sheet(pictures)));
+  log::info("drew " + plural(static_cast<std::int64_t>(pictures.size()), "picture") + " into " +
+            file);
+}
+
+/// Rows of cells, aligned but for the last column, which may be long.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], count_characters(row[i]));
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] + 2 - count_characters(row[i]), ' ');
+    }
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+/// A sample's cells under the titles of all.
+std::vector<std::vector<std::string>> table(const std::vector<Preview>& samples) {
+  std::vector<std::vector<std::string>> rows{{"sample"}};
+  for (const auto& sample : samples)
+    for (const auto& [title, text] : sample.cells)
+      if (std::find(rows[0].begin() + 1, rows[0].end(), title) == rows[0].end())
+        rows[0].push_back(title);
+  for (const auto& sample : samples) {
+    std::vector<std::string> row(rows[0].size());
+    row[0] = std::filesystem::path(sample.name).filename().string();
+    for (const auto& [title, text] : sample.cells)
+      row[static_cast<std::size_t>(std::find(rows[0].begin() + 1, rows[0].end(), title) -
+                                   rows[0].begin())] = text;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void show_samples(const Recipe& recipe, const ShowOptions& options) {
+  const auto data = build_data(recipe);
+  auto samples = previews(recipe, *data, options);
+  const bool pictures = std::any_of(samples.begin(), samples.end(),
+                                    [](const auto& sample) { return sample.picture.has_value(); });
+  if (samples.empty()) throw Error(Exit::data, "there is no sample to show");
+  if (pictures)
+    write_sheet(std::move(samples), options.output);
+  else
+    print_table(table(samples));
+}
+
+}  // namespace ddptrain

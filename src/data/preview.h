@@ -1,0 +1,21 @@
+// A sample as a person would look at it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transforms/image.h"
+
+namespace ddptrain {
+
+/// What `data show` shows of one sample, after its transforms: titles with their texts (columns of
+/// a table, a text and its label; the longest last), or a picture of bytes with them.
+struct Preview {
+  std::string name;  // Dataset::sample_name
+  std::vector<std::pair<std::string, std::string>> cells;
+  std::optional<Image> picture;
+};
+
+}  // namespace ddptrain

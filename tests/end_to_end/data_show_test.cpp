@@ -1,0 +1,82 @@
+// `data show`: samples as the network gets them.
+#include <gtest/gtest.h>
+
+#include "program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
+
+/// Width and height in a PNG's header.
+std::pair<int, int> size_of_png(const std::string& file) {
+  const auto number = [&](std::size_t at) {
+    int value = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      value = 256 * value + static_cast<unsigned char>(file.at(at + i));
+    return value;
+  };
+  EXPECT_EQ(file.substr(1, 3), "PNG");
+  return {number(16), number(20)};
+}
+
+TEST(DataShow, DrawsTransformedPicturesOnOneSheet) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto show = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"data", "show", "small.yaml"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ended = run(words, folder.path(), environment());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+  };
+  show({});
+  EXPECT_EQ(size_of_png(read(folder / "samples.png")), std::pair(4 * 144, 4 * 168));
+  show({"--count", "3", "--output", "a.png"});
+  show({"--count", "3", "--output", "b.png"});
+  show({"--count", "3", "--output", "c.png", "seed=7"});
+  show({"--count", "500", "--split", "valid", "--output", "valid.png"});
+  EXPECT_EQ(size_of_png(read(folder / "a.png")), std::pair(2 * 144, 2 * 168));
+  EXPECT_EQ(read(folder / "a.png"), read(folder / "b.png"));
+  EXPECT_NE(read(folder / "a.png"), read(folder / "c.png"));
+  EXPECT_EQ(size_of_png(read(folder / "valid.png")), std::pair(7 * 144, 6 * 168));  // all 40
+}
+
+TEST(DataShow, PrintsRowsOfATableInItsOwnWords) {
+  const Folder folder;
+  write(folder / "t.csv", "age,work,rich\n39,State,no\n,Private,yes\n50,?,no\n28,Private,yes\n");
+  write(folder / "t.yaml", R"(recipe: 1
+model: {type: tabular}
+data: {type: csv_table, file: t.csv, target: rich, categories: [work], continuous: [age],
+       missing: ["?", ""], valid: {fraction: null, rows: [3]}, sampler: sequential}
+batch: {global: 2}
+)");
+  const auto ended = run({"data", "show", "t.yaml"}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out,
+            "sample       target  work     age_na  age\n"
+            "t.csv row 0  no      State    False   39\n"
+            "t.csv row 1  yes     Private  True    44.5\n"  // the median
+            "t.csv row 2  no      #na#     False   50\n");
+  const auto valid = run({"data", "show", "t.yaml", "--split", "valid"}, folder.path());
+  EXPECT_EQ(valid.out,
+            "sample       target  work     age_na  age\n"
+            "t.csv row 3  yes     Private  False   28\n");
+}
+
+TEST(DataShow, RefusesWhatIsNoSplitAndNoCount) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto split =
+      run({"data", "show", "small.yaml", "--split", "test"}, folder.path(), environment());
+  EXPECT_EQ(split.code, 2);
+  EXPECT_NE(split.err.find("--split: 'test' is not one of train, valid"), std::string::npos);
+  const auto count =
+      run({"data", "show", "small.yaml", "--count", "none"}, folder.path(), environment());
+  EXPECT_EQ(count.code, 2);
+  EXPECT_NE(count.err.find("--count: 'none'"), std::string::npos) << count.err;
+  EXPECT_FALSE(exists(folder / "samples.png"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
