@@ -1,6 +1,7 @@
 // `predict RUN INPUT`: a CSV of what each sample is called, its label and the probability of each
 // class, or its value in a regression, in data order.
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
 
 #include <algorithm>
@@ -40,27 +41,51 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+/// What outputs mean: one class a row, any number of labels, or without names numbers.
+struct Classes {
+  std::vector<std::string> names;
+  bool several = false;
+  std::string delimiter;
+};
+
+/// By the data section that the run was trained with.
+Classes classes_of(const SavedRun& run, std::vector<std::string> names) {
+  const auto* data = run.tree.find("data");
+  const auto* delimiter = data ? data->find("label_delimiter") : nullptr;
+  const bool several = delimiter && !delimiter->is_null();
+  return {std::move(names), several, several ? delimiter->text : ""};
+}
+
 std::string header(const std::string& name, const std::vector<std::string>& classes) {
   std::string line = name + (classes.empty() ? ",value" : ",label");
   for (const auto& each : classes) line += "," + csv_field(each);
   return line + "\n";
 }
 
+/// The likeliest class; of several labels those that are likelier than not.
+std::string named(std::span<const double> probabilities, const Classes& classes) {
+  const auto best = std::max_element(probabilities.begin(), probabilities.end());
+  if (!classes.several)
+    return classes.names.at(static_cast<std::size_t>(best - probabilities.begin()));
+  std::vector<std::string> labels;
+  for (std::size_t c = 0; c < probabilities.size(); ++c)
+    if (probabilities[c] > 0.5) labels.push_back(classes.names.at(c));
+  return join(labels, classes.delimiter);
+}
+
 /// What follows a sample's name, from its row of outputs.
-std::string prediction(std::span<const double> output, const std::vector<std::string>& classes) {
+std::string prediction(std::span<const double> output, const Classes& classes) {
   std::string text;
-  if (!classes.empty()) {
-    const auto best = std::max_element(output.begin(), output.end()) - output.begin();
-    text += "," + csv_field(classes.at(static_cast<std::size_t>(best)));
-  }
+  if (!classes.names.empty()) text += "," + csv_field(named(output, classes));
   for (const double number : output) text += "," + format_number(number);
   return text;
 }
 
 std::string rows(const Dataset& data, const Batch& batch, const at::Tensor& output,
-                 const std::vector<std::string>& classes) {
+                 const Classes& classes) {
   auto numbers = output.to(at::kDouble).reshape({batch.rows, -1});
-  if (!classes.empty()) numbers = at::softmax(numbers, 1);
+  if (!classes.names.empty())
+    numbers = classes.several ? at::sigmoid(numbers) : at::softmax(numbers, 1);
   numbers = numbers.contiguous();
   const auto width = static_cast<std::size_t>(numbers.size(1));
   std::string text;
@@ -90,10 +115,10 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, {});
   const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto classes = class_names(checkpoint);
+  const auto classes = classes_of(run, class_names(checkpoint));
   const auto data = build_data(recipe, fitted_state(checkpoint), input);
   auto facts = data->facts();
-  facts.classes = classes;
+  facts.classes = classes.names;
   recipe.parallel.mode = Mode::none;
   auto engine = build_engine(recipe, placement, world, facts);
   restore(checkpoint.model, engine->model().state(), "the model");
@@ -102,7 +127,7 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
   const auto loader = make_loader(*data, {.split = Split::valid, .workers = placement.threads});
   loader->start(std::move(plan));
   const at::NoGradGuard no_grad;
-  std::string text = header(data->name_kind(), classes);
+  std::string text = header(data->name_kind(), classes.names);
   for (std::size_t i = 0; i < batches; ++i) {
     const auto batch = loader->next();
     text += rows(*data, batch, engine->evaluate(batch).cpu(), classes);

@@ -6,7 +6,7 @@ namespace ddptrain {
 
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
-  static const Catalog<Dataset> all({image_folder_dataset(), manifest_dataset(), cifar10_dataset(),
+  static const Catalog<Dataset> all({image_folder_dataset(), image_names_dataset(), manifest_dataset(), cifar10_dataset(),
                                      mnist_dataset(), pictures_dataset(), csv_table_dataset()});
   return all;
 }

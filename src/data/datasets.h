@@ -6,6 +6,7 @@
 namespace ddptrain {
 
 Entry<Dataset> image_folder_dataset();
+Entry<Dataset> image_names_dataset();
 Entry<Dataset> manifest_dataset();
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> mnist_dataset();

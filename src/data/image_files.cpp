@@ -1,12 +1,14 @@
 #include "data/image_files.h"
 
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "data/preview.h"
-#include "data/split.h"
 
 namespace ddptrain {
 namespace {
@@ -17,26 +19,7 @@ EncodedImage encoded(const std::string& bytes, const std::string& name) {
   return {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name};
 }
 
-template <class T>
-std::vector<T> chosen(const std::vector<T>& all, const std::vector<std::int64_t>& indices) {
-  std::vector<T> some;
-  some.reserve(indices.size());
-  for (const auto i : indices) some.push_back(all[static_cast<std::size_t>(i)]);
-  return some;
-}
-
 }  // namespace
-
-void hold_out(ImageList& list, const ValidSpec& spec) {
-  const auto all = std::move(list.files[0]);
-  const auto weights = std::move(list.weights[0]);
-  const auto parts = split_samples(static_cast<std::int64_t>(all.size()), spec);
-  list.files = {chosen(all, parts.train), chosen(all, parts.valid)};
-  if (!weights.empty()) list.weights = {chosen(weights, parts.train), chosen(weights, parts.valid)};
-  if (list.files[1].empty())
-    throw Error(Exit::data, "data.valid.fraction leaves no sample of " +
-                                std::to_string(all.size()) + " for validation");
-}
 
 ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context)
     : list_(std::move(list)),
@@ -52,17 +35,30 @@ std::int64_t ImageFiles::size(Split split) const {
 }
 
 Batch ImageFiles::allocate(Split split, std::int64_t rows) const {
-  return rows_.allocate(split, rows);
+  auto batch = rows_.allocate(split, rows);
+  if (list_.multi_label) batch.targets[0] = at::empty({rows, facts_.class_count()}, at::kFloat);
+  return batch;
 }
 
 bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                       std::int64_t row) const {
   const auto& wanted = file(split, index);
-  batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = wanted.label;
+  set_target(wanted, batch, row);
   const auto path = full_path(wanted);
   std::string bytes;
   return rows_.guarded([&] { bytes = read_text(path); }) &&
          rows_.load(split, encoded(bytes, path), draw, batch, row);
+}
+
+void ImageFiles::set_target(const ImageFile& file, Batch& batch, std::int64_t row) const {
+  auto& target = batch.targets[0];
+  if (!list_.multi_label) {
+    target.mutable_data_ptr<std::int64_t>()[row] = file.label;
+    return;
+  }
+  float* each = target.mutable_data_ptr<float>() + row * facts_.class_count();
+  std::fill_n(each, facts_.class_count(), 0.0F);
+  for (const auto label : file.labels) each[label] = 1;
 }
 
 std::string ImageFiles::sample_name(Split split, std::int64_t index) const {
@@ -90,6 +86,7 @@ std::string ImageFiles::digest() const {
       const auto bytes = std::filesystem::file_size(full_path(each), unknown);
       digest.add(each.path + '\n' + std::to_string(unknown ? 0 : bytes) + ' ' +
                  std::to_string(each.label) + '\n');
+      for (const auto label : each.labels) digest.add(std::to_string(label) + ' ');
     }
   for (const auto& name : list_.classes) digest.add(name + '\n');
   return digest.finish();

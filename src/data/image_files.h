@@ -1,29 +1,14 @@
 // A dataset of image files, whoever listed them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "data/image_list.h"
 #include "data/image_rows.h"
 
 namespace ddptrain {
-
-struct ImageFile {
-  std::string path;  // relative to the list's root, or absolute
-  std::int64_t label = 0;
-};
-
-struct ImageList {
-  std::string root;
-  std::vector<std::string> classes;
-  std::array<std::vector<ImageFile>, 2> files;  // by split
-  std::array<std::vector<double>, 2> weights;   // by split; empty: all equal
-};
-
-/// Divides the training files of a list into train and valid.
-void hold_out(ImageList& list, const struct ValidSpec& spec);
 
 class ImageFiles final : public Dataset {
  public:
@@ -31,6 +16,8 @@ class ImageFiles final : public Dataset {
 
   const DataFacts& facts() const override { return facts_; }
   std::int64_t size(Split split) const override;
+  /// Targets are labels int64 [N], or float32 [N, classes] of zeros and ones where pictures have
+  /// any number of labels.
   Batch allocate(Split split, std::int64_t rows) const override;
   bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
             std::int64_t row) const override;
@@ -44,6 +31,7 @@ class ImageFiles final : public Dataset {
   const ImageFile& file(Split split, std::int64_t index) const;
   std::string full_path(const ImageFile& file) const;
   Extent source_size(Split split) const;
+  void set_target(const ImageFile& file, Batch& batch, std::int64_t row) const;
 
   ImageList list_;
   ImageRows rows_;

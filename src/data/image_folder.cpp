@@ -23,8 +23,8 @@ struct ImageFolderOptions {
     f("root", root, {.doc = "Folder of the data.", .required = true, .path = true});
     f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
     f("valid", valid,
-      {.doc = "Folder of the held-out samples ('valid' unless said otherwise), or a fraction of "
-              "the training samples."});
+      {.doc = "Folder of the held-out samples ('valid' unless said otherwise), a fraction of the "
+              "training samples, or those of a list."});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
@@ -65,14 +65,13 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Pi
     const auto paths = scan.pictures((fs::path(folder) / name).lexically_normal().string());
     if (paths.empty() && split == Split::train)
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no pictures");
-    for (const auto& each : paths) files.push_back({each, found - list.classes.begin()});
+    for (const auto& each : paths) files.push_back({each, found - list.classes.begin(), {}});
   }
   if (files.empty()) throw Error(Exit::data, "no pictures in '" + path.string() + "'");
 }
 
 ImageList list_pictures(const ImageFolderOptions& options) {
-  if (options.valid.folder && options.valid.fraction)
-    throw Error(Exit::recipe, "data.valid has both 'folder' and 'fraction'; write one of them");
+  require_one_way(options.valid);
   const fs::path root = options.root;
   require_folder(root, "data.root");
   require_folder(root / options.train, "data.train");
@@ -83,7 +82,7 @@ ImageList list_pictures(const ImageFolderOptions& options) {
   if (list.classes.empty())
     throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
   add_split(list, Split::train, options.train, scan);
-  if (options.valid.fraction) {
+  if (options.valid.fraction || options.valid.list) {
     hold_out(list, options.valid);
     return list;
   }

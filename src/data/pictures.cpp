@@ -27,7 +27,7 @@ ImageList list_pictures(const PicturesOptions& options) {
   ImageList list;
   list.root = options.root;
   for (const auto& path : PictureScan(options.root, options.extensions).pictures(""))
-    list.files[0].push_back({path, -1});
+    list.files[0].push_back({path, -1, {}});
   if (list.files[0].empty()) throw Error(Exit::data, "no pictures in '" + options.root + "'");
   list.files[1] = list.files[0];
   return list;

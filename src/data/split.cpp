@@ -47,6 +47,8 @@ void ValidSpec::fields(Fields& f) {
      .max = 1,
      .above_min = true,
      .below_max = true});
+  f("list", list,
+    {.doc = "Text file that names the held-out samples instead, one a line.", .path = true});
   f("seed", seed,
     {.doc = "Which samples are held out; of its own, so that runs with other seeds "
             "keep the same ones.",

@@ -17,10 +17,12 @@ namespace ddptrain {
 enum class SplitRule { philox, torch, fastai };
 std::span<const std::string_view> names(SplitRule);
 
-/// `valid`: the name of a folder of its own, or a fraction held out of the training samples.
+/// `valid`: the name of a folder of its own, or a fraction held out of the training samples, or
+/// those that a text file names, one a line.
 struct ValidSpec {
   std::optional<std::string> folder;
   std::optional<double> fraction;
+  std::optional<std::string> list;
   std::int64_t seed = 42;
   SplitRule order = SplitRule::philox;
   static constexpr std::string_view shorthand = "folder";

@@ -43,7 +43,8 @@ Entry<Loss> bce_with_logits_loss() {
       "bce_with_logits", "Sigmoid cross-entropy for any number of labels per row.",
       [](const BceWithLogits::Options& options, const LossContext& context) {
         return std::make_unique<BceWithLogits>(options, context);
-      });
+      },
+      {"several_labels"});
 }
 
 }  // namespace ddptrain

@@ -226,6 +226,17 @@ void source_has_a_digest(const Rules& rules) {
   rules.error("digest", "data.source", "nothing is fetched or unpacked without its md5 or sha256");
 }
 
+// Targets of zeros and ones would be taken for probabilities of one class.
+void loss_takes_several_labels(const Rules& rules) {
+  const auto* delimiter = rules.recipe.data.node().find("label_delimiter");
+  const auto* loss = rules.entry(rules.recipe.loss);
+  if (!delimiter || delimiter->is_null() || !loss || loss->has("several_labels")) return;
+  rules.error("labels", "loss",
+              "'" + loss->name +
+                  "' takes one label a sample; data.label_delimiter gives any number of them, for "
+                  "'loss: bce_with_logits'");
+}
+
 void periods_fit_the_run(const Rules& rules) {
   if (stages_of(rules.recipe).size() > 1) return;
   const auto run = stages_of(rules.recipe).front().duration;
@@ -318,6 +329,7 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
   frozen_norms_keep_statistics(rules);
   source_has_a_digest(rules);
   warmup_fits_the_run(rules);
+  loss_takes_several_labels(rules);
   periods_fit_the_run(rules);
   named_metrics_are_computed(rules);
   precision_fits_the_device(rules);

@@ -66,5 +66,78 @@ TEST(Manifest, NamesRowAndColumnOfWhatIsWrong) {
               HasSubstr("class 'y' (of 'b') is only in the valid split"));
 }
 
+/// What a noisy-label file of the Imagenette leaderboard looks like.
+std::string noisy() {
+  return "path,noisy_labels_0,noisy_labels_50,is_valid\n"
+         "a.png,n1,n2,False\n"
+         "b.png,n2,n2,False\n"
+         "c.png,n1,n1,False\n"
+         "d.png,n2,n2,True\n";
+}
+
+TEST(Manifest, ReadsColumnsOfOtherNames) {
+  const TemporaryFolder folder;
+  folder.write("a.png", picture("a_rgb.png"));
+  auto wanted = section(folder.write("noisy.csv", noisy()));
+  wanted["columns"] = {{"label", "noisy_labels_50"}, {"split", "is_valid"}};
+  const auto noise = build_data(wanted);
+  ASSERT_EQ(noise->size(Split::train), 3);
+  EXPECT_EQ(noise->label(Split::train, 0), 1);
+  EXPECT_EQ(noise->label(Split::valid, 0), 1);
+  EXPECT_EQ(noise->sample_name(Split::valid, 0), folder / "d.png");
+  wanted["columns"]["label"] = "noisy_labels_0";
+  EXPECT_EQ(build_data(wanted)->label(Split::train, 0), 0);
+  EXPECT_NE(build_data(wanted)->digest(), noise->digest());
+  wanted["columns"]["label"] = "noisy_labels_10";
+  EXPECT_THAT(data_problem(wanted), HasSubstr("no column 'noisy_labels_10'; there are 'path'"));
+}
+
+TEST(Manifest, GivesZerosAndOnesForSeveralLabels) {
+  const TemporaryFolder folder;
+  folder.write("a.png", picture("a_rgb.png"));
+  auto wanted = section(folder.write("planet.csv",
+                                     "path,label,split\n"
+                                     "a.png,haze water,train\na.png,,train\na.png,clear,train\n"
+                                     "a.png,clear haze,valid\n"));
+  wanted["label_delimiter"] = " ";
+  const auto data = build_data(wanted);
+  EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"clear", "haze", "water"}));
+  const auto target = [&](Split split, std::int64_t index) {
+    const auto row = load_one(*data, split, index).batch.targets.at(0);
+    EXPECT_EQ(row.sizes(), (at::IntArrayRef{1, 3}));
+    const float* values = row.const_data_ptr<float>();
+    return std::vector<float>(values, values + 3);
+  };
+  EXPECT_EQ(target(Split::train, 0), (std::vector<float>{0, 1, 1}));
+  EXPECT_EQ(target(Split::train, 1), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(target(Split::valid, 0), (std::vector<float>{1, 1, 0}));
+  EXPECT_EQ(data->label(Split::train, 0), -1);
+}
+
+TEST(Manifest, RefusesSeveralLabelsThatCannotBe) {
+  const TemporaryFolder folder;
+  auto wanted = section(folder.write("list.csv", "path,label,split\na,x|x,train\nb,x,valid\n"));
+  wanted["label_delimiter"] = "|";
+  EXPECT_THAT(data_problem(wanted), HasSubstr(":2: column 'label': label 'x' is written twice"));
+  wanted["file"] = folder.write("list.csv", "path,label,split\na,x,train\nb,x|y,valid\n");
+  EXPECT_THAT(data_problem(wanted), HasSubstr("class 'y' (of 'b') is only in the valid split"));
+  wanted["file"] = folder.write("list.csv", "path,label,split\na,,train\nb,,valid\n");
+  EXPECT_THAT(data_problem(wanted), HasSubstr("no row has a label"));
+}
+
+TEST(Manifest, HoldsOutWhatAListNames) {
+  const TemporaryFolder folder;
+  folder.write("img/a.png", picture("a_rgb.png"));
+  auto wanted =
+      section(folder.write("list.csv", "path,label\nimg/a.png,x\nimg/b.png,y\nimg/c.png,x\n"));
+  wanted["valid"] = {{"list", folder.write("held.txt", "c.png\r\n\n")}};
+  const auto data = build_data(wanted);
+  EXPECT_EQ(data->size(Split::train), 2);
+  ASSERT_EQ(data->size(Split::valid), 1);
+  EXPECT_EQ(data->sample_name(Split::valid, 0), folder / "img/c.png");
+  wanted["valid"] = {{"list", folder.write("held.txt", "img/c.png\nd.png\n")}};
+  EXPECT_THAT(data_problem(wanted), HasSubstr("held.txt:2: no picture 'd.png'"));
+}
+
 }  // namespace
 }  // namespace ddptrain

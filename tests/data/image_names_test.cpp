@@ -1,0 +1,123 @@
+#include <gmock/gmock.h>
+
+#include "data/image_data.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Pictures named as those of the pets data set: breeds of cats are capitalised.
+void write_pets(const TemporaryFolder& folder) {
+  for (const auto* name : {"Abyssinian_1.jpg", "Abyssinian_10.jpg", "Birman_2.jpg",
+                           "american_bulldog_1.jpg", "american_bulldog_2.jpg", "pug_7.jpg"})
+    folder.write(std::string("images/") + name, picture("a_rgb.jpg"));
+  folder.write("images/Abyssinian_100.mat", "no picture");
+}
+
+json section(const TemporaryFolder& folder, const json& more) {
+  const json steps = json::array({{{"type", "resize"}, {"size", {4, 4}}}});
+  json made = {{"type", "image_names"},
+               {"root", folder / "images"},
+               {"valid", {{"fraction", 0.34}}},
+               {"transforms", {{"train", steps}, {"valid", steps}}}};
+  made.update(more);
+  return made;
+}
+
+std::string recipe_problem(const json& section) {
+  try {
+    build_data(section);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::recipe);
+    return error.what();
+  }
+  return "none";
+}
+
+/// Labels of all pictures by name.
+std::map<std::string, std::string> labels(const Dataset& data) {
+  std::map<std::string, std::string> all;
+  for (const auto split : {Split::train, Split::valid})
+    for (std::int64_t i = 0; i < data.size(split); ++i) {
+      const auto path = data.sample_name(split, i);
+      all[path.substr(path.rfind('/') + 1)] =
+          data.facts().classes.at(static_cast<std::size_t>(data.label(split, i)));
+    }
+  return all;
+}
+
+TEST(ImageNames, TakesTheFirstGroupForTheLabel) {
+  const TemporaryFolder folder;
+  write_pets(folder);
+  folder.write("images/pug_8.jpg", picture("a_rgb.jpg"));
+  folder.write("images/Birman_3.jpg", picture("a_rgb.jpg"));
+  const auto held = folder.write("held.txt", "pug_8.jpg\nBirman_3.jpg\n");
+  const auto data =
+      build_data(section(folder, {{"pattern", R"(^(.+)_\d+\.jpg$)"}, {"valid", {{"list", held}}}}));
+  EXPECT_EQ(data->facts().classes,
+            (std::vector<std::string>{"Abyssinian", "Birman", "american_bulldog", "pug"}));
+  const auto found = labels(*data);
+  EXPECT_EQ(found.size(), 8U);
+  EXPECT_EQ(found.at("american_bulldog_2.jpg"), "american_bulldog");
+  EXPECT_EQ(found.at("Birman_3.jpg"), "Birman");
+  EXPECT_EQ(data->size(Split::valid), 2);
+  EXPECT_TRUE(load_one(*data, Split::train, 0).good);
+}
+
+TEST(ImageNames, TakesTheLabelWhoseExpressionMatches) {
+  const TemporaryFolder folder;
+  write_pets(folder);
+  const auto data =
+      build_data(section(folder, {{"labels", {{"cat", "^[A-Z]"}, {"dog", "^[a-z]"}}}}));
+  const auto found = labels(*data);
+  EXPECT_EQ(found.at("Birman_2.jpg"), "cat");
+  EXPECT_EQ(found.at("pug_7.jpg"), "dog");
+  EXPECT_EQ(data->size(Split::valid), 2);
+}
+
+TEST(ImageNames, CanLookAtPathsAndHoldOutAFolder) {
+  const TemporaryFolder folder;
+  for (const auto* path : {"images/a/cat/1.jpg", "images/a/dog/1.jpg", "images/b/dog/2.jpg"})
+    folder.write(path, picture("a_rgb.jpg"));
+  const auto data =
+      build_data(section(folder, {{"pattern", "([^/]+)/[^/]*$"}, {"of", "path"}, {"valid", "b"}}));
+  EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(data->size(Split::train), 2);
+  EXPECT_EQ(data->sample_name(Split::valid, 0), folder / "images/b/dog/2.jpg");
+}
+
+TEST(ImageNames, NamesThePictureWithoutALabel) {
+  const TemporaryFolder folder;
+  write_pets(folder);
+  const auto problem = [&](const json& more) { return data_problem(section(folder, more)); };
+  EXPECT_THAT(problem({{"pattern", R"(^(.+)_\d\.jpg$)"}}),
+              HasSubstr("'Abyssinian_10.jpg' does not match data.pattern"));
+  EXPECT_THAT(problem({{"pattern", R"((x?))"}}), HasSubstr("has an empty label"));
+  EXPECT_THAT(problem({{"labels", {{"cat", "^[A-Z]"}}}}),
+              HasSubstr("'american_bulldog_1.jpg' matches none of data.labels"));
+  EXPECT_THAT(problem({{"labels", {{"cat", "^[A-Z]"}, {"pet", "."}}}}),
+              HasSubstr("'Abyssinian_1.jpg' matches the labels 'cat' and 'pet'"));
+  EXPECT_THAT(problem({{"pattern", "^(.+)_"}, {"valid", "c"}}),
+              HasSubstr("no pictures are in 'c'"));
+  EXPECT_THAT(problem({{"pattern", "^(.+)_"}, {"root", folder / "none"}}), HasSubstr("no folder"));
+}
+
+TEST(ImageNames, RefusesWhatIsNoExpression) {
+  const TemporaryFolder folder;
+  write_pets(folder);
+  const auto problem = [&](const json& more) { return recipe_problem(section(folder, more)); };
+  EXPECT_THAT(problem({{"pattern", "^(.+_"}}),
+              HasSubstr("data.pattern: '^(.+_' is not a regular expression: missing )"));
+  EXPECT_THAT(problem({{"pattern", "^.+_"}}), HasSubstr("has no group"));
+  EXPECT_THAT(problem({{"labels", {{"cat", "["}}}}), HasSubstr("data.labels.cat"));
+  EXPECT_THAT(problem(json::object()), HasSubstr("either a pattern or labels"));
+  EXPECT_THAT(problem({{"pattern", "(.)"}, {"valid", json::object()}}),
+              HasSubstr("write a fraction, a folder or a list"));
+  EXPECT_THAT(problem({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
+              HasSubstr("both 'fraction' and 'list'"));
+}
+
+}  // namespace
+}  // namespace ddptrain
