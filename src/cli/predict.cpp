@@ -1,8 +1,6 @@
 // `predict RUN INPUT`: a CSV of what each sample is called, its label and the probability of each
 // class, or its value in a regression, in data order.
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/sigmoid.h>
-#include <ATen/ops/softmax.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,9 +14,11 @@
 #include "cli/saved_run.h"
 #include "cli/verb.h"
 #include "data/loader.h"
+#include "losses/activation.h"
 #include "train/build.h"
 #include "train/rank.h"
 #include "train/state.h"
+#include "train/tta.h"
 
 namespace ddptrain {
 namespace {
@@ -27,8 +27,8 @@ namespace {
 Choice<Dataset> pictures_of(const Recipe& recipe, const std::string& folder) {
   auto node =
       Node::map({{"type", {}, Node::scalar("pictures")}, {"root", {}, Node::quoted_text(folder)}});
-  if (const auto* transforms = recipe.data.node().find("transforms"))
-    node.set("transforms", *transforms);
+  for (const auto* option : {"transforms", "decode"})
+    if (const auto* given = recipe.data.node().find(option)) node.set(option, *given);
   Choice<Dataset> data;
   data.choose(std::move(node));
   return data;
@@ -44,16 +44,21 @@ std::string csv_field(const std::string& text) {
 /// What outputs mean: one class a row, any number of labels, or without names numbers.
 struct Classes {
   std::vector<std::string> names;
-  bool several = false;
-  std::string delimiter;
+  Activation activation;
+  std::string delimiter = " ";
+  bool several() const { return activation.kind == Activation::Kind::sigmoid; }
 };
 
-/// By the data section that the run was trained with.
-Classes classes_of(const SavedRun& run, std::vector<std::string> names) {
+/// By the loss and the data section that the run was trained with.
+Classes classes_of(const SavedRun& run, const Loss& loss, std::vector<std::string> names) {
+  Classes classes{std::move(names), loss.activation()};
+  const bool numbers = classes.names.empty();
+  if (!numbers && !classes.several()) classes.activation = {Activation::Kind::softmax};
+  if (numbers) classes.activation = {};
   const auto* data = run.tree.find("data");
   const auto* delimiter = data ? data->find("label_delimiter") : nullptr;
-  const bool several = delimiter && !delimiter->is_null();
-  return {std::move(names), several, several ? delimiter->text : ""};
+  if (delimiter && !delimiter->is_null()) classes.delimiter = delimiter->text;
+  return classes;
 }
 
 std::string header(const std::string& name, const std::vector<std::string>& classes) {
@@ -65,7 +70,7 @@ std::string header(const std::string& name, const std::vector<std::string>& clas
 /// The likeliest class; of several labels those that are likelier than not.
 std::string named(std::span<const double> probabilities, const Classes& classes) {
   const auto best = std::max_element(probabilities.begin(), probabilities.end());
-  if (!classes.several)
+  if (!classes.several())
     return classes.names.at(static_cast<std::size_t>(best - probabilities.begin()));
   std::vector<std::string> labels;
   for (std::size_t c = 0; c < probabilities.size(); ++c)
@@ -83,10 +88,8 @@ std::string prediction(std::span<const double> output, const Classes& classes) {
 
 std::string rows(const Dataset& data, const Batch& batch, const at::Tensor& output,
                  const Classes& classes) {
-  auto numbers = output.to(at::kDouble).reshape({batch.rows, -1});
-  if (!classes.names.empty())
-    numbers = classes.several ? at::sigmoid(numbers) : at::softmax(numbers, 1);
-  numbers = numbers.contiguous();
+  const auto numbers =
+      ddptrain::predictions(output, classes.activation).reshape({batch.rows, -1}).contiguous();
   const auto width = static_cast<std::size_t>(numbers.size(1));
   std::string text;
   for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows); ++row) {
@@ -110,12 +113,25 @@ EpochPlan all_in_order(const Dataset& data, std::int64_t batch) {
   return plan;
 }
 
+/// Of the plain pass, or of all that eval.tta asks for.
+at::Tensor output_of_batch(const Batch& batch, Loader& loader, Engine& engine, const Loss& loss,
+                           const std::optional<TtaSpec>& tta) {
+  std::vector<at::Tensor> outputs{engine.evaluate(batch).cpu()};
+  if (!tta) return outputs.front();
+  for (std::int64_t pass = 1; pass <= tta->n; ++pass)
+    outputs.push_back(engine.evaluate(loader.next()).cpu());
+  return combined(outputs, loss, *tta);
+}
+
 std::string predictions(const SavedRun& run, Recipe recipe, const Placement& placement,
                         const std::string& input) {
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, {});
   const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto classes = classes_of(run, class_names(checkpoint));
+  const auto names = class_names(checkpoint);
+  const auto loss =
+      catalog<Loss>().build(recipe.loss, LossContext{static_cast<std::int64_t>(names.size())});
+  const auto classes = classes_of(run, *loss, names);
   const auto data = build_data(recipe, fitted_state(checkpoint), input);
   auto facts = data->facts();
   facts.classes = classes.names;
@@ -124,13 +140,17 @@ std::string predictions(const SavedRun& run, Recipe recipe, const Placement& pla
   restore(checkpoint.model, engine->model().state(), "the model");
   auto plan = all_in_order(*data, recipe.eval.batch.value.value());
   const auto batches = plan.micros.size();
-  const auto loader = make_loader(*data, {.split = Split::valid, .workers = placement.threads});
+  const auto& tta = recipe.eval.tta;
+  if (tta) plan.micros = with_passes(plan.micros, tta->n);
+  const auto loader = make_loader(*data, {.split = Split::valid,
+                                          .workers = placement.threads,
+                                          .seed = static_cast<std::uint64_t>(recipe.seed)});
   loader->start(std::move(plan));
   const at::NoGradGuard no_grad;
   std::string text = header(data->name_kind(), classes.names);
   for (std::size_t i = 0; i < batches; ++i) {
     const auto batch = loader->next();
-    text += rows(*data, batch, engine->evaluate(batch).cpu(), classes);
+    text += rows(*data, batch, output_of_batch(batch, *loader, *engine, *loss, tta), classes);
   }
   return text;
 }

@@ -7,6 +7,7 @@ namespace ddptrain {
 class Dataset;
 class Transform;
 class Sampler;
+class Mix;
 class Model;
 class Layer;
 class Loss;
@@ -24,6 +25,8 @@ template <>
 inline constexpr const char* kind_name<Transform> = "transform";
 template <>
 inline constexpr const char* kind_name<Sampler> = "sampler";
+template <>
+inline constexpr const char* kind_name<Mix> = "mix";
 template <>
 inline constexpr const char* kind_name<Model> = "model";
 template <>

@@ -1,13 +1,21 @@
-// The catalogues of datasets and samplers.
+// The catalogues of datasets, samplers and mixes.
 #include "data/datasets.h"
+#include "data/mixes.h"
 #include "data/samplers.h"
 
 namespace ddptrain {
 
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
-  static const Catalog<Dataset> all({image_folder_dataset(), image_names_dataset(), manifest_dataset(), cifar10_dataset(),
-                                     mnist_dataset(), pictures_dataset(), csv_table_dataset()});
+  static const Catalog<Dataset> all({image_folder_dataset(), image_names_dataset(),
+                                     manifest_dataset(), cifar10_dataset(), mnist_dataset(),
+                                     pictures_dataset(), csv_table_dataset()});
+  return all;
+}
+
+template <>
+const Catalog<Mix>& catalog<Mix>() {
+  static const Catalog<Mix> all({cutmix_mix(), mixup_mix(), one_of_mix()});
   return all;
 }
 

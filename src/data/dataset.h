@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Draw {
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;
   std::int64_t position = 0;
+  bool augment = false;  // a held-out sample goes through the training transforms, in their last
+                         // shape; `epoch` is then which time, from 1
 };
 
 /// What a dataset is built for.
@@ -32,6 +35,7 @@ struct DataContext {
   std::string fitted = {};      // a checkpoint's Dataset::state(): taken as it is; empty: fit now
   std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
                                 // the section's own, its samples valid ones of unknown labels
+  std::optional<double> epochs = {};  // the run's, where its recipe says epochs
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
@@ -45,6 +49,12 @@ class Dataset {
   virtual std::int64_t size(Split split) const = 0;
   /// A batch with `rows` uninitialised rows: tensors of the right shape and type.
   virtual Batch allocate(Split split, std::int64_t rows) const = 0;
+  /// Rows of training samples of an epoch, where their shape changes over the run.
+  virtual Batch allocate_train(std::int64_t /*epoch*/, std::int64_t rows) const {
+    return allocate(Split::train, rows);
+  }
+  /// The epochs with which another shape of training samples begins.
+  virtual std::vector<std::int64_t> changes_of_shape() const { return {}; }
   /// Loads sample `index` into row `row` of a batch. Returns false when the sample is bad and the
   /// policy is to skip it: the row is then left out. Throws an Error (Exit::data) naming the file
   /// otherwise.

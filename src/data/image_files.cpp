@@ -35,8 +35,16 @@ std::int64_t ImageFiles::size(Split split) const {
 }
 
 Batch ImageFiles::allocate(Split split, std::int64_t rows) const {
-  auto batch = rows_.allocate(split, rows);
-  if (list_.multi_label) batch.targets[0] = at::empty({rows, facts_.class_count()}, at::kFloat);
+  return with_targets(rows_.allocate(split, rows));
+}
+
+Batch ImageFiles::allocate_train(std::int64_t epoch, std::int64_t rows) const {
+  return with_targets(rows_.allocate_train(epoch, rows));
+}
+
+Batch ImageFiles::with_targets(Batch batch) const {
+  const auto classes = facts_.class_count();
+  if (list_.multi_label) batch.targets[0] = at::empty({batch.rows, classes}, at::kFloat);
   return batch;
 }
 

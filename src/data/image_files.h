@@ -19,6 +19,8 @@ class ImageFiles final : public Dataset {
   /// Targets are labels int64 [N], or float32 [N, classes] of zeros and ones where pictures have
   /// any number of labels.
   Batch allocate(Split split, std::int64_t rows) const override;
+  Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override;
+  std::vector<std::int64_t> changes_of_shape() const override { return rows_.changes_of_shape(); }
   bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
             std::int64_t row) const override;
   std::string sample_name(Split split, std::int64_t index) const override;
@@ -31,6 +33,7 @@ class ImageFiles final : public Dataset {
   const ImageFile& file(Split split, std::int64_t index) const;
   std::string full_path(const ImageFile& file) const;
   Extent source_size(Split split) const;
+  Batch with_targets(Batch batch) const;
   void set_target(const ImageFile& file, Batch& batch, std::int64_t row) const;
 
   ImageList list_;

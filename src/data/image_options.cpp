@@ -5,6 +5,8 @@ namespace ddptrain {
 void TransformLists::fields(Fields& f) {
   f("train", train, {.doc = "Applied to training samples, first to last."});
   f("valid", valid, {.doc = "Applied to validation samples, first to last."});
+  f("progressive", progressive,
+    {.doc = "Smaller training pictures at first: sizes one after another, until 'train' holds."});
 }
 
 void ImageFileOptions::fields(Fields& f) {

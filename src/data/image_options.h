@@ -5,15 +5,17 @@
 #include <vector>
 
 #include "config/choice.h"
+#include "data/progressive.h"
 #include "recipe/data_section.h"
 #include "transforms/decode.h"
 
 namespace ddptrain {
 
-/// `transforms: {train: [...], valid: [...]}`
+/// `transforms: {train: [...], valid: [...], progressive: [{until: 40 %, size: 96}]}`
 struct TransformLists {
   std::vector<Choice<Transform>> train;
   std::vector<Choice<Transform>> valid;
+  std::vector<SizeStage> progressive;
   void fields(Fields& f);
 };
 

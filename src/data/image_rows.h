@@ -23,6 +23,10 @@ class ImageRows {
 
   const Extent& extent(Split split) const { return of(split).extent; }
   Batch allocate(Split split, std::int64_t rows) const;
+  /// Rows of training pictures of an epoch, whose size may change over the run.
+  Batch allocate_train(std::int64_t epoch, std::int64_t rows) const;
+  /// The epochs with which other sizes begin.
+  std::vector<std::int64_t> changes_of_shape() const;
 
   /// Both write row `row` of a batch; false when the picture is bad and is to be left out.
   bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
@@ -39,7 +43,17 @@ class ImageRows {
     Pipeline pipeline;
     Extent extent;
   };
+  /// Training pictures up to an epoch.
+  struct Stage {
+    std::int64_t end;
+    Side side;
+  };
   const Side& of(Split split) const { return sides_[static_cast<std::size_t>(split)]; }
+  const Side& train_side(std::int64_t epoch) const;
+  const Side& of(Split split, const Draw& draw) const;
+  void add_stages(const TransformLists& lists, const PipelineOptions& options,
+                  const DataContext& context, const Source& source);
+  Batch allocate(const Extent& size, std::int64_t rows) const;
   static Side make_side(const std::vector<Choice<Transform>>& steps, PipelineOptions options,
                         Split split, const Source& source);
   float* row_of(Batch& batch, std::int64_t row) const;
@@ -47,6 +61,7 @@ class ImageRows {
   bool channels_last_;
   bool skip_bad_;
   std::array<Side, 2> sides_;
+  std::vector<Stage> stages_;  // before what `train` says
 };
 
 }  // namespace ddptrain

@@ -7,12 +7,14 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
 #include "data/batch_pool.h"
+#include "data/mixing.h"
 
 namespace ddptrain {
 namespace {
@@ -21,12 +23,13 @@ namespace {
 struct Slot {
   const Micro* micro = nullptr;
   Batch batch;
+  MixedRows rows;         // and their partners, where rows are mixed
   std::vector<char> bad;  // rows to leave out
   std::size_t next_row = 0;
   std::size_t loaded = 0;
   std::exception_ptr error;  // of the first row that failed
   std::size_t error_row = 0;
-  bool complete() const { return loaded == bad.size(); }
+  bool complete = false;  // loaded and mixed
 };
 
 /// Rows first .. last - 1 of a slot.
@@ -59,8 +62,9 @@ class ThreadedLoader final : public Loader {
       : dataset_(dataset),
         options_(options),
         slots_(static_cast<std::size_t>(std::max(1, options.workers > 0 ? options.prefetch : 1))),
-        pool_(slots_.size() + 2,
-              [this](std::int64_t rows) { return dataset_.allocate(options_.split, rows); }) {
+        pool_(fresh_pool()),
+        augmented_(fresh_pool(true)) {
+    if (options.mix) options.mix->check(dataset.allocate(options.split, 0));
     for (int i = 0; i < options.workers; ++i) start_worker();
   }
 
@@ -79,6 +83,7 @@ class ThreadedLoader final : public Loader {
     open_ = nullptr;
     idle_.wait(lock, [this] { return busy_ == 0; });
     plan_ = std::move(plan);
+    pool_ = fresh_pool();  // an epoch may have a shape of its own
     opened_ = delivered_ = 0;
     skipped_here_ = 0;
     rows_here_ = 0;
@@ -92,7 +97,7 @@ class ThreadedLoader final : public Loader {
     if (workers_.empty())
       while (work_is_waiting()) run(lock, take_job());
     auto& slot = slot_of(delivered_);
-    ready_.wait(lock, [&] { return opened_ > delivered_ && slot.complete(); });
+    ready_.wait(lock, [&] { return opened_ > delivered_ && slot.complete; });
     ++delivered_;
     work_.notify_all();
     return finish(slot);
@@ -104,6 +109,16 @@ class ThreadedLoader final : public Loader {
   }
 
  private:
+  /// Rows of the split, or as training samples are in the end.
+  BatchPool fresh_pool(bool augmented = false) const {
+    return {slots_.size() + 2, [this, augmented](std::int64_t rows) {
+              if (augmented)
+                return dataset_.allocate_train(std::numeric_limits<std::int64_t>::max(), rows);
+              return options_.split == Split::train ? dataset_.allocate_train(plan_.epoch, rows)
+                                                    : dataset_.allocate(options_.split, rows);
+            }};
+  }
+
   // Signals are the main thread's.
   void start_worker() {
     sigset_t all, before;
@@ -145,7 +160,8 @@ class ThreadedLoader final : public Loader {
     auto& slot = slot_of(opened_);
     slot = {};
     slot.micro = &plan_.micros[opened_++];
-    slot.bad.assign(slot.micro->positions.size(), 0);
+    slot.rows = rows_of(*slot.micro);
+    slot.bad.assign(slot.rows.positions.size(), 0);
     open_ = &slot;
     try {
       prepare(slot);
@@ -156,12 +172,19 @@ class ThreadedLoader final : public Loader {
   }
 
   void prepare(Slot& slot) {
-    const auto& positions = slot.micro->positions;
-    slot.batch = pool_.take(static_cast<std::int64_t>(positions.size()));
+    const auto& positions = slot.rows.positions;
+    auto& pool = slot.micro->pass > 0 ? augmented_ : pool_;
+    slot.batch = pool.take(static_cast<std::int64_t>(positions.size()));
     slot.batch.first_row = slot.micro->first_row;
     slot.batch.indices.clear();
     for (const auto position : positions)
       slot.batch.indices.push_back(plan_.order.at(static_cast<std::size_t>(position)));
+  }
+
+  MixedRows rows_of(const Micro& micro) const {
+    if (!options_.mix) return {micro.positions, {}};
+    return with_partners(micro.positions, plan_.batch,
+                         static_cast<std::int64_t>(plan_.order.size()));
   }
 
   void run(std::unique_lock<std::mutex>& lock, const Job& job) {
@@ -175,19 +198,37 @@ class ThreadedLoader final : public Loader {
       error = std::current_exception();
     }
     lock.lock();
-    --busy_;
     auto& slot = *job.slot;
     slot.loaded += job.last - job.first;
     if (error && (!slot.error || row < slot.error_row)) {
       slot.error = error;
       slot.error_row = row;
     }
-    if (slot.complete()) ready_.notify_all();
+    if (slot.loaded == slot.bad.size()) complete(lock, slot);
+    --busy_;
     if (busy_ == 0) idle_.notify_all();
   }
 
+  /// Who loads the last row also mixes.
+  void complete(std::unique_lock<std::mutex>& lock, Slot& slot) {
+    if (options_.mix && !slot.error) {
+      lock.unlock();
+      try {
+        mix_rows(*options_.mix, {options_.seed, plan_.epoch, plan_.batch}, slot.rows, slot.bad,
+                 slot.batch);
+      } catch (...) {
+        slot.error = std::current_exception();
+      }
+      lock.lock();
+    }
+    slot.complete = true;
+    ready_.notify_all();
+  }
+
   void load(Slot& slot, std::size_t row) {
-    const Draw draw{options_.seed, plan_.epoch, slot.micro->positions[row]};
+    const auto pass = slot.micro->pass;
+    Draw draw{options_.seed, plan_.epoch, slot.rows.positions[row]};
+    if (pass > 0) draw = {mix(options_.seed, hash_text("tta")), pass, draw.position, true};
     const auto index = slot.batch.indices[row];
     slot.bad[row] =
         !dataset_.load(options_.split, index, draw, slot.batch, static_cast<std::int64_t>(row));
@@ -195,7 +236,8 @@ class ThreadedLoader final : public Loader {
 
   Batch finish(Slot& slot) {
     if (slot.error) std::rethrow_exception(slot.error);
-    const auto bad = std::count(slot.bad.begin(), slot.bad.end(), 1);
+    const auto own = static_cast<std::ptrdiff_t>(slot.micro->positions.size());
+    const auto bad = std::count(slot.bad.begin(), slot.bad.begin() + own, 1);
     skipped_ += bad;
     skipped_here_ += bad;
     const auto allowed = options_.bad_share * static_cast<double>(rows_here_);
@@ -217,6 +259,7 @@ class ThreadedLoader final : public Loader {
   EpochPlan plan_;
   std::vector<Slot> slots_;
   BatchPool pool_;
+  BatchPool augmented_;        // of further passes
   Slot* open_ = nullptr;       // has rows that nobody has taken
   std::size_t opened_ = 0;     // micro-batches begun
   std::size_t delivered_ = 0;  // and handed out

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "data/dataset.h"
+#include "data/mix.h"
 #include "data/shard.h"
 
 namespace ddptrain {
@@ -15,7 +16,8 @@ struct LoaderOptions {
   int workers = 1;   // threads; 0: the caller's own
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
-  double bad_share = 1;  // of an epoch's rows on this rank that may be left out as bad
+  double bad_share = 1;      // of an epoch's rows on this rank that may be left out as bad
+  const Mix* mix = nullptr;  // of rows with their neighbours in the epoch's order
 };
 
 /// One epoch's micro-batches, in order. `order` is the epoch's global order of samples.
@@ -23,6 +25,7 @@ struct EpochPlan {
   std::int64_t epoch = 0;
   std::vector<std::int64_t> order;
   std::vector<Micro> micros;  // this rank's, from where the run stands
+  std::int64_t batch = 1;     // rows of a global batch
 };
 
 class Loader {
@@ -37,7 +40,8 @@ class Loader {
   virtual std::int64_t skipped() const = 0;
 };
 
-/// The dataset must outlive the loader.
+/// The dataset and the mix must outlive the loader. An Error (Exit::recipe) where the data cannot
+/// be mixed.
 std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options);
 
 }  // namespace ddptrain

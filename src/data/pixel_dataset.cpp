@@ -50,6 +50,10 @@ Batch PixelDataset::allocate(Split split, std::int64_t rows) const {
   return rows_.allocate(split, rows);
 }
 
+Batch PixelDataset::allocate_train(std::int64_t epoch, std::int64_t rows) const {
+  return rows_.allocate_train(epoch, rows);
+}
+
 bool PixelDataset::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                         std::int64_t row) const {
   batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);

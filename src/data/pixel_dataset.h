@@ -32,6 +32,8 @@ class PixelDataset final : public Dataset {
   const DataFacts& facts() const override { return facts_; }
   std::int64_t size(Split split) const override;
   Batch allocate(Split split, std::int64_t rows) const override;
+  Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override;
+  std::vector<std::int64_t> changes_of_shape() const override { return rows_.changes_of_shape(); }
   bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
             std::int64_t row) const override;
   std::string sample_name(Split split, std::int64_t index) const override;

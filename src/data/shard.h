@@ -33,6 +33,7 @@ ShardPlan shard_plan(const LoaderSpec& loader, const StepSize& step);
 struct Micro {
   std::vector<std::int64_t> positions;
   std::int64_t first_row = 0;
+  std::int64_t pass = 0;  // of held-out samples, from 1: through the training transforms
 };
 
 /// steps[k][a] is micro-step a of optimiser step k for one rank. Every rank has the same number of

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "distributed/cuda.h"
+#include "losses/mixture.h"
 
 namespace ddptrain {
 namespace {
@@ -58,8 +59,9 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   Penalty penalty;
   const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty};
   const auto output = forward(batch, pass).to(numerics_.parameters);
-  const auto target = prepared(batch.targets.at(0), numerics_, device_);
-  const auto terms = loss(output, target);
+  std::vector<at::Tensor> targets;
+  for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));
+  const auto terms = loss_of(loss, output, targets);
   loss_sum_ += terms.values.detach().sum(at::kDouble);
   weight_ += terms.weights.sum(at::kDouble);
   if (!terms.values.requires_grad()) return;  // nothing to learn

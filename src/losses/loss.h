@@ -23,6 +23,13 @@ struct LossContext {
   std::int64_t classes = 0;  // 0: not a classification
 };
 
+/// What turns outputs into predictions: nothing, probabilities of classes along an axis, or a
+/// probability of each element.
+struct Activation {
+  enum class Kind { none, softmax, sigmoid } kind = Kind::none;
+  std::int64_t axis = 1;
+};
+
 class Loss {
  public:
   using Make = std::unique_ptr<Loss>(const LossContext&);
@@ -30,6 +37,8 @@ class Loss {
   /// output [rows, ...] as the model gave it; target [rows] or [rows, ...]. 0 rows give empty
   /// terms.
   virtual LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const = 0;
+  /// Of outputs that this loss is for.
+  virtual Activation activation() const { return {}; }
 };
 
 template <>

@@ -41,6 +41,7 @@ struct LoaderSpec {
 struct DataSection {
   std::optional<SourceSpec> source;
   Choice<Sampler> sampler{"shuffle"};
+  std::optional<Choice<Mix>> mix;
   LoaderSpec loader;
   void fields(Fields& f);
 };

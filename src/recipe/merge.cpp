@@ -9,8 +9,8 @@ namespace {
 
 /// Where a bare word names a component, so that later layers may add options to it.
 bool names_component(std::string_view path) {
-  constexpr std::array<std::string_view, 7> paths{"model",     "data",     "data.sampler", "loss",
-                                                  "optimizer", "schedule", "train.clip"};
+  constexpr std::array<std::string_view, 8> paths{
+      "model", "data", "data.sampler", "data.mix", "loss", "optimizer", "schedule", "train.clip"};
   return std::find(paths.begin(), paths.end(), path) != paths.end();
 }
 

@@ -106,10 +106,22 @@ void ParallelSpec::fields(Fields& f) {
   f("timeout", timeout, {.doc = "How long ranks wait for each other."});
 }
 
+void TtaSpec::fields(Fields& f) {
+  f("n", n, {.doc = "Passes through the training transforms.", .min = 1});
+  f("beta", beta,
+    {.doc = "Weight of the plain predictions; the rest is that of the mean over the passes.",
+     .min = 0,
+     .max = 1});
+  f("use_max", use_max, {.doc = "Take the largest prediction of all passes instead of means."});
+}
+
 void EvalSpec::fields(Fields& f) {
   f("every", every, {.doc = "How often to evaluate on the validation split."});
   f("batch", batch,
     {.doc = "Samples per evaluation batch, the same on any number of ranks.", .min = 1});
+  f("tta", tta,
+    {.doc = "Also score test-time augmentation, as 'valid_tta/...': predictions averaged over "
+            "passes through the training transforms."});
 }
 
 void KeepBestSpec::fields(Fields& f) {

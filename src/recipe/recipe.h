@@ -93,9 +93,19 @@ struct ParallelSpec {
   void fields(Fields& f);
 };
 
+/// Test-time augmentation, with fastai's names (Learner.tta).
+struct TtaSpec {
+  std::int64_t n = 4;
+  double beta = 0.25;
+  bool use_max = false;
+  static constexpr std::string_view shorthand = "n";
+  void fields(Fields& f);
+};
+
 struct EvalSpec {
   Duration every = epochs(1);
   Auto<std::int64_t> batch;  // rows per evaluation batch; auto: batch.global, 64 to 256
+  std::optional<TtaSpec> tta;
   void fields(Fields& f);
 };
 

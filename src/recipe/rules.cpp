@@ -237,6 +237,28 @@ void loss_takes_several_labels(const Rules& rules) {
                   "'loss: bce_with_logits'");
 }
 
+// Every pass over samples that are not augmented is the same.
+void passes_differ(const Rules& rules) {
+  if (!rules.recipe.eval.tta) return;
+  const auto* transforms = rules.recipe.data.node().find("transforms");
+  const auto* train = transforms && transforms->is_map() ? transforms->find("train") : nullptr;
+  if (!train || train->items.empty())
+    rules.error("no-effect", "eval.tta",
+                "test-time augmentation goes through data.transforms.train, and there is none");
+}
+
+// Samples are mixed with their neighbours in the epoch's order.
+void neighbours_differ(const Rules& rules) {
+  const auto* mix = rules.recipe.data.node().find("mix");
+  const auto* sampler = rules.recipe.data.node().find("sampler");
+  if (!mix || mix->is_null() || !sampler) return;
+  const auto* type = sampler->is_map() ? sampler->find("type") : sampler;
+  if (type && type->text == "repeat_aug")
+    rules.warn(
+        "data.mix",
+        "'repeat_aug' draws a sample several times in a row, so that it is mixed with itself");
+}
+
 void periods_fit_the_run(const Rules& rules) {
   if (stages_of(rules.recipe).size() > 1) return;
   const auto run = stages_of(rules.recipe).front().duration;
@@ -253,7 +275,7 @@ void periods_fit_the_run(const Rules& rules) {
 /// values such as "accuracy/cat".
 bool is_computed(const Recipe& recipe, const std::string& name) {
   std::string bare = name;
-  for (const std::string split : {"valid/", "valid_ema/", "train/"})
+  for (const std::string split : {"valid/", "valid_ema/", "valid_tta/", "valid_ema_tta/", "train/"})
     if (bare.starts_with(split)) bare = bare.substr(split.size());
   if (bare == "loss") return true;
   return std::any_of(recipe.metrics.begin(), recipe.metrics.end(), [&](const auto& metric) {
@@ -330,6 +352,8 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
   source_has_a_digest(rules);
   warmup_fits_the_run(rules);
   loss_takes_several_labels(rules);
+  passes_differ(rules);
+  neighbours_differ(rules);
   periods_fit_the_run(rules);
   named_metrics_are_computed(rules);
   precision_fits_the_device(rules);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 #include "base/error.h"
 #include "config/catalog.h"
@@ -62,6 +63,7 @@ std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   options.prefetch = static_cast<int>(spec.prefetch);
   options.seed = static_cast<std::uint64_t>(t.recipe.seed);
   options.bad_share = t.recipe.policy.bad_samples.value;
+  if (split == Split::train) options.mix = t.mix.get();
   return make_loader(*t.data, options);
 }
 
@@ -105,6 +107,36 @@ void build_optimisation(Training& t) {
   if (recipe.train.precision == Precision::fp16) t.loss_scale = std::make_unique<LossScale>();
 }
 
+/// How long a run is, where all of it is measured in epochs.
+std::optional<double> epochs_of(const Recipe& recipe) {
+  double sum = 0;
+  for (const auto& stage : stages_of(recipe)) {
+    if (stage.duration.unit != Duration::Unit::epochs) return {};
+    sum += stage.duration.count;
+  }
+  return sum;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// A model may be made for one shape of samples: better said now than hours later.
+void try_shapes(Training& t) {
+  for (const auto epoch : t.data->changes_of_shape()) {
+    const auto batch = t.data->allocate_train(epoch, 1);
+    for (const auto& input : batch.inputs) input.zero_();
+    try {
+      t.engine->evaluate(batch);
+    } catch (const std::exception& error) {
+      std::ostringstream shape;
+      shape << batch.inputs.front().sizes().slice(1);
+      throw Error(Exit::recipe, "model '" + t.recipe.model.type() +
+                                    "' cannot take the training samples of shape " + shape.str() +
+                                    " that begin with epoch " + std::to_string(epoch + 1) + ": " +
+                                    first_line(error.what()));
+    }
+  }
+}
+
 }  // namespace
 
 ShardPlan shard_plan(const Training& t) {
@@ -120,6 +152,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fit
   context.channels_last = recipe.train.channels_last;
   context.fitted = fitted;
   context.unlabelled = unlabelled;
+  context.epochs = epochs_of(recipe);
   provide(recipe.data);
   return catalog<Dataset>().build(recipe.data, context);
 }
@@ -153,12 +186,14 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   const auto& facts = t.data->facts();
   t.sampler = build_sampler(recipe, *t.data);
   t.length = run_length(t);
+  if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);
   const LossContext loss_context{facts.class_count()};
   t.loss = catalog<Loss>().build(recipe.loss, loss_context);
   t.metrics = make_metrics(recipe, facts);
   t.engine = build_engine(recipe, placement, world, facts);
+  try_shapes(t);
   build_optimisation(t);
   if (recipe.checkpoint.keep_best) t.best.emplace(recipe.checkpoint.keep_best->mode);
   for (const auto& choice : recipe.callbacks)

@@ -2,6 +2,7 @@
 
 #include "callbacks/callback.h"
 #include "data/dataset.h"
+#include "data/mix.h"
 #include "data/sampler.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
@@ -23,7 +24,7 @@ Catalogs collect() {
 }  // namespace
 
 const Catalogs& all_catalogs() {
-  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Transform, Loss, Metric,
+  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Mix, Transform, Loss, Metric,
                                       Optimizer, Schedule, Clip, Callback>();
   return all;
 }

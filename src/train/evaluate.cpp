@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "train/tta.h"
 
 namespace ddptrain {
 namespace {
@@ -37,34 +38,61 @@ Metric::Terms take(const std::string& record, std::size_t& at) {
   return terms;
 }
 
+void append_terms(std::string& record, const Training& t, const at::Tensor& output,
+                  const Batch& batch) {
+  const auto& target = batch.targets.at(0);
+  const auto loss = (*t.loss)(output, target);
+  for (const auto& metric : t.metrics) append(record, metric->terms(output, target, loss));
+}
+
+/// Outputs of the passes that follow a batch's plain one.
+void run_passes(Training& t, const Batch& batch, std::vector<at::Tensor>& outputs,
+                const std::function<void()>& alive) {
+  for (std::int64_t pass = 1; pass <= t.recipe.eval.tta->n; ++pass) {
+    const auto again = t.valid_loader->next();
+    if (again.indices != batch.indices)
+      throw Error(Exit::data,
+                  "a held-out sample could be read in one pass of eval.tta and not in another; see "
+                  "the warnings above, and leave it out of the data");
+    outputs.push_back(t.engine->evaluate(again).cpu());
+    if (alive) alive();
+  }
+}
+
+/// Terms of every batch, those of test-time augmentation behind the plain ones.
 std::string score_own_batches(Training& t, const std::function<void()>& alive) {
   const at::NoGradGuard no_grad;
+  const auto& tta = t.recipe.eval.tta;
   auto plan = valid_plan(t);
   const auto batches = plan.micros.size();
+  if (tta) plan.micros = with_passes(plan.micros, tta->n);
   t.valid_loader->start(std::move(plan));
   std::string record;
   for (std::size_t i = 0; i < batches; ++i) {
     const auto batch = t.valid_loader->next();
-    const auto output = t.engine->evaluate(batch).cpu();
-    const auto& target = batch.targets.at(0);
-    const auto loss = (*t.loss)(output, target);
-    for (const auto& metric : t.metrics) append(record, metric->terms(output, target, loss));
+    std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
+    append_terms(record, t, outputs.front(), batch);
     if (alive) alive();
+    if (!tta) continue;
+    run_passes(t, batch, outputs, alive);
+    append_terms(record, t, combined(outputs, *t.loss, *tta), batch);
   }
   return record;
 }
 
+/// Adds up records in which each batch has the terms of all metrics once for each prefix.
 NamedValues add_up(const Training& t, const std::vector<std::string>& records,
-                   const std::string& prefix) {
-  std::vector<Metric::Terms> totals(t.metrics.size());
+                   const std::vector<std::string>& prefixes) {
+  const auto count = t.metrics.size();
+  std::vector<Metric::Terms> totals(count * prefixes.size());
   std::vector<std::size_t> at(records.size(), 0);
   for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
-    for (std::size_t m = 0; m < totals.size(); ++m)
-      t.metrics[m]->add(totals[m], take(records[rank], at[rank]));
+    for (std::size_t i = 0; i < totals.size(); ++i)
+      t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));
   NamedValues values;
-  for (std::size_t m = 0; m < totals.size(); ++m)
-    for (auto& [name, value] : t.metrics[m]->values(totals[m]))
-      values.emplace_back(prefix + "/" + name, value);
+  for (std::size_t i = 0; i < totals.size(); ++i)
+    for (auto& [name, value] : t.metrics[i % count]->values(totals[i]))
+      values.emplace_back(prefixes[i / count] + "/" + name, value);
   return values;
 }
 
@@ -91,7 +119,9 @@ class Swapped {
 };
 
 NamedValues score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
-  return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefix);
+  std::vector<std::string> prefixes{prefix};
+  if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
+  return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefixes);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class Loop {
     auto order = t_.sampler->order(t_.position.epoch);
     const auto samples = static_cast<std::int64_t>(order.size());
     const auto plan = shard(samples, shard_plan(t_), t_.world->rank);
-    EpochPlan epoch{t_.position.epoch, std::move(order), {}};
+    EpochPlan epoch{t_.position.epoch, std::move(order), {}, t_.length.global};
     micro_steps_.clear();
     step_samples_.clear();
     for (std::size_t step = 0; step < plan.size(); ++step) {

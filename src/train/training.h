@@ -11,6 +11,7 @@
 #include "callbacks/callback.h"
 #include "data/dataset.h"
 #include "data/loader.h"
+#include "data/mix.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
@@ -56,6 +57,7 @@ struct Training {
   DataSection section;
   std::unique_ptr<Dataset> data;
   std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Mix> mix;  // of training samples; may be null
   std::unique_ptr<Loader> loader;
   std::unique_ptr<Loader> valid_loader;
   std::unique_ptr<Loss> loss;

@@ -81,8 +81,8 @@ double excess(const Image& image, const FastaiPose& pose, int width, int height)
 }
 
 /// Of pixels and clamped as in fastai, whose bounds are floats.
-double logit(double value) {
-  constexpr double least = 1e-7F, most = static_cast<float>(1 - 1e-7);
+float logit(float value) {
+  constexpr float least = 1e-7F, most = static_cast<float>(1 - 1e-7);
   return -std::log(1 / std::clamp(value, least, most) - 1);
 }
 
@@ -100,20 +100,23 @@ void pose(Image& image, const FastaiPose& pose, int width, int height, const Gri
 
 void relight(Image& image, const FastaiLight& light) {
   DDP_CHECK(image.is_float(), "light is a matter of floats");
-  const double shift = logit(light.brightness);
-  const std::array<double, 3> grey_of{0.2989, 0.5870, 0.1140};
+  if (light == FastaiLight{}) return;
+  const float shift = logit(static_cast<float>(light.brightness));
+  const auto contrast = static_cast<float>(light.contrast);
+  const auto saturation = static_cast<float>(light.saturation);
+  constexpr std::array<float, 3> grey_of{0.2989F, 0.5870F, 0.1140F};
   const bool saturate = image.channels == 3 && light.saturation != 1;
   const auto channels = static_cast<std::size_t>(image.channels);
-  std::array<double, 4> logits{};
+  std::array<float, 4> logits{};
   for (std::size_t at = 0; at < image.floats.size(); at += channels) {
-    double grey = 0;
+    float grey = 0;
     for (std::size_t c = 0; c < channels; ++c) {
-      logits[c] = (logit(image.floats[at + c]) + shift) * light.contrast;
+      logits[c] = (logit(image.floats[at + c]) + shift) * contrast;
       if (saturate) grey += grey_of[c] * logits[c];
     }
     for (std::size_t c = 0; c < channels; ++c) {
-      if (saturate) logits[c] = logits[c] * light.saturation + grey * (1 - light.saturation);
-      image.floats[at + c] = static_cast<float>(1 / (1 + std::exp(-logits[c])));
+      if (saturate) logits[c] = logits[c] * saturation + grey * (1 - saturation);
+      image.floats[at + c] = 1 / (1 + std::exp(-logits[c]));
     }
   }
 }

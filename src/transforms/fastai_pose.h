@@ -25,6 +25,7 @@ struct FastaiLight {
   double brightness = 0.5;  // above 0 and below 1: what medium grey becomes
   double contrast = 1;      // factor
   double saturation = 1;    // factor, of three channels
+  bool operator==(const FastaiLight&) const = default;
 };
 
 /// Pixels are floats 0 .. 1.

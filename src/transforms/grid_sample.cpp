@@ -15,8 +15,10 @@ struct Point {
 
 Point moved(const PlaceMap& map, Point p) {
   const auto& m = map.m;
-  const double scale = m[6] * p.x + m[7] * p.y + 1;
-  return {(m[0] * p.x + m[1] * p.y + m[2]) / scale, (m[3] * p.x + m[4] * p.y + m[5]) / scale};
+  const Point at{m[0] * p.x + m[1] * p.y + m[2], m[3] * p.x + m[4] * p.y + m[5]};
+  if (m[6] == 0 && m[7] == 0) return at;
+  const double scale = 1 / (m[6] * p.x + m[7] * p.y + 1);
+  return {at.x * scale, at.y * scale};
 }
 
 double place(int at, int size) { return size > 1 ? -1 + 2.0 * at / (size - 1) : 0; }
@@ -25,7 +27,7 @@ double place(int at, int size) { return size > 1 ? -1 + 2.0 * at / (size - 1) : 
 double pixel(double place, int size, PaddingMode padding) {
   const double last = size - 1;
   double at = (place + 1) / 2 * last;
-  if (padding == PaddingMode::constant) return at;
+  if (padding == PaddingMode::constant || (at >= 0 && at <= last)) return at;
   if (padding == PaddingMode::reflect) {
     if (last == 0) return 0;
     at = std::fmod(std::abs(at), 2 * last);
@@ -42,11 +44,30 @@ void add(const Image& from, double x, double y, double weight, float* to) {
     to[c] += static_cast<float>(weight) * from.floats[at + std::size_t(c)];
 }
 
+struct Corner {
+  int left = 0, top = 0;
+};
+
+/// Four pixels that are all inside.
+void blend_four(const Image& from, Corner at, float right, float lower, float* to) {
+  const std::size_t channels = std::size_t(from.channels);
+  const std::size_t stride = std::size_t(from.width) * channels;
+  const float* upper = &from.floats[std::size_t(at.top) * stride + std::size_t(at.left) * channels];
+  for (std::size_t c = 0; c < channels; ++c) {
+    const float* p = upper + c;
+    const float above = p[0] + right * (p[channels] - p[0]);
+    const float below = p[stride] + right * (p[stride + channels] - p[stride]);
+    to[c] = above + lower * (below - above);
+  }
+}
+
 void look_up(const Image& from, double x, double y, Interpolation interpolation, float* to) {
   if (interpolation == Interpolation::nearest)
     return add(from, std::nearbyint(x), std::nearbyint(y), 1, to);
   const double left = std::floor(x), top = std::floor(y);
   const double right_share = x - left, lower_share = y - top;
+  if (left >= 0 && top >= 0 && left + 1 < from.width && top + 1 < from.height)
+    return blend_four(from, {int(left), int(top)}, float(right_share), float(lower_share), to);
   add(from, left, top, (1 - right_share) * (1 - lower_share), to);
   add(from, left + 1, top, right_share * (1 - lower_share), to);
   add(from, left, top + 1, (1 - right_share) * lower_share, to);
@@ -106,8 +127,9 @@ Image shrink_by_area(const Image& from, int width, int height) {
 
 void make_float(Image& image) {
   if (image.is_float()) return;
-  image.floats.reserve(image.bytes.size());
-  for (const auto byte : image.bytes) image.floats.push_back(static_cast<float>(byte) / 255.0F);
+  image.floats.resize(image.bytes.size());
+  std::transform(image.bytes.begin(), image.bytes.end(), image.floats.begin(),
+                 [](std::uint8_t byte) { return static_cast<float>(byte) / 255.0F; });
   image.bytes.clear();
 }
 

@@ -16,6 +16,7 @@ class RandomErasing final : public Transform {
     std::vector<double> ratio{0.3, 3.3};
     std::vector<double> value{0};
     bool noise = false;
+    std::int64_t max_count = 1;
     void fields(Fields& f) {
       f("p", p, {.doc = "Probability that a box is erased.", .min = 0, .max = 1});
       f("scale", scale,
@@ -35,6 +36,8 @@ class RandomErasing final : public Transform {
          .min_items = 1,
          .max_items = 3});
       f("noise", noise, {.doc = "Fill with normal noise instead; for after normalize."});
+      f("max_count", max_count,
+        {.doc = "Up to so many boxes that share the area (fastai's RandomErasing).", .min = 1});
     }
   };
 
@@ -47,8 +50,16 @@ class RandomErasing final : public Transform {
 
   void apply(Image& image, Stream& random) const override {
     if (random.uniform() >= options_.p) return;
+    const auto most = static_cast<std::uint64_t>(options_.max_count);
+    const auto count = most > 1 ? 1 + static_cast<int>(random.below(most)) : 1;
+    for (int i = 0; i < count; ++i) erase_one(image, count, random);
+  }
+
+ private:
+  /// One of `count` boxes.
+  void erase_one(Image& image, int count, Stream& random) const {
     Box box;
-    if (!draw(image, random, box)) return;
+    if (!draw(image, count, random, box)) return;
     if (options_.noise) return fill_with_noise(image, box, random);
     if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
       throw Error(Exit::recipe,
@@ -57,9 +68,8 @@ class RandomErasing final : public Transform {
     erase(image, box, options_.value);
   }
 
- private:
-  bool draw(const Image& image, Stream& random, Box& box) const {
-    const double area = double(image.width) * image.height;
+  bool draw(const Image& image, int count, Stream& random, Box& box) const {
+    const double area = double(image.width) * image.height / count;
     const double low = std::log(options_.ratio[0]), high = std::log(options_.ratio[1]);
     for (int tries = 0; tries < 10; ++tries) {
       const double share = area * random.uniform(options_.scale[0], options_.scale[1]);

@@ -191,5 +191,28 @@ TEST(Loader, UsesMemoryAgainOnlyWhenNobodyHoldsIt) {
   EXPECT_EQ(values(view), second);
 }
 
+TEST(Loader, DrawsForEachPassOverHeldOutSamples) {
+  NumbersDataset data(6);
+  auto options = with(2);
+  options.split = Split::valid;
+  const auto loader = make_loader(data, options);
+  auto plan = epoch_of(data, {6, 6, 6});
+  for (std::int64_t pass = 0; pass < 3; ++pass) {
+    auto& micro = plan.micros[static_cast<std::size_t>(pass)];
+    micro.pass = pass;
+    std::iota(micro.positions.begin(), micro.positions.end(), 0);
+  }
+  loader->start(std::move(plan));
+  for (std::int64_t pass = 0; pass < 3; ++pass) {
+    const auto batch = loader->next();
+    const auto rows = values(batch.inputs[0]);
+    for (std::size_t row = 0; row < 6; ++row) {
+      EXPECT_EQ(rows[3 * row], batch.indices[row]);
+      EXPECT_EQ(rows[3 * row + 1], pass);  // instead of the epoch
+      EXPECT_EQ(rows[3 * row + 2], row);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ddptrain

@@ -3,7 +3,9 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include "data/blend.h"
 #include "losses/loss.h"
+#include "losses/mixture.h"
 #include "metrics/metric.h"
 #include "metrics/smooth_loss.h"
 #include "support/golden.h"
@@ -40,11 +42,24 @@ json recipe_options(const Case& c, const std::string& type) {
   json options = c.input.at("options");
   for (const auto* key : {"reduction", "target", "classes"}) options.erase(key);
   options["type"] = type;
+  if (type == "mixup_cross_entropy") return {{"type", "cross_entropy"}};
   if (type == "cross_entropy_last_axis") {
     options["type"] = "cross_entropy";
     options["axis"] = -1;
   }
   return options;
+}
+
+at::Tensor permutation_of(const json& from) {
+  return at::tensor(from.at("permutation").get<std::vector<std::int64_t>>(), at::kLong);
+}
+
+/// What the loader hands out where samples are mixed: targets, their partners', shares.
+std::vector<at::Tensor> mixed_targets(const Case& c) {
+  const auto& options = c.input.at("options");
+  const auto shares = at::tensor(numbers(options.at("lambda")), at::kDouble);
+  const auto target = target_of(c);
+  return {target, target.index_select(0, permutation_of(options)), shares.expand({target.size(0)})};
 }
 
 at::Tensor reduce(const LossTerms& terms, const std::string& reduction) {
@@ -77,13 +92,24 @@ GOLDEN(losses_metrics, loss) {
   const auto options = recipe_options(c, c.input.at("loss"));
   const auto loss = catalog<Loss>().build(fragment<Loss>(options), LossContext{});
   const auto output = tensor(c.input.at("pred"), c.input.at("shape")).requires_grad_(true);
-  const auto terms = (*loss)(output, target_of(c));
+  const bool mixed = c.input.at("loss") == "mixup_cross_entropy";
+  const auto terms = loss_of(*loss, output, mixed ? mixed_targets(c) : std::vector{target_of(c)});
   const auto value = reduce(terms, c.input.at("options").value("reduction", "mean"));
   // fastai's Dice counts in float32
   const double tolerance = c.input.at("loss") == "fastai_dice" ? 1e-6 : 1e-9;
   expect_close(flat(value), numbers(c.expect.at("value")), tolerance, 1e-9, "value");
   value.sum().backward();
   expect_close(flat(output.grad()), numbers(c.expect.at("grad")), tolerance, 1e-9, "gradient");
+}
+
+GOLDEN(losses_metrics, mixup_input) {
+  const auto from = tensor(c.input.at("x"), c.input.at("shape"));
+  const auto partners = from.index_select(0, permutation_of(c.input));
+  const auto shares = numbers(c.input.at("lambda"));
+  const auto rows = from.clone();
+  for (std::int64_t row = 0; row < rows.size(0); ++row)
+    blend(rows[row], partners[row], shares.at(static_cast<std::size_t>(row) % shares.size()));
+  expect_close(flat(rows), numbers(c.expect.at("mixed")), 1e-12, 1e-12, "mixed inputs");
 }
 
 GOLDEN(losses_metrics, metric) {

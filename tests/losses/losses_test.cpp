@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "losses/loss.h"
+#include "losses/mixture.h"
 #include "support/node.h"
 
 namespace ddptrain {
@@ -163,6 +164,25 @@ TEST_P(EveryLoss, WorksInFloat32OnHalfPrecisionOutputs) {
 
 INSTANTIATE_TEST_SUITE_P(Losses, EveryLoss, testing::ValuesIn(catalog<Loss>().names()),
                          [](const auto& name) { return name.param; });
+
+TEST(Mixture, TakesBothTargetsByTheirShares) {
+  const auto loss = build({{"type", "cross_entropy"}, {"weight", {1, 3}}});
+  const auto output = at::zeros({2, 2}, at::kDouble);
+  const auto terms = loss_of(*loss, output, {labels({0, 0}), labels({1, 0}), row({0.75, 0.2})});
+  EXPECT_TRUE(terms.weights.allclose(row({0.75 * 1 + 0.25 * 3, 1})));
+  EXPECT_TRUE(terms.values.allclose(row({1.5 * std::log(2.0), std::log(2.0)})));
+}
+
+TEST(Mixture, OfYesAndNoIsTheLossOfTheMixedTarget) {
+  const auto loss = build("bce_with_logits");
+  const auto output = at::tensor({0.3, -2.0, 1.5, 0.1}, at::kDouble).reshape({2, 2});
+  const auto own = at::tensor({1.0, 0.0, 0.0, 1.0}, at::kDouble).reshape({2, 2});
+  const auto other = at::tensor({0.0, 0.0, 1.0, 1.0}, at::kDouble).reshape({2, 2});
+  const auto share = row({0.6, 0.9});
+  const auto mixed = own * share.unsqueeze(1) + other * (1 - share.unsqueeze(1));
+  EXPECT_TRUE(
+      loss_of(*loss, output, {own, other, share}).values.allclose((*loss)(output, mixed).values));
+}
 
 }  // namespace
 }  // namespace ddptrain

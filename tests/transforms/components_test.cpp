@@ -161,6 +161,19 @@ TEST(RandomErasing, BlotsOutAShareWithinItsRange) {
   }
 }
 
+TEST(RandomErasing, LetsSeveralBoxesShareTheArea) {
+  const nlohmann::json recipe = {
+      {"type", "random_erasing"}, {"p", 1}, {"scale", {0.3, 0.3}}, {"max_count", 3}};
+  std::set<std::ptrdiff_t> shares;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const Image out = applied(recipe, test::flat(60, 60, 9), i);
+    const auto erased = std::count(out.bytes.begin(), out.bytes.end(), 0);
+    EXPECT_LE(erased, 0.31 * 10800);  // boxes may overlap
+    shares.insert(erased / 1080);
+  }
+  EXPECT_GT(shares.size(), 1U);
+}
+
 TEST(Rotation, DrawsWithinItsAngles) {
   const Image image = numbered(9, 9);
   EXPECT_EQ(applied({{"type", "rotation"}, {"degrees", {0, 0}}}, image).bytes, image.bytes);

@@ -1,0 +1,28 @@
+// Pixels and numbers of two rows become one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace ddptrain {
+
+/// row = share * row + (1 - share) * partner, in place. Both are one dense row of a batch, float or
+/// double, of one shape and layout.
+void blend(const at::Tensor& row, const at::Tensor& partner, double share);
+
+/// Columns left .. right - 1 of rows top .. bottom - 1.
+struct Patch {
+  std::int64_t left = 0, top = 0, right = 0, bottom = 0;
+  std::int64_t area() const { return (right - left) * (bottom - top); }
+};
+
+/// The patch of the partner replaces that of the row; both are [channels, height, width].
+void paste(const at::Tensor& row, const at::Tensor& partner, const Patch& patch);
+
+/// The box around (x, y) whose sides are sqrt(1 - share) of the picture's, cut off at its edges:
+/// rand_bbox of fastai.callback.mixup.CutMix.
+Patch patch_at(std::int64_t x, std::int64_t y, double share, std::int64_t width,
+               std::int64_t height);
+
+}  // namespace ddptrain

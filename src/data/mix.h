@@ -1,0 +1,52 @@
+// One sample made of two, for training: what `data.mix` names.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "config/catalog.h"
+#include "data/batch.h"
+
+namespace ddptrain {
+
+/// What is drawn for a row: from a stream of its own, or from one that all rows of its global batch
+/// start alike. Both are functions of (seed, epoch, position).
+struct MixDraws {
+  Stream row;
+  Stream batch;
+};
+
+/// Whether each row draws for itself, or a global batch once.
+enum class MixPer { row, batch };
+std::span<const std::string_view> names(MixPer);
+inline Stream& stream(MixDraws& draws, MixPer per) {
+  return per == MixPer::row ? draws.row : draws.batch;
+}
+
+class Mix {
+ public:
+  using Make = std::unique_ptr<Mix>();
+  virtual ~Mix() = default;
+  /// Throws an Error (Exit::recipe) where rows like those of `example` cannot be mixed.
+  virtual void check(const Batch& example) const = 0;
+  /// Mixes a row's inputs with its partner's, in place. Returns the share of the row's own targets
+  /// in the loss, 0 .. 1; 1 where it stays as it is.
+  virtual double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
+                     MixDraws& draws) const = 0;
+};
+
+template <>
+const Catalog<Mix>& catalog<Mix>();
+
+/// Options that mixes share.
+struct MixOptions {
+  double alpha = 1;
+  double p = 1;
+  MixPer per = MixPer::row;
+  void fields(Fields& f);
+};
+
+}  // namespace ddptrain
