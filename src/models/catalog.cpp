@@ -22,6 +22,7 @@ template <>
 const Catalog<Model>& catalog<Model>() {
   static const Catalog<Model> models(with_section({
       alexnet_model(),
+      awd_lstm_model(),
       convnext_tiny_model(),
       densenet121_model(),
       densenet169_model(),

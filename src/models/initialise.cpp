@@ -13,12 +13,12 @@ std::int64_t receptive_field(const at::Tensor& weight) {
 
 std::int64_t fan_out(const at::Tensor& weight) { return weight.size(0) * receptive_field(weight); }
 
+}  // namespace
+
 void uniform(const at::Tensor& tensor, double bound, const at::Generator& generator) {
   const at::NoGradGuard no_grad;
   tensor.uniform_(-bound, bound, generator);
 }
-
-}  // namespace
 
 std::int64_t fan_in(const at::Tensor& weight) { return weight.size(1) * receptive_field(weight); }
 

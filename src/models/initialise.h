@@ -17,6 +17,8 @@ std::int64_t fan_in(const at::Tensor& weight);
 void kaiming_uniform(const at::Tensor& weight, double slope, const at::Generator& generator);
 void kaiming_normal(const at::Tensor& weight, Fan fan, const at::Generator& generator);
 void xavier_uniform(const at::Tensor& weight, const at::Generator& generator);
+/// uniform_(-bound, bound).
+void uniform(const at::Tensor& tensor, double bound, const at::Generator& generator);
 void normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);
 /// trunc_normal_ with its bounds -2 and 2.
 void truncated_normal(const at::Tensor& tensor, double deviation, const at::Generator& generator);

@@ -8,14 +8,17 @@
 
 #include "base/error.h"
 #include "nets.h"
+#include "waves.h"
 
 namespace ddptrain {
 namespace {
 
 using nlohmann::json;
+using test::fill_with_waves;
 using test::largest_difference;
 using test::make_model;
 using test::noise;
+using test::wave;
 
 const json small_vit = {{"type", "vit"},    {"num_classes", 3}, {"image_size", 32},
                         {"patch_size", 8},  {"num_layers", 2},  {"num_heads", 4},
@@ -24,26 +27,6 @@ const json small_vit = {{"type", "vit"},    {"num_classes", 3}, {"image_size", 3
 json with(json recipe, const std::string& key, const json& value) {
   recipe[key] = value;
   return recipe;
-}
-
-// sin(n (0.37 + 0.001 n) + phase) for n from 0, which any library can make.
-at::Tensor wave(at::IntArrayRef shape, std::int64_t numbers, double phase) {
-  const auto n = at::arange(numbers, at::kDouble);
-  return n.mul(0.001).add(0.37).mul(n).add(phase).sin().view(shape);
-}
-
-// Parameter k is a wave of phase k: sqrt(3 / fan) high where it has two or more dimensions, else
-// 0.1, and around 1 for the scales of norms.
-void fill_with_waves(const Module& model) {
-  const at::NoGradGuard no_grad;
-  double phase = 0;
-  for (const auto& [name, tensor] : model.named_parameters()) {
-    const auto fan = static_cast<double>(tensor.numel() / tensor.size(0));
-    const double height = tensor.dim() > 1 ? std::sqrt(3 / fan) : 0.1;
-    const double middle = tensor.dim() == 1 && name.ends_with("weight") ? 1 : 0;
-    tensor.copy_(wave(tensor.sizes(), tensor.numel(), phase).mul(height).add(middle));
-    phase += 1;
-  }
 }
 
 struct PeerRun {
