@@ -23,6 +23,7 @@ const Catalog<Model>& catalog<Model>() {
   static const Catalog<Model> models(with_section({
       alexnet_model(),
       awd_lstm_model(),
+      bag_of_embeddings_model(),
       convnext_tiny_model(),
       densenet121_model(),
       densenet169_model(),

@@ -7,6 +7,7 @@ namespace ddptrain {
 
 Entry<Model> alexnet_model();
 Entry<Model> awd_lstm_model();
+Entry<Model> bag_of_embeddings_model();
 Entry<Model> convnext_tiny_model();
 Entry<Model> densenet121_model();
 Entry<Model> densenet169_model();
