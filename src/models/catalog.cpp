@@ -45,6 +45,7 @@ const Catalog<Model>& catalog<Model>() {
       squeezenet1_1_model(),
       swin_t_model(),
       tabular_model(),
+      text_transformer_model(),
       vgg11_model(),
       vgg16_bn_model(),
       vision_learner_model(),

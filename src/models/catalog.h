@@ -29,6 +29,7 @@ Entry<Model> sequential_model();
 Entry<Model> squeezenet1_1_model();
 Entry<Model> swin_t_model();
 Entry<Model> tabular_model();
+Entry<Model> text_transformer_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
 Entry<Model> vision_learner_model();

@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <limits>
 
 #include "models/initialise.h"
 
@@ -25,22 +26,34 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionShape& shape,
 }
 
 at::Tensor MultiHeadAttention::forward(const at::Tensor& input, const Pass& pass) {
+  return attend(input, {}, pass);
+}
+
+at::Tensor MultiHeadAttention::attend(const at::Tensor& input, const at::Tensor& padded,
+                                      const Pass& pass) {
   const auto rows = input.size(0), places = input.size(1), features = input.size(2);
   const auto projected = at::linear(input, in_proj_weight_, in_proj_bias_)
                              .reshape({rows, places, 3, shape_.heads, features / shape_.heads})
                              .permute({2, 0, 3, 1, 4});
-  const auto heads =
-      attend(projected.select(0, 0), projected.select(0, 1), projected.select(0, 2), pass);
+  const auto seen =
+      padded.defined() ? padded.logical_not().view({rows, 1, 1, places}) : at::Tensor();
+  const auto heads = mix_values(
+      {projected.select(0, 0), projected.select(0, 1), projected.select(0, 2)}, seen, pass);
   return out_proj_->forward(heads.transpose(1, 2).reshape({rows, places, features}), pass);
 }
 
 // The fused kernel draws its dropout from torch's generator, so dropout takes the long way.
-at::Tensor MultiHeadAttention::attend(const at::Tensor& query, const at::Tensor& key,
-                                      const at::Tensor& value, const Pass& pass) {
+at::Tensor MultiHeadAttention::mix_values(const Heads& heads, const at::Tensor& seen,
+                                          const Pass& pass) {
+  const auto& [query, key, value] = heads;
   const bool drops = pass.training && shape_.dropout > 0;
-  if (!drops && query.size(0) > 0) return at::scaled_dot_product_attention(query, key, value);
+  if (!drops && query.size(0) > 0)
+    return at::scaled_dot_product_attention(query, key, value,
+                                            seen.defined() ? std::optional(seen) : std::nullopt);
   const auto scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
-  const auto scores = at::matmul(query.mul(scale), key.transpose(2, 3));
+  auto scores = at::matmul(query.mul(scale), key.transpose(2, 3));
+  if (seen.defined())
+    scores = scores.masked_fill(seen.logical_not(), -std::numeric_limits<double>::infinity());
   return at::matmul(dropout_->forward(scores.softmax(-1), pass), value);
 }
 

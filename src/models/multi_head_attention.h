@@ -17,11 +17,16 @@ struct MultiHeadAttentionShape {
 class MultiHeadAttention final : public Module {
  public:
   MultiHeadAttention(const MultiHeadAttentionShape& shape, const at::Generator& generator);
+  /// Places where `padded` (bool [rows, places]) are seen by none; a row must have another. None is
+  /// where it is undefined.
+  at::Tensor attend(const at::Tensor& input, const at::Tensor& padded, const Pass& pass);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
-  at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                    const Pass& pass);
+  struct Heads {
+    at::Tensor query, key, value;  // [rows, heads, places, features / heads]
+  };
+  at::Tensor mix_values(const Heads& heads, const at::Tensor& seen, const Pass& pass);
 
   MultiHeadAttentionShape shape_;
   at::Tensor in_proj_weight_, in_proj_bias_;
