@@ -128,16 +128,14 @@ TEST(Progressive, GoesOnBitForBitFromEitherSize) {
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
   const auto whole = weights(folder);
   ASSERT_FALSE(whole.empty());
-  for (const auto* last : {"9", "6", "3"}) {  // of 10 steps, 5 an epoch
-    std::filesystem::remove_all(folder / "runs/small/001/checkpoints/step-00000010");
-    ASSERT_TRUE(exists(folder / ("runs/small/001/checkpoints/step-0000000" + std::string(last))));
+  for (const std::string last : {"step-00000006", "step-00000003"}) {  // of 10, 5 an epoch
+    const auto saved = folder / "runs/small/001/checkpoints";
+    for (const auto& name : list(saved))
+      if (name.starts_with("step-") && name > last) std::filesystem::remove_all(saved + "/" + name);
     const auto resumed = run({"resume", "runs/small/001"}, folder.path(), environment());
     ASSERT_EQ(resumed.code, 0) << resumed.err;
-    EXPECT_NE(resumed.err.find("step-0000000" + std::string(last)), std::string::npos)
-        << resumed.err;
-    EXPECT_EQ(weights(folder), whole) << "from step " << last;
-    std::filesystem::remove_all(folder /
-                                ("runs/small/001/checkpoints/step-0000000" + std::string(last)));
+    EXPECT_NE(resumed.err.find(last), std::string::npos) << resumed.err;
+    EXPECT_EQ(weights(folder), whole) << "from " << last;
   }
 }
 
