@@ -5,7 +5,10 @@
 
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/shape_text.h"
 #include "checkpoint/torch_file.h"
@@ -27,11 +30,23 @@ void add_kind(std::string& text, const std::vector<std::string>& names, const st
     text += " and " + std::to_string(names.size() - shown.size()) + " more";
 }
 
+/// The file itself, or that of a checkpoint's folder, or of a run folder's newest checkpoint.
+std::string weights_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path)) return path;
+  const auto root = path + "/checkpoints";
+  if (!fs::is_directory(root)) return path + "/model.safetensors";
+  std::vector<std::string> notes;
+  const auto newest = newest_checkpoint(root, notes);
+  for (const auto& note : notes) log::warning(note);
+  if (!newest) throw Error(Exit::data, "no complete checkpoint in '" + root + "'");
+  return *newest + "/model.safetensors";
+}
+
 }  // namespace
 
 std::vector<NamedTensor> read_weights(const std::string& path) {
-  namespace fs = std::filesystem;
-  const auto file = fs::is_directory(path) ? path + "/model.safetensors" : path;
+  const auto file = weights_file(path);
   if (file.ends_with(".safetensors")) return read_safetensors(file).tensors;
   return read_torch_file(file);
 }

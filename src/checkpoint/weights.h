@@ -10,7 +10,7 @@
 namespace ddptrain {
 
 /// Tensors of a .safetensors file, of a file that torch.save wrote, or of the model.safetensors in
-/// a folder. Throws an Error (Exit::data).
+/// a checkpoint's folder or in that of a run's newest one. Throws an Error (Exit::data).
 std::vector<NamedTensor> read_weights(const std::string& path);
 
 /// The longest beginning of a name that `remap` knows is replaced.

@@ -17,6 +17,7 @@ struct ImageFolderOptions {
   std::string root;
   std::string train = "train";
   ValidSpec valid;
+  std::vector<std::string> classes;
   std::vector<std::string> extensions = picture_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
@@ -25,6 +26,7 @@ struct ImageFolderOptions {
     f("valid", valid,
       {.doc = "Folder of the held-out samples ('valid' unless said otherwise), a fraction of the "
               "training samples, or those of a list."});
+    f("classes", classes, {.doc = "The class folders to take; none takes all that are there."});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
@@ -54,11 +56,27 @@ void require_folder(const fs::path& folder, const std::string& option) {
                               ", or name an archive under data.source");
 }
 
-void add_split(ImageList& list, Split split, const std::string& folder, const PictureScan& scan) {
+/// All that are there, or those that were asked for, sorted.
+std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std::string> asked) {
+  const auto there = class_folders(folder);
+  if (asked.empty()) return there;
+  std::sort(asked.begin(), asked.end());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (i > 0 && asked[i] == asked[i - 1])
+      throw Error(Exit::recipe, "data.classes: '" + asked[i] + "' is listed twice");
+    if (!std::binary_search(there.begin(), there.end(), asked[i]))
+      throw Error(Exit::data, "data.classes: no folder '" + (folder / asked[i]).string() + "'");
+  }
+  return asked;
+}
+
+void add_split(ImageList& list, Split split, const std::string& folder, const PictureScan& scan,
+               bool all_classes) {
   const auto path = fs::path(list.root) / folder;
   auto& files = list.files[static_cast<std::size_t>(split)];
   for (const auto& name : class_folders(path)) {
     const auto found = std::find(list.classes.begin(), list.classes.end(), name);
+    if (found == list.classes.end() && !all_classes) continue;
     if (found == list.classes.end())
       throw Error(Exit::data, "class '" + name + "' in '" + path.string() +
                                   "' is not among the training classes");
@@ -78,17 +96,18 @@ ImageList list_pictures(const ImageFolderOptions& options) {
   const PictureScan scan(options.root, options.extensions);
   ImageList list;
   list.root = options.root;
-  list.classes = class_folders(root / options.train);
+  list.classes = chosen_classes(root / options.train, options.classes);
+  const bool all = options.classes.empty();
   if (list.classes.empty())
     throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
-  add_split(list, Split::train, options.train, scan);
+  add_split(list, Split::train, options.train, scan, all);
   if (options.valid.fraction || options.valid.list) {
     hold_out(list, options.valid);
     return list;
   }
   const auto valid = options.valid.folder.value_or("valid");
   require_folder(root / valid, "data.valid");
-  add_split(list, Split::valid, valid, scan);
+  add_split(list, Split::valid, valid, scan, all);
   return list;
 }
 

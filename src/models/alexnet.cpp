@@ -23,13 +23,7 @@ class AlexNet final : public Model {
   AlexNet(const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   /// Divided as fastai does.
-  Body take_body() override {
-    const auto parts = features_->children();
-    Body body;
-    body.take("features", take("features"));
-    body.divide(parts, 6);
-    return body;
-  }
+  Body take_body() override { return take_features(6); }
 
  private:
   static constexpr std::int64_t left = 6;  // height and width that the classifier sees

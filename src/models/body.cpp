@@ -14,12 +14,16 @@ void Body::divide(const std::vector<Module*>& modules, std::size_t first) {
   groups = {{modules.begin(), cut}, {cut, modules.end()}};
 }
 
-// What torchvision calls `features` is the body of most networks, and one group.
-Body Model::take_body() {
+Body Model::take_features(std::size_t first) {
   Body body;
   body.take("features", take("features"));
-  body.groups = {body.layers->children()};
+  if (first > 0)
+    body.divide(body.layers->children().front()->children(), first);
+  else
+    body.groups = {body.layers->children()};
   return body;
 }
+
+Body Model::take_body() { return take_features(); }
 
 }  // namespace ddptrain

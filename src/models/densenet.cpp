@@ -88,13 +88,7 @@ class DenseNet final : public Model {
     return classifier_->forward(at::adaptive_avg_pool2d(at::relu_(x), {1, 1}).flatten(1), pass);
   }
   /// Divided as fastai does: after the second dense block.
-  Body take_body() override {
-    const auto parts = features_->children();
-    Body body;
-    body.take("features", take("features"));
-    body.divide(parts, 5);
-    return body;
-  }
+  Body take_body() override { return take_features(5); }
 
  private:
   void initialise_weights(const at::Generator& generator);

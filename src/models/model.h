@@ -50,6 +50,11 @@ class Model : public Module {
   virtual std::map<std::string, std::string> borrowed_names() const { return {}; }
   /// The part that such a file lacks, a name without its dot; empty where there is none.
   virtual std::string own_part() const { return {}; }
+
+ protected:
+  /// A body of what torchvision calls `features`, in one layer group, or in two: the first `first`
+  /// parts and the others.
+  Body take_features(std::size_t first = 0);
 };
 
 template <>

@@ -48,13 +48,7 @@ class SqueezeNet final : public Model {
     return classifier_->forward(features_->forward(input, pass), pass);
   }
   /// Divided as fastai does.
-  Body take_body() override {
-    const auto parts = features_->children();
-    Body body;
-    body.take("features", take("features"));
-    body.divide(parts, 5);
-    return body;
-  }
+  Body take_body() override { return take_features(5); }
 
  private:
   void add_features(std::int64_t channels, const at::Generator& generator);

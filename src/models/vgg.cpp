@@ -25,13 +25,7 @@ class Vgg final : public Model {
   Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   /// Divided as fastai does.
-  Body take_body() override {
-    const auto parts = features_->children();
-    Body body;
-    body.take("features", take("features"));
-    body.divide(parts, 22);
-    return body;
-  }
+  Body take_body() override { return take_features(22); }
 
  private:
   static constexpr std::int64_t left = 7;  // height and width that the classifier sees

@@ -4,8 +4,9 @@ namespace ddptrain {
 
 void WeightsSpec::fields(Fields& f) {
   f("file", file,
-    {.doc = "A .safetensors or .pth file, or a checkpoint's folder; names as torchvision's, "
-            "fastai's or ours.",
+    {.doc =
+         "A .safetensors or .pth file, a checkpoint's folder, or a run's; names as torchvision's, "
+         "fastai's or ours.",
      .required = true,
      .path = true});
   f("strict", strict,

@@ -78,6 +78,23 @@ TEST(ImageFolder, HoldsOutTheSameFractionWhateverTheSeedOfTheRun) {
   EXPECT_EQ(seen.size(), 10);
 }
 
+TEST(ImageFolder, TakesTheClassesThatAreAskedFor) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  auto recipe = section(folder);
+  recipe["classes"] = {"dog"};
+  const auto data = build_data(recipe);
+  EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"dog"}));
+  EXPECT_EQ(data->size(Split::train), 1);
+  EXPECT_EQ(data->label(Split::valid, 0), 0);
+  recipe["classes"] = {"dog", "cow"};
+  EXPECT_THAT([&] { build_data(recipe); },
+              testing::ThrowsMessage<Error>(HasSubstr("data.classes: no folder '")));
+  recipe["classes"] = {"dog", "dog"};
+  EXPECT_THAT([&] { build_data(recipe); },
+              testing::ThrowsMessage<Error>(HasSubstr("'dog' is listed twice")));
+}
+
 TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
   const TemporaryFolder folder;
   EXPECT_THAT(data_problem(section(folder)), HasSubstr("no folder '" + (folder / "train") + "'"));

@@ -64,6 +64,26 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                                          "configs/imagenette.yaml", "configs/multi-gpu.yaml",
                                          "configs/quickstart.yaml", "configs/two-nodes.yaml"));
 
+TEST(ShippedFineTune, GoesFromSomeClassesToOthers) {
+  const Folder folder;
+  const auto small = [&](const std::string& recipe, std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"run", test::in_source(recipe), "data.root=" + shapes(), "data.valid=val",
+                 "parallel.device=cpu", "batch.global=20", "eval.batch=20", "output.dir=runs"});
+    return run(more, folder.path());
+  };
+  const auto first = small("recipes/cifar10.yaml", {"train.duration=1 step",
+                                                    "data.classes=[arrow, "
+                                                    "circle, crescent, cross, heart]"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto second = small("recipes/cifar10-fine-tune.yaml",
+                            {"model.weights=runs/cifar10/latest", "train.fine_tune.epochs=1",
+                             "data.classes=[hexagon, ring, square, star, triangle]"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.err.find("stage 2 of 2, 3 steps: 62 of 62 parameters train"), std::string::npos)
+      << second.err;
+}
+
 /// Whole, a second or two: its own `expect` is the test.
 TEST(ShippedTable, HousesReachWhatTheirRecipeExpects) {
   const Folder folder;
