@@ -32,6 +32,7 @@ class Row:
     at_least: float | None = None  # ratio in our favour
     at_most: float | None = None  # absolute, of ours
     better: str = "more"
+    prepare: list | None = None  # a command that is run once before
     pss_at_most: float | None = None  # ours / peer; memory is watched, at a price in time, only where this is set
 
 
@@ -65,6 +66,11 @@ def rows(options):
              f"data.file={adult}", f"train.duration={2 if small else 8} epochs", "log.every=100 steps",
              "eval.every=100 epochs", "checkpoint.every=100 epochs", "parallel.device=cpu", "train.threads=1"]
     adult_peer = lambda peer: script("adult.py") + [adult, "--peer", peer, "--epochs", "1" if small else "3"]
+    houses = os.path.join(options.build, "bench", "houses")
+    make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
+                   "--rows", "4000" if small else "1000000"]
+    csv = lambda file, **more: Row([program("csv_speed"), file], script("csv_pandas.py") + [file], "seconds", 6.0,
+                                   better="less", **more)
     return {
         "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
         "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
@@ -76,6 +82,8 @@ def rows(options):
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
         "adult-fastai": Row(table, adult_peer("fastai"), "rows_per_second", 4.0),
         "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 1.0),
+        "csv": csv(adult),
+        "csv-large": csv(os.path.join(houses, "houses.csv"), prepare=make_houses),
         "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),
         "startup-memory": Row(mlp, script("startup.py"), "rss", at_most=150, better="less"),
         "ranks": Row([program("ranks"), "4"], script("torchrun_barrier.py") + ["4"], "wall", at_most=0.6, better="less"),
@@ -174,6 +182,8 @@ def undisturbed(command, row, tries):
 
 def compare(name, row, pairs, tries):
     results = []
+    if row.prepare:
+        subprocess.run(row.prepare, check=True, stderr=subprocess.DEVNULL)
     for pair in range(pairs):
         ours, peer = undisturbed(row.ours, row, tries), undisturbed(row.peer, row, tries)
         results.append((ours, peer))

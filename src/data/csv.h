@@ -2,6 +2,7 @@
 // are views into it, and whatever is wrong names file, line and column. Torch-free.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,13 @@ class Csv {
   /// A cell without its quotes, doubled ones single; the view lives as long as this object.
   std::string_view cell(std::size_t row, std::size_t column) const {
     return index_.cell(row + 1, column);
+  }
+  /// Whether eight bytes before a cell may be read as well: it stands in the file, not at its
+  /// start.
+  bool may_read_before(std::string_view cell) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(cell.data()) -
+                    reinterpret_cast<std::uintptr_t>(text_.data());
+    return at >= sizeof(std::uint64_t) && at < text_.size();
   }
   std::string at(std::size_t row, std::size_t column) const {
     return std::string(cell(row, column));

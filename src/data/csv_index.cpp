@@ -1,8 +1,10 @@
 #include "data/csv_index.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -10,28 +12,29 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::uint64_t every(std::uint64_t byte) { return 0x0101010101010101U * byte; }
+constexpr std::size_t block = 64;
 
-/// The high bit of each byte that is `wanted`, exactly (Hacker's Delight, 6-1).
-std::uint64_t bytes_equal(std::uint64_t word, char wanted) {
-  const auto other = word ^ every(static_cast<unsigned char>(wanted));
-  return ~(((other & every(0x7f)) + every(0x7f)) | other | every(0x7f));
+/// One bit for each of 64 bytes: those that may end a cell. Every x86-64, the only machine that the
+/// LibTorch we build with is for, has SSE2.
+std::uint64_t structure(const char* bytes) {
+  const auto comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n');
+  const auto quote = _mm_set1_epi8('"'), carriage = _mm_set1_epi8('\r');
+  std::uint64_t found = 0;
+  for (std::size_t at = 0; at < block; at += sizeof(__m128i)) {
+    const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at));
+    const auto hits =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(some, comma), _mm_cmpeq_epi8(some, line)),
+                     _mm_or_si128(_mm_cmpeq_epi8(some, quote), _mm_cmpeq_epi8(some, carriage)));
+    found |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(hits))) << at;
+  }
+  return found;
 }
 
-/// The bytes of a word that may end a cell.
-std::uint64_t structure(std::uint64_t word) {
-  return bytes_equal(word, ',') | bytes_equal(word, '\n') | bytes_equal(word, '"') |
-         bytes_equal(word, '\r');
-}
-
-std::uint64_t word_at(std::string_view text, std::size_t at) {
-  static_assert(std::endian::native == std::endian::little);
-  std::uint64_t word = 0;
-  if (text.size() - at >= sizeof word)
-    std::memcpy(&word, text.data() + at, sizeof word);
-  else
-    std::memcpy(&word, text.data() + at, text.size() - at);
-  return word;
+std::uint64_t structure(std::string_view text, std::size_t at) {
+  if (text.size() - at >= block) return structure(text.data() + at);
+  std::array<char, block> last{};
+  std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), last.begin());
+  return structure(last.data());
 }
 
 std::string without_doubled_quotes(std::string_view quoted) {
@@ -92,25 +95,37 @@ class CsvCutter {
 
   void cut() {
     if (text_.empty()) return;
-    index_.starts_.push_back(0);
-    for (std::size_t at = 0; at < text_.size(); at += sizeof(std::uint64_t)) {
+    make_room();
+    add_start(0);
+    for (std::size_t at = 0; at < text_.size(); at += block) {
       if (at > begin_ + longest) fail(begin_, "a row of more than 1 GiB");
-      for (auto found = structure(word_at(text_, at)); found; found &= found - 1) {
-        const auto here = at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+      make_room();
+      for (auto found = structure(text_, at); found; found &= found - 1) {
+        const auto here = at + static_cast<std::size_t>(std::countr_zero(found));
         if (here >= resume_) meet(here);
       }
     }
+    make_room();
     if (begin_ < text_.size()) end_record(text_.size(), text_.size());
+    index_.starts_.resize(count_);
   }
 
  private:
-  static constexpr std::size_t longest = CsvIndex::place - 2 * sizeof(std::uint64_t);
+  static constexpr std::size_t longest = CsvIndex::place - 2 * block;
+
+  /// For what a block may bring: a start for each byte, and one more for each line.
+  void make_room() {
+    if (count_ + 2 * block + 2 > index_.starts_.size())
+      index_.starts_.resize(2 * index_.starts_.size() + 4 * block);
+    starts_ = index_.starts_.data();
+  }
+  void add_start(std::uint32_t start) { starts_[count_++] = start; }
 
   void meet(std::size_t at) {
-    if (text_[at] == ',') return index_.starts_.push_back(relative(at + 1));
+    if (text_[at] == ',') return add_start(relative(at + 1));
     if (text_[at] == '\n') return end_record(at, at + 1);
     if (text_[at] == '\r') return end_carriage(at);
-    if (relative(at) != index_.starts_.back()) fail(at, "a quote inside of an unquoted field");
+    if (relative(at) != starts_[count_ - 1]) fail(at, "a quote inside of an unquoted field");
     read_quoted(at);
   }
 
@@ -127,9 +142,8 @@ class CsvCutter {
         text_[resume_] != '\r')
       fail(close, "text after the closing quote");
     if (close - begin_ > longest) fail(open, "a row of more than 1 GiB");
-    index_.starts_.back() |= CsvIndex::quoted;
+    starts_[count_ - 1] |= CsvIndex::quoted;
     if (!twice) return;
-    index_.starts_.back() |= CsvIndex::doubled;
     index_.unquoted_.emplace(open,
                              without_doubled_quotes(text_.substr(open + 1, close - open - 1)));
   }
@@ -142,14 +156,14 @@ class CsvCutter {
   }
 
   void end_record(std::size_t end, std::size_t next) {
-    index_.starts_.push_back(relative(end + 1));
+    add_start(relative(end + 1));
     index_.begins_.push_back(begin_);
-    const auto fields = index_.starts_.size() - first_ - 1;
+    const auto fields = count_ - first_ - 1;
     if (index_.columns_ == 0) index_.columns_ = fields;
     if (fields != index_.columns_) fail_ragged(end, fields);
     begin_ = next;
-    first_ = index_.starts_.size();
-    if (next < text_.size()) index_.starts_.push_back(0);
+    first_ = count_;
+    if (next < text_.size()) add_start(0);
   }
 
   std::uint32_t relative(std::size_t at) const { return static_cast<std::uint32_t>(at - begin_); }
@@ -169,10 +183,18 @@ class CsvCutter {
   std::string_view text_;
   const std::string& path_;
   CsvIndex& index_;
+  std::uint32_t* starts_ = nullptr;
+  std::size_t count_ = 0;   // of starts
   std::size_t begin_ = 0;   // of the record
   std::size_t first_ = 0;   // its first start
   std::size_t resume_ = 0;  // bytes before it have been met
 };
+
+std::string_view CsvIndex::quoted_cell(std::size_t begin, std::size_t size) const {
+  if (unquoted_.empty()) return text_.substr(begin + 1, size - 2);
+  const auto found = unquoted_.find(begin);
+  return found == unquoted_.end() ? text_.substr(begin + 1, size - 2) : found->second;
+}
 
 CsvIndex::CsvIndex(std::string_view text, const std::string& path) : text_(text) {
   CsvCutter(text, path, *this).cut();

@@ -1,4 +1,4 @@
-// Where the cells of a CSV text (RFC 4180) stand: one pass over its bytes, eight at a time, that
+// Where the cells of a CSV text (RFC 4180) stand: one pass over its bytes, 64 at a time, that
 // copies nothing but the few cells with doubled quotes. Torch-free.
 #pragma once
 
@@ -31,17 +31,16 @@ class CsvIndex {
   /// Without its quotes, doubled ones single.
   std::string_view cell(std::size_t record, std::size_t column) const {
     const auto at = record * (columns_ + 1) + column;
-    const auto begin = begins_[record] + (starts_[at] & place);
-    const auto size = (starts_[at + 1] & place) - (starts_[at] & place) - 1;
-    if (!(starts_[at] & quoted)) return {text_.data() + begin, size};
-    if (starts_[at] & doubled) return unquoted_.at(begin);
-    return {text_.data() + begin + 1, size - 2};
+    const auto start = starts_[at], size = (starts_[at + 1] & place) - (start & place) - 1;
+    if (start & quoted) return quoted_cell(begins_[record] + (start & place), size);
+    return {text_.data() + begins_[record] + start, size};
   }
 
  private:
   friend class CsvCutter;
+  std::string_view quoted_cell(std::size_t begin, std::size_t size) const;
   // A record has a start for each cell, relative to its own, and one past its end.
-  static constexpr std::uint32_t quoted = 1U << 31, doubled = 1U << 30, place = doubled - 1;
+  static constexpr std::uint32_t quoted = 1U << 31, place = (1U << 30) - 1;
 
   std::string_view text_;
   std::size_t columns_ = 0;

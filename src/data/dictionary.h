@@ -20,6 +20,7 @@ class Dictionary {
  private:
   struct Slot {
     std::string_view name;
+    std::uint64_t head = 0;  // the first eight bytes: nearly all that tells short names apart
     std::uint32_t hash = 0;  // 0: free
     std::int32_t code = 0;
   };
