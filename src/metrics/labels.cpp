@@ -22,6 +22,11 @@ at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int
             << units.sizes();
     throw Error(Exit::recipe, message.str());
   }
+  if (target.dim() == units.dim() && target.is_floating_point())
+    throw Error(
+        Exit::recipe,
+        "metrics: one of these is about classes, and the targets are numbers; rmse, mae, r2 "
+        "and explained_variance are about numbers");
   return labels.to(at::kLong);
 }
 

@@ -15,7 +15,7 @@ namespace ddptrain {
 at::Tensor predicted(const at::Tensor& output, std::int64_t axis = 1);
 
 /// Targets as int64 in the shape of `units`; probabilities (as many axes as the output) count as
-/// their largest class. An Error where the shapes differ.
+/// their largest class. An Error where the shapes differ, or targets are numbers of a regression.
 at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int64_t axis = 1);
 
 /// How many elements are true, and how many there are.

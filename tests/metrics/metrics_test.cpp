@@ -206,5 +206,24 @@ TEST(MultiLabel, RefusesTargetsOfAnotherShape) {
       ThrowsMessage<Error>(HasSubstr("one column for each")));
 }
 
+TEST(Metrics, OfClassesRefuseNumbers) {
+  for (const auto* name : {"accuracy", "error_rate", "f1", "balanced_accuracy", "mcc",
+                           "roc_auc", "roc_auc_binary"})
+    EXPECT_THAT(([&] {
+                  of(*build(name), scores({1, 2}, 2), at::tensor({0.5}, at::kDouble));
+                }),
+                ThrowsMessage<Error>(HasSubstr("the targets are numbers; rmse")))
+        << name;
+}
+
+TEST(Metrics, OfNumbersRefuseClasses) {
+  for (const auto* name : {"rmse", "mae", "r2", "explained_variance", "pearson", "spearman"})
+    EXPECT_THAT(([&] {
+                  of(*build(name), scores({1, 2}, 2), labels({1}));
+                }),
+                ThrowsMessage<Error>(HasSubstr("the targets are classes; accuracy")))
+        << name;
+}
+
 }  // namespace
 }  // namespace ddptrain
