@@ -1,8 +1,10 @@
 // `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks.
 #include <cstdio>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/weights.h"
 #include "cli/saved_run.h"
 #include "cli/start.h"
 #include "cli/verb.h"
@@ -14,7 +16,25 @@
 namespace ddptrain {
 namespace {
 
-int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placement,
+// Weights of a file in place of the checkpoint's; a run's average has nothing to do with them.
+void take_file(Training& training, const std::string& file) {
+  auto& model = training.engine->model();
+  const auto fit = take_weights(read_weights(file), model.state(), "");
+  const auto problem = misfit(fit);
+  if (!problem.empty())
+    throw Error(Exit::data, "--weights: '" + file + "' does not fit: " + problem);
+  training.engine->parameters_changed();
+  training.ema.reset();
+}
+
+/// Which weights: those of a file, else the checkpoint's, which also says what the data was fitted
+/// to.
+struct Weights {
+  std::string file;
+  std::string checkpoint;
+};
+
+int eval_rank(const Weights& weights, const Recipe& recipe, const Placement& placement,
               const Topology& topology, const Hooks& hooks) {
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, topology);
@@ -22,9 +42,12 @@ int eval_rank(const SavedRun& run, const Recipe& recipe, const Placement& placem
     if (hooks.beat) hooks.beat(0, "evaluation");
   };
   alive();
-  const auto checkpoint = load_checkpoint(run.checkpoint);
+  const auto checkpoint = load_checkpoint(weights.checkpoint);
   auto training = build(recipe, placement, world, fitted_state(checkpoint));
-  restore_weights(training, checkpoint);
+  if (weights.file.empty())
+    restore_weights(training, checkpoint);
+  else
+    take_file(training, weights.file);
   const auto values = evaluate(training, alive);
   if (world.rank == 0)
     for (const auto& [name, value] : values)
@@ -38,12 +61,14 @@ int eval(const Arguments& arguments) {
   words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
   const auto run =
       open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
+  const Weights weights{arguments.value("--weights"), run.checkpoint};
+  require_checkpoint(run);
   const auto outer = topology_from_environment();
   const auto placement = place(run.recipe, outer);
   const auto recipe = resolved(run.recipe, placement);
   return start_ranks(recipe, placement, outer,
                      [&](const Topology& topology, const Hooks& hooks) {
-                       return eval_rank(run, recipe, placement, topology, hooks);
+                       return eval_rank(weights, recipe, placement, topology, hooks);
                      },
                      {arguments.level, {}});
 }
@@ -55,7 +80,8 @@ Verb eval_verb() {
       .name = "eval",
       .usage = "RUN_FOLDER [key=value...]",
       .summary = "the metrics of a run's weights on its validation data",
-      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"}},
+      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
+                {"--weights", "FILE", "these weights instead, such as those of 'average'"}},
       .min_words = 1,
       .run = eval};
 }

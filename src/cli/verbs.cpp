@@ -4,6 +4,7 @@
 
 namespace ddptrain {
 
+Verb average_verb();
 Verb data_verb();
 Verb describe_verb();
 Verb eval_verb();
@@ -20,10 +21,10 @@ Verb validate_verb();
 Verb version_verb();
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all{run_verb(),     resume_verb(),   lr_find_verb(),  eval_verb(),
-                                     predict_verb(), export_verb(),   validate_verb(), show_verb(),
-                                     list_verb(),    describe_verb(), schema_verb(),   data_verb(),
-                                     version_verb(), help_verb()};
+  static const std::vector<Verb> all{
+      run_verb(),      resume_verb(),  lr_find_verb(),  eval_verb(),    predict_verb(),
+      export_verb(),   average_verb(), validate_verb(), show_verb(),    list_verb(),
+      describe_verb(), schema_verb(),  data_verb(),     version_verb(), help_verb()};
   return all;
 }
 
