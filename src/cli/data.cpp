@@ -32,8 +32,8 @@ int get(const Arguments& arguments) {
 
 std::int64_t count_bad(const Dataset& data, Split split) {
   std::int64_t bad = 0;
-  auto batch = data.allocate(split, 1);
   for (std::int64_t i = 0; i < data.size(split); ++i) try {
+      auto batch = data.allocate_length(split, 1, data.length(split, i));
       if (!data.load(split, i, {}, batch, 0)) ++bad;
     } catch (const Error& error) {
       log::error(error.what());

@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint.h"
 #include "cli/saved_run.h"
 #include "cli/verb.h"
+#include "data/lengths.h"
 #include "data/loader.h"
 #include "losses/activation.h"
 #include "train/build.h"
@@ -110,6 +111,7 @@ EpochPlan all_in_order(const Dataset& data, std::int64_t batch) {
     std::iota(micro.positions.begin(), micro.positions.end(), first);
     plan.micros.push_back(std::move(micro));
   }
+  set_lengths(plan.micros, lengths_of(data, Split::valid, plan.order));
   return plan;
 }
 

@@ -17,16 +17,16 @@ bool free(const Batch& batch) { return free(batch.inputs) && free(batch.targets)
 
 }  // namespace
 
-Batch BatchPool::take(std::int64_t rows) {
-  for (const auto& batch : lent_)
-    if (batch.rows == rows && free(batch)) return batch;
-  auto fresh = allocate_(rows);
+Batch BatchPool::take(std::int64_t rows, std::int64_t length) {
+  for (const auto& lent : lent_)
+    if (lent.batch.rows == rows && lent.length == length && free(lent.batch)) return lent.batch;
+  auto fresh = allocate_(rows, length);
   fresh.rows = rows;
   // Forgets other sizes first, then what somebody has held for longest.
   if (lent_.size() == capacity_)
-    std::erase_if(lent_, [](const Batch& batch) { return free(batch); });
+    std::erase_if(lent_, [](const Lent& lent) { return free(lent.batch); });
   if (lent_.size() == capacity_) lent_.erase(lent_.begin());
-  lent_.push_back(fresh);
+  lent_.push_back({fresh, length});
   return fresh;
 }
 

@@ -12,17 +12,21 @@ namespace ddptrain {
 
 class BatchPool {
  public:
-  using Allocate = std::function<Batch(std::int64_t rows)>;
+  using Allocate = std::function<Batch(std::int64_t rows, std::int64_t length)>;
   BatchPool(std::size_t capacity, Allocate allocate)
       : capacity_(capacity), allocate_(std::move(allocate)) {}
 
-  /// A batch with `rows` rows whose contents are not defined.
-  Batch take(std::int64_t rows);
+  /// A batch with `rows` rows of `length` (Dataset::allocate) whose contents are not defined.
+  Batch take(std::int64_t rows, std::int64_t length);
 
  private:
   std::size_t capacity_;
   Allocate allocate_;
-  std::vector<Batch> lent_;  // some still in use
+  struct Lent {
+    Batch batch;
+    std::int64_t length;
+  };
+  std::vector<Lent> lent_;  // some still in use
 };
 
 }  // namespace ddptrain

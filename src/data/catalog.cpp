@@ -22,7 +22,8 @@ const Catalog<Mix>& catalog<Mix>() {
 template <>
 const Catalog<Sampler>& catalog<Sampler>() {
   static const Catalog<Sampler> all({sequential_sampler(), shuffle_sampler(), weighted_sampler(),
-                                     partial_sampler(), repeat_aug_sampler()});
+                                     partial_sampler(), repeat_aug_sampler(),
+                                     length_sorted_sampler()});
   return all;
 }
 

@@ -49,6 +49,13 @@ class Dataset {
   virtual std::int64_t size(Split split) const = 0;
   /// A batch with `rows` uninitialised rows: tensors of the right shape and type.
   virtual Batch allocate(Split split, std::int64_t rows) const = 0;
+  /// How long a sample is (tokens of a text), at least 1; 0 where all are alike.
+  virtual std::int64_t length(Split, std::int64_t /*index*/) const { return 0; }
+  /// Rows for samples of different lengths, the longest of which is `length`: one for all ranks of
+  /// a step, so that it does not matter how they divide it.
+  virtual Batch allocate_length(Split split, std::int64_t rows, std::int64_t /*length*/) const {
+    return allocate(split, rows);
+  }
   /// Rows of training samples of an epoch, where their shape changes over the run.
   virtual Batch allocate_train(std::int64_t /*epoch*/, std::int64_t rows) const {
     return allocate(Split::train, rows);

@@ -111,7 +111,8 @@ class ThreadedLoader final : public Loader {
  private:
   /// Rows of the split, or as training samples are in the end.
   BatchPool fresh_pool(bool augmented = false) const {
-    return {slots_.size() + 2, [this, augmented](std::int64_t rows) {
+    return {slots_.size() + 2, [this, augmented](std::int64_t rows, std::int64_t length) {
+              if (length > 0) return dataset_.allocate_length(options_.split, rows, length);
               if (augmented)
                 return dataset_.allocate_train(std::numeric_limits<std::int64_t>::max(), rows);
               return options_.split == Split::train ? dataset_.allocate_train(plan_.epoch, rows)
@@ -174,7 +175,7 @@ class ThreadedLoader final : public Loader {
   void prepare(Slot& slot) {
     const auto& positions = slot.rows.positions;
     auto& pool = slot.micro->pass > 0 ? augmented_ : pool_;
-    slot.batch = pool.take(static_cast<std::int64_t>(positions.size()));
+    slot.batch = pool.take(static_cast<std::int64_t>(positions.size()), slot.micro->length);
     slot.batch.first_row = slot.micro->first_row;
     slot.batch.indices.clear();
     for (const auto position : positions)

@@ -9,11 +9,14 @@
 
 namespace ddptrain {
 
-/// What an order is made of: samples 0 .. size-1 with optional weights.
+/// What an order is made of: samples 0 .. size-1 with optional weights and lengths, in steps of
+/// `global` samples.
 struct SamplerContext {
   std::int64_t size = 0;
   std::vector<double> weights;  // empty: all equal
   std::uint64_t seed = 0;
+  std::vector<std::int64_t> lengths = {};  // Dataset::length; empty: all alike
+  std::int64_t global = 1;
 };
 
 class Sampler {

@@ -10,5 +10,6 @@ Entry<Sampler> shuffle_sampler();
 Entry<Sampler> weighted_sampler();
 Entry<Sampler> partial_sampler();
 Entry<Sampler> repeat_aug_sampler();
+Entry<Sampler> length_sorted_sampler();
 
 }  // namespace ddptrain

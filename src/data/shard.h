@@ -29,11 +29,12 @@ ShardPlan shard_plan(const LoaderSpec& loader, const StepSize& step);
 
 /// Rows first .. first + count - 1 of an epoch's global order do not suffice for every layout, so a
 /// micro-batch lists positions in that order. `first_row` is the place of its row 0 in the step's
-/// global batch.
+/// global batch, `length` that of the longest sample there (data/lengths.h).
 struct Micro {
   std::vector<std::int64_t> positions;
   std::int64_t first_row = 0;
   std::int64_t pass = 0;  // of held-out samples, from 1: through the training transforms
+  std::int64_t length = 0;
 };
 
 /// steps[k][a] is micro-step a of optimiser step k for one rank. Every rank has the same number of

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "config/catalog.h"
+#include "data/lengths.h"
 #include "data/source.h"
 #include "optim/groups.h"
 #include "optim/options.h"
@@ -162,6 +163,8 @@ std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data
   context.size = data.size(Split::train);
   context.weights = data.weights(Split::train);
   context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.lengths = lengths_of(data, Split::train);
+  context.global = recipe.batch.global.value_or(context.global);
   return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
 }
 

@@ -3,21 +3,20 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "base/error.h"
+#include "data/lengths.h"
 #include "train/tta.h"
 
 namespace ddptrain {
 namespace {
 
 EpochPlan valid_plan(const Training& t) {
-  const auto size = t.data->size(Split::valid);
   EpochPlan plan;
-  plan.order.resize(static_cast<std::size_t>(size));
-  std::iota(plan.order.begin(), plan.order.end(), 0);
-  plan.micros =
-      evaluation_batches(size, t.recipe.eval.batch.value.value(), t.world->rank, t.world->size);
+  plan.order = longest_first(*t.data, Split::valid);
+  plan.micros = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
+                                   t.world->rank, t.world->size);
+  set_lengths(plan.micros, lengths_of(*t.data, Split::valid, plan.order));
   return plan;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
+#include "data/lengths.h"
 #include "train/build.h"
 #include "train/evaluate.h"
 #include "train/state.h"
@@ -67,7 +68,8 @@ class Loop {
   void start_epoch() {
     auto order = t_.sampler->order(t_.position.epoch);
     const auto samples = static_cast<std::int64_t>(order.size());
-    const auto plan = shard(samples, shard_plan(t_), t_.world->rank);
+    auto plan = shard(samples, shard_plan(t_), t_.world->rank);
+    set_lengths(plan, step_lengths(lengths_of(*t_.data, Split::train, order), shard_plan(t_)));
     EpochPlan epoch{t_.position.epoch, std::move(order), {}, t_.length.global};
     micro_steps_.clear();
     step_samples_.clear();
