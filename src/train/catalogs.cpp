@@ -11,6 +11,7 @@
 #include "optim/clip.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "text/tokenizer.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
@@ -24,8 +25,8 @@ Catalogs collect() {
 }  // namespace
 
 const Catalogs& all_catalogs() {
-  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Mix, Transform, Loss, Metric,
-                                      Optimizer, Schedule, Clip, Callback>();
+  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Mix, Tokenizer, Transform,
+                                      Loss, Metric, Optimizer, Schedule, Clip, Callback>();
   return all;
 }
 

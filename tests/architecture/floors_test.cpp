@@ -30,7 +30,7 @@ const std::map<std::string, Names>& may_include() {
     more.insert(ground.begin(), ground.end());
     return more;
   };
-  const Names tensors{"transforms", "data",        "models",     "losses",   "metrics",
+  const Names tensors{"transforms", "text", "data",        "models",     "losses",   "metrics",
                       "optim",      "distributed", "checkpoint", "callbacks"};
   auto all = with(tensors);
   all.insert("train");
@@ -40,10 +40,11 @@ const std::map<std::string, Names>& may_include() {
       {"launch", {"base"}},
       {"recipe", {"base", "config"}},
       {"transforms", ground},
+      {"text", ground},
       {"models", ground},
       {"losses", ground},
       {"callbacks", ground},
-      {"data", with({"transforms"})},
+      {"data", with({"transforms", "text"})},
       {"metrics", with({"losses"})},
       {"optim", with({"models"})},
       {"checkpoint", with({"models"})},
@@ -96,7 +97,7 @@ TEST(Floors, IncludesPointDown) {
 
 TEST(Floors, TheLowerOnesKnowNoTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
-  for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "callbacks"})
+  for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "text", "callbacks"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;
@@ -143,7 +144,7 @@ std::string catalog_text(const std::string& folder) {
 
 const std::vector<std::string>& component_folders() {
   static const std::vector<std::string> folders{"models", "losses",     "metrics",  "optim",
-                                                "data",   "transforms", "callbacks"};
+                                                "data",   "transforms", "text", "callbacks"};
   return folders;
 }
 

@@ -1,0 +1,29 @@
+// The rules that fastai.text.core applies to a text before it is cut into words, one function each,
+// exactly as its regular expressions have them. Torch-free.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ddptrain {
+
+enum class TextRule {
+  fix_html,
+  replace_rep,
+  replace_wrep,
+  spec_add_spaces,
+  rm_useless_spaces,
+  replace_all_caps,
+  replace_maj,
+  lowercase,
+};
+std::span<const std::string_view> names(TextRule);
+
+/// The special tokens, in the order in which a vocabulary begins with them.
+std::span<const std::string_view> fastai_special_tokens();
+
+/// Applies a rule to UTF-8 text. `spare` is memory for it.
+void apply(TextRule rule, std::string& text, std::string& spare);
+
+}  // namespace ddptrain

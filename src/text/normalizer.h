@@ -1,0 +1,29 @@
+// What a tokenizer.json does to a text before it is cut (Hugging Face's normalizers). Torch-free.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "text/json_section.h"
+
+namespace ddptrain {
+
+class Normalizer {
+ public:
+  /// Changes nothing.
+  Normalizer() = default;
+  /// BertNormalizer, Lowercase, StripAccents, NFC, NFD, NFKC, NFKD, or a Sequence of these.
+  explicit Normalizer(const JsonSection& section);
+  bool changes_nothing() const { return steps_.empty(); }
+  /// Of UTF-8 text.
+  void apply(std::string& text) const;
+
+ private:
+  void add(const JsonSection& section, int depth);
+  void add_bert(const JsonSection& section);
+
+  std::vector<std::function<void(std::string&)>> steps_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,51 @@
+// Text to tokens. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/catalog.h"
+
+namespace ddptrain {
+
+class Tokenizer;
+template <>
+inline constexpr const char* kind_name<Tokenizer> = "tokenizer";
+
+/// The tokens of one document, and the memory that they are views of; used again for the next.
+struct Tokens {
+  std::vector<std::string_view> list;
+  std::string text, spare;
+};
+
+/// What a tokenizer's vocabulary looks like. Where `tokens` is empty it is fitted on the training
+/// texts and begins with `special`; otherwise it is given, by number.
+struct VocabularySource {
+  std::vector<std::string> special;
+  std::vector<std::string> tokens;
+  std::string unknown;  // empty: every text has known tokens
+  std::string padding;  // fills up short rows; empty: a number of its own behind the others
+};
+
+/// Safe to use from many threads.
+class Tokenizer {
+ public:
+  using Make = std::unique_ptr<Tokenizer>();
+  virtual ~Tokenizer() = default;
+  /// The tokens of UTF-8 text, without those around it.
+  virtual void tokenize(std::string_view text, Tokens& tokens) const = 0;
+  virtual const VocabularySource& vocabulary() const = 0;
+  /// Tokens that stand around every document, whatever is cut off of it.
+  virtual std::vector<std::string> before() const { return {}; }
+  virtual std::vector<std::string> after() const { return {}; }
+  /// Changes with whatever changes the tokens of a text.
+  virtual std::string digest() const = 0;
+};
+
+template <>
+const Catalog<Tokenizer>& catalog<Tokenizer>();
+
+}  // namespace ddptrain

@@ -1,0 +1,183 @@
+#include "text/tokenizer_file.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "text/unicode.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr int deepest = 8;
+constexpr std::int64_t most_tokens = 1 << 24;
+
+/// Puts tokens at their numbers; no number may be taken twice by different ones.
+class Numbered {
+ public:
+  void put(std::int64_t number, const std::string& token, const JsonSection& place) {
+    if (number < 0 || number >= most_tokens)
+      place.fail("token '" + token + "' has the number " + std::to_string(number));
+    const auto at = static_cast<std::size_t>(number);
+    if (tokens_.size() <= at) tokens_.resize(at + 1);
+    if (!tokens_[at].empty() && tokens_[at] != token)
+      place.fail("tokens '" + tokens_[at] + "' and '" + token + "' have one number, " +
+                 std::to_string(number));
+    tokens_[at] = token;
+  }
+  std::vector<std::string> take() { return std::move(tokens_); }
+
+ private:
+  std::vector<std::string> tokens_;
+};
+
+}  // namespace
+
+void TokenizerFileOptions::fields(Fields& f) {
+  f("file", file, {.doc = "A tokenizer.json of Hugging Face.", .required = true, .path = true});
+}
+
+TokenizerFile::TokenizerFile(const std::string& path, std::string_view model) : path_(path) {
+  const auto content = read_text(path);
+  digest_ = sha256(content);
+  try {
+    json_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(content));
+  } catch (const nlohmann::json::exception&) {
+    throw Error(Exit::data, path + ": not a JSON file");
+  }
+  root().allow({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                "post_processor", "decoder", "model"});
+  const auto type = this->model().type();
+  if (type != model) {
+    const bool ours = type == "WordPiece" || type == "BPE";
+    this->model().fail("'" + type + "' is " +
+                       (ours ? "what 'tokenizer: " + lower(type) + "' reads" : "not supported"));
+  }
+  if (!root().is_null("truncation"))
+    root().at("truncation").fail("is not supported; data.max_length cuts documents off");
+  if (!root().is_null("normalizer")) normalizer_ = Normalizer(root().at("normalizer"));
+  if (!root().is_null("pre_tokenizer")) pre_tokenizer_ = PreTokenizer(root().at("pre_tokenizer"));
+  read_added_tokens();
+  if (!root().is_null("post_processor")) read_post_processor(root().at("post_processor"), 0);
+}
+
+void TokenizerFile::read_added_tokens() {
+  if (root().is_null("added_tokens")) return;
+  const auto list = root().at("added_tokens");
+  for (std::size_t i = 0; i < list.items(); ++i) {
+    const auto token = list.item(i);
+    token.allow({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    token.refuse("single_word");
+    const bool normalized = !token.is_null("normalized") && token.at("normalized").value() != false;
+    if (normalized && !normalizer_.changes_nothing())
+      token.at("normalized").fail("is not supported beside a normalizer");
+    const auto text = token.text("content");
+    if (text.empty()) token.fail("'content' is empty");
+    added_.push_back({text, token.flag("lstrip", false), token.flag("rstrip", false)});
+  }
+}
+
+void TokenizerFile::read_post_processor(const JsonSection& section, int depth) {
+  const auto type = section.type();
+  if (depth > deepest) section.fail("is nested too deeply");
+  if (type == "ByteLevel") return;  // moves offsets, which nobody asks for here
+  if (type == "TemplateProcessing") return read_template(section);
+  if (type == "BertProcessing" || type == "RobertaProcessing") {
+    before_ = {section.at("cls").item(0).text()};
+    after_ = {section.at("sep").item(0).text()};
+    return;
+  }
+  if (type != "Sequence")
+    section.not_supported(
+        type, "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, Sequence");
+  const auto list = section.at("processors");
+  for (std::size_t i = 0; i < list.items(); ++i) read_post_processor(list.item(i), depth + 1);
+}
+
+void TokenizerFile::read_template(const JsonSection& section) {
+  const auto single = section.at("single");
+  bool behind = false;
+  for (std::size_t i = 0; i < single.items(); ++i) {
+    const auto piece = single.item(i);
+    piece.allow({"SpecialToken", "Sequence"});
+    if (piece.is_null("SpecialToken")) {
+      if (behind) piece.fail("the text stands there twice");
+      behind = true;
+      continue;
+    }
+    const auto token = piece.at("SpecialToken").text("id");
+    (behind ? after_ : before_).push_back(token);
+  }
+  if (!behind) single.fail("has no 'Sequence'");
+}
+
+VocabularySource TokenizerFile::vocabulary() const {
+  const auto section = model().at("vocab");
+  if (!section.value().is_object()) section.fail("is not an object");
+  Numbered numbered;
+  for (const auto& [token, number] : section.value().items()) {
+    if (!number.is_number_integer()) section.fail("'" + token + "' has no whole number");
+    numbered.put(number.get<std::int64_t>(), token, section);
+  }
+  for (std::size_t i = 0; i < added_.size(); ++i) {
+    const auto token = root().at("added_tokens").item(i);
+    numbered.put(token.number("id", -1), added_[i].text, token);
+  }
+  VocabularySource source;
+  source.tokens = numbered.take();
+  if (source.tokens.empty()) section.fail("is empty");
+  source.unknown = model().text_or("unk_token", "");
+  const auto known = [&](const std::string& token) {
+    return std::find(source.tokens.begin(), source.tokens.end(), token) != source.tokens.end();
+  };
+  if (!source.unknown.empty() && !known(source.unknown))
+    model().at("unk_token").fail("'" + source.unknown + "' is not in the vocabulary");
+  for (const auto* list : {&before_, &after_})
+    for (const auto& token : *list)
+      if (!known(token))
+        root().at("post_processor").fail("'" + token + "' is not in the vocabulary");
+  if (!root().is_null("padding")) source.padding = root().at("padding").text("pad_token");
+  if (source.padding.empty() && known("[PAD]")) source.padding = "[PAD]";
+  if (!source.padding.empty() && !known(source.padding))
+    root().at("padding").fail("'" + source.padding + "' is not in the vocabulary");
+  return source;
+}
+
+/// The first added token from `at` on, the longest of those that begin there; `at` moves to it.
+const AddedToken* TokenizerFile::next_added(std::string_view text, std::size_t& at) const {
+  const AddedToken* best = nullptr;
+  auto first = std::string_view::npos;
+  for (const auto& token : added_) {
+    const auto found = text.find(token.text, at);
+    if (found == std::string_view::npos || found > first) continue;
+    if (found == first && token.text.size() < best->text.size()) continue;
+    best = &token;
+    first = found;
+  }
+  if (best) at = first;
+  return best;
+}
+
+void TokenizerFile::cut(std::string_view text, Tokens& memory, const PreTokenizer::Visit& word,
+                        const PreTokenizer::Visit& added) const {
+  const auto plain = [&](std::string_view part) {
+    memory.text = part;
+    normalizer_.apply(memory.text);
+    pre_tokenizer_.cut(memory.text, word);
+  };
+  while (!text.empty()) {
+    std::size_t at = 0;
+    const auto* token = next_added(text, at);
+    if (!token) return plain(text);
+    auto before = text.substr(0, at);
+    text.remove_prefix(at + token->text.size());
+    if (token->strip_left) before = strip_end(before, is_white_space);
+    if (!before.empty()) plain(before);
+    added(token->text);
+    if (token->strip_right) text = strip_begin(text, is_white_space);
+  }
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,168 @@
+#include "text/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "support/node.h"
+#include "support/temporary_folder.h"
+#include "support/where.h"
+#include "text/vocabulary.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::string file(const std::string& name) {
+  return test::in_source("tests/text/tokenizer_files/" + name + ".json");
+}
+
+std::unique_ptr<Tokenizer> make(const json& recipe) {
+  return catalog<Tokenizer>().build(fragment<Tokenizer>(recipe));
+}
+
+std::vector<std::string> tokens_of(const Tokenizer& tokenizer, const std::string& text) {
+  Tokens tokens;
+  tokenizer.tokenize(text, tokens);
+  auto all = tokenizer.before();
+  all.insert(all.end(), tokens.list.begin(), tokens.list.end());
+  for (const auto& token : tokenizer.after()) all.push_back(token);
+  return all;
+}
+
+TEST(TokenizerFile, GivesThePeersNumbers) {
+  const auto cases = json::parse(read_text(file("expected_ids"))).at("cases");
+  EXPECT_GT(cases.size(), 50);
+  for (const auto& c : cases) {
+    const std::string name = c.at("file");
+    const auto tokenizer =
+        make({{"type", name == "bert" ? "wordpiece" : "bpe"}, {"file", file(name)}});
+    const Vocabulary vocabulary(tokenizer->vocabulary().tokens, -1);
+    std::vector<std::int64_t> ids;
+    for (const auto& token : tokens_of(*tokenizer, c.at("text")))
+      ids.push_back(vocabulary.number(token));
+    EXPECT_EQ(ids, c.at("ids").get<std::vector<std::int64_t>>()) << name << ": " << c.at("text");
+  }
+}
+
+TEST(TokenizerFile, SaysWhatFillsUpRows) {
+  EXPECT_EQ(make({{"type", "wordpiece"}, {"file", file("bert")}})->vocabulary().padding, "[PAD]");
+  EXPECT_EQ(make({{"type", "bpe"}, {"file", file("roberta")}})->vocabulary().padding, "<pad>");
+  EXPECT_EQ(make({{"type", "bpe"}, {"file", file("gpt2")}})->vocabulary().padding, "");
+}
+
+/// What is said of a file in which a value was changed.
+std::string complaint(const std::string& name, const std::string& type,
+                      const std::function<void(json&)>& change) {
+  const TemporaryFolder folder;
+  auto content = json::parse(read_text(file(name)));
+  change(content);
+  try {
+    make({{"type", type}, {"file", folder.write("t.json", content.dump())}});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(TokenizerFile, RefusesWhatItDoesNotKnowByItsName) {
+  EXPECT_THAT(
+      complaint("bert", "wordpiece", [](json& t) { t["normalizer"]["type"] = "Precompiled"; }),
+      HasSubstr("t.json: normalizer: 'Precompiled' is not supported; there are Bert"));
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["normalizer"]["extra"] = 1; }),
+              HasSubstr("t.json: normalizer: 'extra' is not supported"));
+  EXPECT_THAT(
+      complaint("words", "bpe", [](json& t) { t["normalizer"]["normalizers"][1]["type"] = "Nmt"; }),
+      HasSubstr("normalizer.normalizers[1]: 'Nmt' is not supported"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["pre_tokenizer"]["type"] = "Metaspace"; }),
+              HasSubstr("pre_tokenizer: 'Metaspace' is not supported"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["post_processor"]["type"] = "X"; }),
+              HasSubstr("post_processor: 'X' is not supported"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["byte_fallback"] = true; }),
+              HasSubstr("model.byte_fallback: is not supported"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["type"] = "Unigram"; }),
+              HasSubstr("model: 'Unigram' is not supported"));
+  EXPECT_THAT(complaint("gpt2", "wordpiece", [](json&) {}),
+              HasSubstr("'BPE' is what 'tokenizer: bpe' reads"));
+  EXPECT_THAT(complaint("gpt2", "bpe",
+                        [](json& t) {
+                          t["truncation"] = {{"max_length", 5}};
+                        }),
+              HasSubstr("truncation: is not supported; data.max_length"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["added_tokens"][0]["single_word"] = true; }),
+              HasSubstr("added_tokens[0].single_word: is not supported"));
+}
+
+TEST(TokenizerFile, RefusesDamage) {
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["merges"][3] = "ab"; }),
+              HasSubstr("model.merges[3]: 'ab' is not a pair"));
+  EXPECT_THAT(complaint("gpt2", "bpe",
+                        [](json& t) {
+                          t["model"]["merges"][3] = {"ab", "qqqq"};
+                        }),
+              HasSubstr("is not in the vocabulary"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["vocab"]["x"] = -1; }),
+              HasSubstr("model.vocab: token 'x' has the number -1"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["vocab"]["x"] = "1"; }),
+              HasSubstr("'x' has no whole number"));
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"]["unk_token"] = "<u>"; }),
+              HasSubstr("model.unk_token: '<u>' is not in the vocabulary"));
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"].erase("vocab"); }),
+              HasSubstr("model: has no 'vocab'"));
+  const TemporaryFolder folder;
+  EXPECT_THROW(make({{"type", "bpe"}, {"file", folder.write("t.json", "{\"a\": ")}}), Error);
+  EXPECT_THROW(make({{"type", "bpe"}, {"file", folder / "none.json"}}), Error);
+}
+
+TEST(Bpe, JoinsAVeryLongWordInGoodTime) {
+  const auto tokenizer = make({{"type", "bpe"}, {"file", file("gpt2")}});
+  Tokens tokens;
+  std::string text;
+  while (text.size() < 2000000) text += "thethingandanother";
+  tokenizer->tokenize(text, tokens);
+  EXPECT_GT(tokens.list.size(), text.size() / 10);
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  auto tokens = tokens_of(*make("fastai"), text);
+  return {tokens.begin() + 1, tokens.end()};  // without xxbos
+}
+
+// As spaCy 3.8's blank English tokenizer has them (tabular_text.json, spacy_tokens).
+TEST(Fastai, CutsWordsMuchAsSpacyDoes) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(
+      words_of("it's. I can't, they've (and) he'd"),
+      (Words{"it", "'s", ".", "i", "ca", "n't", ",", "they", "'ve", "(", "and", ")", "he", "'d"}));
+  EXPECT_EQ(words_of("1990s 3.14 $5.00 50% 1,234"),
+            (Words{"1990s", "3.14", "$", "5.00", "50", "%", "1,234"}));
+  EXPECT_EQ(words_of("line one\nline\n\ntwo"), (Words{"line", "one", "\n", "line", "\n\n", "two"}));
+  EXPECT_EQ(words_of("naïve “quotes” ’"), (Words{"naïve", "“", "quotes", "”", "’"}));
+  EXPECT_EQ(words_of("by u.s. and e-mail."), (Words{"by", "u.s.", "and", "e", "-", "mail", "."}));
+}
+
+TEST(Fastai, CutsAtSpacesAlone) {
+  EXPECT_EQ(tokens_of(*make({{"type", "fastai"}, {"split", "spaces"}}), "It's here,\nnow"),
+            (std::vector<std::string>{"xxbos", "xxmaj", "it's", "here,\nnow"}));
+}
+
+TEST(Fastai, AnEmptyTextHasOneToken) {
+  for (const char* split : {"words", "spaces"})
+    EXPECT_EQ(tokens_of(*make({{"type", "fastai"}, {"split", split}}), " \n ")[0], "xxbos");
+}
+
+TEST(Tokenizers, DigestsTellTheirTokensApart) {
+  EXPECT_EQ(make("fastai")->digest(), make("fastai")->digest());
+  EXPECT_NE(make("fastai")->digest(), make({{"type", "fastai"}, {"split", "spaces"}})->digest());
+  EXPECT_NE(make("fastai")->digest(),
+            make({{"type", "fastai"}, {"rules", {"lowercase"}}})->digest());
+}
+
+}  // namespace
+}  // namespace ddptrain
