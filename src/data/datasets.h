@@ -12,5 +12,8 @@ Entry<Dataset> cifar10_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> pictures_dataset();
 Entry<Dataset> csv_table_dataset();
+Entry<Dataset> text_csv_dataset();
+Entry<Dataset> text_folder_dataset();
+Entry<Dataset> text_jsonl_dataset();
 
 }  // namespace ddptrain

@@ -11,12 +11,17 @@
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/dataset.h"
+#include "data/length_order.h"
+#include "data/padding.h"
 #include "data/sampler.h"
 #include "data/table.h"
 #include "models/embedding_size.h"
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
+#include "text/fastai_rules.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
 
 namespace ddptrain::golden {
 namespace {
@@ -166,6 +171,93 @@ GOLDEN(tabular_text, weighted_loader) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     EXPECT_NEAR(counts[i], draws * chances[i],
                 5 * std::sqrt(draws * chances[i] * (1 - chances[i])));
+}
+
+namespace {
+
+std::vector<std::string> tokens_of(const json& recipe, const std::string& text) {
+  Tokens tokens;
+  catalog<Tokenizer>().build(fragment<Tokenizer>(recipe))->tokenize(text, tokens);
+  return {tokens.list.begin(), tokens.list.end()};
+}
+
+/// Rules with the text left whole: cutting at spaces and joining again loses nothing.
+std::string ruled(const json& rules, const std::string& text) {
+  return join(tokens_of({{"type", "fastai"}, {"rules", rules}, {"split", "spaces"}}, text), " ");
+}
+
+}  // namespace
+
+GOLDEN(tabular_text, tokens) {
+  const std::string text = c.input.at("text");
+  json rules;
+  for (const auto name : names(TextRule{})) {
+    const std::string rule(name);
+    rules.push_back(rule);
+    EXPECT_EQ(ruled({rule}, text), c.expect.at(rule)) << rule;
+  }
+  EXPECT_EQ(ruled(rules, text), c.expect.at("all_rules"));
+  EXPECT_EQ(json(tokens_of({{"type", "fastai"}, {"split", "spaces"}}, text)),
+            c.expect.at("basic_tokens"));
+}
+
+GOLDEN(tabular_text, vocabulary) {
+  std::vector<std::vector<std::string>> texts;
+  Words seen;
+  std::vector<TokenCount> counts;
+  for (const auto& text : c.input.at("texts"))
+    texts.push_back(tokens_of({{"type", "fastai"}, {"split", "spaces"}}, text));
+  for (const auto& text : texts)
+    for (const auto& token : text) {
+      const auto number = seen.add(token);
+      if (number == counts.size()) counts.push_back({seen[number], 0});
+      ++counts[number].count;
+    }
+  const VocabularyOptions options{c.input.at("min_freq"), c.input.at("max_vocab")};
+  const Vocabulary vocabulary(make_vocabulary(counts, fastai_special_tokens(), options), 0);
+  EXPECT_EQ(json(vocabulary.tokens()), c.expect.at("vocabulary"));
+  for (const std::size_t which : {0, 3}) {
+    std::vector<std::int64_t> ids;
+    for (const auto& token : texts[which]) ids.push_back(vocabulary.number(token));
+    EXPECT_EQ(json(ids), c.expect.at("ids_of_text" + std::to_string(which)));
+  }
+}
+
+GOLDEN(tabular_text, padding) {
+  const auto documents = c.input.at("sequences").get<std::vector<std::vector<std::int32_t>>>();
+  std::size_t longest = 0;
+  for (const auto& document : documents) longest = std::max(longest, document.size());
+  const auto filled = [&](const json& recipe) {
+    const auto options = decode<PaddingOptions>(to_node(recipe));
+    json rows;
+    for (const auto& document : documents) {
+      std::vector<std::int64_t> row(longest);
+      fill_row(document, row, c.input.at("pad_id"), options);
+      rows.push_back(row);
+    }
+    return rows;
+  };
+  EXPECT_EQ(filled({{"side", "last"}}), c.expect.at("pad_end"));
+  EXPECT_EQ(filled({{"side", "first"}}), c.expect.at("pad_first"));
+  for (const int chunk : {3, 10, 72})
+    EXPECT_EQ(filled({{"side", "chunks"}, {"chunk", chunk}}),
+              c.expect.at("pad_chunk_seq" + std::to_string(chunk)));
+}
+
+GOLDEN(tabular_text, sorted_loader) {
+  const auto lengths = c.input.at("lengths").get<std::vector<std::int64_t>>();
+  const std::int64_t batch = c.input.at("batch");
+  const auto wanted = c.expect.at("order").get<std::vector<std::int64_t>>();
+  if (c.input.at("shuffle")) {  // the draws are given: what remains is the arithmetic
+    const LengthOrder parts{batch, 50, c.input.at("permutation").get<std::vector<std::int64_t>>()};
+    const auto shuffled = c.input.at("batch_permutation").get<std::vector<std::int64_t>>();
+    EXPECT_EQ(shuffled.size(), fastai_batches(static_cast<std::int64_t>(lengths.size()), batch));
+    EXPECT_EQ(fastai_order(lengths, parts, shuffled), wanted);
+    return;
+  }
+  SamplerContext context{static_cast<std::int64_t>(lengths.size()), {}, 0, lengths, batch};
+  const auto choice = fragment<Sampler>({{"type", "length_sorted"}, {"shuffle", false}});
+  EXPECT_EQ(catalog<Sampler>().build(choice, context)->order(3), wanted);
 }
 
 }  // namespace ddptrain::golden

@@ -1,0 +1,30 @@
+// Documents with labels, before they become numbers. Torch-free.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+struct Document {
+  std::string name;  // for messages and predictions: "train/pos/1_9.txt", "reviews.csv:12"
+  std::int64_t label = 0;
+};
+
+struct Corpus {
+  std::vector<std::string> classes;
+  std::array<std::vector<Document>, 2> documents;  // train, valid
+  /// The bytes of a document; called from many threads.
+  std::function<std::string(std::size_t split, std::size_t index)> read;
+};
+
+/// `key` changes with whatever `open` would give, and costs less.
+struct CorpusSource {
+  std::string key;
+  std::function<Corpus()> open;
+};
+
+}  // namespace ddptrain

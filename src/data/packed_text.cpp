@@ -1,0 +1,194 @@
+#include "data/packed_text.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/crc32c.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// magic, checksum of all behind it, then the header's length, the header (JSON) and the parts:
+/// every array begins at a multiple of 8 bytes.
+constexpr std::string_view magic = "ddptext1";
+constexpr std::size_t prefix_bytes = 24;
+
+void align(std::string& out) { out.resize((out.size() + 7) / 8 * 8); }
+
+template <class T>
+void append(std::string& out, const std::vector<T>& values) {
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  align(out);
+}
+
+void append_part(std::string& out, const TextPack::Part& part) {
+  std::vector<std::int64_t> labels, name_ends;
+  std::string names;
+  for (const auto& document : part.documents) {
+    labels.push_back(document.label);
+    names += document.name;
+    name_ends.push_back(static_cast<std::int64_t>(names.size()));
+  }
+  append(out, part.ends);
+  append(out, labels);
+  append(out, name_ends);
+  append(out, part.ids);
+  out += names;
+  align(out);
+}
+
+Json counts(const TextPack::Part& part) {
+  std::size_t names = 0;
+  for (const auto& document : part.documents) names += document.name.size();
+  return {{"documents", part.documents.size()}, {"tokens", part.ids.size()}, {"names", names}};
+}
+
+void put(std::string& out, std::size_t at, std::uint64_t value) {
+  std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+std::uint64_t get(std::string_view bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+/// Takes arrays one after the other off the bytes of a part.
+class Arrays {
+ public:
+  explicit Arrays(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class T>
+  std::span<const T> take(std::size_t count) {
+    const auto bytes = take_bytes(count * sizeof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), count};
+  }
+  std::string_view take_bytes(std::size_t count) {
+    const auto whole = (count + 7) / 8 * 8;
+    DDP_CHECK(whole <= bytes_.size(), "a packed text with a right checksum is whole");
+    const auto taken = bytes_.substr(0, count);
+    bytes_.remove_prefix(whole);
+    return taken;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+void remove_leftovers(const fs::path& path) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored))
+    if (entry.path().filename().string().starts_with(path.filename().string() + ".tmp"))
+      fs::remove(entry.path(), ignored);
+}
+
+}  // namespace
+
+std::string PackedText::encode(const TextPack& pack) {
+  std::string parts;
+  for (const auto& part : pack.parts) append_part(parts, part);
+  const Json header{{"classes", pack.classes},
+                    {"tokens", pack.tokens},
+                    {"padding", pack.padding},
+                    {"notes", pack.notes},
+                    {"parts", {counts(pack.parts[0]), counts(pack.parts[1])}},
+                    {"digest", sha256(parts)}};
+  const auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out(magic);
+  out.resize(prefix_bytes);
+  out += text;
+  align(out);
+  out += parts;
+  put(out, 16, text.size());
+  put(out, 8, crc32c(std::string_view(out).substr(16)));
+  return out;
+}
+
+std::optional<PackedText> PackedText::open(const std::string& path) {
+  std::error_code unknown;
+  if (!fs::exists(path, unknown) || fs::file_size(path, unknown) < prefix_bytes) return {};
+  PackedText text{MappedFile(path)};
+  if (!text.read()) return {};
+  return text;
+}
+
+bool PackedText::read() {
+  const auto bytes = file_.bytes();
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!all.starts_with(magic) || get(all, 8) != crc32c(all.substr(16))) return false;
+  const auto header_bytes = static_cast<std::size_t>(get(all, 16));
+  const auto header = Json::parse(all.substr(prefix_bytes, header_bytes));
+  classes_ = header.at("classes");
+  tokens_ = header.at("tokens");
+  padding_ = header.at("padding");
+  notes_ = header.at("notes");
+  digest_ = header.at("digest");
+  Arrays arrays(all.substr(prefix_bytes + (header_bytes + 7) / 8 * 8));
+  for (std::size_t split = 0; split < 2; ++split) {
+    const auto& counted = header.at("parts").at(split);
+    auto& part = parts_[split];
+    const std::size_t documents = counted.at("documents");
+    part.ends = arrays.take<std::int64_t>(documents);
+    part.labels = arrays.take<std::int64_t>(documents);
+    part.name_ends = arrays.take<std::int64_t>(documents);
+    part.ids = arrays.take<std::int32_t>(counted.at("tokens"));
+    part.names = arrays.take_bytes(counted.at("names"));
+  }
+  return true;
+}
+
+std::span<const std::int32_t> PackedText::document(std::size_t split, std::size_t index) const {
+  const auto& part = parts_[split];
+  const auto first = static_cast<std::size_t>(index == 0 ? 0 : part.ends[index - 1]);
+  return part.ids.subspan(first, static_cast<std::size_t>(part.ends[index]) - first);
+}
+
+std::string PackedText::name(std::size_t split, std::size_t index) const {
+  const auto& part = parts_[split];
+  const auto first = static_cast<std::size_t>(index == 0 ? 0 : part.name_ends[index - 1]);
+  return std::string(
+      part.names.substr(first, static_cast<std::size_t>(part.name_ends[index]) - first));
+}
+
+std::string text_cache_file(const std::string& folder, const std::string& key) {
+  return folder + "/" + key + ".ids";
+}
+
+PackedText cached_text(const std::string& folder, const std::string& key,
+                       const std::function<TextPack()>& make) {
+  const auto path = text_cache_file(folder, key);
+  if (auto found = PackedText::open(path)) return std::move(*found);
+  if (!is_writable(folder))
+    throw Error(Exit::data, "data.cache: cannot write in '" + folder + "'; name another folder");
+  make_folders(folder);
+  const FileLock lock(path + ".lock");
+  if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it
+  remove_leftovers(path);
+  if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is made anew");
+  write_atomically(path, PackedText::encode(make()));
+  auto made = PackedText::open(path);
+  DDP_CHECK(made.has_value(), "what was written reads");
+  return std::move(*made);
+}
+
+std::string default_text_cache() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  };
+  auto base = variable("XDG_CACHE_HOME");
+  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
+  if (base.empty()) base = fs::temp_directory_path().string();
+  return base + "/ddptrain/text";
+}
+
+}  // namespace ddptrain
