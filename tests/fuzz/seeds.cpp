@@ -85,6 +85,15 @@ void add_tables(const Seeds& seeds) {
   seeds.add("idx", "pictures", "\0\0\x8\3\0\0\0\1\0\0\0\2\0\0\0\2abcd"sv);
 }
 
+void add_texts(const Seeds& seeds) {
+  for (const char* name : {"bert", "gpt2", "words"})
+    seeds.add("tokenizer", name,
+              read_text((source / "tests/text/tokenizer_files" / name).string() + ".json") +
+                  "\n\nA text, it's [SEP] naïve");
+  seeds.add("json_lines", "plain",
+            "{\"text\": \"a \\u00e9\", \"label\": 1}\n\n{\"label\": \"x\", \"text\": \"b\"}\r\n");
+}
+
 void add_checkpoints(const Seeds& seeds) {
   const ManifestFile model{"model.safetensors", {88, sha256("model")}, {{"w", "0a1b2c3d"}}};
   seeds.add_files("pickle", "tests/checkpoint/torch_files", ".pth", "");
@@ -103,5 +112,6 @@ int main(int, char** arguments) {
   add_recipes(seeds);
   add_pictures(seeds);
   add_tables(seeds);
+  add_texts(seeds);
   add_checkpoints(seeds);
 }

@@ -1,0 +1,42 @@
+// A tokenizer.json, and a text after an empty line for what it makes of it; fastai's rules on the
+// same text.
+#include "text/tokenizer.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "input_file.h"
+#include "text/unicode.h"
+
+using namespace ddptrain;
+
+namespace {
+
+Choice<Tokenizer> choice(const std::string& type, const std::string& file) {
+  auto node = Node::map({{"type", {}, Node::scalar(type)}});
+  if (!file.empty()) node.set("file", Node::quoted_text(file));
+  Choice<Tokenizer> chosen;
+  chosen.choose(std::move(node));
+  return chosen;
+}
+
+void check(const Tokenizer& tokenizer, const std::string& text) {
+  Tokens tokens;
+  tokenizer.tokenize(text, tokens);
+  for (const auto token : tokens.list) fuzz::claim(!find_invalid_utf8(token), "tokens are UTF-8");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  const auto all = fuzz::text_of(data, size);
+  const auto at = std::min(all.find("\n\n"), all.size());
+  const auto text = replace_invalid_utf8(all.substr(std::min(all.size(), at + 2)));
+  check(*catalog<Tokenizer>().build(choice("fastai", "")), text);
+  const fuzz::InputFile file(all.substr(0, at));
+  for (const char* type : {"wordpiece", "bpe"}) try {
+      check(*catalog<Tokenizer>().build(choice(type, file.path())), text);
+    } catch (const Error& error) {
+      fuzz::claim(error.code() == Exit::data, "it is the file that is wrong");
+    }
+  return 0;
+}
