@@ -6,7 +6,29 @@
 
 #include <limits>
 
+#include "base/error.h"
+
 namespace ddptrain {
+namespace {
+
+/// A row that begins inside a segment would lose that segment's tokens, and one that ends a segment
+/// before the batch does would be known by its padding.
+void require_whole_segments(const at::Tensor& padded, std::int64_t bptt) {
+  const auto time = padded.size(1);
+  const auto behind = padded.slice(1, std::max<std::int64_t>(0, time - bptt)).all(1);
+  auto wrong = behind.logical_and(padded.all(1).logical_not());
+  for (std::int64_t begin = 0; begin < time; begin += bptt) {
+    const auto segment = padded.slice(1, begin, begin + bptt);
+    wrong = wrong.logical_or(segment.select(1, 0).logical_and(segment.all(1).logical_not()));
+  }
+  if (!wrong.any().item<bool>()) return;
+  const auto tokens = std::to_string(bptt);
+  throw Error(Exit::recipe,
+              "model.bptt: texts must be padded in front by whole segments of " + tokens +
+                  " tokens; write 'data.padding: {side: chunks, chunk: " + tokens + "}'");
+}
+
+}  // namespace
 
 SentenceEncoder::SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator)
     : shape_(shape), module_(make<AwdLstmEncoder>("module", shape.encoder, generator)) {}
@@ -28,6 +50,7 @@ at::Tensor SentenceEncoder::run_segment(const at::Tensor& tokens, const at::Tens
 EncodedText SentenceEncoder::encode(const at::Tensor& input, const Pass& pass) {
   const auto& text = shape_.encoder.text;
   const auto tokens = with_a_place(input, text);
+  if (pass.training) require_whole_segments(tokens.eq(text.padding), shape_.bptt);
   const auto time = tokens.size(1), bptt = shape_.bptt;
   auto states = module_->zero_states(tokens.size(0));
   std::int64_t begin = 0;

@@ -23,7 +23,8 @@ struct SentenceEncoderShape {
 /// dropped. A row takes part in a segment if its first place there is a token, and gives zeros
 /// otherwise: short rows are to be padded in front in whole segments, with the rest behind
 /// (fastai's pad_chunk). fastai counts such rows and takes that many from the top, which is the
-/// same for rows that are sorted by length and end with the batch.
+/// same for rows that are sorted by length and end with the batch. In training, rows that are
+/// padded otherwise are an Error.
 class SentenceEncoder final : public Module {
  public:
   SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator);

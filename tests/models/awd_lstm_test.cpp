@@ -133,6 +133,21 @@ TEST(AwdLstm, TakesARowByItsOwnTokensWhateverStandsAboveIt) {
             1e-6);
 }
 
+void expect_padding_refused(const Rows& rows) {
+  const auto model = make_model(small, text_context());
+  try {
+    model->forward(tokens(rows), {.training = true});
+    FAIL() << "rows that are padded otherwise were taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("write 'data.padding: {side: chunks, chunk: 4}'"));
+  }
+}
+
+TEST(AwdLstm, LearnsFromTextsPaddedInWholeSegmentsAlone) {
+  expect_padding_refused({{2, 3, 4, 5, 6, 7, 8}, {1, 1, 4, 5, 6, 7, 8}});
+  expect_padding_refused({{2, 3, 4, 5, 6, 7, 8}, {2, 3, 1, 1, 1, 1, 1}});
+}
+
 TEST(AwdLstm, GivesFiniteNumbersForTextsWithoutTokensAndForNoTexts) {
   const auto model = make_model(small, text_context());
   const at::NoGradGuard no_grad;
