@@ -1,0 +1,149 @@
+// Texts through the same loop as images.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+/// Reviews of 2 to 40 words, `each` of a class and split.
+void write_reviews(const Folder& folder, int each) {
+  const char* good[] = {"fine", "warm", "bright", "Grand"};
+  const char* bad[] = {"dull", "cold", "weak", "Hollow"};
+  const char* plain[] = {"the", "film", "was", "a", "story", "of", "people", ",", "and"};
+  for (const std::string split : {"train", "test"})
+    for (int i = 0; i < 2 * each; ++i) {
+      std::string text;
+      for (int word = 0; word < 2 + i * 7 % 39; ++word)
+        text += std::string(word % 3 == 1 ? (i % 2 ? good : bad)[(i + word) % 4]
+                                          : plain[(i * word + word) % 9]) +
+                " ";
+      write(folder / "reviews/" + split + (i % 2 ? "/pos/" : "/neg/") + std::to_string(i) + ".txt",
+            text);
+    }
+}
+
+struct Shipped {
+  const char* name;
+  std::vector<std::string> small;  // sizes for a test, dropout on
+};
+
+const std::vector<Shipped>& recipes() {
+  static const std::vector<Shipped> all{
+      {"imdb",
+       {"model.emb_sz=8", "model.n_hid=10", "model.n_layers=2", "model.lin_ftrs=[6]",
+        "model.bptt=16", "data.padding.chunk=16"}},
+      {"imdb-bag", {"model.dim=8", "model.buckets=50", "~expect"}},
+      {"imdb-transformer",
+       {"model.dim=12", "model.num_heads=3", "model.mlp_dim=16", "model.max_len=30"}}};
+  return all;
+}
+
+std::vector<std::string> words(const Shipped& recipe, const std::vector<std::string>& more) {
+  std::vector<std::string> all{"run",
+                               test::in_source("recipes/" + std::string(recipe.name) + ".yaml"),
+                               "name=texts",
+                               "data.root=reviews",
+                               "data.cache=cache",
+                               "data.vocabulary.min_freq=1",
+                               "train.duration=7 steps",
+                               "batch.global=16",
+                               "parallel.device=cpu",
+                               "train.threads=1",
+                               "eval.batch=7",
+                               "output.dir=runs"};
+  all.insert(all.end(), recipe.small.begin(), recipe.small.end());
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+class Texts : public testing::TestWithParam<std::size_t> {
+ protected:
+  Texts() { write_reviews(folder_, 30); }
+  Ended train(const std::vector<std::string>& more) {
+    return run(words(recipes()[GetParam()], more), folder_.path());
+  }
+  std::string scores(const std::vector<std::string>& more) {
+    auto all = more;
+    all.insert(all.end(), {"train.precision=fp64", "log.every=1 step"});
+    if (GetParam() == 0) all.push_back("parallel.sync_bn=true");
+    const auto ended = train(all);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const auto csv =
+        read(folder_ / "runs/texts/" + list(folder_ / "runs/texts").back() + "/metrics.csv");
+    const auto line = csv.substr(csv.find('\n') + 1);
+    return line.substr(0, line.find('\n'));
+  }
+  Folder folder_;
+};
+
+TEST_P(Texts, TrainAsShippedAndAreEvaluatedEquallyOnAnyNumberOfRanks) {
+  const auto ended = train({});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto one = run({"eval", "runs/texts/001"}, folder_.path());
+  ASSERT_NE(one.out.find("accuracy"), std::string::npos) << one.err;
+  for (const auto* devices : {"parallel.devices=2", "parallel.devices=3"}) {
+    const auto more = run({"eval", "runs/texts/001", "parallel.mode=ddp", devices}, folder_.path());
+    EXPECT_EQ(more.out, one.out) << devices << ": " << more.err;
+  }
+}
+
+TEST_P(Texts, ScoreTheSameWithNoneDpAndDdp) {
+  const auto none = scores({"parallel.mode=none"});
+  ASSERT_FALSE(none.empty());
+  for (const auto* mode : {"parallel.mode=dp", "parallel.mode=ddp"})
+    for (const auto* devices : {"parallel.devices=1", "parallel.devices=2"}) {
+      const auto other = scores({mode, devices});
+      ASSERT_EQ(std::count(other.begin(), other.end(), ','),
+                std::count(none.begin(), none.end(), ','));
+      std::istringstream a(none), b(other);
+      for (std::string x, y; std::getline(a, x, ',') && std::getline(b, y, ',');)
+        EXPECT_NEAR(std::stod(x), std::stod(y), 1e-9) << mode << " " << devices;
+    }
+}
+
+/// Two runs, one of which is killed in mid-epoch and goes on, end with the same files.
+TEST_P(Texts, ResumeInMidEpochBitForBit) {
+  const std::vector<std::string> how{"train.duration=80 steps", "checkpoint.every=2 steps",
+                                     "checkpoint.keep_last=100", "parallel.mode=ddp",
+                                     "parallel.devices=2"};
+  ASSERT_EQ(train(how).code, 0);
+  const auto whole = folder_ / "runs/texts/001", cut = folder_ / "runs/texts/002";
+  Program program(words(recipes()[GetParam()], how), folder_.path());
+  while (program.running() && !exists(cut + "/checkpoints/step-00000006/MANIFEST.json"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  program.signal(SIGKILL);
+  ASSERT_EQ(program.wait().code, 128 + SIGKILL) << "it ended before it was killed";
+  const auto resumed = run({"resume", cut}, folder_.path());
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const std::string last = "/checkpoints/step-00000080";
+  for (const auto* file : {"/model.safetensors", "/optimizer.safetensors", "/state.json"}) {
+    ASSERT_FALSE(read(whole + last + file).empty()) << file;
+    EXPECT_TRUE(read(whole + last + file) == read(cut + last + file)) << file;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](const auto& info) {
+  std::string name = recipes()[info.param].name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
+  const Folder folder;
+  write_reviews(folder, 30);
+  const auto ended = run(words(recipes()[0], {"data.padding={side: last}"}), folder.path());
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("write 'data.padding: {side: chunks, chunk: 16}'"), std::string::npos)
+      << ended.err;
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
