@@ -130,8 +130,8 @@ TEST_P(Texts, ResumeInMidEpochBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](const auto& info) {
-  std::string name = recipes()[info.param].name;
+INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](const auto& given) {
+  std::string name = recipes()[given.param].name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
