@@ -139,7 +139,9 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](c
 TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
   const Folder folder;
   write_reviews(folder, 30);
-  const auto ended = run(words(recipes()[0], {"data.padding={side: last}"}), folder.path());
+  const auto ended =
+      run(words(recipes()[0], {"data.padding={side: last}", "data.sampler={type: shuffle}"}),
+          folder.path());
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("write 'data.padding: {side: chunks, chunk: 16}'"), std::string::npos)
       << ended.err;
