@@ -10,10 +10,10 @@
 namespace ddptrain {
 namespace {
 
-// The averaged parameters over the model's own tensors; buffers are not averaged.
+// The averaged parameters over the model's own tensors; buffers where the average has its own.
 std::vector<NamedTensor> averaged(const Checkpoint& checkpoint) {
   if (checkpoint.ema.empty())
-    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema)");
+    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema, train.swa)");
   auto weights = checkpoint.model;
   for (auto& weight : weights)
     for (const auto& mean : checkpoint.ema)

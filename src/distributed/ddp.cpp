@@ -95,6 +95,7 @@ class DdpEngine final : public Engine {
 
   void broadcast_buffers() override { broadcast_tensors(*world_.gradients, replica_.buffers(), 0); }
   void parameters_changed() override {}
+  void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
   at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
 
  private:

@@ -95,6 +95,7 @@ class DpEngine final : public Engine {
                                                             /*non_blocking=*/true);
   }
 
+  void observe(const Batch& batch, const Pass& pass) override { master().observe(batch, pass); }
   at::Tensor evaluate(const Batch& batch) override { return master().evaluate(batch); }
 
  private:

@@ -71,6 +71,9 @@ class Engine {
   virtual void parameters_changed() = 0;
   /// Forward in evaluation mode on the master replica, without gradients, in the run's numerics.
   virtual at::Tensor evaluate(const Batch& batch) = 0;
+  /// A forward pass of training on the master replica, without gradients and without company: what
+  /// moves batch-norm statistics.
+  virtual void observe(const Batch& batch, const Pass& pass) = 0;
 };
 
 /// Builds a replica: dp makes several. The first one's weights are broadcast.

@@ -87,6 +87,12 @@ std::vector<at::Tensor> Replica::gradients() const {
   return defined;
 }
 
+void Replica::observe(const Batch& batch, const Pass& pass) {
+  const c10::OptionalDeviceGuard guard(device_);
+  const at::NoGradGuard no_grad;
+  forward(batch, pass);
+}
+
 at::Tensor Replica::evaluate(const Batch& batch) {
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;

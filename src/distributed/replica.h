@@ -29,6 +29,7 @@ class Replica {
   std::vector<at::Tensor> gradients() const;  // the defined ones
 
   at::Tensor evaluate(const Batch& batch);
+  void observe(const Batch& batch, const Pass& pass);
 
  private:
   at::Tensor forward(const Batch& batch, const Pass& pass);

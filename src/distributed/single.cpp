@@ -27,6 +27,7 @@ class SingleEngine final : public Engine {
 
   void broadcast_buffers() override {}
   void parameters_changed() override {}
+  void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
   at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
 
  private:

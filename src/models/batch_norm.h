@@ -22,6 +22,11 @@ class BatchNorm final : public Module {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   bool is_norm() const override { return true; }
   void keep_statistics(bool keep) override { keeps_statistics_ = keep; }
+  /// torch's attribute and reset_running_stats, for those who measure statistics anew.
+  std::optional<double> momentum() const { return options_.momentum; }
+  void set_momentum(std::optional<double> momentum) { options_.momentum = momentum; }
+  const at::Tensor& running_mean() const { return running_mean_; }
+  const at::Tensor& running_var() const { return running_var_; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }
 

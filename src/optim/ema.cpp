@@ -36,6 +36,7 @@ Ema::Ema(const std::vector<NamedTensor>& parameters, EmaOptions options)
 
 void Ema::update() {
   at::NoGradGuard no_grad;
+  buffers_.clear();
   auto& updates = *updates_.mutable_data_ptr<std::int64_t>();
   const double kept = kept_share(options_, updates++);
   if (kept == 0)
@@ -44,8 +45,11 @@ void Ema::update() {
     at::_foreach_lerp_(means_, live_, 1 - kept);
 }
 
+std::int64_t Ema::updates() const { return *updates_.const_data_ptr<std::int64_t>(); }
+
 std::vector<NamedTensor> Ema::state() const {
   auto all = averages_;
+  all.insert(all.end(), buffers_.begin(), buffers_.end());
   all.push_back({"ema_updates", updates_});
   return all;
 }

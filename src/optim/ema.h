@@ -26,7 +26,8 @@ struct EmaOptions {
 /// The share of the average that update number `update` (from 0) keeps; 0 copies the weights.
 double kept_share(const EmaOptions& options, std::int64_t update);
 
-/// Keeps an average of every parameter. Buffers are not averaged: the model's own are right.
+/// Keeps an average of every parameter. Buffers are not averaged: the model's own are right, or are
+/// made anew for the average.
 class Ema {
  public:
   Ema(const std::vector<NamedTensor>& parameters, EmaOptions options);
@@ -39,13 +40,21 @@ class Ema {
   /// The averages, named as the parameters; live handles.
   const std::vector<NamedTensor>& parameters() const { return averages_; }
 
-  /// The averages and "ema_updates", what a checkpoint keeps; live handles.
+  std::int64_t updates() const;
+
+  /// Batch-norm statistics of the averaged weights; empty: the model's own serve. The next update
+  /// forgets them.
+  void set_buffers(std::vector<NamedTensor> buffers) { buffers_ = std::move(buffers); }
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }
+
+  /// The averages, their buffers and "ema_updates", what a checkpoint keeps; live handles.
   std::vector<NamedTensor> state() const;
 
  private:
   EmaOptions options_;
   std::vector<at::Tensor> live_, means_;  // in the same order
   std::vector<NamedTensor> averages_;
+  std::vector<NamedTensor> buffers_;
   at::Tensor updates_;
 };
 

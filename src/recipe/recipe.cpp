@@ -33,6 +33,11 @@ std::span<const std::string_view> names(BestMode) {
   return words;
 }
 
+std::span<const std::string_view> names(SwaAnneal) {
+  static constexpr std::array<std::string_view, 3> words{"cosine", "linear", "none"};
+  return words;
+}
+
 void BatchSpec::fields(Fields& f) {
   f("global", global,
     {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices.",
@@ -54,6 +59,20 @@ void EmaSpec::fields(Fields& f) {
      .below_max = true});
 }
 
+void SwaSpec::fields(Fields& f) {
+  f("start", start,
+    {.doc = "When averaging begins: '75 %' of the run, '10 epochs', '2000 steps'."});
+  f("every", every, {.doc = "How often the weights enter the average from then on."});
+  f("lr", lr,
+    {.doc = "The rate that is held from then on; null lets the schedule go on.",
+     .min = 0,
+     .above_min = true});
+  f("anneal", anneal, {.doc = "How the rate gets there."});
+  f("over", over, {.doc = "How long that takes; nothing with anneal none."});
+  f("update_bn", update_bn,
+    {.doc = "At the end a pass over train gives batch norm the statistics of the average."});
+}
+
 void TrainSpec::fields(Fields& f) {
   f("duration", duration, {.doc = "How long to train: '5 epochs', '1000 steps', '30 min'."});
   f("stages", stages,
@@ -68,6 +87,9 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
   f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
+  f("swa", swa,
+    {.doc = "Stochastic weight averaging: the equal average of the weights along the end of the "
+            "run."});
   f("deterministic", deterministic,
     {.doc = "Refuses operations whose result varies from run to run."});
   f("threads", threads, {.doc = "Compute threads per rank; auto shares the cores.", .min = 1});

@@ -22,6 +22,7 @@ enum class OnBadSample { error, skip };
 enum class OnNonFinite { stop, skip };
 enum class OnRankFailure { stop, restart };
 enum class BestMode { max, min };
+enum class SwaAnneal { cosine, linear, none };
 std::span<const std::string_view> names(Precision);
 std::span<const std::string_view> names(Mode);
 std::span<const std::string_view> names(DeviceKind);
@@ -29,6 +30,7 @@ std::span<const std::string_view> names(OnBadSample);
 std::span<const std::string_view> names(OnNonFinite);
 std::span<const std::string_view> names(OnRankFailure);
 std::span<const std::string_view> names(BestMode);
+std::span<const std::string_view> names(SwaAnneal);
 
 /// Samples per optimiser step and how they are cut: global = micro x accumulate x devices.
 struct BatchSpec {
@@ -44,6 +46,17 @@ struct EmaSpec {
   void fields(Fields& f);
 };
 
+/// Stochastic weight averaging (torch.optim.swa_utils).
+struct SwaSpec {
+  Duration start{75, Duration::Unit::share};
+  Duration every = epochs(1);
+  std::optional<double> lr;  // null: the run's schedule goes on
+  SwaAnneal anneal = SwaAnneal::cosine;
+  Duration over = epochs(10);
+  bool update_bn = true;
+  void fields(Fields& f);
+};
+
 struct TrainSpec {
   Duration duration = epochs(1);
   std::vector<StageSpec> stages;  // none: one stage of `duration`
@@ -53,6 +66,7 @@ struct TrainSpec {
   bool channels_last = false;
   std::optional<Choice<Clip>> clip;
   std::optional<EmaSpec> ema;
+  std::optional<SwaSpec> swa;
   bool deterministic = false;
   Auto<std::int64_t> threads;  // compute threads per rank
   void fields(Fields& f);

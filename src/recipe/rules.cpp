@@ -275,7 +275,8 @@ void periods_fit_the_run(const Rules& rules) {
 /// values such as "accuracy/cat".
 bool is_computed(const Recipe& recipe, const std::string& name) {
   std::string bare = name;
-  for (const std::string split : {"valid/", "valid_ema/", "valid_tta/", "valid_ema_tta/", "train/"})
+  for (const std::string split : {"valid/", "valid_ema/", "valid_swa/", "valid_tta/",
+                                  "valid_ema_tta/", "valid_swa_tta/", "train/"})
     if (bare.starts_with(split)) bare = bare.substr(split.size());
   if (bare == "loss") return true;
   return std::any_of(recipe.metrics.begin(), recipe.metrics.end(), [&](const auto& metric) {
@@ -305,6 +306,28 @@ void precision_fits_the_device(const Rules& rules) {
     rules.warn("train.precision", "tf32 is a mode of CUDA devices; the CPU computes in fp32");
   if (precision == Precision::fp16)
     rules.warn("train.precision", "fp16 is slow on the CPU; bf16 is made for it");
+}
+
+// A share of the run, steps, samples or epochs can be counted in steps; seconds cannot.
+void averages_are_made(const Rules& rules) {
+  const auto& train = rules.recipe.train;
+  if (!train.swa) return;
+  if (train.ema)
+    rules.error("average", "train.swa", "a run keeps one average; remove train.ema or train.swa");
+  const auto counted = [&](const Duration& duration, const std::string& key) {
+    if (duration.unit == Duration::Unit::seconds)
+      rules.error("average", "train.swa." + key,
+                  "averaging counts steps; write epochs, steps, samples or a share of the run");
+  };
+  counted(train.swa->start, "start");
+  counted(train.swa->every, "every");
+  counted(train.swa->over, "over");
+  if (train.duration.unit == Duration::Unit::seconds)
+    rules.error("average", "train.swa", "a run measured in seconds does not know when to begin");
+  if (train.swa->lr && (train.fine_tune || !train.stages.empty()))
+    rules.error("average", "train.swa.lr", "stages have rates of their own; leave it out");
+  if (!train.swa->lr && train.swa->anneal != SwaAnneal::cosine)
+    rules.warn("train.swa.anneal", "without train.swa.lr the schedule goes on");
 }
 
 template <class Options>
@@ -357,6 +380,7 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
   periods_fit_the_run(rules);
   named_metrics_are_computed(rules);
   precision_fits_the_device(rules);
+  averages_are_made(rules);
   options_take_effect(rules);
   return problems;
 }

@@ -14,6 +14,7 @@
 #include "optim/options.h"
 #include "recipe/model_section.h"
 #include "train/stages.h"
+#include "train/swa.h"
 
 namespace ddptrain {
 namespace {
@@ -105,6 +106,7 @@ void build_optimisation(Training& t) {
   if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
   if (recipe.train.ema)
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), recipe.train.ema->decay);
+  build_swa(t);
   if (recipe.train.precision == Precision::fp16) t.loss_scale = std::make_unique<LossScale>();
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "data/lengths.h"
+#include "train/swapped.h"
 #include "train/tta.h"
 
 namespace ddptrain {
@@ -95,32 +96,25 @@ NamedValues add_up(const Training& t, const std::vector<std::string>& records,
   return values;
 }
 
-// Lends other tensors to the model's parameters while it lives.
-class Swapped {
- public:
-  Swapped(Training& t, const std::vector<NamedTensor>& weights)
-      : live_(t.engine->model().named_parameters()) {
-    DDP_CHECK(live_.size() == weights.size(), "averaged weights do not match the model");
-    for (std::size_t i = 0; i < live_.size(); ++i) {
-      kept_.push_back(live_[i].tensor.detach());
-      live_[i].tensor.set_data(weights[i].tensor);
-    }
-  }
-  ~Swapped() {
-    for (std::size_t i = 0; i < live_.size(); ++i) live_[i].tensor.set_data(kept_[i]);
-  }
-  Swapped(const Swapped&) = delete;
-  Swapped& operator=(const Swapped&) = delete;
-
- private:
-  std::vector<NamedTensor> live_;
-  std::vector<at::Tensor> kept_;
-};
-
 NamedValues score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
   std::vector<std::string> prefixes{prefix};
   if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
   return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefixes);
+}
+
+NamedValues score_average(Training& t, const std::string& prefix,
+                          const std::function<void()>& alive) {
+  const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
+  const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
+  return score(t, prefix, alive);
+}
+
+// An average that has not begun is the model itself.
+NamedValues under_prefix(const std::string& prefix, const NamedValues& values) {
+  NamedValues renamed;
+  for (const auto& [name, value] : values)
+    renamed.emplace_back(prefix + name.substr(std::string("valid").size()), value);
+  return renamed;
 }
 
 }  // namespace
@@ -129,8 +123,10 @@ NamedValues evaluate(Training& t, const std::function<void()>& alive) {
   t.engine->broadcast_buffers();
   auto values = score(t, "valid", alive);
   if (!t.ema) return values;
-  const Swapped averaged(t, t.ema->parameters());
-  for (auto& value : score(t, "valid_ema", alive)) values.push_back(std::move(value));
+  const std::string prefix = t.recipe.train.swa ? "valid_swa" : "valid_ema";
+  const auto averaged =
+      t.ema->updates() > 0 ? score_average(t, prefix, alive) : under_prefix(prefix, values);
+  values.insert(values.end(), averaged.begin(), averaged.end());
   return values;
 }
 

@@ -12,6 +12,7 @@
 #include "train/evaluate.h"
 #include "train/state.h"
 #include "train/step.h"
+#include "train/swa.h"
 
 namespace ddptrain {
 namespace {
@@ -129,6 +130,7 @@ class Loop {
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
     if (t_.position.evaluated == step) return;
     beat("evaluation");
+    if (last) update_average_statistics(t_, [this] { beat("evaluation"); });
     t_.last_evaluation = evaluate(t_, [this] { beat("evaluation"); });
     evaluated_at_ = Clock::now();
     t_.position.evaluated = step;

@@ -50,6 +50,7 @@ Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options) {
   recipe.train.fine_tune.reset();
   recipe.train.duration = steps(static_cast<double>(options.steps));
   recipe.train.ema.reset();
+  recipe.train.swa.reset();
   recipe.checkpoint.keep_best.reset();
   recipe.callbacks.clear();
   recipe.policy.on_non_finite = OnNonFinite::skip;  // such a loss is the curve's end, not an error

@@ -100,6 +100,15 @@ void require_the_same_epochs(const Training& t, const Json& state) {
     log::warning("the data is not what it was when the checkpoint was written");
 }
 
+// Statistics of an average are there only once it was finished.
+std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, const Model& model) {
+  std::vector<NamedTensor> found;
+  for (const auto& [name, live] : model.named_buffers())
+    for (const auto& each : saved)
+      if (each.name == name) found.push_back({name, live.detach().clone()});
+  return found;
+}
+
 }  // namespace
 
 Checkpoint capture(const Training& t) {
@@ -132,10 +141,12 @@ void restore_weights(Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.model, t.engine->model().state(), "the model");
   t.engine->parameters_changed();
   if (!t.ema) return;
-  if (checkpoint.ema.empty())
-    log::warning("the checkpoint has no average of weights (train.ema); it starts here");
-  else
-    restore(checkpoint.ema, t.ema->state(), "the average");
+  if (checkpoint.ema.empty()) {
+    log::warning("the checkpoint has no average of weights; it starts here");
+    return;
+  }
+  t.ema->set_buffers(buffers_among(checkpoint.ema, t.engine->model()));
+  restore(checkpoint.ema, t.ema->state(), "the average");
 }
 
 std::vector<std::string> class_names(const Checkpoint& checkpoint) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "train/stages.h"
+#include "train/swa.h"
 
 namespace ddptrain {
 namespace {
@@ -95,7 +96,7 @@ StepReport make_step(Training& t, std::int64_t micro_steps) {
   report.gradient_norm = scale_and_clip(t, nominal / (scale * totals.weight));
   t.optimizer->step(rates);
   t.engine->parameters_changed();
-  if (t.ema) t.ema->update();
+  if (t.ema && average_is_due(t, t.position.step + 1)) t.ema->update();
   return report;
 }
 

@@ -1,0 +1,175 @@
+#include "train/swa.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "models/batch_norm.h"
+#include "optim/options.h"
+#include "optim/swa_schedule.h"
+#include "train/swapped.h"
+
+namespace ddptrain {
+namespace {
+
+std::int64_t first_step(const Training& t) {
+  return in_steps(t.recipe.train.swa->start, t.length).value();
+}
+
+bool is_ever_due(const Training& t) {
+  for (auto step = first_step(t) + 1; step <= t.length.total; ++step)
+    if (average_is_due(t, step)) return true;
+  return false;
+}
+
+// The recipe's rate, like the optimiser's own, is for the batch that it names.
+double held_rate(const Training& t, double lr) {
+  const auto written_for = common_options(t.recipe.optimizer).lr_batch;
+  if (!written_for) return lr;
+  return lr * static_cast<double>(t.placement.batch.global) / static_cast<double>(*written_for);
+}
+
+struct Norm {
+  std::string path;
+  BatchNorm* module;
+  std::optional<double> momentum;
+};
+
+/// Batch norms that forget everything but the last batch while this lives; buffers are put back.
+class Observed {
+ public:
+  explicit Observed(Model& model) : buffers_(model.named_buffers()) {
+    for (const auto& [name, tensor] : buffers_) kept_.push_back(tensor.clone());
+    for (const auto& [path, module] : model.modules())
+      if (auto* norm = dynamic_cast<BatchNorm*>(module)) {
+        norms_.push_back({path, norm, norm->momentum()});
+        norm->set_momentum(1);
+      }
+  }
+  ~Observed() {
+    const at::NoGradGuard no_grad;
+    for (const auto& norm : norms_) norm.module->set_momentum(norm.momentum);
+    for (std::size_t i = 0; i < kept_.size(); ++i) buffers_[i].tensor.copy_(kept_[i]);
+  }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+  const std::vector<Norm>& norms() const { return norms_; }
+
+  /// Means and variances of the last batch, one after the other, in double.
+  at::Tensor statistics() const {
+    std::vector<at::Tensor> parts;
+    for (const auto& norm : norms_)
+      for (const auto& tensor : {norm.module->running_mean(), norm.module->running_var()})
+        parts.push_back(tensor.to(at::kCPU, at::kDouble));
+    return at::cat(parts);
+  }
+
+  /// The model's buffers with these statistics in place of its own, counted as `batches`.
+  std::vector<NamedTensor> buffers_with(const at::Tensor& statistics, std::int64_t batches) const {
+    std::vector<NamedTensor> made;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      made.push_back({buffers_[i].name, kept_[i].clone()});
+    const auto buffer = [&](const std::string& name) -> at::Tensor& {
+      for (auto& [known, tensor] : made)
+        if (known == name) return tensor;
+      DDP_CHECK(false, "a batch norm without its buffers");
+    };
+    std::int64_t at = 0;
+    for (const auto& norm : norms_) {
+      const auto prefix = norm.path.empty() ? "" : norm.path + ".";
+      const auto channels = norm.module->running_mean().numel();
+      buffer(prefix + "running_mean").copy_(statistics.slice(0, at, at + channels));
+      buffer(prefix + "running_var").copy_(statistics.slice(0, at + channels, at + 2 * channels));
+      buffer(prefix + "num_batches_tracked").fill_(batches);
+      at += 2 * channels;
+    }
+    return made;
+  }
+
+ private:
+  std::vector<NamedTensor> buffers_;
+  std::vector<at::Tensor> kept_;
+  std::vector<Norm> norms_;
+};
+
+/// Whole batches of the training set, however many ranks share them; a rest is left out unless it
+/// is all there is.
+struct TrainPass {
+  EpochPlan plan;
+  std::int64_t batches = 0;  // of all ranks
+};
+
+TrainPass train_pass(const Training& t) {
+  const auto batch = t.recipe.eval.batch.value.value();
+  TrainPass pass;
+  const auto& at = t.position;
+  pass.plan.epoch = std::max<std::int64_t>(0, at.step_in_epoch == 0 ? at.epoch - 1 : at.epoch);
+  pass.plan.order = t.sampler->order(pass.plan.epoch);
+  auto size = static_cast<std::int64_t>(pass.plan.order.size());
+  if (size > batch) size -= size % batch;
+  pass.batches = (size + batch - 1) / batch;
+  pass.plan.micros = evaluation_batches(size, batch, t.world->rank, t.world->size);
+  return pass;
+}
+
+at::Tensor sum_over_batches(Training& t, const Observed& observed, TrainPass pass,
+                            const std::function<void()>& alive) {
+  auto sum = at::zeros_like(observed.statistics());
+  const auto own = pass.plan.micros.size();
+  t.loader->start(std::move(pass.plan));
+  Pass forward{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
+  for (std::size_t i = 0; i < own; ++i) {
+    forward.step = t.world->rank + static_cast<std::int64_t>(i) * t.world->size;
+    const auto batch = t.loader->next();
+    t.engine->observe(batch, forward);
+    sum += observed.statistics();
+    if (alive) alive();
+  }
+  if (t.world->size > 1) t.world->control->all_reduce(sum);
+  return sum;
+}
+
+}  // namespace
+
+void build_swa(Training& t) {
+  const auto& spec = t.recipe.train.swa;
+  if (!spec) return;
+  t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
+                                EmaOptions{.type = Averaging::swa});
+  if (!is_ever_due(t))
+    throw Error(Exit::recipe, "train.swa: a run of " + std::to_string(t.length.total) +
+                                  " steps makes no average from step " +
+                                  std::to_string(first_step(t)) +
+                                  " on; an earlier 'start' or a shorter 'every' does");
+  if (!spec->lr) return;
+  auto& schedule = t.stages.front().schedule;  // the rules leave one stage
+  schedule =
+      swa_schedule(std::move(schedule), {held_rate(t, *spec->lr), spec->anneal, first_step(t),
+                                         in_steps(spec->over, t.length).value()});
+}
+
+bool average_is_due(const Training& t, std::int64_t step) {
+  const auto& spec = t.recipe.train.swa;
+  return !spec || (step > first_step(t) && Period(spec->every, t.length).due(step));
+}
+
+void update_average_statistics(Training& t, const std::function<void()>& alive) {
+  const auto& spec = t.recipe.train.swa;
+  if (!spec || !spec->update_bn || t.ema->updates() == 0) return;
+  const at::NoGradGuard no_grad;
+  t.engine->broadcast_buffers();
+  const Observed observed(t.engine->model());
+  if (observed.norms().empty()) return;
+  const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
+  auto pass = train_pass(t);
+  const auto batches = pass.batches;
+  auto statistics = sum_over_batches(t, observed, std::move(pass), alive);
+  statistics /= static_cast<double>(batches);
+  t.ema->set_buffers(observed.buffers_with(statistics, batches));
+}
+
+}  // namespace ddptrain

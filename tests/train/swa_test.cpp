@@ -1,0 +1,140 @@
+// Batch-norm statistics of averaged weights.
+#include "train/swa.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include "models/batch_norm.h"
+#include "support/ranks.h"
+
+namespace ddptrain {
+namespace {
+
+/// Sample i is (i, i * i).
+class Squares final : public Dataset {
+ public:
+  const DataFacts& facts() const override { return facts_; }
+  std::int64_t size(Split) const override { return 11; }
+  Batch allocate(Split, std::int64_t rows) const override {
+    Batch batch;
+    batch.rows = rows;
+    batch.inputs = {at::empty({rows, 2}, at::kDouble)};
+    batch.targets = {at::empty({rows}, at::kLong)};
+    return batch;
+  }
+  bool load(Split, std::int64_t index, const Draw&, Batch& batch, std::int64_t row) const override {
+    auto* values = batch.inputs[0].mutable_data_ptr<double>() + 2 * row;
+    values[0] = static_cast<double>(index);
+    values[1] = static_cast<double>(index * index);
+    return true;
+  }
+  std::string sample_name(Split, std::int64_t i) const override { return std::to_string(i); }
+  std::int64_t label(Split, std::int64_t) const override { return -1; }
+  std::string digest() const override { return "squares"; }
+
+ private:
+  DataFacts facts_;
+};
+
+/// Input times a weight, then batch norm.
+class Scaled final : public Model {
+ public:
+  Scaled() {
+    factor_ = parameter("factor", at::empty({}, at::kDouble).fill_(3));
+    norm_ = make<BatchNorm>("norm", 2);
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    return norm_->forward(input * factor_, pass);
+  }
+
+ private:
+  at::Tensor factor_;
+  BatchNorm* norm_;
+};
+
+Training training(World& world) {
+  Training t;
+  t.world = &world;
+  t.recipe.train.swa.emplace();
+  t.recipe.eval.batch = Auto<std::int64_t>(4);
+  t.length = {10, 10, 4};
+  t.data = std::make_unique<Squares>();
+  t.sampler = catalog<Sampler>().build(Choice<Sampler>("sequential"), SamplerContext{11, {}, 0});
+  t.loader = make_loader(*t.data, {.workers = 0});
+  EngineOptions options;
+  options.numerics.parameters = at::kDouble;
+  t.engine = make_single_engine([] { return std::make_unique<Scaled>(); }, options);
+  t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
+                                EmaOptions{.type = Averaging::swa});
+  return t;
+}
+
+double value(const std::vector<NamedTensor>& tensors, const std::string& name, std::int64_t i) {
+  for (const auto& [known, tensor] : tensors)
+    if (known == name) return tensor.reshape({-1})[i].item<double>();
+  ADD_FAILURE() << "no " << name;
+  return 0;
+}
+
+// Batches 0..3 and 4..7; the rest of three is left out. Averaged factor (3 + 1) / 2 = 2: means 3
+// and 11 of the first column, variances 4 * 5/3; torch's cumulative average is their mean.
+TEST(Swa, MeasuresStatisticsOfTheAverageOverWholeBatchesOnAnyNumberOfRanks) {
+  for (const int ranks : {1, 2, 3})
+    test::play_all(ranks, [](World& world) {
+      auto t = training(world);
+      t.ema->update();
+      const auto factor = t.engine->model().named_parameters().front().tensor;
+      factor.detach().fill_(1);
+      t.ema->update();
+      update_average_statistics(t);
+      const auto& buffers = t.ema->buffers();
+      EXPECT_DOUBLE_EQ(value(buffers, "norm.running_mean", 0), 7);
+      EXPECT_DOUBLE_EQ(value(buffers, "norm.running_mean", 1), 2 * (3.5 + 31.5) / 2);
+      EXPECT_NEAR(value(buffers, "norm.running_var", 0), 20.0 / 3, 1e-12);
+      EXPECT_EQ(value(buffers, "norm.num_batches_tracked", 0), 2);
+      // The run's own weights and statistics are as they were.
+      EXPECT_EQ(factor.item<double>(), 1);
+      const auto own = t.engine->model().named_buffers();
+      EXPECT_EQ(value(own, "norm.running_mean", 0), 0);
+      EXPECT_EQ(value(own, "norm.running_var", 0), 1);
+      EXPECT_EQ(value(own, "norm.num_batches_tracked", 0), 0);
+    });
+}
+
+TEST(Swa, LeavesStatisticsAloneWithoutAnAverageOrWhereItIsNotWanted) {
+  auto world = single_world();
+  auto t = training(world);
+  update_average_statistics(t);
+  EXPECT_TRUE(t.ema->buffers().empty());
+  t.ema->update();
+  t.recipe.train.swa->update_bn = false;
+  update_average_statistics(t);
+  EXPECT_TRUE(t.ema->buffers().empty());
+}
+
+TEST(Swa, ForgetsItsStatisticsWithTheNextWeights) {
+  auto world = single_world();
+  auto t = training(world);
+  t.ema->update();
+  update_average_statistics(t);
+  EXPECT_EQ(t.ema->buffers().size(), 3U);
+  t.ema->update();
+  EXPECT_TRUE(t.ema->buffers().empty());
+}
+
+TEST(Swa, IsDueEverySoOftenAfterItsStart) {
+  auto world = single_world();
+  auto t = training(world);
+  t.length = {20, 5, 4};
+  t.recipe.train.swa->start = {50, Duration::Unit::share};
+  std::vector<std::int64_t> due;
+  for (std::int64_t step = 1; step <= 20; ++step)
+    if (average_is_due(t, step)) due.push_back(step);
+  EXPECT_EQ(due, (std::vector<std::int64_t>{15, 20}));
+  t.recipe.train.swa.reset();
+  EXPECT_TRUE(average_is_due(t, 1));  // an EMA
+}
+
+}  // namespace
+}  // namespace ddptrain
