@@ -1,6 +1,7 @@
 // Batch-norm statistics of averaged weights.
 #include "train/swa.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -127,7 +128,7 @@ TEST(Swa, IsDueEverySoOftenAfterItsStart) {
   auto world = single_world();
   auto t = training(world);
   t.length = {20, 5, 4};
-  t.recipe.train.swa->start = {50, Duration::Unit::share};
+  t.recipe.train.swa->start = {0.5, Duration::Unit::share};
   std::vector<std::int64_t> due;
   for (std::int64_t step = 1; step <= 20; ++step)
     if (average_is_due(t, step)) due.push_back(step);
