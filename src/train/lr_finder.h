@@ -14,7 +14,8 @@ struct LrFindResult {
 };
 
 /// The recipe as the finder runs it: what trains is what its first stage trains, its length is the
-/// finder's, and callbacks and averages are left out. An Error (Exit::recipe) where the options make no sense.
+/// finder's, and callbacks and averages are left out. An Error (Exit::recipe) where the options
+/// make no sense.
 Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options);
 
 /// Trains a freshly built Training on growing rates; the same losses as training in every mode. All

@@ -30,8 +30,8 @@ const std::map<std::string, Names>& may_include() {
     more.insert(ground.begin(), ground.end());
     return more;
   };
-  const Names tensors{"transforms", "text", "data",        "models",     "losses",   "metrics",
-                      "optim",      "distributed", "checkpoint", "callbacks"};
+  const Names tensors{"transforms", "text",  "data",        "models",     "losses",
+                      "metrics",    "optim", "distributed", "checkpoint", "callbacks"};
   auto all = with(tensors);
   all.insert("train");
   static const std::map<std::string, Names> floors{
@@ -97,7 +97,8 @@ TEST(Floors, IncludesPointDown) {
 
 TEST(Floors, TheLowerOnesKnowNoTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
-  for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "text", "callbacks"})
+  for (const std::string folder :
+       {"base", "config", "recipe", "launch", "transforms", "text", "callbacks"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;
@@ -143,8 +144,8 @@ std::string catalog_text(const std::string& folder) {
 }
 
 const std::vector<std::string>& component_folders() {
-  static const std::vector<std::string> folders{"models", "losses",     "metrics",  "optim",
-                                                "data",   "transforms", "text", "callbacks"};
+  static const std::vector<std::string> folders{"models", "losses",     "metrics", "optim",
+                                                "data",   "transforms", "text",    "callbacks"};
   return folders;
 }
 

@@ -207,8 +207,8 @@ TEST(MultiLabel, RefusesTargetsOfAnotherShape) {
 }
 
 TEST(Metrics, OfClassesRefuseNumbers) {
-  for (const auto* name : {"accuracy", "error_rate", "f1", "balanced_accuracy", "mcc",
-                           "roc_auc", "roc_auc_binary"})
+  for (const auto* name :
+       {"accuracy", "error_rate", "f1", "balanced_accuracy", "mcc", "roc_auc", "roc_auc_binary"})
     EXPECT_THAT(([&] {
                   of(*build(name), scores({1, 2}, 2), at::tensor({0.5}, at::kDouble));
                 }),
