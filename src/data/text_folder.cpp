@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "data/datasets.h"
+#include "data/image_list.h"
 #include "data/split.h"
 #include "data/text_dataset.h"
 
@@ -28,7 +31,7 @@ struct TextFolderOptions {
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the held-out texts ('valid' unless said otherwise), or a fraction of the "
-              "training texts."});
+              "training texts, or those of a list."});
     f("extensions", extensions, {.doc = "Files that count as texts.", .min_items = 1});
     f("ignore", ignore,
       {.doc = "Folders that are no class and files beside the class folders, as patterns: [unsup, "
@@ -123,22 +126,51 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
   if (files.splits[split].empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
 }
 
+std::string file_name(const TextFile& file) {
+  return fs::path(file.document.name).filename().string();
+}
+
+/// The texts that a file names, one a line: by their paths, or their names in any folder.
+Parts listed_parts(const std::vector<TextFile>& all, const std::string& list) {
+  std::set<std::string> known, names;
+  for (const auto& text : all) known.insert({text.document.name, file_name(text)});
+  int line = 0;
+  for (const auto& each : split(read_text(list), '\n')) {
+    ++line;
+    const auto name = std::string(trim(each));
+    if (name.empty()) continue;
+    if (!known.contains(name))
+      throw Error(Exit::data, list + ":" + std::to_string(line) + ": no text '" + name + "'");
+    names.insert(name);
+  }
+  Parts parts;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool held = names.contains(all[i].document.name) || names.contains(file_name(all[i]));
+    (held ? parts.valid : parts.train).push_back(static_cast<std::int64_t>(i));
+  }
+  return parts;
+}
+
 void hold_out(TextFiles& files, const ValidSpec& valid) {
   const auto all = std::move(files.splits[0]);
-  const auto parts = split_samples(static_cast<std::int64_t>(all.size()), valid);
+  const auto parts = valid.list ? listed_parts(all, *valid.list)
+                                : split_samples(static_cast<std::int64_t>(all.size()), valid);
   files.splits[0].clear();
   for (const auto i : parts.train) files.splits[0].push_back(all[static_cast<std::size_t>(i)]);
   for (const auto i : parts.valid) files.splits[1].push_back(all[static_cast<std::size_t>(i)]);
+  if (files.splits[0].empty() || files.splits[1].empty())
+    throw Error(Exit::data, std::string(valid.list ? "data.valid.list" : "data.valid.fraction") +
+                                " leaves no text of " + std::to_string(all.size()) + " for " +
+                                (files.splits[1].empty() ? "validation" : "training"));
 }
 
 TextFiles list_texts(const TextFolderOptions& options) {
-  if (options.valid.folder && options.valid.fraction)
-    throw Error(Exit::recipe, "data.valid has both 'folder' and 'fraction'; write one of them");
+  require_one_way(options.valid);
   TextFiles files;
   files.root = options.root;
   files.classes = class_folders(options, fs::path(options.root) / options.train, "train");
   add_split(options, files, 0, options.train);
-  if (options.valid.fraction)
+  if (options.valid.fraction || options.valid.list)
     hold_out(files, options.valid);
   else
     add_split(options, files, 1, options.valid.folder.value_or("valid"));

@@ -104,6 +104,22 @@ TEST(TextFolder, HoldsOutAFraction) {
   EXPECT_EQ(data->size(Split::valid), 1);
 }
 
+TEST(TextFolder, HoldsOutWhatAListNames) {
+  const TemporaryFolder folder;
+  write_reviews(folder);
+  auto recipe = text_recipe(folder);
+  recipe["valid"] = {{"list", folder.write("held.txt", "train/pos/1.txt\n\n")}};
+  const auto data = make_texts(recipe);
+  EXPECT_EQ(data->size(Split::train), 3);
+  EXPECT_EQ(data->sample_name(Split::valid, 0), "train/pos/1.txt");
+  recipe["valid"] = {{"list", folder.write("wrong.txt", "train/pos/1.txt\nnone.txt")}};
+  EXPECT_THAT(complaint(recipe), HasSubstr("wrong.txt:2: no text 'none.txt'"));
+  recipe["valid"] = {{"list", folder.write("all.txt", "0.txt\n1.txt")}};
+  EXPECT_THAT(complaint(recipe), HasSubstr("data.valid.list leaves no text of 4 for training"));
+  recipe["valid"]["fraction"] = 0.5;
+  EXPECT_THAT(complaint(recipe), HasSubstr("data.valid has both 'fraction' and 'list'"));
+}
+
 TEST(TextFolder, LeavesOutOnlyWhatItIsTold) {
   const TemporaryFolder folder;
   write_reviews(folder);
