@@ -1,6 +1,8 @@
 // `data show`: samples as the network gets them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "program.h"
 #include "support/where.h"
 
@@ -62,6 +64,20 @@ batch: {global: 2}
   EXPECT_EQ(valid.out,
             "sample       target  work     age_na  age\n"
             "t.csv row 3  yes     Private  False   28\n");
+}
+
+TEST(DataShow, PrintsATextsTokensOnOneLine) {
+  const Folder folder;
+  write(folder / "reviews/train/pos/1.txt", "Bad\n\nfilm \x1b[31m");
+  write(folder / "reviews/test/pos/1.txt", "Good");
+  const auto ended =
+      run({"data", "show", test::in_source("recipes/imdb-bag.yaml"), "data.root=reviews",
+           "data.cache=cache", "data.vocabulary.min_freq=1", "data.sampler={type: sequential}"},
+          folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("xxbos xxmaj bad \\n\\n film"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 2) << ended.out;
 }
 
 TEST(DataShow, RefusesWhatIsNoSplitAndNoCount) {
