@@ -12,7 +12,7 @@ namespace {
 using Meaning = std::pair<std::string_view, std::string_view>;
 
 // The longest prefix decides.
-constexpr std::array<Meaning, 20> kMeanings{{
+constexpr std::array<Meaning, 22> kMeanings{{
     {"model", "the saved weights must fit it"},
     {"data", "the saved classes and steps per epoch must fit it"},
     {"data.transforms", "samples are transformed so from here on"},
@@ -25,6 +25,8 @@ constexpr std::array<Meaning, 20> kMeanings{{
     {"batch.global", "the saved steps per epoch must fit it"},
     {"train", "from here on"},
     {"train.duration", "the schedule is computed anew, and goes on where the run stands"},
+    {"train.stages", "stages are computed anew, and the run goes on in the one where it stands"},
+    {"train.fine_tune", "stages are computed anew, and the run goes on in the one where it stands"},
     {"train.threads", "the last bits may differ"},
     {"loss", "from here on"},
     {"metrics", "evaluations from here on have other columns"},

@@ -22,6 +22,9 @@ TEST(Changes, NameTheOptionBothValuesAndWhatFollows) {
       between("train: {duration: 2 epochs, threads: 1}", "train: {duration: 4 epochs, threads: 1}"),
       (Lines{"train.duration: 2 epochs -> 4 epochs (the schedule is computed anew, and goes on "
              "where the run stands)"}));
+  EXPECT_EQ(between("train: {fine_tune: {epochs: 2}}", "train: {fine_tune: {epochs: 3}}"),
+            (Lines{"train.fine_tune.epochs: 2 -> 3 (stages are computed anew, and the run goes on "
+                   "in the one where it stands)"}));
   EXPECT_EQ(between("log: {every: 20 steps}", "log: {every: 1 steps}"),
             (Lines{"log.every: 20 steps -> 1 steps (training does not read it)"}));
   EXPECT_EQ(between("batch: {global: 4}", "batch: {global: 8}"),
