@@ -6,7 +6,6 @@
 #include "text/tokenizer_file.h"
 #include "text/tokenizers.h"
 #include "text/unicode.h"
-#include "text/words.h"
 
 namespace ddptrain {
 namespace {
@@ -86,11 +85,10 @@ class Joiner {
   std::priority_queue<Candidate> heap_;
 };
 
-class Bpe final : public Tokenizer {
+class Bpe final : public FileTokenizer {
  public:
-  explicit Bpe(const TokenizerFileOptions& options)
-      : file_(options.file, "BPE"), vocabulary_(file_.vocabulary()) {
-    const auto model = file_.model();
+  explicit Bpe(const TokenizerFileOptions& options) : FileTokenizer(options.file, "BPE") {
+    const auto model = this->model();
     model.allow({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                  "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges"});
     for (const auto* key :
@@ -98,23 +96,9 @@ class Bpe final : public Tokenizer {
       model.refuse(key);
     fuse_unknown_ = model.flag("fuse_unk", false);
     whole_words_ = model.flag("ignore_merges", false);
-    // A number without a token leaves a gap, and words are numbered without one.
-    for (const auto& token : vocabulary_.tokens) words_.add(token);
     const auto merges = model.at("merges");
     for (std::size_t i = 0; i < merges.items(); ++i) add_merge(merges.item(i), i);
   }
-
-  void tokenize(std::string_view text, Tokens& tokens) const override {
-    tokens.list.clear();
-    file_.cut(
-        text, tokens, [&](std::string_view word) { add_pieces(word, tokens); },
-        [&](std::string_view added) { tokens.list.push_back(added); });
-  }
-
-  const VocabularySource& vocabulary() const override { return vocabulary_; }
-  std::vector<std::string> before() const override { return file_.before(); }
-  std::vector<std::string> after() const override { return file_.after(); }
-  std::string digest() const override { return file_.digest(); }
 
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
@@ -134,7 +118,7 @@ class Bpe final : public Tokenizer {
       right = section.item(1).text();
     }
     const auto number = [&](const std::string& token) {
-      const auto found = words_.find(token);
+      const auto found = words().find(token);
       if (found < 0) section.fail("'" + token + "' is not in the vocabulary");
       return static_cast<std::uint32_t>(found);
     };
@@ -142,30 +126,27 @@ class Bpe final : public Tokenizer {
     merges_.insert_or_assign(pair, Merge{static_cast<std::uint32_t>(rank), number(left + right)});
   }
 
-  void add_pieces(std::string_view word, Tokens& tokens) const {
+  void add_pieces(std::string_view word, Tokens& tokens) const override {
     if (whole_words_)
-      if (const auto whole = words_.find(word); whole >= 0)
-        return tokens.list.push_back(words_[static_cast<std::size_t>(whole)]);
+      if (const auto whole = words().find(word); whole >= 0)
+        return tokens.list.push_back(words()[static_cast<std::size_t>(whole)]);
     std::vector<std::uint32_t> symbols;
     for (std::size_t at = 0; at < word.size();) {
       const auto first = at;
       next_character(word, at);
-      const auto found = words_.find(word.substr(first, at - first));
+      const auto found = words().find(word.substr(first, at - first));
       if (found >= 0)
         symbols.push_back(static_cast<std::uint32_t>(found));
-      else if (!vocabulary_.unknown.empty() &&
+      else if (!unknown_token().empty() &&
                !(fuse_unknown_ && !symbols.empty() && symbols.back() == unknown))
         symbols.push_back(unknown);
     }
     Joiner(merges_, std::move(symbols)).run([&](std::uint32_t symbol) {
-      tokens.list.push_back(symbol == unknown ? std::string_view(vocabulary_.unknown)
-                                              : words_[symbol]);
+      tokens.list.push_back(symbol == unknown ? std::string_view(unknown_token())
+                                              : words()[symbol]);
     });
   }
 
-  TokenizerFile file_;
-  VocabularySource vocabulary_;
-  Words words_;
   Joiner::Merges merges_;
   bool fuse_unknown_ = false;
   bool whole_words_ = false;

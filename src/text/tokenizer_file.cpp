@@ -180,4 +180,17 @@ void TokenizerFile::cut(std::string_view text, Tokens& memory, const PreTokenize
   }
 }
 
+// A number without a token leaves a gap, and words are numbered without one.
+FileTokenizer::FileTokenizer(const std::string& path, std::string_view model)
+    : file_(path, model), vocabulary_(file_.vocabulary()) {
+  for (const auto& token : vocabulary_.tokens) words_.add(token);
+}
+
+void FileTokenizer::tokenize(std::string_view text, Tokens& tokens) const {
+  tokens.list.clear();
+  file_.cut(
+      text, tokens, [&](std::string_view word) { add_pieces(word, tokens); },
+      [&](std::string_view added) { tokens.list.push_back(added); });
+}
+
 }  // namespace ddptrain

@@ -12,6 +12,7 @@
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/tokenizer.h"
+#include "text/words.h"
 
 namespace ddptrain {
 
@@ -59,6 +60,29 @@ class TokenizerFile {
   PreTokenizer pre_tokenizer_;
   std::vector<AddedToken> added_;
   std::vector<std::string> before_, after_;
+};
+
+/// What the tokenizers of such a file share: all but how a model cuts a word into pieces.
+class FileTokenizer : public Tokenizer {
+ public:
+  void tokenize(std::string_view text, Tokens& tokens) const final;
+  const VocabularySource& vocabulary() const final { return vocabulary_; }
+  std::vector<std::string> before() const final { return file_.before(); }
+  std::vector<std::string> after() const final { return file_.after(); }
+  std::string digest() const final { return file_.digest(); }
+
+ protected:
+  FileTokenizer(const std::string& path, std::string_view model);
+  JsonSection model() const { return file_.model(); }
+  const Words& words() const { return words_; }  // numbered as the vocabulary
+  const std::string& unknown_token() const { return vocabulary_.unknown; }
+
+ private:
+  virtual void add_pieces(std::string_view word, Tokens& tokens) const = 0;
+
+  TokenizerFile file_;
+  VocabularySource vocabulary_;
+  Words words_;
 };
 
 }  // namespace ddptrain
