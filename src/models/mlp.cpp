@@ -50,7 +50,7 @@ class Mlp final : public SequentialModel {
  private:
   static std::int64_t features_of(const Options& options, const ModelContext& context) {
     if (!options.in_features.automatic()) return *options.in_features.value;
-    refuse_table(context);
+    refuse_tables_and_texts(context);
     if (context.data.sample.empty())
       throw Error(Exit::recipe,
                   "model.in_features: 'auto' needs data with samples of one shape; write how many");

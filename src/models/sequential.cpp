@@ -25,7 +25,7 @@ class Sequential final : public SequentialModel {
   };
 
   Sequential(const Options& options, const ModelContext& model) {
-    refuse_table(model);
+    refuse_tables_and_texts(model);
     LayerContext context{options.input.empty() ? model.data.sample : options.input, model};
     if (context.shape.empty())
       throw Error(Exit::recipe,

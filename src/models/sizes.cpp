@@ -13,16 +13,20 @@ std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& c
               "model.num_classes: 'auto' needs data that has classes; write how many outputs");
 }
 
-void refuse_table(const ModelContext& context) {
+void refuse_tables_and_texts(const ModelContext& context) {
   if (context.data.sample.size() == 1)
     throw Error(Exit::recipe,
                 "this model takes one input, and a table has two, names and numbers; write "
                 "'model: tabular'");
+  if (context.data.padding >= 0)
+    throw Error(Exit::recipe,
+                "this model takes numbers, and a text is a row of words; write 'model: awd_lstm', "
+                "bag_of_embeddings or text_transformer");
 }
 
 std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,
                          std::int64_t otherwise) {
-  refuse_table(context);
+  refuse_tables_and_texts(context);
   if (!written.automatic()) return *written.value;
   return context.data.sample.size() == 3 ? context.data.sample[0] : otherwise;
 }

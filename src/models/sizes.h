@@ -11,8 +11,9 @@ namespace ddptrain {
 /// How many outputs: as written, or the number of classes of the data.
 std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context);
 
-/// Refuses a table: names and numbers are two inputs, and most networks take one.
-void refuse_table(const ModelContext& context);
+/// Refuses a table, whose names and numbers are two inputs where most networks take one, and a
+/// text, which is made of words.
+void refuse_tables_and_texts(const ModelContext& context);
 
 /// Channels of an image: as written, or the data's, or `otherwise` where there is no sample.
 std::int64_t channels_of(const Auto<std::int64_t>& written, const ModelContext& context,

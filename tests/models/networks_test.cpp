@@ -2,6 +2,7 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -263,6 +264,20 @@ TEST(Layers, DrawTheirFirstWeightsAsTorchDoes) {
   const Convolution convolution({.in = 2, .out = 2, .kernel = 3, .bias = true}, generator);
   EXPECT_NEAR(convolution.weight().flatten()[0].item<double>(), -0.03327904, 1e-7);
   EXPECT_NEAR(convolution.weight().flatten()[3].item<double>(), -0.110035226, 1e-7);
+}
+
+TEST(Networks, OfPicturesAndNumbersRefuseTexts) {
+  ModelContext texts;
+  texts.data.classes.resize(2);
+  texts.data.cardinalities = {1000};
+  texts.data.padding = 1;
+  for (const nlohmann::json& recipe :
+       {nlohmann::json{{"type", "resnet18"}}, nlohmann::json{{"type", "mlp"}},
+        nlohmann::json{{"type", "sequential"}, {"layers", {"flatten"}}},
+        nlohmann::json{{"type", "vision_learner"}, {"body", "resnet18"}}})
+    EXPECT_THAT([&] { make_model(recipe, texts); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("'model: awd_lstm'")))
+        << recipe;
 }
 
 }  // namespace
