@@ -82,7 +82,7 @@ int describe(const Arguments& arguments) {
                                                 : "; did you mean '" + near + "'?"));
   }
   std::printf("%s %s: %s\n\n", catalog.kind().c_str(), entry->name.c_str(), entry->doc.c_str());
-  for (const auto& option : shape_of(entry->fields).children) print_option(option, 2);
+  for (const auto& option : entry->shape().children) print_option(option, 2);
   return 0;
 }
 

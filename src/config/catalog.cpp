@@ -2,7 +2,22 @@
 
 #include <algorithm>
 
+#include "config/shape.h"
+
 namespace ddptrain {
+
+LazyShape::LazyShape(std::function<Shape()> make) : make_(std::move(make)) {}
+LazyShape::~LazyShape() = default;
+
+const Shape& LazyShape::get() const {
+  std::call_once(once_, [this] { shape_ = std::make_unique<const Shape>(make_()); });
+  return *shape_;
+}
+
+std::shared_ptr<const LazyShape> lazy_shape(std::function<void(Fields&)> fields) {
+  return std::make_shared<const LazyShape>(
+      [fields = std::move(fields)] { return shape_of(fields); });
+}
 
 bool EntryBase::has(std::string_view trait) const {
   return std::find(traits.begin(), traits.end(), trait) != traits.end();

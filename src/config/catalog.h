@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,14 +17,30 @@
 
 namespace ddptrain {
 
+struct Shape;  // config/shape.h
+
+/// The shape of a component's options, made when it is first asked for.
+class LazyShape {
+ public:
+  explicit LazyShape(std::function<Shape()> make);
+  ~LazyShape();
+  const Shape& get() const;
+
+ private:
+  std::function<Shape()> make_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const Shape> shape_;
+};
+
 /// What recipes and the schema need to know of a component: its name, one sentence that ends with a
-/// full stop, its options (`fields` visits fresh default options) and traits, words that rules
-/// between parts ask for ("momentum").
+/// full stop, the shape of its options, and traits, words that rules between parts ask for
+/// ("momentum").
 struct EntryBase {
   std::string name;
   std::string doc;
   std::vector<std::string> traits;
-  std::function<void(Fields&)> fields;
+  std::shared_ptr<const LazyShape> options;
+  const Shape& shape() const { return options->get(); }
   bool has(std::string_view trait) const;
 };
 
@@ -62,6 +79,9 @@ struct Entry : EntryBase {
   typename detail::Maker<typename T::Make>::Function make;
 };
 
+/// The shape that `fields` shows when it visits fresh default options.
+std::shared_ptr<const LazyShape> lazy_shape(std::function<void(Fields&)> fields);
+
 /// Ties a component's options to its constructor: `build(options, arguments of T::Make...)`.
 template <class T, class Options, class Build>
 Entry<T> entry(std::string name, std::string doc, Build build,
@@ -70,10 +90,10 @@ Entry<T> entry(std::string name, std::string doc, Build build,
   made.name = std::move(name);
   made.doc = std::move(doc);
   made.traits = std::move(traits);
-  made.fields = [](Fields& f) {
+  made.options = lazy_shape([](Fields& f) {
     Options fresh;
     fresh.fields(f);
-  };
+  });
   made.make = [build](const Node& node, auto&&... arguments) {
     return build(decode<Options>(node), std::forward<decltype(arguments)>(arguments)...);
   };

@@ -215,7 +215,7 @@ class Checker {
     if (type == nullptr) return missing_type(node, shape, path, *catalog->second);
     const auto* entry = type->is_scalar() ? catalog->second->find(type->text) : nullptr;
     if (entry == nullptr) return unknown_component(*type, kind, path, *catalog->second);
-    auto options = shape_of(entry->fields);
+    auto options = entry->shape();
     options.component = kind;
     const auto empty = Node::map({}, node.place);
     fields(node.is_map() ? node : empty, options, path, "'" + entry->name + "'");

@@ -48,7 +48,7 @@ Node complete_component(const Node& node, const std::string& kind, const Catalog
   const auto* entry = catalog->second->find(type->text);
   if (entry == nullptr) return given;
   Node result = Node::map({{"type", type->place, *type}}, given.place);
-  complete_fields(result, given, shape_of(entry->fields), catalogs);
+  complete_fields(result, given, entry->shape(), catalogs);
   return result;
 }
 
@@ -99,7 +99,7 @@ Node component_without_defaults(const Node& node, const std::string& kind,
   if (catalog == catalogs.end() || !type) return node;
   const auto* entry = catalog->second->find(type->text);
   if (!entry) return node;
-  const auto kept = fields_without_defaults(node, shape_of(entry->fields), catalogs);
+  const auto kept = fields_without_defaults(node, entry->shape(), catalogs);
   return kept.members.size() == 1 ? *type : kept;
 }
 

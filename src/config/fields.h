@@ -38,7 +38,10 @@ struct Spec {
   bool above_min = false;  // the minimum itself is excluded
   bool below_max = false;  // the maximum itself is excluded
   bool required = false;
-  bool path = false;  // a file or folder: relative to the file that wrote it
+  bool path = false;              // a file or folder: relative to the file that wrote it
+  std::string_view unit = {};     // of a bare number: "px", "MiB"
+  std::string_view example = {};  // a value as YAML, where the default does not show one
+  std::string_view was = {};      // the key's former name, which is still understood
   std::size_t min_items = 0;
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
 };

@@ -131,7 +131,7 @@ Json schema_of(const Shape& shape) {
 }
 
 Json component_schema(const EntryBase& entry) {
-  const auto shape = shape_of(entry.fields);
+  const auto shape = entry.shape();
   Json properties{{"type", {{"const", entry.name}}}};
   for (const auto& child : shape.children) properties[child.key] = schema_of(child);
   return {{"type", "object"},

@@ -21,6 +21,9 @@ class ShapeVisitor final : public Fields {
     child.key = key;
     child.doc = spec.doc;
     child.required = spec.required;
+    child.unit = spec.unit;
+    child.example = spec.example;
+    child.was = spec.was;
     child.min_items = spec.min_items;
     child.max_items = spec.max_items;
     range(child, spec);
@@ -128,6 +131,14 @@ Shape shape_of(const std::function<void(Fields&)>& fields) {
   fields(visitor);
   take_items(root, encode(fields));
   return root;
+}
+
+Shape joined(Shape options, const Shape& more) {
+  for (const auto& child : more.children) {
+    options.children.push_back(child);
+    options.initial.set(child.key, child.initial);
+  }
+  return options;
 }
 
 }  // namespace ddptrain

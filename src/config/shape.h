@@ -39,6 +39,9 @@ struct Shape {
   bool below_max = false;
   bool required = false;
   bool path = false;
+  std::string unit;     // of a bare number
+  std::string example;  // a value as YAML
+  std::string was;      // the key's former name
   bool nullable = false;
   bool automatic = false;  // "auto" is allowed
   std::size_t min_items = 0;
@@ -61,6 +64,9 @@ Shape shape_of() {
     fresh.fields(f);
   });
 }
+
+/// The options of both, of two records.
+Shape joined(Shape options, const Shape& more);
 
 /// Every problem of a tree against a shape, at once: unknown keys with the nearest name, types,
 /// ranges, words, missing required keys; descends into components through the catalogues.

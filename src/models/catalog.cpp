@@ -1,5 +1,6 @@
 #include "models/catalog.h"
 
+#include "config/shape.h"
 #include "recipe/model_section.h"
 
 namespace ddptrain {
@@ -8,11 +9,8 @@ namespace {
 /// Every model has the section's options beside its own.
 std::vector<Entry<Model>> with_section(std::vector<Entry<Model>> models) {
   for (auto& model : models)
-    model.fields = [own = std::move(model.fields)](Fields& f) {
-      own(f);
-      ModelSection section;
-      section.fields(f);
-    };
+    model.options = std::make_shared<const LazyShape>(
+        [own = std::move(model.options)] { return joined(own->get(), shape_of<ModelSection>()); });
   return models;
 }
 

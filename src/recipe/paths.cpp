@@ -24,7 +24,7 @@ void component(Node& node, const std::string& kind, const Catalogs& catalogs) {
   const Node* type = node.find("type");
   if (catalog == catalogs.end() || !type) return;
   if (const auto* entry = catalog->second->find(type->text))
-    fields(node, shape_of(entry->fields), catalogs);
+    fields(node, entry->shape(), catalogs);
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ bool is_default(const Rules& rules, const ChoiceBase& choice, const std::string&
   const auto* written = choice.node().find(key);
   const auto* entry = rules.entry(choice);
   if (!written || !entry) return true;
-  const auto shape = shape_of(entry->fields);
+  const auto shape = entry->shape();
   for (const auto& option : shape.children)
     if (option.key == key)
       return to_yaml(complete(*written, option, rules.catalogs)) ==

@@ -44,7 +44,7 @@ TEST(Catalogs, EveryOptionIsDocumented) {
     const auto where = kind + "/" + entry.name;
     EXPECT_TRUE(entry.doc.size() > 1 && entry.doc.ends_with('.')) << where << ": " << entry.doc;
     EXPECT_TRUE(std::regex_match(entry.name, std::regex("[a-z][a-z0-9_]*"))) << where;
-    expect_documented(shape_of(entry.fields), where);
+    expect_documented(entry.shape(), where);
   });
 }
 
@@ -58,7 +58,7 @@ TEST(Catalogs, NamesAreUnique) {
 /// Required options have no default to check; every other default must be legal.
 TEST(Catalogs, DefaultsPassTheirOwnCheck) {
   for_every_component([](const std::string& kind, const EntryBase& entry) {
-    const auto shape = shape_of(entry.fields);
+    const auto shape = entry.shape();
     Node written = Node::map();
     for (const auto& child : shape.children)
       if (!child.required) written.set(child.key, child.initial);

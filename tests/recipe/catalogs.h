@@ -54,10 +54,10 @@ class Bare final : public CatalogBase {
 
 template <class Options>
 EntryBase bare(std::string name, std::vector<std::string> traits = {}) {
-  return {std::move(name), "For tests.", std::move(traits), [](Fields& f) {
+  return {std::move(name), "For tests.", std::move(traits), lazy_shape([](Fields& f) {
             Options fresh;
             fresh.fields(f);
-          }};
+          })};
 }
 
 inline const Catalogs& catalogs() {
