@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "base/error.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 
 namespace {
 
@@ -21,5 +21,5 @@ void on_abort(int) {
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, on_abort);
-  return ddptrain::run_command_line({argv, argv + argc});
+  return ddptrain::run_command_line(ddptrain::this_program(), {argv, argv + argc});
 }

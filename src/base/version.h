@@ -6,6 +6,6 @@
 namespace ddptrain {
 
 std::string version();        // "0.1.0"
-std::string torch_version();  // of the LibTorch that the program was built with, "2.11.0"
+std::string torch_version();  // of the LibTorch that the program was built with, "2.11.0"; empty without
 
 }  // namespace ddptrain

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 
 namespace ddptrain {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 
 namespace ddptrain {
 namespace {
@@ -13,18 +13,20 @@ int say(const Error& error) {
   return static_cast<int>(error.code());
 }
 
-int refuse_verb(const std::string& name) {
+int refuse_verb(const Program& program, const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& verb : verbs()) names.emplace_back(verb.name);
+  for (const auto& verb : program.verbs) names.emplace_back(verb.name);
   const auto near = nearest(name, names);
   log::error("ddptrain has no verb '" + name + "'" +
              (near.empty() ? "; see 'ddptrain help'" : "; did you mean '" + near + "'?"));
   return static_cast<int>(Exit::recipe);
 }
 
-int run_verb(const Verb& verb, const std::vector<std::string>& command_line) {
+int run_verb(const Program& program, const Verb& verb,
+             const std::vector<std::string>& command_line) {
   auto arguments = read_arguments(verb, {command_line.begin() + 2, command_line.end()});
   arguments.command_line = command_line;
+  arguments.program = &program;
   if (arguments.has("--help") || arguments.has("-h"))
     return std::fputs(help_text(verb).c_str(), stdout), 0;
   log::open(arguments.level, 0, "");
@@ -41,13 +43,13 @@ std::string verb_word(const std::vector<std::string>& command_line) {
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& command_line) try {
+int run_command_line(const Program& program, const std::vector<std::string>& command_line) try {
   const auto name = verb_word(command_line);
-  const auto* verb = find_verb(name);
-  if (!verb) return refuse_verb(name);
+  const auto* verb = program.find(name);
+  if (!verb) return refuse_verb(program, name);
   auto words = command_line;
   if (words.size() < 2) words.resize(2);
-  return run_verb(*verb, words);
+  return run_verb(program, *verb, words);
 } catch (const Error& error) {
   return say(error);
 } catch (const std::bad_alloc&) {

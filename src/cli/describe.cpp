@@ -4,14 +4,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 #include "config/encode.h"
 #include "config/shape.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
-
-const CatalogBase& find_catalog(const std::string& kind);
 
 namespace {
 
@@ -73,7 +70,7 @@ void print_option(const Shape& shape, std::size_t indent) {
 }
 
 int describe(const Arguments& arguments) {
-  const auto& catalog = find_catalog(arguments.words[0]);
+  const auto& catalog = arguments.program->catalog(arguments.words[0]);
   const auto* entry = catalog.find(arguments.words[1]);
   if (!entry) {
     const auto near = nearest(arguments.words[1], catalog.names());

@@ -1,23 +1,9 @@
 // `list [KIND]`: what recipes can name.
 #include <cstdio>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "cli/verb.h"
-#include "train/catalogs.h"
+#include "cli/program.h"
 
 namespace ddptrain {
-
-const CatalogBase& find_catalog(const std::string& kind) {
-  const auto found = all_catalogs().find(kind);
-  if (found != all_catalogs().end()) return *found->second;
-  std::vector<std::string> kinds;
-  for (const auto& [name, unused] : all_catalogs()) kinds.push_back(name);
-  const auto near = nearest(kind, kinds);
-  throw Error(Exit::recipe, "'" + kind + "' is not a kind of component; " +
-                                (near.empty() ? "there are " + join(kinds, ", ")
-                                              : "did you mean '" + near + "'?"));
-}
 
 namespace {
 
@@ -30,8 +16,9 @@ void print_kind(const CatalogBase& catalog) {
 }
 
 int list(const Arguments& arguments) {
-  if (!arguments.words.empty()) return print_kind(find_catalog(arguments.words[0])), 0;
-  for (const auto& [kind, catalog] : all_catalogs()) {
+  if (!arguments.words.empty())
+    return print_kind(arguments.program->catalog(arguments.words[0])), 0;
+  for (const auto& [kind, catalog] : *arguments.program->catalogs) {
     std::printf("%s\n", kind.c_str());
     print_kind(*catalog);
   }

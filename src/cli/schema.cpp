@@ -3,15 +3,18 @@
 
 #include <cstdio>
 
-#include "cli/verb.h"
+#include "cli/components.h"
+#include "cli/program.h"
+#include "config/shape.h"
 #include "recipe/recipe.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
 
-int schema(const Arguments&) {
-  std::fputs(json_schema(shape_of<Recipe>(), all_catalogs()).c_str(), stdout);
+int schema(const Arguments& arguments) {
+  if (arguments.has("--components"))
+    return std::fputs(components_text(*arguments.program).c_str(), stdout), 0;
+  std::fputs(json_schema(shape_of<Recipe>(), *arguments.program->catalogs).c_str(), stdout);
   return 0;
 }
 
@@ -21,7 +24,8 @@ Verb schema_verb() {
   return {.name = "schema",
           .usage = "",
           .summary = "the JSON Schema of a recipe, for editors",
-          .flags = {},
+          .flags = {{"--components", "",
+                     "verbs and components, for the build that only reads recipes"}},
           .max_words = 0,
           .run = schema};
 }

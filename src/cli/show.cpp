@@ -3,12 +3,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 #include "config/complete.h"
 #include "config/encode.h"
 #include "recipe/address.h"
 #include "recipe/load.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -27,11 +26,11 @@ std::string place_text(const Place& place) {
 }
 
 /// Each layer that set the key, strongest first, and its default.
-int why(const Loaded& loaded, const std::string& key) {
+int why(const Loaded& loaded, const std::string& key, const Catalogs& catalogs) {
   const auto address = read_address(key);
   if (!address) throw Error(Exit::recipe, "--why: '" + key + "' is not a key such as optimizer.lr");
   auto fresh = loaded.recipe;
-  const auto full = encode(fresh, &all_catalogs());
+  const auto full = encode(fresh, &catalogs);
   const auto* now = find_at(full, *address);
   if (!now) throw Error(Exit::recipe, "--why: this recipe has no '" + key + "'");
   std::printf("%s: %s\n", key.c_str(), one_line(*now).c_str());
@@ -49,13 +48,15 @@ int show(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain show RECIPE... [key=value...]");
-  auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
+  auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
   if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
-  if (arguments.has("--why")) return why(loaded, arguments.value("--why"));
+  if (arguments.has("--why"))
+    return why(loaded, arguments.value("--why"), *arguments.program->catalogs);
   auto tree = loaded.tree;
-  if (arguments.has("--full")) tree = encode(loaded.recipe, &all_catalogs());
-  if (arguments.has("--minimal")) tree = without_defaults(tree, shape_of<Recipe>(), all_catalogs());
+  if (arguments.has("--full")) tree = encode(loaded.recipe, arguments.program->catalogs);
+  if (arguments.has("--minimal"))
+    tree = without_defaults(tree, shape_of<Recipe>(), *arguments.program->catalogs);
   std::fputs(to_yaml(tree).c_str(), stdout);
   return 0;
 }

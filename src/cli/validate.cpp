@@ -3,9 +3,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 #include "recipe/load.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -28,7 +27,7 @@ int validate(const Arguments& arguments) {
     throw Error(Exit::recipe, "usage: ddptrain validate RECIPE... [key=value...]");
   Problems all;
   for (const auto& file : words.files) {
-    auto loaded = load_recipe({file}, words.overrides, all_catalogs());
+    auto loaded = load_recipe({file}, words.overrides, *arguments.program->catalogs);
     if (arguments.has("--devices") && !has_errors(loaded.problems))
       check_devices(loaded, arguments.value("--devices"), loaded.problems);
     if (loaded.problems.empty() && arguments.level != log::Level::quiet)

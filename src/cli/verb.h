@@ -10,6 +10,8 @@
 
 namespace ddptrain {
 
+struct Program;  // cli/program.h
+
 /// A flag of a verb: "--level rules". `value` names what follows it and is empty for a switch.
 struct Flag {
   std::string_view name;
@@ -23,6 +25,7 @@ struct Arguments {
   std::map<std::string, std::string, std::less<>> flags;
   log::Level level = log::Level::normal;
   std::vector<std::string> command_line;  // as typed, program first
+  const Program* program = nullptr;       // the build that was called
 
   bool has(std::string_view flag) const { return flags.find(flag) != flags.end(); }
   std::string value(std::string_view flag, std::string_view otherwise = {}) const;
@@ -40,10 +43,6 @@ struct Verb {
   int (*run)(const Arguments&) = nullptr;
 };
 
-/// All verbs, in the order of `help`. One file per verb returns each.
-const std::vector<Verb>& verbs();
-const Verb* find_verb(std::string_view name);
-
 /// Reads what follows the verb's name. A wrong flag or number of words is an Error (Exit::recipe)
 /// with what was meant.
 Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given);
@@ -54,12 +53,5 @@ struct RecipeWords {
   std::vector<std::string> overrides;
 };
 RecipeWords split_words(const std::vector<std::string>& words);
-
-/// Dispatches, prints errors, and returns the exit code.
-int run_command_line(const std::vector<std::string>& command_line);
-
-/// The text of `help` and of `VERB --help`.
-std::string help_text();
-std::string help_text(const Verb& verb);
 
 }  // namespace ddptrain

@@ -1,37 +1,38 @@
 #include <algorithm>
 
-#include "cli/verb.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/program.h"
 
 namespace ddptrain {
 
-Verb average_verb();
-Verb data_verb();
 Verb describe_verb();
-Verb eval_verb();
-Verb export_verb();
 Verb help_verb();
 Verb list_verb();
-Verb lr_find_verb();
-Verb predict_verb();
-Verb resume_verb();
-Verb run_verb();
 Verb schema_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb version_verb();
 
-const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all{
-      run_verb(),      resume_verb(),  lr_find_verb(),  eval_verb(),    predict_verb(),
-      export_verb(),   average_verb(), validate_verb(), show_verb(),    list_verb(),
-      describe_verb(), schema_verb(),  data_verb(),     version_verb(), help_verb()};
-  return all;
+std::vector<Verb> reading_verbs() {
+  return {validate_verb(), show_verb(),    list_verb(), describe_verb(),
+          schema_verb(),   version_verb(), help_verb()};
 }
 
-const Verb* find_verb(std::string_view name) {
-  const auto found = std::find_if(verbs().begin(), verbs().end(),
-                                  [&](const Verb& verb) { return verb.name == name; });
-  return found == verbs().end() ? nullptr : &*found;
+const Verb* Program::find(std::string_view name) const {
+  const auto found =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.name == name; });
+  return found == verbs.end() ? nullptr : &*found;
+}
+
+const CatalogBase& Program::catalog(const std::string& kind) const {
+  if (const auto found = catalogs->find(kind); found != catalogs->end()) return *found->second;
+  std::vector<std::string> kinds;
+  for (const auto& [name, unused] : *catalogs) kinds.push_back(name);
+  const auto near = nearest(kind, kinds);
+  throw Error(Exit::recipe, "'" + kind + "' is not a kind of component; " +
+                                (near.empty() ? "there are " + join(kinds, ", ")
+                                              : "did you mean '" + near + "'?"));
 }
 
 }  // namespace ddptrain

@@ -9,7 +9,10 @@ namespace ddptrain {
 namespace {
 
 int print_version(const Arguments&) {
-  std::printf("ddptrain %s with torch %s\n", version().c_str(), torch_version().c_str());
+  const auto torch = torch_version();
+  std::printf(
+      "ddptrain %s %s\n", version().c_str(),
+      torch.empty() ? "without LibTorch, to read recipes" : ("with torch " + torch).c_str());
   return 0;
 }
 

@@ -33,7 +33,7 @@ const std::map<std::string, Names>& may_include() {
   const Names tensors{"transforms", "text",  "data",        "models",     "losses",
                       "metrics",    "optim", "distributed", "checkpoint", "callbacks"};
   auto all = with(tensors);
-  all.insert("train");
+  all.insert({"train", "cli"});
   static const std::map<std::string, Names> floors{
       {"base", {}},
       {"config", {"base"}},
@@ -50,7 +50,9 @@ const std::map<std::string, Names>& may_include() {
       {"checkpoint", with({"models"})},
       {"distributed", with({"models", "losses", "data"})},
       {"train", with(tensors)},
-      {"cli", all},
+      {"cli", {"base", "config", "recipe"}},
+      {"checker", {"base", "config", "recipe", "cli"}},
+      {"jobs", all},
   };
   return floors;
 }
@@ -98,7 +100,7 @@ TEST(Floors, IncludesPointDown) {
 TEST(Floors, TheLowerOnesKnowNoTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
   for (const std::string folder :
-       {"base", "config", "recipe", "launch", "transforms", "text", "callbacks"})
+       {"base", "config", "recipe", "launch", "transforms", "text", "callbacks", "cli", "checker"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;

@@ -1,4 +1,4 @@
-#include "cli/data_show.h"
+#include "jobs/data_show.h"
 
 #include <algorithm>
 #include <cstdio>

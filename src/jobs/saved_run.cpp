@@ -1,4 +1,4 @@
-#include "cli/saved_run.h"
+#include "jobs/saved_run.h"
 
 #include <cstdio>
 #include <filesystem>

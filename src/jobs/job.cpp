@@ -1,12 +1,12 @@
-#include "cli/job.h"
+#include "jobs/job.h"
 
 #include <csignal>
 #include <functional>
 
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
-#include "cli/start.h"
 #include "data/source.h"
+#include "jobs/start.h"
 #include "recipe/record.h"
 #include "train/catalogs.h"
 

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "cli/job.h"
-#include "cli/repeat.h"
+#include "jobs/job.h"
+#include "jobs/repeat.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 

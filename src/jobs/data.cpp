@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/data_show.h"
 #include "cli/verb.h"
 #include "data/houses.h"
 #include "data/shapes.h"
+#include "jobs/data_show.h"
 #include "recipe/load.h"
 #include "train/build.h"
 #include "train/catalogs.h"

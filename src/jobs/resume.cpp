@@ -1,9 +1,9 @@
 // `resume RUN_FOLDER [key=value...]`: goes on where a run was cut, exactly.
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/job.h"
-#include "cli/saved_run.h"
 #include "config/reader.h"
+#include "jobs/job.h"
+#include "jobs/saved_run.h"
 #include "recipe/changes.h"
 
 namespace ddptrain {

@@ -1,4 +1,4 @@
-#include "cli/start.h"
+#include "jobs/start.h"
 
 #include "launch/failure.h"
 #include "launch/heartbeat.h"

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
-#include "cli/saved_run.h"
 #include "cli/verb.h"
+#include "jobs/saved_run.h"
 
 namespace ddptrain {
 namespace {

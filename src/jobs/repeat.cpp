@@ -1,11 +1,11 @@
-#include "cli/repeat.h"
+#include "jobs/repeat.h"
 
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
-#include "cli/job.h"
+#include "jobs/job.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 #include "train/repetition.h"

@@ -1,0 +1,35 @@
+// What a build of the program can do. The full one (jobs/) trains; the one without LibTorch
+// (checker/) knows components by their shapes alone and only reads recipes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/verb.h"
+#include "config/catalog.h"
+
+namespace ddptrain {
+
+struct Program {
+  const Catalogs* catalogs;
+  std::vector<Verb> verbs;  // in the order of `help`
+  const Verb* find(std::string_view name) const;
+  /// The components of a kind; an unknown kind is an Error that says which there are.
+  const CatalogBase& catalog(const std::string& kind) const;
+};
+
+/// This build's, defined once in jobs/program.cpp and once in checker/program.cpp.
+const Program& this_program();
+
+/// The verbs that only read recipes, which every build has.
+std::vector<Verb> reading_verbs();
+
+/// Dispatches, prints errors, and returns the exit code.
+int run_command_line(const Program& program, const std::vector<std::string>& command_line);
+
+/// The text of `help` and of `VERB --help`.
+std::string help_text(const Program& program);
+std::string help_text(const Verb& verb);
+
+}  // namespace ddptrain

@@ -1,0 +1,27 @@
+#include "cli/program.h"
+
+#include "train/catalogs.h"
+
+namespace ddptrain {
+
+Verb average_verb();
+Verb data_verb();
+Verb eval_verb();
+Verb export_verb();
+Verb lr_find_verb();
+Verb predict_verb();
+Verb resume_verb();
+Verb run_verb();
+
+const Program& this_program() {
+  static const Program program = [] {
+    Program full{&all_catalogs(),
+                 {run_verb(), resume_verb(), lr_find_verb(), eval_verb(), predict_verb(),
+                  export_verb(), average_verb(), data_verb()}};
+    for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
+    return full;
+  }();
+  return program;
+}
+
+}  // namespace ddptrain
