@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optim/curve.h"
+#include "schedules/curve.h"
 
 namespace ddptrain {
 namespace {

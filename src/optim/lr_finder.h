@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 
 namespace ddptrain {
 

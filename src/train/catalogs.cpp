@@ -10,7 +10,7 @@
 #include "models/model.h"
 #include "optim/clip.h"
 #include "optim/optimizer.h"
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 #include "text/tokenizer.h"
 #include "transforms/transform.h"
 

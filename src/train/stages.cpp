@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "config/decode.h"
 #include "optim/options.h"
-#include "optim/spread.h"
+#include "schedules/spread.h"
 
 namespace ddptrain {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "models/batch_norm.h"
 #include "optim/options.h"
-#include "optim/swa_schedule.h"
+#include "schedules/swa.h"
 #include "train/swapped.h"
 
 namespace ddptrain {

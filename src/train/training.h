@@ -21,10 +21,10 @@
 #include "optim/ema.h"
 #include "optim/loss_scale.h"
 #include "optim/optimizer.h"
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 #include "recipe/data_section.h"
 #include "recipe/recipe.h"
-#include "train/period.h"
+#include "recipe/period.h"
 #include "train/placement.h"
 
 namespace ddptrain {

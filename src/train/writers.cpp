@@ -1,7 +1,7 @@
 #include "train/writers.h"
 
 #include "callbacks/writers.h"
-#include "train/period.h"
+#include "recipe/period.h"
 #include "train/training.h"
 
 namespace ddptrain {

@@ -30,8 +30,8 @@ const std::map<std::string, Names>& may_include() {
     more.insert(ground.begin(), ground.end());
     return more;
   };
-  const Names tensors{"transforms", "text",  "data",        "models",     "losses",
-                      "metrics",    "optim", "distributed", "checkpoint", "callbacks"};
+  const Names tensors{"transforms", "text",        "data",       "models",    "losses",   "metrics",
+                      "optim",      "distributed", "checkpoint", "callbacks", "schedules"};
   auto all = with(tensors);
   all.insert({"train", "cli"});
   static const std::map<std::string, Names> floors{
@@ -46,12 +46,13 @@ const std::map<std::string, Names>& may_include() {
       {"callbacks", ground},
       {"data", with({"transforms", "text"})},
       {"metrics", with({"losses"})},
-      {"optim", with({"models"})},
+      {"optim", with({"models", "schedules"})},
       {"checkpoint", with({"models"})},
       {"distributed", with({"models", "losses", "data"})},
       {"train", with(tensors)},
-      {"cli", {"base", "config", "recipe"}},
-      {"checker", {"base", "config", "recipe", "cli"}},
+      {"schedules", {"base", "config", "recipe"}},
+      {"cli", {"base", "config", "recipe", "schedules"}},
+      {"checker", {"base", "config", "recipe", "schedules", "cli"}},
       {"jobs", all},
   };
   return floors;
@@ -99,8 +100,8 @@ TEST(Floors, IncludesPointDown) {
 
 TEST(Floors, TheLowerOnesKnowNoTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
-  for (const std::string folder :
-       {"base", "config", "recipe", "launch", "transforms", "text", "callbacks", "cli", "checker"})
+  for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "text",
+                                   "callbacks", "schedules", "cli", "checker"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;
@@ -146,8 +147,9 @@ std::string catalog_text(const std::string& folder) {
 }
 
 const std::vector<std::string>& component_folders() {
-  static const std::vector<std::string> folders{"models", "losses",     "metrics", "optim",
-                                                "data",   "transforms", "text",    "callbacks"};
+  static const std::vector<std::string> folders{"models",     "losses",    "metrics",
+                                                "optim",      "schedules", "data",
+                                                "transforms", "text",      "callbacks"};
   return folders;
 }
 

@@ -1,9 +1,9 @@
 // A factor at every epoch or step (torch's ExponentialLR).
 #include <cmath>
 
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

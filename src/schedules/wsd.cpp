@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -1,7 +1,7 @@
 // The optimiser's own rate, with another one at first where asked (torch's ConstantLR).
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

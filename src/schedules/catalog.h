@@ -1,7 +1,7 @@
 // The schedules, one exported function each.
 #pragma once
 
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 
 namespace ddptrain {
 

@@ -1,8 +1,8 @@
 // The rate as it is, then half a cosine down (fastai's fit_flat_cos).
-#include "optim/curve.h"
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/curve.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

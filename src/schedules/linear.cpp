@@ -1,9 +1,9 @@
 // A straight line between two factors of the rate (torch's LinearLR).
 #include <algorithm>
 
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "config/units.h"
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 
 namespace ddptrain {
 

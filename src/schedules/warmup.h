@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 
 namespace ddptrain {
 

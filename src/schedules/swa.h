@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "optim/schedule.h"
 #include "recipe/recipe.h"
+#include "schedules/schedule.h"
 
 namespace ddptrain {
 

@@ -1,4 +1,4 @@
-#include "optim/swa_schedule.h"
+#include "schedules/swa.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "optim/curve.h"
+#include "schedules/curve.h"
 
 #include <array>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

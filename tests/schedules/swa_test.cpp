@@ -1,5 +1,5 @@
 // The rate that is held for stochastic weight averaging, against torch.optim.swa_utils.SWALR.
-#include "optim/swa_schedule.h"
+#include "schedules/swa.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "optim/timeline.h"
+#include "schedules/timeline.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/period.h"
+#include "recipe/period.h"
 
 #include <gtest/gtest.h>
 

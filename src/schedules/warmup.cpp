@@ -1,8 +1,8 @@
-#include "optim/warmup.h"
+#include "schedules/warmup.h"
 
 #include <algorithm>
 
-#include "optim/timeline.h"
+#include "schedules/timeline.h"
 
 namespace ddptrain {
 namespace {

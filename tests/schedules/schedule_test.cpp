@@ -1,5 +1,5 @@
 // Shapes of schedules at the points that define them.
-#include "optim/schedule.h"
+#include "schedules/schedule.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "optim/curve.h"
-#include "optim/spread.h"
+#include "schedules/curve.h"
+#include "schedules/spread.h"
 #include "support/node.h"
 
 namespace ddptrain {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "optim/curve.h"
-#include "optim/peer.h"
-#include "optim/schedule_catalog.h"
-#include "optim/timeline.h"
-#include "optim/warmup.h"
+#include "schedules/catalog.h"
+#include "schedules/curve.h"
+#include "schedules/peer.h"
+#include "schedules/timeline.h"
+#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "optim/spread.h"
+#include "schedules/spread.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "optim/schedule_catalog.h"
+#include "schedules/catalog.h"
 
 namespace ddptrain {
 
