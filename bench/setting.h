@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "optim/groups.h"
-#include "optim/options.h"
 #include "recipe/load.h"
+#include "recipe/optimizer_options.h"
 #include "train/build.h"
 #include "train/catalogs.h"
 #include "train/placement.h"

@@ -9,11 +9,10 @@ namespace ddptrain {
 namespace {
 
 constexpr int kColumns = 64;
-constexpr int kRows = 16;
 
-std::string label(double value) {
+std::string label(double value, int digits = 3) {
   char text[32];
-  std::snprintf(text, sizeof text, "%10.3g", value);
+  std::snprintf(text, sizeof text, "%10.*g", digits, value);
   return text;
 }
 
@@ -31,12 +30,16 @@ struct Range {
   }
 };
 
+double scale(const Plot& points, double x) { return points.log_x ? std::log(x) : x; }
+
 std::vector<std::string> draw(const Plot& points, const Range& x, const Range& y) {
-  std::vector<std::string> rows(kRows, std::string(kColumns, ' '));
+  const auto count = static_cast<std::size_t>(points.rows);
+  std::vector<std::string> rows(count, std::string(kColumns, ' '));
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     if (!std::isfinite(points.y[i])) continue;
-    const auto row = static_cast<std::size_t>(kRows - 1 - y.cell(points.y[i], kRows - 1));
-    rows[row][static_cast<std::size_t>(x.cell(std::log(points.x[i]), kColumns - 1))] = '*';
+    const auto row =
+        static_cast<std::size_t>(points.rows - 1 - y.cell(points.y[i], points.rows - 1));
+    rows[row][static_cast<std::size_t>(x.cell(scale(points, points.x[i]), kColumns - 1))] = '*';
   }
   return rows;
 }
@@ -47,7 +50,7 @@ std::string plot(const Plot& points) {
   Range x, y;
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     if (!std::isfinite(points.y[i])) continue;
-    x.take(std::log(points.x[i]));
+    x.take(scale(points, points.x[i]));
     y.take(points.y[i]);
   }
   if (x.high < x.low) return {};
@@ -61,7 +64,8 @@ std::string plot(const Plot& points) {
             " |" + rows[row].substr(0, rows[row].find_last_not_of(' ') + 1) + "\n";
   }
   text += std::string(11, ' ') + "+" + std::string(kColumns, '-') + "\n";
-  const auto left = label(std::exp(x.low)), right = label(std::exp(x.high));
+  const auto left = points.log_x ? label(std::exp(x.low)) : label(x.low, 7),
+             right = points.log_x ? label(std::exp(x.high)) : label(x.high, 7);
   return text + left + "   " + points.x_name +
          std::string(kColumns - 4 - points.x_name.size() - right.size() + 3, ' ') + right + "\n";
 }

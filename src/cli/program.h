@@ -8,12 +8,21 @@
 
 #include "cli/verb.h"
 #include "config/catalog.h"
+#include "recipe/batch_plan.h"
+#include "recipe/model_facts.h"
+#include "recipe/recipe.h"
 
 namespace ddptrain {
 
 struct Program {
   const Catalogs* catalogs;
   std::vector<Verb> verbs;  // in the order of `help`
+  /// What only a program with LibTorch can look up for a plan; null without.
+  DataSize (*data_size)(const Recipe& recipe) = nullptr;
+  std::int64_t (*steps_per_epoch)(const Recipe& recipe, const BatchPlan& batch,
+                                  std::int64_t samples) = nullptr;
+  ModelFacts (*model_facts)(const Recipe& recipe) = nullptr;
+
   const Verb* find(std::string_view name) const;
   /// The components of a kind; an unknown kind is an Error that says which there are.
   const CatalogBase& catalog(const std::string& kind) const;

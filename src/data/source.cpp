@@ -67,18 +67,27 @@ fs::path contents(const fs::path& folder) {
   return only.empty() ? folder : only;
 }
 
-}  // namespace
-
-void provide(const Choice<Dataset>& data) {
+/// The folder that a section's source becomes.
+std::string root_of(const Choice<Dataset>& data) {
   const auto text_of = [&](const char* key) {
     const auto* value = data.node().find(key);
     return value && value->is_scalar() ? value->text : std::string();
   };
+  const auto root = text_of("root");
+  return root.empty() ? fs::path(text_of("file")).parent_path().string() : root;
+}
+
+}  // namespace
+
+bool is_provided(const Choice<Dataset>& data) {
+  const auto* source = data.node().find("source");
+  return !source || source->is_null() || is_there(root_of(data));
+}
+
+void provide(const Choice<Dataset>& data) {
   const auto* source = data.node().find("source");
   if (!source || source->is_null()) return;
-  const auto root = text_of("root");
-  provide(decode<SourceSpec>(*source),
-          root.empty() ? fs::path(text_of("file")).parent_path().string() : root);
+  provide(decode<SourceSpec>(*source), root_of(data));
 }
 
 void provide(const SourceSpec& source, const std::string& root) {

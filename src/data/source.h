@@ -11,6 +11,9 @@ namespace ddptrain {
 /// at its `root`, or where that is left out, in the folder of its `file`.
 void provide(const Choice<Dataset>& data);
 
+/// Whether it is there already, or the section names no source.
+bool is_provided(const Choice<Dataset>& data);
+
 /// Makes sure that folder `root` is there. If it is missing or empty, the archive is fetched (url)
 /// or taken (file), its digest compared, and its contents put there whole or not at all: unpacked
 /// beside `root` and renamed. A single folder at the top of the archive becomes `root` itself.

@@ -1,6 +1,8 @@
 #include "cli/program.h"
 
+#include "jobs/plan.h"
 #include "train/catalogs.h"
+#include "train/trial.h"
 
 namespace ddptrain {
 
@@ -18,6 +20,9 @@ const Program& this_program() {
     Program full{&all_catalogs(),
                  {run_verb(), resume_verb(), lr_find_verb(), eval_verb(), predict_verb(),
                   export_verb(), average_verb(), data_verb()}};
+    full.data_size = planned_data_size;
+    full.steps_per_epoch = steps_per_epoch;
+    full.model_facts = planned_model_facts;
     for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
     return full;
   }();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optim/optimizer.h"
-#include "optim/options.h"
+#include "recipe/optimizer_options.h"
 
 namespace ddptrain {
 

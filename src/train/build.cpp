@@ -11,8 +11,8 @@
 #include "data/lengths.h"
 #include "data/source.h"
 #include "optim/groups.h"
-#include "optim/options.h"
 #include "recipe/model_section.h"
+#include "recipe/optimizer_options.h"
 #include "train/stages.h"
 #include "train/swa.h"
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/decode.h"
-#include "optim/options.h"
+#include "recipe/optimizer_options.h"
 #include "schedules/spread.h"
 
 namespace ddptrain {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "models/batch_norm.h"
-#include "optim/options.h"
+#include "recipe/optimizer_options.h"
 #include "schedules/swa.h"
 #include "train/swapped.h"
 

@@ -10,7 +10,7 @@
 
 #include "metrics/smooth_loss.h"
 #include "optim/groups.h"
-#include "optim/options.h"
+#include "recipe/optimizer_options.h"
 #include "support/fastai_optimizer.h"
 #include "support/golden.h"
 #include "support/node.h"

@@ -1,5 +1,5 @@
 // The options that every optimiser has.
-#include "optim/options.h"
+#include "recipe/optimizer_options.h"
 
 #include "config/decode.h"
 

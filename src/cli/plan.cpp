@@ -1,0 +1,222 @@
+// `plan RECIPE...`: what a run will be, without training: steps, batch arithmetic, rates, and what
+// the network costs.
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/curves.h"
+#include "cli/plot.h"
+#include "cli/program.h"
+#include "recipe/data_section.h"
+#include "recipe/load.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t kPoints = 1000;
+
+void line(const std::string& what, const std::string& text) {
+  std::printf("%-15s%s\n", what.c_str(), text.c_str());
+}
+
+std::int64_t whole_number(const std::string& flag, const std::string& text) {
+  const auto number = parse_integer(trim(text));
+  if (!number || *number < 1)
+    throw Error(Exit::recipe, flag + ": '" + text + "' is not a whole number above 0");
+  return *number;
+}
+
+std::vector<std::int64_t> device_counts(const Arguments& arguments, const Recipe& recipe) {
+  std::vector<std::int64_t> counts;
+  if (arguments.has("--devices")) {
+    for (const auto& word : split(arguments.value("--devices"), ','))
+      counts.push_back(whole_number("--devices", word));
+    return counts;
+  }
+  const auto& devices = recipe.parallel.devices;
+  if (!devices.ids.empty()) return {static_cast<std::int64_t>(devices.ids.size())};
+  return {devices.count.value.value_or(1)};
+}
+
+/// "9469" as "9,469".
+std::string grouped(std::int64_t number) {
+  const auto digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string count_of(double number, const char* unit) {
+  const char* prefixes[] = {"", " k", " M", " G", " T", " P"};
+  std::size_t i = 0;
+  for (; number >= 1000 && i < 5; ++i) number /= 1000;
+  return format_fixed(number, i == 0 ? 0 : 2) + (i == 0 ? " " : prefixes[i]) + unit;
+}
+
+class Plan {
+ public:
+  Plan(const Arguments& arguments, const Recipe& recipe)
+      : arguments_(arguments), program_(*arguments.program), recipe_(recipe) {}
+
+  void print() {
+    look_at_data();
+    for (const auto devices : device_counts(arguments_, recipe_)) print_batch(devices);
+    if (length_.total > 0) print_rates();
+    print_model();
+  }
+
+ private:
+  void look_at_data() {
+    if (arguments_.has("--samples")) {
+      size_.training = whole_number("--samples", arguments_.value("--samples"));
+      line("data", grouped(size_.training) + " training samples, as --samples says");
+    } else if (program_.data_size) {
+      size_ = program_.data_size(recipe_);
+      line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
+                       " held out");
+    } else {
+      line("data",
+           "this program was built without LibTorch and reads none; --samples N says how "
+           "many there are");
+    }
+  }
+
+  std::optional<std::int64_t> per_epoch(const BatchPlan& batch) const {
+    if (size_.training == 0) return {};
+    if (program_.steps_per_epoch) return program_.steps_per_epoch(recipe_, batch, size_.training);
+    const auto loader = decode<DataSection>(recipe_.data.node()).loader;
+    if (loader.shard != Layout::global_batch) return {};
+    return (size_.training + (loader.drop_last ? 0 : batch.global - 1)) / batch.global;
+  }
+
+  void print_batch(std::int64_t devices) {
+    const auto batch = plan_batch(recipe_.batch, devices);
+    line("batch", to_text(batch));
+    const bool first = length_.total == 0;
+    if (first) batch_ = batch;
+    RunLength length;
+    length.global = batch.global;
+    const auto epoch = per_epoch(batch);
+    if (epoch && *epoch == 0)
+      throw Error(Exit::data, "an epoch has no full batch: " + grouped(size_.training) +
+                                  " training samples, and batch.global is " +
+                                  std::to_string(batch.global));
+    length.per_epoch = epoch.value_or(1);
+    std::vector<std::string> stages;
+    for (const auto& stage : stages_of(recipe_)) {
+      const bool counted = epoch || stage.duration.unit == Duration::Unit::steps ||
+                           stage.duration.unit == Duration::Unit::samples;
+      const auto steps = counted ? in_steps(stage.duration, length) : std::nullopt;
+      if (!steps)
+        return line("steps", "for " + to_text(stage.duration) + "; how many depends on " +
+                                 (counted ? "the machine" : "the number of samples"));
+      stages.push_back(grouped(*steps));
+      length.total += *steps;
+    }
+    auto text = grouped(length.total) + " (" + grouped(length.total * batch.global) + " samples)";
+    if (epoch) text += ", " + grouped(*epoch) + " an epoch";
+    if (stages.size() > 1) text += "; stages of " + join(stages, ", ");
+    line("steps", text);
+    if (first) length_ = length;
+  }
+
+  void print_rates() const {
+    const auto rates = rates_over_run(recipe_, length_, *program_.catalogs, kPoints);
+    Plot lr{{}, {}, "step", "learning rate", false, 10},
+        momentum{{}, {}, "step", "momentum", false, 6};
+    for (const auto& at : rates) {
+      lr.x.push_back(static_cast<double>(at.step));
+      lr.y.push_back(at.lr);
+      if (!at.momentum) continue;
+      momentum.x.push_back(static_cast<double>(at.step));
+      momentum.y.push_back(*at.momentum);
+    }
+    std::printf("\n%s", plot(lr).c_str());
+    const auto [low, high] = std::minmax_element(momentum.y.begin(), momentum.y.end());
+    if (low != momentum.y.end() && *low < *high) std::printf("\n%s", plot(momentum).c_str());
+    std::printf("\n");
+  }
+
+  void print_model() const {
+    if (!program_.model_facts)
+      return line("model",
+                  "this program was built without LibTorch; the full one's plan goes on "
+                  "with parameters, operations, memory and disk");
+    if (arguments_.has("--samples") || arguments_.has("--no-model"))
+      return line("model", "not built: its data were not looked at");
+    const auto facts = program_.model_facts(recipe_);
+    line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
+                      (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
+                      " train" +
+                      (length_.total > 0 && stages_of(recipe_).size() > 1 ? " at first" : ""));
+    for (const auto& block : facts.blocks)
+      std::printf("  %-28s %14s\n", block.name.c_str(), grouped(block.parameters).c_str());
+    line("operations", count_of(static_cast<double>(facts.flops), "FLOP") +
+                           " forward, a sample; some three times that with backward");
+    print_memory(facts);
+  }
+
+  void print_memory(const ModelFacts& facts) const {
+    const auto activations = facts.activation_bytes * batch_.micro;
+    const auto all = facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
+                     facts.average_bytes + activations;
+    line("memory",
+         format_bytes(all) + " on each device: weights " + format_bytes(facts.weight_bytes) +
+             ", gradients " + format_bytes(facts.gradient_bytes) + ", optimiser " +
+             format_bytes(facts.optimizer_bytes) +
+             (facts.average_bytes ? ", average " + format_bytes(facts.average_bytes) : "") +
+             ", activations of " + std::to_string(batch_.micro) + " samples " +
+             format_bytes(activations));
+    const auto checkpoint = facts.weight_bytes + facts.optimizer_bytes + facts.average_bytes;
+    // One more is written before the oldest goes.
+    const auto kept = recipe_.checkpoint.keep_last + 1 + (recipe_.checkpoint.keep_best ? 1 : 0);
+    std::error_code error;
+    auto folder = std::filesystem::absolute(recipe_.output.dir);
+    while (!std::filesystem::exists(folder, error) && folder.has_relative_path())
+      folder = folder.parent_path();
+    const auto space = std::filesystem::space(folder, error);
+    line("disk",
+         "a checkpoint " + format_bytes(checkpoint) + ", up to " + std::to_string(kept) +
+             " at once " + format_bytes(kept * checkpoint) +
+             (error ? "" : "; free " + format_bytes(static_cast<std::int64_t>(space.available))));
+  }
+
+  const Arguments& arguments_;
+  const Program& program_;
+  const Recipe& recipe_;
+  DataSize size_;
+  RunLength length_;  // for the first number of devices; total 0 while it is not known
+  BatchPlan batch_;
+};
+
+int plan(const Arguments& arguments) {
+  const auto words = split_words(arguments.words);
+  if (words.files.empty())
+    throw Error(Exit::recipe, "usage: ddptrain plan RECIPE... [key=value...]");
+  const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
+  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  Plan(arguments, loaded.recipe).print();
+  return 0;
+}
+
+}  // namespace
+
+Verb plan_verb() {
+  return {
+      .name = "plan",
+      .usage = "RECIPE... [key=value...]",
+      .summary = "steps, batch arithmetic, rates, memory and disk of a run, without training",
+      .flags = {{"--devices", "LIST", "the batch arithmetic for these numbers of devices: 1,2,4"},
+                {"--samples", "N", "training samples of an epoch, instead of looking at the data"},
+                {"--no-model", "", "leave out what needs the network to be built"}},
+      .min_words = 1,
+      .run = plan};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,34 @@
+// What a plan tells of a network and of its data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+/// Parameters below one child of the network.
+struct Block {
+  std::string name;
+  std::int64_t parameters = 0;
+};
+
+/// Bytes are those of one device in the run's numerics.
+struct ModelFacts {
+  std::vector<Block> blocks;  // from input to output
+  std::int64_t parameters = 0;
+  std::int64_t training = 0;      // of them, those that train in the first stage
+  std::int64_t flops = 0;         // of a forward pass, per sample; a multiply-add counts as two
+  std::int64_t weight_bytes = 0;  // parameters and buffers
+  std::int64_t gradient_bytes = 0;
+  std::int64_t optimizer_bytes = 0;   // its state
+  std::int64_t average_bytes = 0;     // of train.ema or train.swa
+  std::int64_t activation_bytes = 0;  // per sample: what a forward and backward pass hold at most
+};
+
+struct DataSize {
+  std::int64_t training = 0;  // samples of an epoch
+  std::int64_t valid = 0;
+};
+
+}  // namespace ddptrain

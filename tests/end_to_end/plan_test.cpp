@@ -1,0 +1,66 @@
+// What `plan` says is what `run` does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kRecipe = test::in_source("configs/quickstart.yaml");
+
+TEST(Plan, CountsTheStepsAndTheBytesOfTheRun) {
+  const Folder folder;
+  const std::vector<std::string> recipe{kRecipe, "data.root=" + shapes(), "train.duration=1 epoch"};
+  auto words = recipe;
+  words.insert(words.begin(), "plan");
+  const auto planned = Program(words, folder.path()).wait();
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  words[0] = "run";
+  words.push_back("~expect");
+  const auto ran = Program(words, folder.path()).wait();
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(planned.out, HasSubstr("global 64 = micro 16 x accumulate 2 x 2 devices"));
+  const auto line = planned.out.find("\nsteps");
+  ASSERT_NE(line, std::string::npos) << planned.out;
+  const auto steps = std::to_string(std::stoi(planned.out.substr(line + 6)));
+  const auto saved = "step-" + std::string(8 - steps.size(), '0') + steps;
+  EXPECT_TRUE(exists(folder / ("runs/quickstart/001/checkpoints/" + saved))) << planned.out;
+  EXPECT_FALSE(exists(folder / "runs/quickstart/002"));
+}
+
+TEST(Plan, TellsSeveralNumbersOfDevices) {
+  const Folder folder;
+  const auto planned =
+      Program({"plan", kRecipe, "--devices", "1,2,4", "--samples", "1000"}, folder.path()).wait();
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  for (const std::string batch :
+       {"micro 32 x accumulate 2 x 1 device", "micro 16 x accumulate 2 x 2 devices",
+        "micro 8 x accumulate 2 x 4 devices"})
+    EXPECT_THAT(planned.out, HasSubstr(batch));
+  EXPECT_THAT(planned.out, HasSubstr("15 an epoch"));  // 1000 samples in whole batches of 64
+}
+
+TEST(Plan, RefusesABatchThatDevicesCannotShare) {
+  const Folder folder;
+  const auto refused =
+      Program({"plan", kRecipe, "--devices", "5", "--samples", "1000"}, folder.path()).wait();
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("cannot be split over 5 devices"));
+}
+
+TEST(Plan, FetchesNothing) {
+  const Folder folder;
+  const auto refused =
+      Program({"plan", test::in_source("recipes/imagenette.yaml"), "data.root=none"}, folder.path())
+          .wait();
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("ddptrain data get"));
+  EXPECT_FALSE(exists(folder / "none"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
