@@ -2,20 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <map>
+#include <set>
 #include <tuple>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace ddptrain {
 namespace {
 
+constexpr std::size_t kLongestFile = 2 << 20;  // bytes, twice what a recipe may have
 constexpr std::size_t kLongestLine = 400;
-
-std::string word(Severity severity) {
-  if (severity == Severity::error) return "error";
-  return severity == Severity::warning ? "warning" : "note";
-}
 
 std::string place_text(const Place& place) {
   if (place.file.empty()) return "";
@@ -25,24 +24,42 @@ std::string place_text(const Place& place) {
   return text + " ";
 }
 
-/// The line as written, empty where it cannot be read or shown.
-std::string source_line(const Place& place) {
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(place.file, code)) return {};
-  std::ifstream in(place.file, std::ios::binary);
-  std::string line;
-  for (int i = 0; i < place.line; ++i)
-    if (!std::getline(in, line)) return {};
-  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-  if (line.size() > kLongestLine || find_invalid_utf8(line)) return {};
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  return line;
-}
+/// The lines of files as written; each file is read once.
+class Sources {
+ public:
+  /// Empty where the line cannot be read or shown.
+  std::string line(const Place& place) {
+    const auto [at, fresh] = files_.try_emplace(place.file);
+    if (fresh) at->second = read(place.file);
+    const auto number = static_cast<std::size_t>(place.line);
+    return number > 0 && number <= at->second.size() ? shown(at->second[number - 1]) : "";
+  }
 
-std::string excerpt(const Place& place) {
+ private:
+  static std::vector<std::string> read(const std::string& file) {
+    std::error_code code;
+    if (!std::filesystem::is_regular_file(file, code)) return {};
+    try {
+      return split(read_text(file, kLongestFile), '\n');
+    } catch (const Error&) {  // the problem itself says what is wrong with it
+      return {};
+    }
+  }
+
+  static std::string shown(std::string line) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.size() > kLongestLine || find_invalid_utf8(line)) return {};
+    for (char& c : line)
+      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    return line;
+  }
+
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+std::string excerpt(const Place& place, Sources& sources) {
   if (!place.known() || place.column <= 0) return {};
-  const auto line = source_line(place);
+  const auto line = sources.line(place);
   if (line.empty()) return {};
   auto number = std::to_string(place.line);
   if (number.size() < 5) number.insert(0, 5 - number.size(), ' ');
@@ -53,17 +70,22 @@ std::string excerpt(const Place& place) {
          std::string(static_cast<std::size_t>(width - 1), '~') + "\n";
 }
 
-std::string closing(const Problems& problems) {
-  const auto count = [&](Severity severity) {
-    return std::count_if(problems.begin(), problems.end(),
-                         [&](const Problem& p) { return p.severity == severity; });
-  };
-  const auto errors = count(Severity::error), warnings = count(Severity::warning);
-  std::vector<std::string> parts;
-  if (errors > 0) parts.push_back(plural(errors, "error"));
-  if (warnings > 0) parts.push_back(plural(warnings, "warning"));
-  if (parts.empty()) return {};
-  return join(parts, ", ") + (errors > 0 ? "; nothing was started\n" : "\n");
+std::string finding(const Problem& problem, Sources& sources) {
+  const auto path = problem.path.empty() ? "" : problem.path + ": ";
+  return place_text(problem.place) + to_text(problem.severity) + "[" + problem.rule + "]: " + path +
+         problem.message + "\n" + excerpt(problem.place, sources);
+}
+
+std::string chain(const Problem& problem) {
+  std::string text;
+  for (const auto& place : problem.extended_from)
+    text += place_text(place) + "note: extended from here\n";
+  return text;
+}
+
+auto identity(const Problem& p) {
+  return std::tie(p.place.file, p.place.line, p.place.column, p.severity, p.rule, p.path,
+                  p.message);
 }
 
 }  // namespace
@@ -73,28 +95,56 @@ bool has_errors(const Problems& problems) {
                      [](const Problem& p) { return p.severity == Severity::error; });
 }
 
+std::string to_text(Severity severity) {
+  if (severity == Severity::error) return "error";
+  return severity == Severity::warning ? "warning" : "note";
+}
+
+Problems sorted(const Problems& problems) {
+  std::map<std::string, std::size_t> files;
+  for (const auto& problem : problems) files.emplace(problem.place.file, files.size());
+  const auto key = [&](const Problem& p) {
+    return std::tuple(files.at(p.place.file), p.place.line, p.place.column);
+  };
+  auto all = problems;
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Problem& a, const Problem& b) { return key(a) < key(b); });
+  // A file that several recipes extend is read for each of them.
+  std::set<decltype(identity(all[0]))> seen;
+  Problems once;
+  for (const auto& problem : all)
+    if (seen.insert(identity(problem)).second) once.push_back(problem);
+  return once;
+}
+
+std::string count_text(const Problems& problems) {
+  const auto count = [&](Severity severity) {
+    return std::count_if(problems.begin(), problems.end(),
+                         [&](const Problem& p) { return p.severity == severity; });
+  };
+  const auto errors = count(Severity::error), warnings = count(Severity::warning);
+  std::vector<std::string> parts;
+  if (errors > 0) parts.push_back(plural(errors, "error"));
+  if (warnings > 0) parts.push_back(plural(warnings, "warning"));
+  return join(parts, ", ") + (errors > 0 ? "; nothing was started" : "");
+}
+
 std::string render(const Problem& problem) {
-  const auto path = problem.path.empty() ? "" : problem.path + ": ";
-  return place_text(problem.place) + word(problem.severity) + "[" + problem.rule + "]: " + path +
-         problem.message + "\n" + excerpt(problem.place);
+  Sources sources;
+  return finding(problem, sources) + chain(problem);
 }
 
 std::string render(const Problems& problems) {
-  auto sorted = problems;
-  // Files stay in the order in which they were first met; within one, by place.
-  std::vector<std::string> files;
-  for (const auto& problem : sorted)
-    if (std::find(files.begin(), files.end(), problem.place.file) == files.end())
-      files.push_back(problem.place.file);
-  const auto key = [&](const Problem& p) {
-    return std::tuple(std::find(files.begin(), files.end(), p.place.file), p.place.line,
-                      p.place.column);
-  };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Problem& a, const Problem& b) { return key(a) < key(b); });
-  std::string text;
-  for (const auto& problem : sorted) text += render(problem);
-  return text + closing(problems);
+  Sources sources;
+  const auto all = sorted(problems);
+  std::string text, file;
+  for (const auto& problem : all) {
+    text += finding(problem, sources);
+    if (problem.place.file != file) text += chain(problem);
+    file = problem.place.file;
+  }
+  const auto count = count_text(all);
+  return count.empty() ? text : text + count + "\n";
 }
 
 }  // namespace ddptrain

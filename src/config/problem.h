@@ -19,18 +19,31 @@ struct Problem {
   Place place;
   std::string path;
   std::string message;
+  /// What to write in place of the characters at `place`, where one word mends it; may be empty.
+  std::string suggestion = {};
+  /// Where the file of `place` is named in another's `extends`, that file in a third's, and so on;
+  /// empty for a file that a person named.
+  std::vector<Place> extended_from = {};
 };
 
 using Problems = std::vector<Problem>;
 
 bool has_errors(const Problems& problems);
 
+/// "error", "warning" or "note".
+std::string to_text(Severity severity);
+
+/// In order of file (as first met), line and column; what is reported twice comes once.
+Problems sorted(const Problems& problems);
+
+/// "2 errors, 1 warning; nothing was started", empty where there is neither.
+std::string count_text(const Problems& problems);
+
 /// `file:line:column: error[rule]: path: message`, the source line and a caret where the file can
-/// be read.
+/// be read, and `file:line:column: note: extended from here` for each file that led to this one.
 std::string render(const Problem& problem);
 
-/// All problems in order of file, line and column, and a closing count such as "3 errors; nothing
-/// was started".
+/// All problems, sorted, and a closing count. How a file was reached is said at its first problem.
 std::string render(const Problems& problems);
 
 }  // namespace ddptrain

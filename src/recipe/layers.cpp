@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -30,7 +31,7 @@ class Reader {
   /// The file over what it extends.
   Node file(const Named& named) {
     if (!enter(named)) return Node::map();
-    chain_.push_back(named.file);
+    chain_.push_back(named);
     auto own = read(named);
     Node merged = Node::map({}, own.place);
     for (const auto& base : take_bases(own, named.file)) merge(merged, file(base));
@@ -47,10 +48,11 @@ class Reader {
   }
 
   bool enter(const Named& named) {
-    if (std::find(chain_.begin(), chain_.end(), named.file) != chain_.end()) {
-      auto chain = chain_;
-      chain.push_back(named.file);
-      problem("extends-cycle", named.place, join(chain, " extends "));
+    std::vector<std::string> files;
+    for (const auto& before : chain_) files.push_back(before.file);
+    if (std::find(files.begin(), files.end(), named.file) != files.end()) {
+      files.push_back(named.file);
+      problem("extends-cycle", named.place, join(files, " extends "));
       return false;
     }
     if (result_.sources.size() < kMostFiles) return true;
@@ -67,9 +69,17 @@ class Reader {
       return Node::map();
     }
     auto result = read_yaml(text, named.file);
-    result_.sources.push_back({named.file, std::move(text)});
+    result_.sources.push_back({named.file, std::move(text), extended_from()});
     for (auto& found : result.problems) result_.problems.push_back(std::move(found));
     return result.tree.is_map() ? std::move(result.tree) : Node::map();
+  }
+
+  /// Where the file under way is named, innermost first.
+  std::vector<Place> extended_from() const {
+    std::vector<Place> places;
+    for (auto file = chain_.rbegin(); file != chain_.rend(); ++file)
+      if (file->place.known()) places.push_back(file->place);
+    return places;
   }
 
   /// Removes `extends` from the tree; files are relative to the one that names them.
@@ -95,7 +105,7 @@ class Reader {
   }
 
   Layered& result_;
-  std::vector<std::string> chain_;
+  std::vector<Named> chain_;
 };
 
 }  // namespace
@@ -114,6 +124,15 @@ Layered read_layers(const std::vector<std::string>& files,
   }
   replace_references(result.tree, result.problems);
   return result;
+}
+
+void add_chains(Problems& problems, const std::vector<Source>& sources) {
+  std::map<std::string_view, const Source*> by_file;
+  for (const auto& source : sources) by_file.emplace(source.file, &source);
+  for (auto& problem : problems) {
+    const auto source = by_file.find(problem.place.file);
+    if (source != by_file.end()) problem.extended_from = source->second->extended_from;
+  }
 }
 
 }  // namespace ddptrain

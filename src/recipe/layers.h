@@ -13,6 +13,9 @@ namespace ddptrain {
 struct Source {
   std::string file;  // as named
   std::string text;  // as written
+  /// Where it is named: in another's `extends`, that file in a third's, and so on; empty for a file
+  /// of the command line.
+  std::vector<Place> extended_from = {};
 };
 
 /// One tree in which every value keeps the place of the layer that set it; `${env:...}` replaced,
@@ -21,7 +24,7 @@ struct Layered {
   Node tree;
   std::vector<Node> layers;  // each file and override by itself, weakest first
   Problems problems;
-  std::vector<Source> sources;  // every file read, bases before what extends them
+  std::vector<Source> sources;  // every file read, bases behind what extends them
 };
 
 /// Reads files and overrides ("optimizer.lr=0.1", "~train.clip", "metrics+=[top_k]") and merges
@@ -29,5 +32,8 @@ struct Layered {
 /// layer's options of that component.
 Layered read_layers(const std::vector<std::string>& files,
                     const std::vector<std::string>& overrides);
+
+/// Tells of each problem how its file was reached.
+void add_chains(Problems& problems, const std::vector<Source>& sources);
 
 }  // namespace ddptrain

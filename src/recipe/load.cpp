@@ -1,6 +1,8 @@
 #include "recipe/load.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "config/decode.h"
 #include "config/shape.h"
@@ -10,19 +12,16 @@
 namespace ddptrain {
 namespace {
 
-bool same_place(const Place& a, const Place& b) {
-  return a.file == b.file && a.line == b.line && a.column == b.column;
-}
-
 /// A value whose reference could not be replaced is reported once.
 void add_new(Problems& problems, const Problems& more) {
-  const auto known = problems.size();
-  for (const auto& problem : more) {
-    const bool said = std::any_of(
-        problems.begin(), problems.begin() + static_cast<std::ptrdiff_t>(known),
-        [&](const Problem& p) { return p.place.known() && same_place(p.place, problem.place); });
-    if (!said) problems.push_back(problem);
-  }
+  const auto key = [](const Place& place) {
+    return std::tie(place.file, place.line, place.column);
+  };
+  std::set<std::tuple<std::string, int, int>> said;
+  for (const auto& problem : problems)
+    if (problem.place.known()) said.insert(key(problem.place));
+  for (const auto& problem : more)
+    if (!said.contains(key(problem.place))) problems.push_back(problem);
 }
 
 /// Whether layering gave a tree that is worth checking.
@@ -30,6 +29,16 @@ bool is_whole(const Problems& problems) {
   return std::all_of(problems.begin(), problems.end(), [](const Problem& p) {
     return p.rule == "reference" || p.rule == "override";
   });
+}
+
+void check_layered(Loaded& loaded, const Catalogs& catalogs) {
+  if (!is_whole(loaded.problems)) return;
+  const auto shape = shape_of<Recipe>();
+  add_new(loaded.problems, check(loaded.tree, shape, catalogs));
+  if (has_errors(loaded.problems)) return;
+  make_paths_absolute(loaded.tree, shape, catalogs);
+  loaded.recipe = decode<Recipe>(loaded.tree);
+  add_new(loaded.problems, check_rules(loaded.recipe, loaded.tree, catalogs));
 }
 
 }  // namespace
@@ -42,13 +51,8 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
   loaded.layers = std::move(layered.layers);
-  if (!is_whole(loaded.problems)) return loaded;
-  const auto shape = shape_of<Recipe>();
-  add_new(loaded.problems, check(loaded.tree, shape, catalogs));
-  if (has_errors(loaded.problems)) return loaded;
-  make_paths_absolute(loaded.tree, shape, catalogs);
-  loaded.recipe = decode<Recipe>(loaded.tree);
-  add_new(loaded.problems, check_rules(loaded.recipe, loaded.tree, catalogs));
+  check_layered(loaded, catalogs);
+  add_chains(loaded.problems, loaded.sources);
   return loaded;
 }
 

@@ -172,7 +172,28 @@ TEST(Render, LooksLikeACompiler) {
                   "'fp8' is not one of fp64, fp32"};
   EXPECT_EQ(render(problem),
             "command line:2: error[bad-value]: train.precision: 'fp8' is not one of fp64, fp32\n");
-  EXPECT_EQ(render(Problems{problem, problem}).substr(render(problem).size() * 2),
+  auto other = problem;
+  other.place.line = 3;
+  EXPECT_EQ(render(Problems{other, problem}),
+            render(problem) + render(other) + "2 errors; nothing was started\n");
+}
+
+TEST(Render, SaysOnceWhatTwoRecipesShare) {
+  const Problem problem{Severity::warning, "no-effect", {"base.yaml", 2, 1, 1}, "", "unused"};
+  EXPECT_EQ(render(Problems{problem, problem}), render(problem) + "1 warning\n");
+}
+
+TEST(Render, TellsOnceHowAFileWasReached) {
+  Problem first{Severity::error, "bad-value", {"base.yaml", 2, 1, 1}, "", "one"};
+  first.extended_from = {{"middle.yaml", 3, 12, 4}, {"top.yaml", 1, 10, 4}};
+  auto second = first;
+  second.place.line = 5;
+  second.message = "two";
+  EXPECT_EQ(render(Problems{first, second}),
+            "base.yaml:2:1: error[bad-value]: one\n"
+            "middle.yaml:3:12: note: extended from here\n"
+            "top.yaml:1:10: note: extended from here\n"
+            "base.yaml:5:1: error[bad-value]: two\n"
             "2 errors; nothing was started\n");
 }
 
