@@ -16,12 +16,8 @@ namespace {
 constexpr std::size_t kLongestFile = 2 << 20;  // bytes, twice what a recipe may have
 constexpr std::size_t kLongestLine = 400;
 
-std::string place_text(const Place& place) {
-  if (place.file.empty()) return "";
-  std::string text = place.file + ":";
-  if (place.known()) text += std::to_string(place.line) + ":";
-  if (place.known() && place.column > 0) text += std::to_string(place.column) + ":";
-  return text + " ";
+std::string before_message(const Place& place) {
+  return place.file.empty() ? "" : to_text(place) + ": ";
 }
 
 /// The lines of files as written; each file is read once.
@@ -58,7 +54,7 @@ class Sources {
 };
 
 std::string excerpt(const Place& place, Sources& sources) {
-  if (!place.known() || place.column <= 0) return {};
+  if (!in_file(place)) return {};
   const auto line = sources.line(place);
   if (line.empty()) return {};
   auto number = std::to_string(place.line);
@@ -71,15 +67,14 @@ std::string excerpt(const Place& place, Sources& sources) {
 }
 
 std::string finding(const Problem& problem, Sources& sources) {
-  const auto path = problem.path.empty() ? "" : problem.path + ": ";
-  return place_text(problem.place) + to_text(problem.severity) + "[" + problem.rule + "]: " + path +
-         problem.message + "\n" + excerpt(problem.place, sources);
+  return before_message(problem.place) + to_text(problem.severity) + "[" + problem.rule +
+         "]: " + full_message(problem) + "\n" + excerpt(problem.place, sources);
 }
 
 std::string chain(const Problem& problem) {
   std::string text;
   for (const auto& place : problem.extended_from)
-    text += place_text(place) + "note: extended from here\n";
+    text += before_message(place) + "note: extended from here\n";
   return text;
 }
 
@@ -98,6 +93,19 @@ bool has_errors(const Problems& problems) {
 std::string to_text(Severity severity) {
   if (severity == Severity::error) return "error";
   return severity == Severity::warning ? "warning" : "note";
+}
+
+std::string to_text(const Place& place) {
+  auto text = place.file;
+  if (place.known()) text += ":" + std::to_string(place.line);
+  if (in_file(place)) text += ":" + std::to_string(place.column);
+  return text;
+}
+
+bool in_file(const Place& place) { return place.known() && place.column > 0; }
+
+std::string full_message(const Problem& problem) {
+  return problem.path.empty() ? problem.message : problem.path + ": " + problem.message;
 }
 
 Problems sorted(const Problems& problems) {

@@ -33,6 +33,15 @@ bool has_errors(const Problems& problems);
 /// "error", "warning" or "note".
 std::string to_text(Severity severity);
 
+/// "file:line:column", as much of it as is known.
+std::string to_text(const Place& place);
+
+/// Whether a place is characters of a file, not a word of the command line.
+bool in_file(const Place& place);
+
+/// "path: message".
+std::string full_message(const Problem& problem);
+
 /// In order of file (as first met), line and column; what is reported twice comes once.
 Problems sorted(const Problems& problems);
 

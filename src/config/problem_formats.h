@@ -1,0 +1,23 @@
+// Problems for machines: scripts, the lines of a pull request, code scanning.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/problem.h"
+#include "config/rule.h"
+
+namespace ddptrain {
+
+/// An object a line and problem: file, line, column, end_column (one behind the last character),
+/// severity, rule, path, message, null where one is not known; `suggestion` and `extended_from`
+/// where there are any.
+std::string render_json(const Problems& problems);
+
+/// A workflow command of GitHub Actions a line and problem, which it shows beside the line.
+std::string render_github(const Problems& problems);
+
+/// SARIF 2.1.0 (OASIS): one run, with the documents of those rules that were broken.
+std::string render_sarif(const Problems& problems, const std::vector<const RuleDoc*>& documents);
+
+}  // namespace ddptrain
