@@ -48,7 +48,7 @@ struct EmaSpec {
 
 /// Stochastic weight averaging (torch.optim.swa_utils).
 struct SwaSpec {
-  Duration start{75, Duration::Unit::share};
+  Duration start{0.75, Duration::Unit::share};
   Duration every = epochs(1);
   std::optional<double> lr;  // null: the run's schedule goes on
   SwaAnneal anneal = SwaAnneal::cosine;

@@ -59,6 +59,14 @@ TEST_F(Load, AShortRecipeGetsEveryDefault) {
   EXPECT_EQ(loaded.recipe.train.duration, epochs(1));
 }
 
+TEST_F(Load, AveragingBeginsAtThreeQuartersOfTheRun) {
+  write("a.yaml", good_ + "train: {swa: {}}\n");
+  const auto loaded = load({"a.yaml"});
+  EXPECT_EQ(problems(loaded), Lines{});
+  ASSERT_TRUE(loaded.recipe.train.swa);
+  EXPECT_EQ(to_text(loaded.recipe.train.swa->start), "75 %");
+}
+
 TEST_F(Load, SaysAllProblemsAtOnce) {
   write("a.yaml",
         "name: 5\nmodel: mpl\ndata: {type: image_folder, roots: x}\nbatch: {global: 0}\n"
