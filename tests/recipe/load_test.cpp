@@ -221,13 +221,13 @@ TEST_F(Load, RulesBetweenPartsPointAtWhatIsWritten) {
   EXPECT_EQ(problems(load({"a.yaml"})),
             (Lines{"a.yaml:3:17: error[batch]: batch.global: 8 cannot be split over 3 devices; "
                    "nearest: 6, 9",
-                   "a.yaml:6:11: warning[no-effect]: schedule: 'one_cycle' cycles momentum, and "
-                   "'plain' has none",
-                   "a.yaml:4:44: error[no-effect]: parallel.sync_bn: 'mlp' has no batch norm",
+                   "a.yaml:4:44: error[sync-bn]: parallel.sync_bn: 'mlp' has no batch norm",
                    "a.yaml:6:37: error[warmup]: schedule.warmup: '3 epochs' of warm-up is longer "
                    "than the run of '2 epochs'",
-                   "a.yaml:8:34: error[metric]: checkpoint.keep_best.metric: 'f1' is not among the "
-                   "metrics; add it to 'metrics'"}));
+                   "a.yaml:6:11: warning[momentum-cycle]: schedule: 'one_cycle' cycles momentum, "
+                   "and 'plain' has none",
+                   "a.yaml:8:34: error[keep-best-metric]: checkpoint.keep_best.metric: 'f1' is not "
+                   "among the metrics; add it to 'metrics'"}));
 }
 
 TEST_F(Load, TheResolvedRecipeReadsBackToTheSame) {

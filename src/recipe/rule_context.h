@@ -1,0 +1,77 @@
+// What a rule reads, and where it reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/catalog.h"
+#include "config/problem.h"
+#include "config/shape.h"
+#include "recipe/data_section.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+class RuleContext {
+ public:
+  /// All must outlive the context.
+  RuleContext(const Recipe& recipe, const Node& tree, const Catalogs& catalogs, Problems& problems);
+
+  const Recipe& recipe;
+  const Node& tree;
+  const Catalogs& catalogs;
+  const DataSection data;  // what every dataset has of recipe.data
+
+  /// The id under which the next problems are reported.
+  void report_as(std::string_view id) { id_ = id; }
+  void error(const std::string& path, const std::string& message) const;
+  void warn(const std::string& path, const std::string& message) const;
+  /// The same problems, if any, with places and ids of their own.
+  void add(const Problems& more) const;
+
+  /// What the catalogue says of a component; null where it says nothing.
+  const EntryBase* entry(const ChoiceBase& choice) const;
+  bool has(const ChoiceBase& choice, std::string_view trait) const;
+  /// An option as written, or else its default; null where the component has none or it is null.
+  const Node* value(const ChoiceBase& choice, std::string_view key) const;
+  /// Whether an option differs from its default: a resolved recipe writes every default, so only
+  /// other values count as asked for.
+  bool is_asked(const ChoiceBase& choice, std::string_view key) const;
+
+ private:
+  void report(Severity severity, const std::string& path, const std::string& message) const;
+  const Shape* option(const ChoiceBase& choice, std::string_view key) const;
+
+  Problems& problems_;
+  std::string_view id_;
+};
+
+/// The place of an option ("optimizer.lr"), or of what holds it where it is not written.
+Place nearest_place(const Node& tree, std::string path);
+
+/// Options that may be absent (null), as plain values; nothing where they are no such thing.
+std::optional<double> number_of(const Node* value);
+std::optional<Duration> duration_of(const Node* value);
+std::string text_of(const Node* value);
+bool is_true(const Node* value);
+/// The items of a list, a lone value as one item, nothing for null.
+std::vector<const Node*> items_of(const Node* value);
+
+/// A choice out of a node of the tree, such as an inner optimiser or a transform of a list.
+template <class T>
+Choice<T> choice_of(const Node& node) {
+  Choice<T> choice;
+  choice.choose(node);
+  return choice;
+}
+
+std::string indexed(const std::string& list, std::size_t index);  // "callbacks[2]"
+
+/// Whether a is longer than b, where their units can be compared.
+bool is_longer(const Duration& a, const Duration& b);
+/// Which part of a run of `run` a duration takes, where units can be compared.
+std::optional<double> part_of(const Duration& duration, const Duration& run);
+
+}  // namespace ddptrain

@@ -1,0 +1,65 @@
+// Averages of the weights: train.ema and train.swa.
+#include "recipe/rules.h"
+
+namespace ddptrain {
+namespace {
+
+void one_average_is_kept(const RuleContext& rule) {
+  if (rule.recipe.train.swa && rule.recipe.train.ema)
+    rule.error("train.swa", "a run keeps one average; remove train.ema or train.swa");
+}
+
+// A share of the run, steps, samples or epochs can be counted in steps; seconds cannot.
+void averaging_counts_steps(const RuleContext& rule) {
+  const auto& train = rule.recipe.train;
+  if (!train.swa) return;
+  const auto counted = [&](const Duration& duration, const std::string& key) {
+    if (duration.unit == Duration::Unit::seconds)
+      rule.error("train.swa." + key,
+                 "averaging counts steps; write epochs, steps, samples or a share of the run");
+  };
+  counted(train.swa->start, "start");
+  counted(train.swa->every, "every");
+  counted(train.swa->over, "over");
+  if (train.duration.unit == Duration::Unit::seconds)
+    rule.error("train.swa", "a run measured in seconds does not know when to begin");
+}
+
+void stages_have_their_rates(const RuleContext& rule) {
+  const auto& train = rule.recipe.train;
+  if (train.swa && train.swa->lr && (train.fine_tune || !train.stages.empty()))
+    rule.error("train.swa.lr", "stages have rates of their own; leave it out");
+}
+
+void a_rate_is_annealed(const RuleContext& rule) {
+  const auto& swa = rule.recipe.train.swa;
+  if (swa && !swa->lr && swa->anneal != SwaSpec{}.anneal)
+    rule.warn("train.swa.anneal", "without train.swa.lr the schedule goes on");
+}
+
+}  // namespace
+
+std::vector<Rule> average_rules() {
+  return {
+      {{"two-averages", "A run keeps one average of its weights.",
+        "train.ema and train.swa are two averages, and only one is scored and kept.",
+        "train: {duration: 5 epochs, ema: {decay: 0.99}, swa: {start: 75 %}}",
+        "train: {duration: 5 epochs, swa: {start: 75 %}}"},
+       one_average_is_kept},
+      {{"swa-in-seconds", "Averaging is counted in steps.",
+        "How many steps there are in a number of seconds is known when they are over.",
+        "train: {swa: {start: 10 min}}", "train: {swa: {start: 75 %}}"},
+       averaging_counts_steps},
+      {{"swa-lr", "train.swa.lr is for a run without stages.",
+        "Each stage has a schedule and a rate of its own.",
+        "train: {fine_tune: {epochs: 4}, swa: {lr: 0.01}}",
+        "train: {fine_tune: {epochs: 4}, swa: {}}"},
+       stages_have_their_rates},
+      {{"swa-anneal", "train.swa.anneal says how the rate gets to train.swa.lr.",
+        "Without such a rate the schedule goes on and nothing is annealed.",
+        "train: {swa: {anneal: linear}}", "train: {swa: {anneal: linear, lr: 0.01}}"},
+       a_rate_is_annealed},
+  };
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,66 @@
+// How long a run is, and what happens how often in it.
+#include "recipe/rules.h"
+
+namespace ddptrain {
+namespace {
+
+void a_run_is_no_share(const RuleContext& rule) {
+  const auto& train = rule.recipe.train;
+  if (!train.fine_tune && train.stages.empty() && train.duration.unit == Duration::Unit::share)
+    rule.error("train.duration",
+               "a run cannot last a share of itself; write for example '5 epochs'");
+  for (std::size_t i = 0; i < train.stages.size(); ++i)
+    if (train.stages[i].duration.unit == Duration::Unit::share)
+      rule.error(indexed("train.stages", i) + ".duration",
+                 "a stage has no share of a run that its stages make up; write for example "
+                 "'5 epochs'");
+}
+
+// A schedule is a function of the step among all steps: a run measured in seconds does not know how
+// many there will be.
+void a_schedule_knows_the_steps(const RuleContext& rule) {
+  const auto& train = rule.recipe.train;
+  const auto& schedule = rule.recipe.schedule;
+  const bool timed = train.duration.unit == Duration::Unit::seconds;
+  if (timed && !train.fine_tune && train.stages.empty() && schedule.type() != "constant")
+    rule.error("train.duration", "schedule '" + schedule.type() +
+                                     "' needs the number of steps; write epochs, steps or samples, "
+                                     "or 'schedule: constant'");
+}
+
+void periods_fit_the_run(const RuleContext& rule) {
+  const auto stages = stages_of(rule.recipe);
+  if (stages.size() > 1) return;
+  const auto run = stages.front().duration;
+  const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
+    if (is_longer(every, run) && every != epochs(1))
+      rule.warn(path, "'" + to_text(every) + "' is longer than the run of '" + to_text(run) +
+                          "': " + what + " only at its end");
+  };
+  check(rule.recipe.eval.every, "eval.every", "evaluation comes");
+  check(rule.recipe.checkpoint.every, "checkpoint.every", "a checkpoint comes");
+}
+
+}  // namespace
+
+std::vector<Rule> length_rules() {
+  return {
+      {{"duration-share", "A run or stage does not last a share of itself.",
+        "A share is a part of the run, whose length is what is being said here.",
+        "train: {duration: 50 %}", "train: {duration: 5 epochs}"},
+       a_run_is_no_share},
+      {{"schedule-in-seconds", "A schedule wants to know how many steps there will be.",
+        "How far a run is, is its step among all steps; a run that is measured in seconds does not "
+        "know how many it will make.",
+        "train: {duration: 10 min}\nschedule: cosine",
+        "train: {duration: 10 min}\nschedule: constant"},
+       a_schedule_knows_the_steps},
+      {{"period", "Evaluation and checkpoints come before the run ends.",
+        "What is due later than the end happens once, at the end.",
+        "train: {duration: 5 epochs}\neval: {every: 10 epochs}",
+        "train: {duration: 20 epochs}\neval: {every: 10 epochs}"},
+       periods_fit_the_run},
+  };
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,97 @@
+// Devices and how they work together.
+#include <algorithm>
+
+#include "config/encode.h"
+#include "recipe/rules.h"
+
+namespace ddptrain {
+namespace {
+
+void one_device_without_a_mode(const RuleContext& rule) {
+  const auto& parallel = rule.recipe.parallel;
+  const auto& devices = parallel.devices;
+  const bool several = devices.ids.size() > 1 || devices.count.value.value_or(1) > 1;
+  if (parallel.mode == Mode::none && several)
+    rule.error("parallel.devices",
+               "mode none runs on one device; write 'parallel.mode: ddp' (or dp)");
+}
+
+void listed_devices_are_cuda(const RuleContext& rule) {
+  const auto& parallel = rule.recipe.parallel;
+  if (parallel.device == DeviceKind::cpu && !parallel.devices.ids.empty())
+    rule.error("parallel.devices",
+               "a list names CUDA devices; on the CPU write how many, as in 'devices: 2'");
+}
+
+void each_device_is_listed_once(const RuleContext& rule) {
+  auto ids = rule.recipe.parallel.devices.ids;
+  std::sort(ids.begin(), ids.end());
+  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
+    rule.error("parallel.devices", "a device is listed twice");
+}
+
+void sync_bn_has_batch_norm(const RuleContext& rule) {
+  const auto* model = rule.entry(rule.recipe.model);
+  if (rule.recipe.parallel.sync_bn && model && !model->has("batch_norm"))
+    rule.error("parallel.sync_bn", "'" + model->name + "' has no batch norm");
+}
+
+void sync_bn_has_devices(const RuleContext& rule) {
+  if (rule.recipe.parallel.sync_bn && rule.recipe.parallel.mode == Mode::none)
+    rule.warn("parallel.sync_bn", "mode none has one device: there is nothing to synchronise");
+}
+
+void ddp_options_are_read(const RuleContext& rule) {
+  auto asked = rule.recipe.parallel.ddp;
+  DdpSpec fresh;
+  if (rule.recipe.parallel.mode != Mode::ddp && to_yaml(encode(asked)) != to_yaml(encode(fresh)))
+    rule.warn("parallel.ddp", "only mode ddp reads these options");
+}
+
+void there_are_ranks_to_restart(const RuleContext& rule) {
+  if (rule.recipe.policy.on_rank_failure == OnRankFailure::restart &&
+      rule.recipe.parallel.mode != Mode::ddp)
+    rule.warn("policy.on_rank_failure", "only mode ddp has ranks to start again");
+}
+
+}  // namespace
+
+std::vector<Rule> parallel_rules() {
+  return {
+      {{"devices-without-mode", "Several devices want a mode that uses them.",
+        "Mode none trains on one device and would leave the others idle.", "parallel: {devices: 2}",
+        "parallel: {mode: ddp, devices: 2}"},
+       one_device_without_a_mode},
+      {{"device-list", "A list of devices names CUDA devices.",
+        "A CPU has no numbered devices: there, ranks or replicas are only counted.",
+        "parallel: {mode: ddp, device: cpu, devices: [0, 1]}",
+        "parallel: {mode: ddp, device: cpu, devices: 2}"},
+       listed_devices_are_cuda},
+      {{"device-twice", "A device is listed once.",
+        "Two ranks on one GPU wait for each other in every collective of NCCL.",
+        "parallel: {mode: ddp, device: cuda, devices: [0, 0]}",
+        "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
+       each_device_is_listed_once},
+      {{"sync-bn", "sync_bn wants a model with batch norm.",
+        "Statistics over all devices are those of batch norm; other norms look at one sample.",
+        "model: vit_b_16\nparallel: {mode: ddp, sync_bn: true}",
+        "model: resnet18\nparallel: {mode: ddp, sync_bn: true}"},
+       sync_bn_has_batch_norm},
+      {{"sync-bn-alone", "sync_bn wants several devices.",
+        "One device's batch is the whole batch, so its statistics are everybody's already.",
+        "parallel: {sync_bn: true}", "parallel: {mode: ddp, sync_bn: true}"},
+       sync_bn_has_devices},
+      {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
+        "Buckets, unused parameters and buffers are matters of one process per device.",
+        "parallel: {ddp: {static_graph: true}}",
+        "parallel: {mode: ddp, ddp: {static_graph: true}}"},
+       ddp_options_are_read},
+      {{"restart", "Only mode ddp can start a rank again.",
+        "The other modes are one process: when it dies, nobody is left to start it.",
+        "policy: {on_rank_failure: restart}",
+        "parallel: {mode: ddp}\npolicy: {on_rank_failure: restart}"},
+       there_are_ranks_to_restart},
+  };
+}
+
+}  // namespace ddptrain
