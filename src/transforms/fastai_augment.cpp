@@ -95,12 +95,15 @@ class FastaiAugment final : public Transform {
       const double share = random.uniform(options_.min_scale, 1);
       const int side = static_cast<int>(std::nearbyint(std::sqrt(share * area)));
       if (side > image.width || side > image.height) continue;
-      return {static_cast<int>(random.below(static_cast<std::uint64_t>(image.width - side + 1))),
-              static_cast<int>(random.below(static_cast<std::uint64_t>(image.height - side + 1))),
+      return {draw_offset(image.width - side, random), draw_offset(image.height - side, random),
               side, side};
     }
     const int side = std::min(image.width, image.height);
     return {(image.width - side) / 2, (image.height - side) / 2, side, side};
+  }
+
+  static int draw_offset(int most, Stream& random) {
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(most) + 1));
   }
 
   FastaiLight draw_light(Stream& random) const {
