@@ -1,29 +1,9 @@
 #include "data/dictionary.h"
 
-#include <cstring>
+#include "base/first_bytes.h"
 
 namespace ddptrain {
 namespace {
-
-template <class Word>
-std::uint64_t load(const char* at) {
-  Word word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-/// The first eight bytes, or all there are: loads of fixed sizes that overlap, since a copy of any
-/// size costs more than the rest of a look-up.
-std::uint64_t head_of(std::string_view name) {
-  const char* text = name.data();
-  const auto size = name.size();
-  if (size >= 8) return load<std::uint64_t>(text);
-  if (size >= 4)
-    return load<std::uint32_t>(text) | load<std::uint32_t>(text + size - 4) << 8 * (size - 4);
-  if (size >= 2)
-    return load<std::uint16_t>(text) | load<std::uint16_t>(text + size - 2) << 8 * (size - 2);
-  return size == 1 ? load<std::uint8_t>(text) : 0;
-}
 
 std::uint64_t stir(std::uint64_t value) {
   value *= 0x9e3779b97f4a7c15U;  // Fibonacci hashing (Knuth, 6.4)
@@ -33,8 +13,8 @@ std::uint64_t stir(std::uint64_t value) {
 std::uint32_t hash_of(std::string_view name, std::uint64_t head) {
   auto hash = stir(head ^ name.size());
   for (std::size_t at = 8; at + 8 < name.size(); at += 8)
-    hash = stir(hash ^ load<std::uint64_t>(name.data() + at));
-  if (name.size() > 8) hash = stir(hash ^ load<std::uint64_t>(name.data() + name.size() - 8));
+    hash = stir(hash ^ load_bytes<std::uint64_t>(name.data() + at));
+  if (name.size() > 8) hash = stir(hash ^ load_bytes<std::uint64_t>(name.data() + name.size() - 8));
   return static_cast<std::uint32_t>(hash) | 1U;
 }
 
@@ -42,15 +22,16 @@ std::uint32_t hash_of(std::string_view name, std::uint64_t head) {
 bool same_rest(std::string_view a, std::string_view b) {
   if (a.size() <= 8) return true;
   for (std::size_t at = 8; at + 8 < a.size(); at += 8)
-    if (load<std::uint64_t>(a.data() + at) != load<std::uint64_t>(b.data() + at)) return false;
-  return load<std::uint64_t>(a.data() + a.size() - 8) ==
-         load<std::uint64_t>(b.data() + b.size() - 8);
+    if (load_bytes<std::uint64_t>(a.data() + at) != load_bytes<std::uint64_t>(b.data() + at))
+      return false;
+  return load_bytes<std::uint64_t>(a.data() + a.size() - 8) ==
+         load_bytes<std::uint64_t>(b.data() + b.size() - 8);
 }
 
 }  // namespace
 
 std::int32_t Dictionary::find_or_add(std::string_view name, std::int32_t fresh) {
-  const auto head = head_of(name);
+  const auto head = first_bytes(name);
   const auto hash = hash_of(name, head);
   const auto mask = slots_.size() - 1;
   for (std::size_t at = hash >> 1;; ++at) {

@@ -129,10 +129,7 @@ class Numericalizer {
     const auto kept = cut(reader.tokens.list);
     if (kept.empty() && before_.empty() && after_.empty())
       return leave_out(at, "the tokenizer finds no token in it");
-    made.words.reserve(before_.size() + kept.size() + after_.size());
-    for (const auto& token : before_) add(at, token, reader);
-    for (const auto token : kept) add(at, token, reader);
-    for (const auto& token : after_) add(at, token, reader);
+    add(at, kept, reader);
   }
 
   void leave_out(std::size_t at, const std::string& why) {
@@ -152,12 +149,24 @@ class Numericalizer {
     return options_.truncate == Truncate::end ? tokens.first(most) : tokens.last(most);
   }
 
-  void add(std::size_t at, std::string_view token, Reader& reader) {
-    auto& made = documents_[at];
-    const auto word = reader.words.add(token);
-    if (word == reader.seen.size()) reader.seen.push_back({0, at, made.words.size()});
-    if (at < train_) ++reader.seen[word].count;
-    made.words.push_back(word);
+  void add(std::size_t at, std::span<const std::string_view> kept, Reader& reader) {
+    auto& words = documents_[at].words;
+    words.resize(before_.size() + kept.size() + after_.size());
+    auto* next = words.data();
+    for (const auto& token : before_) *next++ = reader.words.add(token);
+    reader.words.add(kept, next);
+    next += kept.size();
+    for (const auto& token : after_) *next++ = reader.words.add(token);
+    see(at, words, reader);
+  }
+
+  // New words are numbered in the order in which they come.
+  void see(std::size_t at, const std::vector<std::uint32_t>& words, Reader& reader) const {
+    auto& seen = reader.seen;
+    for (std::size_t i = 0; seen.size() < reader.words.size(); ++i)
+      if (words[i] == seen.size()) seen.push_back({0, at, i});
+    if (at >= train_) return;
+    for (const auto word : words) ++seen[word].count;
   }
 
   void fit(TextPack& pack) {
@@ -205,14 +214,25 @@ class Numericalizer {
     for (std::size_t i = 0; i < readers_.size(); ++i)
       for (std::size_t word = 0; word < readers_[i].words.size(); ++word)
         numbers[i].push_back(static_cast<std::int32_t>(vocabulary.number(readers_[i].words[word])));
+    reserve(pack);
     for (std::size_t at = 0; at < documents_.size(); ++at) {
       const auto& from = documents_[at];
       auto& part = pack.parts[split_of(at)];
       if (from.left_out) continue;
-      for (const auto word : from.words) part.ids.push_back(numbers[from.thread][word]);
+      const auto& number = numbers[from.thread];
+      const auto put = part.ids.insert(part.ids.end(), from.words.begin(), from.words.end());
+      std::transform(from.words.begin(), from.words.end(), put,
+                     [&](std::uint32_t word) { return number[word]; });
       part.documents.push_back(document(at));
       part.ends.push_back(static_cast<std::int64_t>(part.ids.size()));
     }
+  }
+
+  void reserve(TextPack& pack) const {
+    std::array<std::size_t, 2> tokens{};
+    for (std::size_t at = 0; at < documents_.size(); ++at)
+      tokens[split_of(at)] += documents_[at].words.size();
+    for (std::size_t split = 0; split < 2; ++split) pack.parts[split].ids.reserve(tokens[split]);
   }
 
   void note(TextPack& pack) const {

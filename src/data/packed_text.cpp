@@ -22,12 +22,22 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view magic = "ddptext1";
 constexpr std::size_t prefix_bytes = 24;
 
-void align(std::string& out) { out.resize((out.size() + 7) / 8 * 8); }
+constexpr std::size_t alignment = 8;
+
+void align(std::string& out) { out.resize((out.size() + alignment - 1) / alignment * alignment); }
 
 template <class T>
 void append(std::string& out, const std::vector<T>& values) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
   align(out);
+}
+
+/// At least the bytes that append_part() adds.
+std::size_t room_for(const TextPack::Part& part) {
+  auto bytes = part.ids.size() * sizeof part.ids[0] + 4 * alignment;
+  for (const auto& document : part.documents)
+    bytes += 3 * sizeof part.ends[0] + document.name.size();
+  return bytes;
 }
 
 void append_part(std::string& out, const TextPack::Part& part) {
@@ -95,6 +105,7 @@ void remove_leftovers(const fs::path& path) {
 
 std::string PackedText::encode(const TextPack& pack) {
   std::string parts;
+  parts.reserve(room_for(pack.parts[0]) + room_for(pack.parts[1]));
   for (const auto& part : pack.parts) append_part(parts, part);
   const Json header{{"classes", pack.classes},
                     {"tokens", pack.tokens},
@@ -104,6 +115,7 @@ std::string PackedText::encode(const TextPack& pack) {
                     {"digest", sha256(parts)}};
   const auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string out(magic);
+  out.reserve(prefix_bytes + text.size() + alignment + parts.size());
   out.resize(prefix_bytes);
   out += text;
   align(out);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "text/html.h"
+#include "text/scan.h"
 #include "text/unicode.h"
 
 namespace ddptrain {
@@ -46,16 +47,11 @@ constexpr std::array<Replacement, 13> replacements{{{"#39;", "'"},
 
 /// str.replace; false where there was nothing to do.
 bool replace_all(std::string_view text, const Replacement& by, std::string& out) {
-  const auto find = [&](std::size_t from) -> std::size_t {
-    const void* found =
-        ::memmem(text.data() + from, text.size() - from, by.from.data(), by.from.size());
-    return found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) : none;
-  };
-  auto at = find(0);
+  auto at = text.find(by.from);
   if (at == none) return false;
   out.clear();
   std::size_t done = 0;
-  for (; at != none; at = find(done)) {
+  for (; at != none; at = text.find(by.from, done)) {
     out += text.substr(done, at - done);
     out += by.to;
     done = at + by.from.size();
@@ -67,7 +63,7 @@ bool replace_all(std::string_view text, const Replacement& by, std::string& out)
 // None of what is put in has a ';', '\', '<' or '@', so a look at the beginning says which of the
 // replacements can find anything.
 void fix_html(std::string& text, std::string& spare) {
-  const auto has = [&](char c) { return std::memchr(text.data(), c, text.size()) != nullptr; };
+  const auto has = [&](char c) { return text.find(c) != none; };
   const bool semicolon = has(';'), backslash = has('\\'), angle = has('<'), at = has('@');
   for (const auto& by : replacements) {
     const char last = by.from.back(), first = by.from.front();
@@ -109,11 +105,19 @@ bool repeats_thrice(std::string_view text, std::size_t at, std::size_t length) {
   return !starts_with_space(text.substr(at));
 }
 
+/// A place from `at` on before which no character is repeated thrice.
+std::size_t skip_single(std::string_view text, std::size_t at) {
+  return scan::find<2>(text, at, [](const char* p) {
+    const auto first = scan::load(p), second = scan::load(p + 1), third = scan::load(p + 2);
+    return scan::zero((first ^ second) | (second ^ third)) | scan::wide(first);
+  });
+}
+
 void replace_rep(std::string& text, std::string& spare) {
   spare.clear();
   const std::string_view all = text;
   std::size_t done = 0;
-  for (std::size_t at = 0; at + 2 < all.size();) {
+  for (auto at = skip_single(all, 0); at + 2 < all.size(); at = skip_single(all, at)) {
     const auto length = character_length(all[at]);
     if (!repeats_thrice(all, at, length)) {
       at += length;
@@ -179,40 +183,62 @@ WordRun word_run(std::string_view text, std::size_t first, std::size_t end) {
   }
 }
 
+/// The first space from `at` on, or the end.
+std::size_t find_space(std::string_view text, std::size_t at) {
+  for (; at < text.size(); at += character_length(text[at])) {
+    at = scan::find<0>(text, at, [](const char* p) {
+      const auto bytes = scan::load(p);
+      return scan::between(bytes, '\0', ' ') | scan::wide(bytes);
+    });
+    if (at == text.size() || starts_with_space(text.substr(at))) break;
+  }
+  return at;
+}
+
+/// A word with spaces around it, as the search for runs meets them one after the other.
+struct Spaced {
+  std::size_t space = 0;  // the last one before the word, or the beginning of the text
+  std::size_t word = 0;
+};
+
+Spaced next_spaced(std::string_view text, std::size_t at) {
+  Spaced found;
+  found.space = found.word = find_space(text, at);
+  for (auto next = found.word; next < text.size() && is_space(next_character(text, next));) {
+    found.space = found.word;
+    found.word = next;
+  }
+  return found;
+}
+
 // (?:\s|^)(\w+)\s+((?:\1\s+)+)\1(\s|\W|$), each match beginning with the space before the word.
+// Only of a word that begins like the one behind the next spaces it is worth while to look further.
 void replace_wrep(std::string& text, std::string& spare) {
   spare.clear();
   const std::string_view all = text;
   std::size_t done = 0;
-  for (std::size_t at = 0; at < all.size();) {
-    // `at` stands on the space before a word, or at the very beginning of the text.
-    auto word = at;
-    const bool space = is_space(next_character(all, word));
-    if (!space) word = at;
-    if (!space && at > 0) {
-      at = word + character_length(all[word]);
-      continue;
-    }
-    const auto end = skip_word(all, word);
-    if (end == word) {
-      at = space ? word : word + character_length(all[word]);
-      continue;
-    }
-    const auto run = word_run(all, word, end);
+  Spaced at;
+  if (!all.empty() && starts_with_space(all)) at = next_spaced(all, 0);
+  while (at.word < all.size()) {
+    const auto next = next_spaced(all, at.word);
+    if (next.word >= all.size()) break;
+    const auto end = all[at.word] == all[next.word] ? skip_word(all, at.word) : at.word;
+    const auto run = end == at.word ? WordRun{} : word_run(all, at.word, end);
     if (run.count < 3) {
-      at = end;
+      at = next;
       continue;
     }
     auto behind = run.end;
     if (behind < all.size()) next_character(all, behind);
-    spare += all.substr(done, at - done);
+    spare += all.substr(done, at.space - done);
     spare += " xxwrep ";
     spare += std::to_string(run.count);
     spare += ' ';
-    spare += all.substr(word, end - word);
+    spare += all.substr(at.word, end - at.word);
     spare += ' ';
     spare += all.substr(run.end, behind - run.end);
-    done = at = behind;
+    done = behind;
+    at = next_spaced(all, behind);
   }
   if (done == 0) return;
   spare += all.substr(done);
@@ -220,25 +246,33 @@ void replace_wrep(std::string& text, std::string& spare) {
 }
 
 void spec_add_spaces(std::string& text, std::string& spare) {
-  constexpr std::string_view special = "/#\\";
-  auto at = text.find_first_of(special);
-  if (at == none) return;
+  if (text.find('/') == none && text.find('#') == none && text.find('\\') == none) return;
   spare.clear();
-  for (const char c : text) {
-    const bool spaced = special.find(c) != none;
-    if (spaced) spare += ' ';
-    spare += c;
-    if (spaced) spare += ' ';
+  const std::string_view all = text;
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    if (all[at] != '/' && all[at] != '#' && all[at] != '\\') continue;
+    spare += all.substr(done, at - done);
+    spare += ' ';
+    spare += all[at];
+    spare += ' ';
+    done = at + 1;
   }
+  spare += all.substr(done);
   text.swap(spare);
 }
 
 void rm_useless_spaces(std::string& text) {
-  auto at = text.find("  ");
-  if (at == none) return;
-  auto to = at + 1;
-  for (auto from = at + 2; from < text.size(); ++from)
-    if (text[from] != ' ' || text[to - 1] != ' ') text[to++] = text[from];
+  auto to = scan::find<1>(text, 0, [](const char* p) {
+    return scan::zero((scan::load(p) ^ scan::each(' ')) | (scan::load(p + 1) ^ scan::each(' ')));
+  });
+  bool before = false;
+  for (auto from = to; from < text.size(); ++from) {
+    const bool space = text[from] == ' ';
+    text[to] = text[from];
+    to += !(space && before);
+    before = space;
+  }
   text.resize(to);
 }
 
@@ -274,22 +308,36 @@ struct CapitalRule {
   char no_first, no_last;
 };
 
+/// The first capital of ASCII from `at` on, or the end.
+std::size_t find_capital(std::string_view text, std::size_t at) {
+  at =
+      scan::find<0>(text, at, [](const char* p) { return scan::between(scan::load(p), 'A', 'Z'); });
+  while (at < text.size() && !is_capital(text[at])) ++at;
+  return at;
+}
+
+bool begins_token(std::string_view text, std::size_t at) {
+  return at == 0 || starts_with_space(text.substr(before_character(text, at)));
+}
+
 void mark_capitals(std::string& text, std::string& spare, const CapitalRule& rule) {
   spare.clear();
   const std::string_view all = text;
   std::size_t done = 0;
-  for (std::size_t at = 0; at < all.size();) {
+  for (auto at = find_capital(all, 0); at < all.size(); at = find_capital(all, at)) {
+    if (!begins_token(all, at)) {
+      ++at;
+      continue;
+    }
     const auto end = skip_token(all, at);
     const auto token = all.substr(at, end - at);
-    if (!token.empty() && is_capital(token[0]) &&
-        !any_between(token.substr(1), rule.no_first, rule.no_last)) {
+    if (!any_between(token.substr(1), rule.no_first, rule.no_last)) {
       spare += all.substr(done, at - done);
       if (!is_one_character(token)) spare += rule.mark;
       append_lower(spare, token);
       done = end;
     }
     at = end;
-    if (at < all.size()) next_character(all, at);
   }
   if (done == 0) return;
   spare += all.substr(done);
@@ -297,11 +345,9 @@ void mark_capitals(std::string& text, std::string& spare, const CapitalRule& rul
 }
 
 void lowercase(std::string& text, std::string& spare) {
-  spare.clear();
-  append_lower(spare, text);
-  const auto inner = strip_begin(strip_end(spare));
-  text = "xxbos ";
-  text += inner;
+  spare = "xxbos ";
+  append_lower(spare, strip_begin(strip_end(text)));
+  text.swap(spare);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/text.h"
+#include "text/scan.h"
 
 namespace ddptrain {
 namespace {
@@ -64,18 +66,11 @@ bool is_cased(char32_t c) {
   return among(category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT) || within(c, also_cased);
 }
 
-/// Where the character before `at` begins.
-std::size_t before(std::string_view text, std::size_t at) {
-  do --at;
-  while ((text[at] & 0xC0) == 0x80);
-  return at;
-}
-
 /// Unicode's Final_Sigma: a cased character before the one at first .. last - 1, none behind it.
 bool ends_a_word(std::string_view text, std::size_t first, std::size_t last) {
   bool cased = false;
   while (first > 0) {
-    auto at = first = before(text, first);
+    auto at = first = before_character(text, first);
     const auto c = next_character(text, at);
     if (is_ignorable(c)) continue;
     cased = is_cased(c);
@@ -103,28 +98,18 @@ void append_lower_character(std::string& out, std::string_view text, std::size_t
                      static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
 }
 
-}  // namespace
-
-char32_t next_character(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) {
-    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
-  };
-  const auto first = byte(0);
-  char32_t c = first;
-  std::size_t length = 1;
-  if (first >= 0xF0) {
-    c = (first & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63);
-    length = 4;
-  } else if (first >= 0xE0) {
-    c = (first & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
-    length = 3;
-  } else if (first >= 0x80) {
-    c = (first & 31) << 6 | (byte(1) & 63);
-    length = 2;
+void lower_ascii(char* text, std::size_t size) {
+  std::size_t at = 0;
+  for (; at + sizeof(scan::Eight) <= size; at += sizeof(scan::Eight)) {
+    auto bytes = scan::load(text + at);
+    bytes |= scan::between(bytes, 'A', 'Z') / 4;  // the bit between 'A' and 'a'
+    std::memcpy(text + at, &bytes, sizeof bytes);
   }
-  at += length;
-  return c;
+  for (; at < size; ++at)
+    if (text[at] >= 'A' && text[at] <= 'Z') text[at] = static_cast<char>(text[at] + 'a' - 'A');
 }
+
+}  // namespace
 
 void append_character(std::string& text, char32_t c) {
   std::array<utf8proc_uint8_t, 4> bytes;
@@ -132,8 +117,7 @@ void append_character(std::string& text, char32_t c) {
   text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
 }
 
-bool is_space(char32_t c) {
-  if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f);
+bool is_wide_space(char32_t c) {
   return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||
          c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
@@ -161,12 +145,11 @@ bool is_punctuation(char32_t c) {
 
 void append_lower(std::string& out, std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    auto end = at;
+    auto end = scan::find<0>(text, at, [](const char* p) { return scan::wide(scan::load(p)); });
     while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x80) ++end;
     const auto first = out.size();
     out += text.substr(at, end - at);
-    for (auto i = first; i < out.size(); ++i)
-      out[i] = static_cast<char>(out[i] + (out[i] >= 'A' && out[i] <= 'Z' ? 'a' - 'A' : 0));
+    lower_ascii(out.data() + first, end - at);
     at = end;
     if (at < text.size()) append_lower_character(out, text, at);
   }
@@ -180,7 +163,7 @@ std::string_view strip_begin(std::string_view text, bool (*blank)(char32_t)) {
 
 std::string_view strip_end(std::string_view text, bool (*blank)(char32_t)) {
   while (!text.empty()) {
-    const auto last = before(text, text.size());
+    const auto last = before_character(text, text.size());
     auto at = last;
     if (!blank(next_character(text, at))) break;
     text.remove_suffix(text.size() - last);

@@ -1,7 +1,8 @@
 #include "text/words.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/first_bytes.h"
 
 namespace ddptrain {
 namespace {
@@ -9,17 +10,6 @@ namespace {
 constexpr std::size_t block_bytes = 1 << 16;
 
 constexpr std::uint32_t last_byte = 255;
-
-/// Up to eight bytes as one number.
-std::uint64_t head_of(std::string_view word) {
-  std::uint64_t bytes = 0;
-  if (word.size() >= 8)
-    std::memcpy(&bytes, word.data(), 8);
-  else
-    for (std::size_t i = 0; i < word.size(); ++i)
-      bytes |= std::uint64_t{static_cast<unsigned char>(word[i])} << 8 * i;
-  return bytes;
-}
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t bytes) {
   __extension__ using Wide = unsigned __int128;  // as wyhash does it
@@ -29,18 +19,19 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t bytes) {
 
 }  // namespace
 
-Words::Slot Words::key_of(std::string_view word) {
+inline Words::Slot Words::key_of(std::string_view word) {
   Slot key;
-  key.head = head_of(word);
+  key.head = first_bytes(word);
   const auto length = std::min<std::size_t>(word.size(), last_byte);
   auto hash = mixed(0x9e3779b97f4a7c15U + word.size(), key.head);
-  for (std::size_t at = 8; at < word.size(); at += 8) hash = mixed(hash, head_of(word.substr(at)));
+  for (std::size_t at = 8; at < word.size(); at += 8)
+    hash = mixed(hash, first_bytes(word.substr(at)));
   key.hash = static_cast<std::uint32_t>(hash >> 32 & ~std::uint64_t{last_byte}) |
              static_cast<std::uint32_t>(length);
   return key;
 }
 
-std::size_t Words::slot_of(std::string_view word, const Slot& key) const {
+inline std::size_t Words::slot_of(std::string_view word, const Slot& key) const {
   const auto mask = slots_.size() - 1;
   auto at = key.hash / (last_byte + 1) & mask;
   for (; slots_[at].number != 0; at = (at + 1) & mask) {
@@ -51,10 +42,22 @@ std::size_t Words::slot_of(std::string_view word, const Slot& key) const {
   return at;
 }
 
-std::uint32_t Words::add(std::string_view word) {
-  auto key = key_of(word);
+inline std::uint32_t Words::add(std::string_view word, const Slot& key) {
   auto& slot = slots_[slot_of(word, key)];
   if (slot.number != 0) return slot.number - 1;
+  slot = key;
+  const auto number = slot.number = append(word);
+  if (2 * words_.size() > slots_.size()) grow();
+  return number - 1;
+}
+
+std::uint32_t Words::add(std::string_view word) { return add(word, key_of(word)); }
+
+void Words::add(std::span<const std::string_view> words, std::uint32_t* numbers) {
+  for (const auto word : words) *numbers++ = add(word, key_of(word));
+}
+
+std::uint32_t Words::append(std::string_view word) {
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < word.size()) {
     blocks_.emplace_back();
     blocks_.back().reserve(std::max(block_bytes, word.size()));
@@ -62,10 +65,7 @@ std::uint32_t Words::add(std::string_view word) {
   auto& block = blocks_.back();
   block += word;
   words_.push_back(std::string_view(block).substr(block.size() - word.size()));
-  key.number = static_cast<std::uint32_t>(words_.size());
-  slot = key;
-  if (2 * words_.size() > slots_.size()) grow();
-  return key.number - 1;
+  return static_cast<std::uint32_t>(words_.size());
 }
 
 std::int64_t Words::find(std::string_view word) const {

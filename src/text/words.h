@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ class Words {
   Words& operator=(Words&&) = default;
   /// The word's number, given to it now where it is new.
   std::uint32_t add(std::string_view word);
+  /// The same for many words; `numbers` has room for as many.
+  void add(std::span<const std::string_view> words, std::uint32_t* numbers);
   /// -1 where there is no such word.
   std::int64_t find(std::string_view word) const;
   std::string_view operator[](std::size_t number) const { return words_[number]; }
@@ -32,6 +35,8 @@ class Words {
   };
   static Slot key_of(std::string_view word);
   std::size_t slot_of(std::string_view word, const Slot& key) const;
+  std::uint32_t add(std::string_view word, const Slot& key);
+  std::uint32_t append(std::string_view word);
   void grow();
 
   std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of 2

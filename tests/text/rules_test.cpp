@@ -65,6 +65,33 @@ TEST(Capitals, AreMarkedByWholeTokens) {
   EXPECT_EQ(first("I It's eBay Ébay McD"), "i xxmaj it's eBay Ébay McD");
 }
 
+// Text is looked at eight bytes at a time: a rule must not depend on where its match stands.
+TEST(Rules, WorkAtEveryPlaceOfAText) {
+  for (int before = 1; before < 20; ++before)
+    for (int behind = 0; behind < 20; ++behind) {
+      std::string first, last;
+      for (int i = 0; i < before; ++i) first += i % 2 == 0 ? 'a' : 'b';
+      for (int i = 0; i < behind; ++i) last += i % 2 == 0 ? 'd' : 'e';
+      const auto expect = [&](TextRule rule, const std::string& from, const std::string& to) {
+        EXPECT_EQ(applied(rule, first + from + last), first + to + last);
+      };
+      expect(TextRule::fix_html, "<br />...", "\n …");
+      expect(TextRule::replace_rep, "ccc", " xxrep 3 c ");
+      expect(TextRule::replace_rep, "…ééé", "… xxrep 3 é ");
+      expect(TextRule::replace_rep, "   \xe3\x81\x82\xe3\x81\x83", "   \xe3\x81\x82\xe3\x81\x83");
+      expect(TextRule::replace_wrep, " no no\tno.", " xxwrep 3 no .");
+      expect(TextRule::replace_wrep, " x \u3000it\u3000it  it ", " x  xxwrep 3 it  ");
+      expect(TextRule::spec_add_spaces, "/x#\\", " / x #  \\ ");
+      expect(TextRule::rm_useless_spaces, " x  y    z ", " x y z ");
+      expect(TextRule::replace_all_caps, "ABC DEF\u2003G1 ", "ABC xxup def\u2003xxup g1 ");
+      expect(TextRule::replace_maj, "Abc Def\u2003G \x1fÉa Ab-c ",
+             "Abc xxmaj def\u2003g \x1fÉa xxmaj ab-c ");
+      EXPECT_EQ(lowered(first + "@AZ[`az{ÀI…" + last), first + "@az[`az{ài…" + last);
+      EXPECT_EQ(applied(TextRule::lowercase, " \n" + first + "X" + last + "\u2003 "),
+                "xxbos " + first + "x" + last);
+    }
+}
+
 TEST(Lower, KnowsWhatPythonKnows) {
   EXPECT_EQ(lowered("ÀÉ İ ΑΣ ΑΣΑ Σ Α.Σ. ǅ"), "àé i̇ ας ασα σ α.ς. ǆ");
 }

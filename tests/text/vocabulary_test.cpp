@@ -20,6 +20,16 @@ TEST(Words, KeepTheirNumbersHoweverManyThereAre) {
   EXPECT_EQ(words.size(), 100000);
 }
 
+TEST(Words, AreNumberedTogetherAsOneByOne) {
+  Words words;
+  words.add("known");
+  const std::vector<std::string_view> all{"a", "known", "a", "somewhat longer", "b"};
+  std::array<std::uint32_t, 5> numbers{};
+  words.add(all, numbers.data());
+  EXPECT_EQ(numbers, (std::array<std::uint32_t, 5>{1, 0, 1, 2, 3}));
+  EXPECT_EQ(words.size(), 4);
+}
+
 TEST(Words, TellApartWhatDiffersAnywhere) {
   Words words;
   std::string longest(100000, 'a');
