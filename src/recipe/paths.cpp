@@ -23,8 +23,7 @@ void component(Node& node, const std::string& kind, const Catalogs& catalogs) {
   const auto catalog = catalogs.find(kind);
   const Node* type = node.find("type");
   if (catalog == catalogs.end() || !type) return;
-  if (const auto* entry = catalog->second->find(type->text))
-    fields(node, entry->shape(), catalogs);
+  if (const auto* entry = catalog->second->find(type->text)) fields(node, entry->shape(), catalogs);
 }
 
 }  // namespace

@@ -21,10 +21,10 @@
 #include "optim/ema.h"
 #include "optim/loss_scale.h"
 #include "optim/optimizer.h"
-#include "schedules/schedule.h"
 #include "recipe/data_section.h"
-#include "recipe/recipe.h"
 #include "recipe/period.h"
+#include "recipe/recipe.h"
+#include "schedules/schedule.h"
 #include "train/placement.h"
 
 namespace ddptrain {

@@ -23,6 +23,10 @@ std::int64_t flops_of(const nlohmann::json& recipe, std::int64_t side) {
   return counter.count();
 }
 
+// torch's counter leaves out the CPU's fused attention: in 2 blocks 2 products of 17 tokens by 17
+// for 4 heads of 16 numbers.
+constexpr std::int64_t attention = 2 * 2 * 2 * 17 * 17 * 4 * 16;
+
 TEST(Flops, AreThePeersOfTorchvisionsNetworks) {
   EXPECT_EQ(flops_of({{"type", "resnet18"}, {"num_classes", 1000}}, 64), 297115648);
   EXPECT_EQ(flops_of({{"type", "mobilenet_v2"}, {"num_classes", 1000}}, 64), 51457024);
@@ -35,7 +39,7 @@ TEST(Flops, AreThePeersOfTorchvisionsNetworks) {
                       {"mlp_dim", 128},
                       {"num_classes", 10}},
                      32),
-            2622720);
+            2622720 + attention);
 }
 
 TEST(Flops, OfATransposedConvolutionAreOfEachInput) {
