@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/levels.h"
 #include "cli/verb.h"
 #include "config/catalog.h"
 #include "recipe/batch_plan.h"
@@ -22,6 +23,9 @@ struct Program {
   std::int64_t (*steps_per_epoch)(const Recipe& recipe, const BatchPlan& batch,
                                   std::int64_t samples) = nullptr;
   ModelFacts (*model_facts)(const Recipe& recipe) = nullptr;
+
+  /// The levels of `validate` above `rules`; null without LibTorch.
+  Findings (*check_level)(Loaded& loaded, Level level) = nullptr;
 
   const Verb* find(std::string_view name) const;
   /// The components of a kind; an unknown kind is an Error that says which there are.

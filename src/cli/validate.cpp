@@ -1,4 +1,5 @@
 // `validate RECIPE...`: checks without starting anything; no file but the recipes is touched.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
@@ -21,33 +22,67 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
   }
 }
 
+Level level_of(const Arguments& arguments) {
+  const std::vector<std::string> names{"rules", "data", "model", "step"};
+  const auto name = arguments.value("--level", "rules");
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto near = nearest(name, names);
+  if (found == names.end())
+    throw Error(Exit::recipe, "--level: '" + name + "' is not one of " + join(names, ", ") +
+                                  (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  const auto level = static_cast<Level>(found - names.begin());
+  if (level > Level::rules && !arguments.program->check_level)
+    throw Error(Exit::recipe,
+                "--level " + name + " needs the full program; this one was built without LibTorch");
+  return level;
+}
+
+/// What a level above `rules` says of a recipe without errors.
+Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
+                     const Arguments& arguments) {
+  if (level == Level::rules || has_errors(loaded.problems)) return {};
+  auto findings = arguments.program->check_level(loaded, level);
+  if (arguments.level != log::Level::quiet)
+    for (const auto& report : findings.reports) log::info(file + ": " + report);
+  loaded.problems.insert(loaded.problems.end(), findings.problems.begin(), findings.problems.end());
+  return findings;
+}
+
 int validate(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain validate RECIPE... [key=value...]");
+  const auto level = level_of(arguments);
   Problems all;
+  auto code = Exit::done;
   for (const auto& file : words.files) {
     auto loaded = load_recipe({file}, words.overrides, *arguments.program->catalogs);
     if (arguments.has("--devices") && !has_errors(loaded.problems))
       check_devices(loaded, arguments.value("--devices"), loaded.problems);
+    const auto findings = look_deeper(file, loaded, level, arguments);
+    if (code == Exit::done) code = findings.code;
     if (loaded.problems.empty() && arguments.level != log::Level::quiet)
       std::printf("%s: good\n", file.c_str());
     all.insert(all.end(), loaded.problems.begin(), loaded.problems.end());
   }
   if (!all.empty()) std::fputs(render(all).c_str(), stderr);
-  return static_cast<int>(has_errors(all) ? Exit::recipe : Exit::done);
+  return static_cast<int>(has_errors(all) && code == Exit::done ? Exit::recipe : code);
 }
 
 }  // namespace
 
 Verb validate_verb() {
-  return {.name = "validate",
-          .usage = "RECIPE... [key=value...]",
-          .summary = "check recipes, each by itself, without starting anything",
-          .flags = {{"--devices", "LIST",
-                     "check the batch arithmetic for these numbers of devices: 1,2,4"}},
-          .min_words = 1,
-          .run = validate};
+  return {
+      .name = "validate",
+      .usage = "RECIPE... [key=value...]",
+      .summary = "check recipes, each by itself, without starting anything",
+      .flags = {{"--level", "LEVEL",
+                 "rules (default): the recipe alone; data: what it names can be read; model: one "
+                 "batch on the CPU; step: one step on the devices"},
+                {"--devices", "LIST",
+                 "check the batch arithmetic for these numbers of devices: 1,2,4"}},
+      .min_words = 1,
+      .run = validate};
 }
 
 }  // namespace ddptrain

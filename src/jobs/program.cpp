@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include "jobs/levels.h"
 #include "jobs/plan.h"
 #include "train/catalogs.h"
 #include "train/trial.h"
@@ -20,6 +21,7 @@ const Program& this_program() {
     Program full{&all_catalogs(),
                  {run_verb(), resume_verb(), lr_find_verb(), eval_verb(), predict_verb(),
                   export_verb(), average_verb(), data_verb()}};
+    full.check_level = check_level;
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;
     full.model_facts = planned_model_facts;

@@ -17,6 +17,8 @@ EpochPlan valid_plan(const Training& t) {
   plan.order = longest_first(*t.data, Split::valid);
   plan.micros = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
                                    t.world->rank, t.world->size);
+  if (t.evaluation_batches && plan.micros.size() > *t.evaluation_batches)
+    plan.micros.resize(*t.evaluation_batches);
   set_lengths(plan.micros, lengths_of(*t.data, Split::valid, plan.order));
   return plan;
 }

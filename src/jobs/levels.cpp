@@ -1,0 +1,212 @@
+#include "jobs/levels.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "data/source.h"
+#include "jobs/in_child.h"
+#include "jobs/job.h"
+#include "jobs/start.h"
+#include "train/build.h"
+#include "train/rehearsal.h"
+#include "train/trial.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is gone when this ends.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_((fs::temp_directory_path() / "ddptrain-XXXXXX").string()) {
+    if (!::mkdtemp(path_.data())) throw Error(Exit::data, "cannot make the folder '" + path_ + "'");
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Each shape as "2 x 3 x 32 x 32".
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::vector<std::string> sizes;
+  for (const auto size : shape) sizes.push_back(std::to_string(size));
+  return join(sizes, " x ");
+}
+
+std::string shapes_text(const std::vector<std::vector<std::int64_t>>& shapes) {
+  std::vector<std::string> texts;
+  for (const auto& shape : shapes) texts.push_back(shape_text(shape));
+  return join(texts, " and ");
+}
+
+class Looker {
+ public:
+  Looker(Loaded& loaded, Findings& findings) : loaded_(loaded), findings_(findings) {}
+
+  void data() {
+    section_ = "data";
+    if (!is_provided(loaded_.recipe.data))
+      throw Error(Exit::data,
+                  "data.source: the data are not there; 'ddptrain data get' fetches them");
+    auto recipe = loaded_.recipe;
+    recipe.policy.on_bad_sample = OnBadSample::error;
+    const auto data = build_data(recipe);
+    std::int64_t read = 0;
+    for (const auto split : {Split::train, Split::valid}) read += read_samples(*data, split);
+    const auto classes = data->facts().class_count();
+    report("data: " + plural(data->size(Split::train), "training sample") + ", " +
+           std::to_string(data->size(Split::valid)) + " held out" +
+           (classes > 0 ? ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes")
+                        : "") +
+           "; " + plural(read, "sample") + " read");
+  }
+
+  void model() {
+    section_ = "model";
+    const auto trial = try_model(loaded_.recipe);
+    if (!std::isfinite(trial.loss))
+      throw Error(Exit::non_finite, "the loss of the first samples is not finite");
+    const auto& facts = trial.facts;
+    report("model: " + shapes_text(trial.inputs) + " to " + shape_text(trial.output) +
+           ", targets " + shapes_text(trial.targets) + ", loss " + format_fixed(trial.loss, 4) +
+           "; " + std::to_string(facts.parameters) + " parameters, " +
+           format_bytes(facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
+                        facts.average_bytes) +
+           " of weights, gradients and optimiser, " + format_bytes(facts.activation_bytes) +
+           " of activations a sample");
+  }
+
+  void step() {
+    section_ = "parallel";
+    const ScratchFolder folder;
+    const auto outer = topology_from_environment();
+    auto job = make_job(loaded_.recipe, loaded_.tree, outer);
+    job.folder = folder.path();
+    const auto rank_main = [&](const Topology& topology, const Hooks& hooks) {
+      rehearse(job, topology, hooks);
+      return 0;
+    };
+    const int code = start_ranks(job.recipe, job.placement, outer, rank_main,
+                                 {log::Level::quiet, folder.path()});
+    if (code != 0)
+      throw Error(static_cast<Exit>(code), "the step failed; what a rank said is above");
+    report("step: " + to_text(job.placement.batch) + " on " +
+           (job.placement.cuda ? "CUDA" : "the CPU") +
+           "; one step, one evaluation batch, a checkpoint written and read");
+  }
+
+  /// The error as a problem of the recipe: at the option that its message begins with, else at the
+  /// section that was looked at.
+  void take(const Error& error) {
+    const std::string text = error.what();
+    const auto colon = text.find(": ");
+    const auto path = colon == std::string::npos ? std::string() : text.substr(0, colon);
+    const auto place = path.empty() ? Place{} : place_of(loaded_.tree, path);
+    Problem problem{Severity::error, section_ + "-level", error.place(), "", text};
+    if (place.known())
+      problem = {Severity::error, section_ + "-level", place, path, text.substr(colon + 2)};
+    if (!problem.place.known()) problem.place = place_of(loaded_.tree, section_);
+    if (!problem.place.known()) problem.place = loaded_.tree.place;
+    findings_.problems.push_back(problem);
+    findings_.code = error.code();
+  }
+
+ private:
+  void report(const std::string& line) { findings_.reports.push_back(line); }
+
+  void warn(const std::string& message) {
+    findings_.problems.push_back(
+        {Severity::warning, "data-level", place_of(loaded_.tree, "data"), "data", message});
+  }
+
+  /// The first sample of every class, or where samples have none, the first, one in the middle and
+  /// the last.
+  std::int64_t read_samples(const Dataset& data, Split split) {
+    const auto size = data.size(split);
+    std::map<std::int64_t, std::int64_t> first;
+    for (std::int64_t i = 0; i < size; ++i) first.emplace(data.label(split, i), i);
+    const auto& classes = data.facts().classes;
+    for (std::size_t i = 0; i < classes.size() && !first.contains(-1); ++i)
+      if (!first.contains(static_cast<std::int64_t>(i)))
+        warn("class '" + classes[i] + "' has no " +
+             (split == Split::train ? "training" : "held-out") + " sample");
+    if (first.contains(-1) && size > 0) first = {{0, 0}, {1, size / 2}, {2, size - 1}};
+    for (const auto& [label, index] : first) {
+      auto batch = data.allocate_length(split, 1, data.length(split, index));
+      data.load(split, index, {}, batch, 0);
+    }
+    return static_cast<std::int64_t>(first.size());
+  }
+
+  Loaded& loaded_;
+  Findings& findings_;
+  std::string section_;
+};
+
+using Json = nlohmann::json;
+
+std::string to_text(const Findings& findings) {
+  auto problems = Json::array();
+  for (const auto& p : findings.problems)
+    problems.push_back({static_cast<int>(p.severity), p.rule, p.place.file, p.place.line,
+                        p.place.column, p.place.width, p.path, p.message});
+  return Json{{"problems", problems},
+              {"code", static_cast<int>(findings.code)},
+              {"reports", findings.reports}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Findings findings_from(const std::string& text) {
+  const auto json = Json::parse(text);
+  Findings findings;
+  for (const auto& p : json.at("problems"))
+    findings.problems.push_back(
+        {static_cast<Severity>(p[0].get<int>()), p[1], {p[2], p[3], p[4], p[5]}, p[6], p[7]});
+  findings.code = static_cast<Exit>(json.at("code").get<int>());
+  findings.reports = json.at("reports").get<std::vector<std::string>>();
+  return findings;
+}
+
+/// What `look` finds in a process of its own: it may touch torch, after which no rank could be
+/// forked here.
+Findings look_apart(Loaded& loaded, const std::function<void(Looker&)>& look) {
+  return findings_from(in_child([&] {
+    Findings found;
+    Looker looker(loaded, found);
+    try {
+      look(looker);
+    } catch (const Error& error) {
+      looker.take(error);
+    }
+    return to_text(found);
+  }));
+}
+
+}  // namespace
+
+Findings check_level(Loaded& loaded, Level level) {
+  auto findings = look_apart(loaded, [&](Looker& looker) {
+    looker.data();
+    if (level >= Level::model) looker.model();
+  });
+  if (level < Level::step || findings.code != Exit::done) return findings;
+  auto step = look_apart(loaded, [](Looker& looker) { looker.step(); });
+  step.problems.insert(step.problems.begin(), findings.problems.begin(), findings.problems.end());
+  step.reports.insert(step.reports.begin(), findings.reports.begin(), findings.reports.end());
+  return step;
+}
+
+}  // namespace ddptrain

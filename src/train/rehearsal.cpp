@@ -1,0 +1,30 @@
+#include "train/rehearsal.h"
+
+#include "base/error.h"
+#include "train/build.h"
+#include "train/state.h"
+#include "train/weights.h"
+
+namespace ddptrain {
+
+void rehearse(const Job& job, const Topology& topology, Hooks hooks) {
+  prepare_process(job.recipe, job.placement);
+  auto world = join_world(job.recipe, job.placement, topology);
+  agree(world, "the recipe", job.recipe_text);
+  if (hooks.beat) hooks.beat(0, "building");
+  auto recipe = job.recipe;
+  if (seconds_of(recipe)) recipe.train.duration = steps(1);
+  auto training = build(recipe, job.placement, world);
+  start_from_weights(training);
+  training.length.total = 1;
+  training.evaluation_batches = 1;
+  hooks.checkpoints = job.folder + "/checkpoints";
+  train(training, hooks);
+  if (world.rank != 0) return;
+  std::vector<std::string> notes;
+  const auto saved = newest_checkpoint(hooks.checkpoints, notes);
+  if (!saved) throw Error(Exit::data, "the checkpoint that was written cannot be read");
+  restore(training, load_checkpoint(*saved));
+}
+
+}  // namespace ddptrain

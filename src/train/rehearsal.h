@@ -1,0 +1,12 @@
+// The least of a run that shows that all of it works on these devices.
+#pragma once
+
+#include "train/rank.h"
+
+namespace ddptrain {
+
+/// One optimiser step, one evaluation batch of each rank, and a checkpoint in the job's folder that
+/// is written, read, verified and restored. Errors are thrown.
+void rehearse(const Job& job, const Topology& topology, Hooks hooks);
+
+}  // namespace ddptrain

@@ -1,0 +1,81 @@
+// `validate --level`: what a recipe names is looked at without a run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kRecipe = test::in_source("configs/quickstart.yaml");
+
+Ended validated(const Folder& folder, const std::string& level,
+                 std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"validate", kRecipe, "--level", level, "data.root=" + shapes()};
+  words.insert(words.end(), more.begin(), more.end());
+  return Program(words, folder.path()).wait();
+}
+
+TEST(Level, StepTrainsOnceOnTheDevicesAndLeavesNothingBehind) {
+  const Folder folder;
+  const auto result = validated(folder, "step");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("data: "));
+  EXPECT_THAT(result.err, HasSubstr("model: 2 x 3 x 32 x 32 to 2 x "));
+  EXPECT_THAT(result.err, HasSubstr("global 64 = micro 16 x accumulate 2 x 2 devices on the CPU"));
+  EXPECT_THAT(result.out, HasSubstr(": good"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Level, RulesTouchesNoOtherFile) {
+  const Folder folder;
+  const auto result = validated(folder, "rules", {"data.root=/nowhere"});
+  EXPECT_EQ(result.code, 0) << result.err;
+}
+
+TEST(Level, DataThatAreNotThereAreExitThree) {
+  const Folder folder;
+  const auto result = validated(folder, "data", {"data.root=/nowhere"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_THAT(result.err, HasSubstr("error[data-level]"));
+  EXPECT_THAT(result.err, HasSubstr("/nowhere"));
+}
+
+TEST(Level, DataReadsASampleOfEveryClass) {
+  const Folder folder;
+  std::filesystem::copy(shapes(), folder / "pictures", std::filesystem::copy_options::recursive);
+  std::string first;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "pictures/train"))
+    if (first.empty() || entry.path().string() < first) first = entry.path();
+  std::filesystem::path broken;
+  for (const auto& entry : std::filesystem::directory_iterator(first))
+    if (broken.empty() || entry.path() < broken) broken = entry.path();
+  write(broken, "no picture");
+  const auto result = validated(folder, "data", {"data.root=" + (folder / "pictures")});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_THAT(result.err, HasSubstr(broken.filename().string()));
+}
+
+TEST(Level, ModelSaysWhichShapeDoesNotFit) {
+  const Folder folder;
+  const auto result =
+      validated(folder, "model", {"model={type: mnist_net}", "parallel.sync_bn=false"});
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("error[model-level]"));
+}
+
+TEST(Level, AnUnknownOneIsRefused) {
+  const Folder folder;
+  const auto result = validated(folder, "modle");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("did you mean 'model'?"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
