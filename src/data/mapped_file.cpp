@@ -39,17 +39,17 @@ void MappedFile::inflate() {
   if (!file) throw Error(Exit::data, "cannot read '" + path_ + "'");
   int read = 0;
   do {
-    const auto before = inflated_.size();
+    const auto before = own_.size();
     if (before > most) throw Error(Exit::data, "'" + path_ + "' is larger than 4 GiB unpacked");
-    inflated_.resize(before + piece);
-    read = ::gzread(file.get(), inflated_.data() + before, piece);
-    inflated_.resize(before + static_cast<std::size_t>(std::max(read, 0)));
+    own_.resize(before + piece);
+    read = ::gzread(file.get(), own_.data() + before, piece);
+    own_.resize(before + static_cast<std::size_t>(std::max(read, 0)));
   } while (read > 0);
   int status = Z_OK;
   ::gzerror(file.get(), &status);
   if (read < 0 || status != Z_OK)
     throw Error(Exit::data, "'" + path_ + "' is cut short or damaged (gzip)");
-  if (inflated_.empty()) throw Error(Exit::data, "'" + path_ + "' is empty");
+  if (own_.empty()) throw Error(Exit::data, "'" + path_ + "' is empty");
 }
 
 MappedFile::~MappedFile() {
@@ -60,6 +60,6 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      inflated_(std::move(other.inflated_)) {}
+      own_(std::move(other.own_)) {}
 
 }  // namespace ddptrain

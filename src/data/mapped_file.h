@@ -1,9 +1,11 @@
-// A file in memory: mapped, so that ranks of one node share it, or inflated where it is compressed.
+// A file in memory: mapped, so that ranks of one node share it, inflated where it is compressed, or
+// made.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddptrain {
@@ -13,14 +15,16 @@ class MappedFile {
   /// What begins like gzip is inflated, up to 4 GiB. Throws an Error (Exit::data) that names the
   /// file.
   explicit MappedFile(const std::string& path);
+  /// What would be in a file that nobody else needs.
+  explicit MappedFile(std::vector<std::uint8_t> bytes) : own_(std::move(bytes)) {}
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;
 
   const std::string& path() const { return path_; }
   std::span<const std::uint8_t> bytes() const {
-    return inflated_.empty() ? std::span<const std::uint8_t>{data_, size_}
-                             : std::span<const std::uint8_t>{inflated_};
+    return own_.empty() ? std::span<const std::uint8_t>{data_, size_}
+                        : std::span<const std::uint8_t>{own_};
   }
 
  private:
@@ -29,7 +33,7 @@ class MappedFile {
   std::string path_;
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
-  std::vector<std::uint8_t> inflated_;
+  std::vector<std::uint8_t> own_;
 };
 
 }  // namespace ddptrain

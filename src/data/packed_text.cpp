@@ -1,6 +1,5 @@
 #include "data/packed_text.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,8 +7,6 @@
 #include "base/crc32c.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
 
 namespace ddptrain {
 namespace {
@@ -94,13 +91,6 @@ class Arrays {
   std::string_view bytes_;
 };
 
-void remove_leftovers(const fs::path& path) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored))
-    if (entry.path().filename().string().starts_with(path.filename().string() + ".tmp"))
-      fs::remove(entry.path(), ignored);
-}
-
 }  // namespace
 
 std::string PackedText::encode(const TextPack& pack) {
@@ -126,10 +116,18 @@ std::string PackedText::encode(const TextPack& pack) {
 }
 
 std::optional<PackedText> PackedText::open(const std::string& path) {
+  FileUse use(path);  // first, so that the file stays
   std::error_code unknown;
   if (!fs::exists(path, unknown) || fs::file_size(path, unknown) < prefix_bytes) return {};
-  PackedText text{MappedFile(path)};
+  PackedText text{MappedFile(path), std::move(use)};
   if (!text.read()) return {};
+  return text;
+}
+
+PackedText PackedText::in_memory(const TextPack& pack) {
+  const auto bytes = encode(pack);
+  PackedText text{MappedFile(std::vector<std::uint8_t>(bytes.begin(), bytes.end())), FileUse()};
+  DDP_CHECK(text.read(), "what was encoded reads");
   return text;
 }
 
@@ -169,38 +167,6 @@ std::string PackedText::name(std::size_t split, std::size_t index) const {
   const auto first = static_cast<std::size_t>(index == 0 ? 0 : part.name_ends[index - 1]);
   return std::string(
       part.names.substr(first, static_cast<std::size_t>(part.name_ends[index]) - first));
-}
-
-std::string text_cache_file(const std::string& folder, const std::string& key) {
-  return folder + "/" + key + ".ids";
-}
-
-PackedText cached_text(const std::string& folder, const std::string& key,
-                       const std::function<TextPack()>& make) {
-  const auto path = text_cache_file(folder, key);
-  if (auto found = PackedText::open(path)) return std::move(*found);
-  if (!is_writable(folder))
-    throw Error(Exit::data, "data.cache: cannot write in '" + folder + "'; name another folder");
-  make_folders(folder);
-  const FileLock lock(path + ".lock");
-  if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it
-  remove_leftovers(path);
-  if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is made anew");
-  write_atomically(path, PackedText::encode(make()));
-  auto made = PackedText::open(path);
-  DDP_CHECK(made.has_value(), "what was written reads");
-  return std::move(*made);
-}
-
-std::string default_text_cache() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  auto base = variable("XDG_CACHE_HOME");
-  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
-  if (base.empty()) base = fs::temp_directory_path().string();
-  return base + "/ddptrain/text";
 }
 
 }  // namespace ddptrain

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/file_use.h"
 #include "data/mapped_file.h"
 
 namespace ddptrain {
@@ -34,6 +34,8 @@ class PackedText {
  public:
   /// Nothing where there is no such file, or a damaged one (a checksum says so).
   static std::optional<PackedText> open(const std::string& path);
+  /// As if it had been written and opened.
+  static PackedText in_memory(const TextPack& pack);
   static std::string encode(const TextPack& pack);
 
   const std::vector<std::string>& classes() const { return classes_; }
@@ -58,23 +60,15 @@ class PackedText {
     std::span<const std::int32_t> ids;
     std::string_view names;
   };
-  explicit PackedText(MappedFile file) : file_(std::move(file)) {}
+  PackedText(MappedFile file, FileUse use) : file_(std::move(file)), use_(std::move(use)) {}
   bool read();
 
   MappedFile file_;
+  FileUse use_;
   std::vector<std::string> classes_, tokens_, notes_;
   std::int64_t padding_ = 0;
   std::string digest_;
   std::array<Part, 2> parts_;
 };
-
-std::string text_cache_file(const std::string& folder, const std::string& key);
-/// The file `key` in a folder; made by the first process that wants it while the others wait, and
-/// made anew where it is damaged. Throws an Error (Exit::data) where the folder cannot be written.
-PackedText cached_text(const std::string& folder, const std::string& key,
-                       const std::function<TextPack()>& make);
-
-/// ddptrain/text below $XDG_CACHE_HOME, ~/.cache, or the folder for temporary files.
-std::string default_text_cache();
 
 }  // namespace ddptrain

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "data/numericalize.h"
 #include "data/preview.h"
+#include "data/text_cache.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {
@@ -142,7 +143,10 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
   how.skip_bad = context.skip_bad_samples;
   how.threads = static_cast<int>(std::thread::hardware_concurrency());
   how.fitted = fitted_tokens(context.fitted, *tokenizer);
-  auto text = numbers(source, options, *tokenizer, how);
+  // What somebody wants predicted is hardly wanted twice.
+  auto text = context.unlabelled.empty()
+                  ? numbers(source, options, *tokenizer, how)
+                  : PackedText::in_memory(numericalize(source.open(), *tokenizer, how));
   for (const auto& note : text.notes()) log::warning(note);
   const Json state{{"tokenizer", tokenizer->digest()}, {"vocabulary", text.tokens()}};
   return std::make_unique<TextDataset>(std::move(text), options.padding,

@@ -12,7 +12,8 @@
 namespace ddptrain {
 
 /// Inputs are token numbers [rows, length], targets labels [rows]. Reads the packed file that was
-/// made of the same documents with the same options, or makes it.
+/// made of the same documents with the same options, or makes it; for unlabelled documents there is
+/// none.
 std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
                                            InvalidUtf8 invalid_utf8, const DataContext& context);
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "data/text_data.h"
 #include "support/where.h"
@@ -201,6 +203,10 @@ TEST(TextFolder, GivesAModelItsOwnVocabularyAgain) {
   EXPECT_THAT(complaint(other, again), HasSubstr("data.tokenizer gives other tokens"));
 }
 
+auto files_in(const std::string& folder) {
+  return std::distance(std::filesystem::directory_iterator(folder), {});
+}
+
 TEST(TextFolder, ReadsUnlabelledTextsForAModel) {
   const TemporaryFolder folder;
   write_reviews(folder);
@@ -208,12 +214,14 @@ TEST(TextFolder, ReadsUnlabelledTextsForAModel) {
   DataContext context;
   context.fitted = make_texts(recipe)->state();
   context.unlabelled = folder.write("new/a.txt", "a good film");
+  const auto kept = files_in(folder / "cache");
   auto data = make_texts(recipe, context);
   ASSERT_EQ(data->size(Split::valid), 1);
   EXPECT_EQ(data->sample_name(Split::valid, 0), "a.txt");
   EXPECT_EQ(words_of(*data, Split::valid, 0), (Words{"xxbos", "a", "good", "film"}));
   context.unlabelled = folder / "valid";
   EXPECT_EQ(make_texts(recipe, context)->size(Split::valid), 2);
+  EXPECT_EQ(files_in(folder / "cache"), kept) << "such texts are not kept";
 }
 
 json record_recipe(const TemporaryFolder& folder, const std::string& type,

@@ -1,4 +1,4 @@
-#include "data/packed_text.h"
+#include "data/text_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/numericalize.h"
-#include "support/node.h"
+#include "data/file_use.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -127,67 +126,84 @@ TEST(CachedText, NamesAFolderThatCannotBeWritten) {
   }
 }
 
-/// Documents whose words are drawn from few, with ties of their counts.
-Corpus many_documents(std::size_t count) {
-  Corpus corpus;
-  corpus.classes = {"a"};
-  for (std::size_t i = 0; i < count; ++i)
-    corpus.documents[i % 5 == 0 ? 1 : 0].push_back({std::to_string(i), 0});
-  corpus.read = [](std::size_t split, std::size_t index) {
-    std::string text;
-    for (std::size_t k = 0; k < 5 + index % 7; ++k)
-      text += "w" + std::to_string((index * 31 + k * k + 17 * split) % 97) + " ";
-    return text;
-  };
-  return corpus;
-}
+TEST(CachedText, IsTheSameInMemory) { expect_small_pack(PackedText::in_memory(small_pack())); }
 
-TEST(Numericalize, GivesTheSameBytesForAnyNumberOfThreads) {
-  const auto corpus = many_documents(2000);
-  const auto tokenizer = catalog<Tokenizer>().build(fragment<Tokenizer>("fastai"));
-  NumericalizeOptions options;
-  options.vocabulary.min_freq = 1;
-  const auto one = PackedText::encode(numericalize(corpus, *tokenizer, options));
-  for (const int threads : {2, 3, 8}) {
-    options.threads = threads;
-    EXPECT_EQ(PackedText::encode(numericalize(corpus, *tokenizer, options)), one) << threads;
+/// A folder of packed texts of a thousand bytes each, used so many hours ago.
+struct Cache {
+  TemporaryFolder folder;
+
+  std::string add(char digit, int hours_ago) const {
+    const auto name = std::string(64, digit) + ".ids";
+    const auto path = folder.write(name, std::string(1000, 'x'));
+    folder.write(name + ".lock", "");
+    const auto used = fs::file_time_type::clock::now() - std::chrono::hours(hours_ago);
+    fs::last_write_time(path, used);
+    return path;
   }
+};
+
+TextCacheLimits limits(std::uintmax_t bytes, int unused_hours) {
+  TextCacheLimits limits;
+  limits.bytes = bytes;
+  limits.unused = std::chrono::hours(unused_hours);
+  return limits;
 }
 
-TEST(Numericalize, NamesTheFirstBadDocumentForAnyNumberOfThreads) {
-  auto corpus = many_documents(2000);
-  const auto good = corpus.read;
-  corpus.read = [good](std::size_t split, std::size_t index) {
-    const bool bad = split == 0 && index >= 700 && index % 3 == 0;
-    return bad ? std::string("\xff") : good(split, index);
-  };
-  const auto tokenizer = catalog<Tokenizer>().build(fragment<Tokenizer>("fastai"));
-  const auto name = corpus.documents[0][702].name;
-  for (const int threads : {1, 2, 5}) {
-    NumericalizeOptions options;
-    options.threads = threads;
-    try {
-      numericalize(corpus, *tokenizer, options);
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::StartsWith(name + ": not UTF-8 text"));
-    }
+TEST(PruneTextCache, RemovesWhatNobodyUsedForLong) {
+  const Cache cache;
+  const auto old = cache.add('a', 50), older = cache.add('b', 60), recent = cache.add('c', 40);
+  prune_text_cache(cache.folder.path(), limits(10000, 48));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(old + ".lock"));
+  EXPECT_FALSE(fs::exists(older));
+  EXPECT_TRUE(fs::exists(recent));
+  EXPECT_TRUE(fs::exists(recent + ".lock"));
+}
+
+TEST(PruneTextCache, RemovesTheLongestUnusedWhereThereIsTooMuch) {
+  const Cache cache;
+  const auto first = cache.add('b', 4), second = cache.add('a', 5), third = cache.add('0', 3);
+  prune_text_cache(cache.folder.path(), limits(2000, 48));
+  EXPECT_TRUE(fs::exists(first));
+  EXPECT_FALSE(fs::exists(second));
+  EXPECT_TRUE(fs::exists(third));
+  const auto fresh = cache.add('f', 0);
+  prune_text_cache(cache.folder.path(), limits(0, 48));
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_FALSE(fs::exists(third));
+  EXPECT_TRUE(fs::exists(fresh)) << "another process may be about to read it";
+}
+
+TEST(PruneTextCache, LeavesWhatIsInUseAndWhatIsNotOurs) {
+  const Cache cache;
+  const auto used = cache.add('a', 100), unused = cache.add('b', 90);
+  const auto foreign = cache.folder.write("notes.ids", "mine");
+  const auto back = fs::file_time_type::clock::now() - std::chrono::hours(1000);
+  fs::last_write_time(foreign, back);
+  {
+    const FileUse use(used);
+    fs::last_write_time(used, back);
+    prune_text_cache(cache.folder.path(), limits(0, 48));
+    EXPECT_TRUE(fs::exists(used));
+    EXPECT_FALSE(fs::exists(unused));
   }
+  prune_text_cache(cache.folder.path(), limits(0, 48));
+  EXPECT_FALSE(fs::exists(used));
+  EXPECT_TRUE(fs::exists(foreign));
 }
 
-TEST(Numericalize, CountsWhatItChanged) {
-  auto corpus = many_documents(10);
-  corpus.read = [](std::size_t split, std::size_t index) -> std::string {
-    return split == 0 && index < 3 ? "caf\xe9" : index == 1 ? " \n" : "plain";
-  };
-  const auto tokenizer = catalog<Tokenizer>().build(fragment<Tokenizer>("fastai"));
-  NumericalizeOptions options;
-  options.invalid_utf8 = InvalidUtf8::replace;
-  const auto pack = numericalize(corpus, *tokenizer, options);
-  EXPECT_THAT(pack.notes,
-              testing::ElementsAre("3 documents are not UTF-8 text; U+FFFD stands for bytes that "
-                                   "are not; the first is '1'",
-                                   "1 document is empty; the first is '5'"));
+TEST(PruneTextCache, HappensWhereATextIsMadeAndUseIsKnownByReading) {
+  const Cache cache;
+  const std::string key(64, 'c');
+  const auto path = text_cache_file(cache.folder.path(), key);
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 365);
+  cached_text(cache.folder.path(), key, small_pack);
+  fs::last_write_time(path, old);
+  cached_text(cache.folder.path(), key, small_pack);
+  const auto unread = cache.add('d', 24 * 365);
+  cached_text(cache.folder.path(), std::string(64, 'e'), small_pack);
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_FALSE(fs::exists(unread));
 }
 
 }  // namespace
