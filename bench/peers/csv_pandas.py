@@ -1,6 +1,6 @@
 """A CSV file to one tensor for each column with pandas.read_csv on one thread: best of some passes, import left out.
 
-python bench/peers/csv_pandas.py FILE [--passes 9]
+python bench/peers/csv_pandas.py FILE [--passes 9] [--threads 1]
 Names become codes in order of their first row (pandas.factorize), the cheapest of its ways.
 """
 import argparse
@@ -13,8 +13,11 @@ from measure import report
 parser = argparse.ArgumentParser()
 parser.add_argument("file")
 parser.add_argument("--passes", type=int, default=9)
+parser.add_argument("--threads", type=int, default=1)
 args = parser.parse_args()
 torch.set_num_threads(1)
+if hasattr(pandas.options.mode, "max_threads"):  # pandas 3.1 reads files above 5 MB with several
+    pandas.options.mode.max_threads = args.threads
 
 
 def tensor_of(column):

@@ -9,24 +9,12 @@
 namespace ddptrain {
 namespace {
 
-std::string hexadecimal(char byte) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(byte);
-  return {'0', 'x', digits[value >> 4], digits[value & 15]};
-}
-
-/// Text without its byte order mark; an Error where it is not UTF-8 or holds a NUL.
-std::string_view checked(std::span<const std::uint8_t> bytes, const std::string& path) {
+/// Text without its byte order mark.
+std::string_view text_in(std::span<const std::uint8_t> bytes, const std::string& path) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     fail_in_csv(text, path, {}, "UTF-16 text, as its byte order mark says; save it as UTF-8");
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const auto bad = find_invalid_utf8(text).value_or(text.size());
-  const auto nul = std::min(text.find('\0'), text.size());
-  if (nul < bad) fail_in_csv(text, path, place_of(text, nul), "a NUL byte");
-  if (bad < text.size())
-    fail_in_csv(text, path, place_of(text, bad),
-                "the byte " + hexadecimal(text[bad]) + " is not UTF-8; save the file as UTF-8");
   return text;
 }
 
@@ -44,7 +32,7 @@ void check_header(const std::string& path, const std::vector<std::string>& names
 }  // namespace
 
 Csv::Csv(const std::string& path)
-    : path_(path), file_(path), text_(checked(file_.bytes(), path)), index_(text_, path) {
+    : path_(path), file_(path), text_(text_in(file_.bytes(), path)), index_(text_, path) {
   if (index_.records() == 0) throw Error(Exit::data, path + ": no header");
   for (std::size_t i = 0; i < index_.columns(); ++i) header_.emplace_back(index_.cell(0, i));
   check_header(path, header_);

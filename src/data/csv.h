@@ -33,12 +33,13 @@ class Csv {
   std::string_view cell(std::size_t row, std::size_t column) const {
     return index_.cell(row + 1, column);
   }
-  /// Whether eight bytes before a cell may be read as well: it stands in the file, not at its
-  /// start.
-  bool may_read_before(std::string_view cell) const {
+  CsvCells cells(std::size_t column) const { return {index_, 1, column}; }
+  /// Whether a cell stands in the file, not near its start or end: eight bytes before and from its
+  /// first byte on may be read.
+  bool may_read_around(std::string_view cell) const {
     const auto at = reinterpret_cast<std::uintptr_t>(cell.data()) -
                     reinterpret_cast<std::uintptr_t>(text_.data());
-    return at >= sizeof(std::uint64_t) && at < text_.size();
+    return text_.size() >= 16 && at - 8 <= text_.size() - 16;
   }
   std::string at(std::size_t row, std::size_t column) const {
     return std::string(cell(row, column));

@@ -29,7 +29,7 @@ std::int64_t eight_digits(std::uint64_t text) {
 }
 
 /// One to seven digits where the bytes before them may be read; -1 for anything else.
-std::int64_t short_integer(std::string_view cell) {
+[[gnu::always_inline]] inline std::int64_t short_integer(std::string_view cell) {
   std::uint64_t text = 0;
   std::memcpy(&text, cell.data() + cell.size() - sizeof text, sizeof text);
   const auto others = 8 * (sizeof text - cell.size());
@@ -88,24 +88,41 @@ class Reader {
     return std::find(missing_.begin(), missing_.end(), cell) != missing_.end();
   }
 
-  CellNumber number_in(std::string_view cell) const {
-    if (cell.size() - 1 < 7 && csv_.may_read_before(cell))
-      if (const auto value = short_integer(cell); value >= 0)
-        return {CellNumber::number, static_cast<double>(value)};
-    return cell_number(cell);
+  /// Whether rows are bare cells around which eight bytes may be read.
+  bool are_amid_text(const CsvCells& cells, std::size_t first, std::size_t last) const {
+    return cells.bare() && csv_.may_read_around(cells.bare(first)) &&
+           csv_.may_read_around(cells.bare(last - 1));
   }
 
   /// False where an automatic column turns out to be one of names.
   bool read_numbers(std::size_t first, std::size_t last) {
-    for (std::size_t row = first; row < last; ++row) {
-      const auto cell = csv_.cell(row, column_);
-      auto number = number_in(cell);
-      if ((number.is != CellNumber::number || numeric_missing_) && is_missing(cell))
-        number = {CellNumber::number, std::numeric_limits<double>::quiet_NaN()};
-      if (number.is == CellNumber::other && asked_ == ColumnKind::automatic) return false;
-      if (number.is != CellNumber::number && !postponed(row, number)) fail(row, number);
-      made_.numbers.push_back(number.value);
+    made_.numbers.resize(last);
+    const auto cells = csv_.cells(column_);
+    if (are_amid_text(cells, first, last)) {
+      for (std::size_t row = first; row < last; ++row)
+        if (!read_number(row, cells.bare(row), true)) return false;
+      return true;
     }
+    for (std::size_t row = first; row < last; ++row)
+      if (!read_number(row, cells[row], csv_.may_read_around(cells[row]))) return false;
+    return true;
+  }
+
+  bool read_number(std::size_t row, std::string_view cell, bool amid_text) {
+    if (cell.size() - 1 >= 7 || !amid_text || numeric_missing_) return read_any_number(row, cell);
+    const auto value = short_integer(cell);
+    if (value < 0) return read_any_number(row, cell);
+    made_.numbers[row] = static_cast<double>(value);
+    return true;
+  }
+
+  [[gnu::noinline]] bool read_any_number(std::size_t row, std::string_view cell) {
+    auto number = cell_number(cell);
+    if ((number.is != CellNumber::number || numeric_missing_) && is_missing(cell))
+      number = {CellNumber::number, std::numeric_limits<double>::quiet_NaN()};
+    if (number.is == CellNumber::other && asked_ == ColumnKind::automatic) return false;
+    if (number.is != CellNumber::number && !postponed(row, number)) fail(row, number);
+    made_.numbers[row] = number.value;
     return true;
   }
 
@@ -135,13 +152,24 @@ class Reader {
   }
 
   void read_names(std::size_t first, std::size_t last) {
-    for (std::size_t row = first; row < last; ++row) {
-      const auto cell = csv_.cell(row, column_);
-      const auto fresh = static_cast<std::int32_t>(made_.names.size());
-      const auto code = codes_.find_or_add(cell, fresh);
-      if (code == fresh) made_.names.push_back(cell);
-      made_.codes.push_back(code);
+    made_.codes.resize(last);
+    const auto cells = csv_.cells(column_);
+    if (are_amid_text(cells, first, last)) {
+      for (std::size_t row = first; row < last; ++row)
+        read_name(row, cells.bare(row), NameEnds::amid_text(cells.bare(row)));
+      return;
     }
+    for (std::size_t row = first; row < last; ++row) {
+      const auto cell = cells[row];
+      read_name(row, cell,
+                csv_.may_read_around(cell) ? NameEnds::amid_text(cell) : NameEnds::of(cell));
+    }
+  }
+
+  void read_name(std::size_t row, std::string_view cell, const NameEnds& ends) {
+    const auto fresh = static_cast<std::int32_t>(made_.names.size());
+    made_.codes[row] = codes_.find_or_add(cell, ends, fresh);
+    if (made_.codes[row] == fresh) made_.names.push_back(cell);
   }
 
   static constexpr std::size_t nowhere = ~std::size_t{0};

@@ -8,33 +8,45 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "transforms/clones.h"
 
 namespace ddptrain {
 namespace {
 
 constexpr std::size_t block = 64;
 
-/// One bit for each of 64 bytes: those that may end a cell. Every x86-64, the only machine that the
-/// LibTorch we build with is for, has SSE2.
-std::uint64_t structure(const char* bytes) {
-  const auto comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n');
+/// One bit for each of 64 bytes.
+struct Marks {
+  std::uint64_t ends = 0;   // of cells, outside of quotes: commas and line feeds
+  std::uint64_t lines = 0;  // line feeds
+  std::uint64_t rare = 0;   // quotes, carriage returns, NUL, bytes that are not ASCII
+};
+
+/// Every x86-64, the only machine that the LibTorch we build with is for, has SSE2.
+[[gnu::always_inline]] inline Marks marks_of(const char* bytes) {
+  const auto comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n'), one = _mm_set1_epi8(1);
   const auto quote = _mm_set1_epi8('"'), carriage = _mm_set1_epi8('\r');
-  std::uint64_t found = 0;
+  const auto bits = [](__m128i hits, std::size_t at) {
+    return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(hits))} << at;
+  };
+  Marks marks;
   for (std::size_t at = 0; at < block; at += sizeof(__m128i)) {
     const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at));
-    const auto hits =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(some, comma), _mm_cmpeq_epi8(some, line)),
-                     _mm_or_si128(_mm_cmpeq_epi8(some, quote), _mm_cmpeq_epi8(some, carriage)));
-    found |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(hits))) << at;
+    const auto lines = _mm_cmpeq_epi8(some, line);
+    const auto quotes = _mm_or_si128(_mm_cmpeq_epi8(some, quote), _mm_cmpeq_epi8(some, carriage));
+    marks.ends |= bits(_mm_or_si128(_mm_cmpeq_epi8(some, comma), lines), at);
+    marks.lines |= bits(lines, at);
+    marks.rare |= bits(_mm_or_si128(quotes, _mm_cmplt_epi8(some, one)), at);
   }
-  return found;
+  return marks;
 }
 
-std::uint64_t structure(std::string_view text, std::size_t at) {
-  if (text.size() - at >= block) return structure(text.data() + at);
-  std::array<char, block> last{};
+[[gnu::always_inline]] inline Marks marks_of(std::string_view text, std::size_t at) {
+  if (text.size() - at >= block) return marks_of(text.data() + at);
+  std::array<char, block> last;
+  last.fill(' ');
   std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), last.begin());
-  return structure(last.data());
+  return marks_of(last.data());
 }
 
 std::string without_doubled_quotes(std::string_view quoted) {
@@ -44,6 +56,12 @@ std::string without_doubled_quotes(std::string_view quoted) {
     if (quoted[i] == '"') ++i;
   }
   return text;
+}
+
+std::string hexadecimal(char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  return {'0', 'x', digits[value >> 4], digits[value & 15]};
 }
 
 /// The name of a field, read anew from the header: only for messages.
@@ -87,46 +105,105 @@ void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace&
               path + ":" + std::to_string(place.line) + ": column " + column + ": " + what);
 }
 
+/// An Error where a text is not UTF-8 or holds a NUL: it comes before all others.
+void check_text(std::string_view text, const std::string& path) {
+  const auto bad = find_invalid_utf8(text).value_or(text.size());
+  const auto nul = std::min(text.find('\0'), text.size());
+  if (nul < bad) fail_in_csv(text, path, place_of(text, nul), "a NUL byte");
+  if (bad < text.size())
+    fail_in_csv(text, path, place_of(text, bad),
+                "the byte " + hexadecimal(text[bad]) + " is not UTF-8; save the file as UTF-8");
+}
+
 /// Cuts a text into records and these into cells.
 class CsvCutter {
  public:
   CsvCutter(std::string_view text, const std::string& path, CsvIndex& index)
       : text_(text), path_(path), index_(index) {}
 
-  void cut() {
-    if (text_.empty()) return;
-    make_room();
-    add_start(0);
+  DDPTRAIN_CLONES void cut() {
+    make_room(0);
+    ends_[count_++] = static_cast<std::uint32_t>(-1);
     for (std::size_t at = 0; at < text_.size(); at += block) {
       if (at > begin_ + longest) fail(begin_, "a row of more than 1 GiB");
-      make_room();
-      for (auto found = structure(text_, at); found; found &= found - 1) {
-        const auto here = at + static_cast<std::size_t>(std::countr_zero(found));
-        if (here >= resume_) meet(here);
-      }
+      if (at != 0 && static_cast<std::uint32_t>(at) == 0) index_.turns_.push_back(count_);
+      make_room(at);
+      const auto marks = marks_of(text_, at);
+      if (marks.rare == 0 && resume_ <= at)
+        take(at, marks);
+      else
+        meet(at, marks);
     }
-    make_room();
-    if (begin_ < text_.size()) end_record(text_.size(), text_.size());
-    index_.starts_.resize(count_);
+    if (begin_ < text_.size()) {
+      add_end(text_.size());
+      end_record(text_.size());
+    }
+    index_.ends_.resize(count_);
+    if (strange_) check_text(text_, path_);
   }
 
  private:
-  static constexpr std::size_t longest = CsvIndex::place - 2 * block;
+  static constexpr std::size_t longest = (std::size_t{1} << 30) - 2 * block;
 
-  /// For what a block may bring: a start for each byte, and one more for each line.
-  void make_room() {
-    if (count_ + 2 * block + 2 > index_.starts_.size())
-      index_.starts_.resize(2 * index_.starts_.size() + 4 * block);
-    starts_ = index_.starts_.data();
+  /// For what a block may bring, and one end more. The cells met so far tell how many there are.
+  void make_room(std::size_t at) {
+    constexpr std::size_t step = 4096;
+    auto& ends = index_.ends_;
+    if (count_ + block + 2 <= ends.size()) return;
+    const double share = static_cast<double>(text_.size()) / static_cast<double>(at + block);
+    if (ends.size() + step > ends.capacity())
+      ends.reserve(std::max(ends.size() + ends.size() / 2,
+                            static_cast<std::size_t>(1.1 * share * static_cast<double>(count_))) +
+                   step);
+    ends.resize(ends.size() + step);
+    ends_ = ends.data();
   }
-  void add_start(std::uint32_t start) { starts_[count_++] = start; }
+  void add_end(std::size_t at) { ends_[count_++] = static_cast<std::uint32_t>(at); }
+
+  /// A block of nothing but bare cells.
+  [[gnu::always_inline]] inline void take(std::size_t at, const Marks& marks) {
+    const auto before = count_;
+    for (auto lines = marks.lines; lines; lines &= lines - 1) {
+      count_ = before + static_cast<std::size_t>(std::popcount(marks.ends & (lines ^ (lines - 1))));
+      end_record(at + static_cast<std::size_t>(std::countr_zero(lines)));
+    }
+    count_ = before + static_cast<std::size_t>(std::popcount(marks.ends));
+    auto* to = ends_ + before;
+    for (auto left = marks.ends; left;) {  // eight at once: fewer jumps that cannot be foreseen
+      for (int i = 0; i < 8; ++i, left &= left - 1)
+        to[i] = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(std::countr_zero(left));
+      to += 8;
+    }
+  }
+
+  /// A block of any kind, byte by byte.
+  void meet(std::size_t at, const Marks& marks) {
+    for (auto found = marks.ends | marks.rare; found; found &= found - 1) {
+      const auto here = at + static_cast<std::size_t>(std::countr_zero(found));
+      const auto c = static_cast<unsigned char>(text_[here]);
+      if (c == 0 || c >= 0x80) strange_ = true;
+      if (c == '"' || c == '\r') index_.special_ = true;
+      if (here >= resume_) meet(here);
+    }
+  }
 
   void meet(std::size_t at) {
-    if (text_[at] == ',') return add_start(relative(at + 1));
-    if (text_[at] == '\n') return end_record(at, at + 1);
-    if (text_[at] == '\r') return end_carriage(at);
-    if (relative(at) != starts_[count_ - 1]) fail(at, "a quote inside of an unquoted field");
-    read_quoted(at);
+    switch (text_[at]) {
+      case ',':
+        return add_end(at);
+      case '\n':
+        add_end(at);
+        return end_record(at);
+      case '\r':
+        if (at + 1 < text_.size() && text_[at + 1] != '\n')
+          fail(at,
+               "a carriage return that ends no line; end lines in LF or CR LF, or quote the field");
+        return;
+      case '"':
+        if (static_cast<std::uint32_t>(at) != ends_[count_ - 1] + 1)
+          fail(at, "a quote inside of an unquoted field");
+        return read_quoted(at);
+    }
   }
 
   void read_quoted(std::size_t open) {
@@ -142,58 +219,56 @@ class CsvCutter {
         text_[resume_] != '\r')
       fail(close, "text after the closing quote");
     if (close - begin_ > longest) fail(open, "a row of more than 1 GiB");
-    starts_[count_ - 1] |= CsvIndex::quoted;
     if (!twice) return;
     index_.unquoted_.emplace(open,
                              without_doubled_quotes(text_.substr(open + 1, close - open - 1)));
   }
 
-  void end_carriage(std::size_t at) {
-    if (at + 1 < text_.size() && text_[at + 1] != '\n')
-      fail(at, "a carriage return that ends no line; end lines in LF or CR LF, or quote the field");
-    end_record(at, std::min(at + 2, text_.size()));
-    resume_ = begin_;
-  }
-
-  void end_record(std::size_t end, std::size_t next) {
-    add_start(relative(end + 1));
-    index_.begins_.push_back(begin_);
-    const auto fields = count_ - first_ - 1;
+  /// Of which the last cell has been counted.
+  void end_record(std::size_t end) {
+    const auto fields = count_ - first_;
     if (index_.columns_ == 0) index_.columns_ = fields;
     if (fields != index_.columns_) fail_ragged(end, fields);
-    begin_ = next;
+    begin_ = end + 1;
     first_ = count_;
-    if (next < text_.size()) add_start(0);
   }
 
-  std::uint32_t relative(std::size_t at) const { return static_cast<std::uint32_t>(at - begin_); }
-
   [[noreturn]] void fail_ragged(std::size_t end, std::size_t fields) const {
+    check_text(text_, path_);
     auto place = place_of(text_, begin_);
     place.field = std::min(fields, index_.columns_) + 1;
+    const auto record = text_.substr(begin_, end - begin_);
     fail_in_csv(text_, path_, place,
                 plural(static_cast<std::int64_t>(fields), "field") + " where the header has " +
-                    std::to_string(index_.columns_) + (end == begin_ ? " (an empty line)" : ""));
+                    std::to_string(index_.columns_) +
+                    (record.empty() || record == "\r" ? " (an empty line)" : ""));
   }
 
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
+    check_text(text_, path_);
     fail_in_csv(text_, path_, place_of(text_, at), what);
   }
 
   std::string_view text_;
   const std::string& path_;
   CsvIndex& index_;
-  std::uint32_t* starts_ = nullptr;
-  std::size_t count_ = 0;   // of starts
+  std::uint32_t* ends_ = nullptr;
+  std::size_t count_ = 0;   // of ends
   std::size_t begin_ = 0;   // of the record
-  std::size_t first_ = 0;   // its first start
+  std::size_t first_ = 1;   // its first end
   std::size_t resume_ = 0;  // bytes before it have been met
+  bool strange_ = false;    // bytes were met that may be no text
 };
 
-std::string_view CsvIndex::quoted_cell(std::size_t begin, std::size_t size) const {
-  if (unquoted_.empty()) return text_.substr(begin + 1, size - 2);
-  const auto found = unquoted_.find(begin);
-  return found == unquoted_.end() ? text_.substr(begin + 1, size - 2) : found->second;
+std::size_t CsvIndex::start_of_many(std::size_t number) const {
+  if (number == 0) return 0;
+  const auto turns = std::upper_bound(turns_.begin(), turns_.end(), number) - turns_.begin();
+  return (static_cast<std::size_t>(turns) << 32) + ends_[number] + 1;
+}
+
+std::string_view CsvIndex::quoted_cell(std::string_view cell) const {
+  const auto found = unquoted_.find(static_cast<std::size_t>(cell.data() - text_.data()));
+  return found == unquoted_.end() ? cell.substr(1, cell.size() - 2) : found->second;
 }
 
 CsvIndex::CsvIndex(std::string_view text, const std::string& path) : text_(text) {

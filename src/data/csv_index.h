@@ -17,37 +17,83 @@ struct CsvPlace {
 };
 CsvPlace place_of(std::string_view text, std::size_t at);
 
+class CsvCells;
+
 class CsvIndex {
  public:
   /// `text` must outlive the index. Throws an Error (Exit::data), "PATH:LINE: column 'NAME': ...":
-  /// a quote that does not close (where it opened), a quote or a carriage return within a bare
-  /// field, a record with more or fewer fields than the first, one of more than a gibibyte.
+  /// text that is not UTF-8 or holds a NUL byte; a quote that does not close (where it opened), a
+  /// quote or a carriage return within a bare field, a record with more or fewer fields than the
+  /// first, one of more than a gibibyte.
   CsvIndex(std::string_view text, const std::string& path);
 
-  std::size_t records() const { return begins_.size(); }
+  std::size_t records() const { return columns_ ? (ends_.size() - 1) / columns_ : 0; }
   std::size_t columns() const { return columns_; }
-  std::size_t begin(std::size_t record) const { return begins_[record]; }
+  std::size_t begin(std::size_t record) const { return start(record * columns_); }
 
   /// Without its quotes, doubled ones single.
-  std::string_view cell(std::size_t record, std::size_t column) const {
-    const auto at = record * (columns_ + 1) + column;
-    const auto start = starts_[at], size = (starts_[at + 1] & place) - (start & place) - 1;
-    if (start & quoted) return quoted_cell(begins_[record] + (start & place), size);
-    return {text_.data() + begins_[record] + start, size};
-  }
+  std::string_view cell(std::size_t record, std::size_t column) const;
 
  private:
   friend class CsvCutter;
-  std::string_view quoted_cell(std::size_t begin, std::size_t size) const;
-  // A record has a start for each cell, relative to its own, and one past its end.
-  static constexpr std::uint32_t quoted = 1U << 31, place = (1U << 30) - 1;
+  friend class CsvCells;
+  std::size_t start(std::size_t number) const {
+    return turns_.empty() ? std::uint32_t{ends_[number] + 1} : start_of_many(number);
+  }
+  std::size_t start_of_many(std::size_t number) const;
+  std::string_view quoted_cell(std::string_view cell) const;
 
   std::string_view text_;
   std::size_t columns_ = 0;
-  std::vector<std::uint64_t> begins_;
-  std::vector<std::uint32_t> starts_;
-  std::unordered_map<std::uint64_t, std::string> unquoted_;  // cells with doubled quotes
+  bool special_ = false;  // there are quotes or carriage returns
+  // Of each cell, record after record, the place of the comma or line feed that ends it, modulo
+  // 2^32; before them the one before the text.
+  std::vector<std::uint32_t> ends_;
+  std::vector<std::size_t> turns_;  // how many ends lie before each multiple of 2^32
+  std::unordered_map<std::size_t, std::string> unquoted_;  // by place: cells with doubled quotes
 };
+
+/// The cells of one column from a record on, for a loop that keeps this in registers.
+class CsvCells {
+ public:
+  CsvCells(const CsvIndex& index, std::size_t first, std::size_t column)
+      : index_(index),
+        text_(index.text_.data()),
+        ends_(index.ends_.data()),
+        step_(index.columns_),
+        first_(first * step_ + column),
+        is_last_(column + 1 == step_),
+        many_(!index.turns_.empty()) {}
+
+  /// Whether all cells are as they stand: no quotes, no carriage returns, the text is below 4 GiB.
+  bool bare() const { return !index_.special_ && !many_; }
+  /// Of a column whose cells are bare().
+  std::string_view bare(std::size_t record) const {
+    const auto number = first_ + record * step_;
+    const std::uint32_t before = ends_[number], size = ends_[number + 1] - before - 1;
+    return {text_ + std::uint32_t{before + 1}, size};
+  }
+
+  std::string_view operator[](std::size_t record) const {
+    const auto number = first_ + record * step_;
+    const std::uint32_t before = ends_[number], size = ends_[number + 1] - before - 1;
+    const std::size_t start = many_ ? index_.start_of_many(number) : std::uint32_t{before + 1};
+    std::string_view cell(text_ + start, size);
+    if (is_last_ && cell.ends_with('\r')) cell.remove_suffix(1);
+    return cell.starts_with('"') ? index_.quoted_cell(cell) : cell;
+  }
+
+ private:
+  const CsvIndex& index_;
+  const char* text_;
+  const std::uint32_t* ends_;
+  std::size_t step_, first_;
+  bool is_last_, many_;
+};
+
+inline std::string_view CsvIndex::cell(std::size_t record, std::size_t column) const {
+  return CsvCells(*this, record, column)[0];
+}
 
 /// Throws an Error (Exit::data) about a place of a CSV text: "PATH:LINE: column 'NAME': WHAT".
 [[noreturn]] void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace& place,

@@ -1,60 +1,57 @@
 #include "data/dictionary.h"
 
-#include "base/first_bytes.h"
+#include <algorithm>
 
 namespace ddptrain {
 namespace {
 
-std::uint64_t stir(std::uint64_t value) {
-  value *= 0x9e3779b97f4a7c15U;  // Fibonacci hashing (Knuth, 6.4)
-  return value ^ value >> 32;
-}
-
-std::uint32_t hash_of(std::string_view name, std::uint64_t head) {
-  auto hash = stir(head ^ name.size());
-  for (std::size_t at = 8; at + 8 < name.size(); at += 8)
-    hash = stir(hash ^ load_bytes<std::uint64_t>(name.data() + at));
-  if (name.size() > 8) hash = stir(hash ^ load_bytes<std::uint64_t>(name.data() + name.size() - 8));
-  return static_cast<std::uint32_t>(hash) | 1U;
-}
-
-/// Of two names of one size and with one head.
-bool same_rest(std::string_view a, std::string_view b) {
-  if (a.size() <= 8) return true;
-  for (std::size_t at = 8; at + 8 < a.size(); at += 8)
-    if (load_bytes<std::uint64_t>(a.data() + at) != load_bytes<std::uint64_t>(b.data() + at))
-      return false;
-  return load_bytes<std::uint64_t>(a.data() + a.size() - 8) ==
-         load_bytes<std::uint64_t>(b.data() + b.size() - 8);
+std::uint64_t load(const char* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
 }
 
 }  // namespace
 
-std::int32_t Dictionary::find_or_add(std::string_view name, std::int32_t fresh) {
-  const auto head = first_bytes(name);
-  const auto hash = hash_of(name, head);
-  const auto mask = slots_.size() - 1;
-  for (std::size_t at = hash >> 1;; ++at) {
-    auto& slot = slots_[at & mask];
-    if (slot.hash == hash && slot.head == head && slot.name.size() == name.size() &&
-        same_rest(slot.name, name))
-      return slot.code;
-    if (slot.hash != 0) continue;
-    slot = {name, head, hash, fresh};
-    if (2 * ++size_ > slots_.size()) grow();
-    return fresh;
-  }
+NameEnds NameEnds::of(std::string_view name) {
+  if (name.size() >= sizeof(std::uint64_t))
+    return {load(name.data()), load(name.data() + name.size() - sizeof(std::uint64_t))};
+  NameEnds ends;
+  std::copy(name.begin(), name.end(), reinterpret_cast<char*>(&ends.head));
+  ends.tail = ends.head;
+  return ends;
 }
 
-void Dictionary::grow() {
-  std::vector<Slot> wider(2 * slots_.size());
-  for (const auto& slot : slots_) {
-    if (slot.hash == 0) continue;
-    std::size_t at = slot.hash >> 1;
-    while (wider[at & (wider.size() - 1)].hash != 0) ++at;
-    wider[at & (wider.size() - 1)] = slot;
+std::uint64_t Dictionary::middle_hash(std::string_view name) {
+  std::uint64_t hash = 0;
+  for (std::size_t at = 8; at + 8 < name.size(); at += 8) {
+    hash = (hash ^ load(name.data() + at)) * factor;
+    hash ^= hash >> 32;
   }
-  slots_.swap(wider);
+  return hash * factor;
+}
+
+bool Dictionary::same_middle(std::string_view a, std::string_view b) {
+  return a.substr(8, a.size() - 16) == b.substr(8, b.size() - 16);
+}
+
+std::int32_t Dictionary::add(const Slot& fresh) {
+  if (4 * ++size_ > slots_.size()) {
+    std::vector<Slot> narrow(2 * slots_.size());
+    slots_.swap(narrow);
+    mask_ = slots_.size() - 1;
+    for (const auto& slot : narrow)
+      if (slot.hash != 0) put(slot);
+  }
+  put(fresh);
+  return fresh.code;
+}
+
+/// A name that is not there yet.
+void Dictionary::put(const Slot& slot) {
+  std::size_t at = slot.hash >> 1;
+  while (slots_[at & mask_].hash != 0) ++at;
+  slots_[at & mask_] = slot;
 }
 
 }  // namespace ddptrain

@@ -108,5 +108,40 @@ TEST(CsvColumns, HoldManyNames) {
               "name" + std::to_string(i * i % 2000));
 }
 
+/// Bare tables are read a shorter way than those with a quote somewhere.
+TEST(CsvColumns, AreTheSameInATableWithQuotes) {
+  std::string rows;
+  for (std::int64_t i = 0, number = 1; i < 3000; ++i, number = number * 7 % 1000000007)
+    rows += std::to_string(number % 1000000000 >> i % 30) + ",\n";
+  for (const auto kind : {ColumnKind::numbers, ColumnKind::names}) {
+    const Read bare(rows, kind), quoted(rows + "1,\"\"\n", kind);
+    ASSERT_EQ(bare.csv.rows() + 1, quoted.csv.rows());
+    for (std::size_t row = 0; row < bare.csv.rows(); ++row) {
+      const auto cell = bare.csv.at(row, 0);
+      for (const auto* read : {&bare, &quoted})
+        if (kind == ColumnKind::numbers)
+          ASSERT_EQ(read->column.numbers.at(row), std::stod(cell)) << row;
+        else
+          ASSERT_EQ(read->column.names.at(std::size_t(read->column.codes.at(row))), cell) << row;
+    }
+  }
+}
+
+/// Of every length, alike but for one letter at any place.
+TEST(CsvColumns, TellNamesApartByEveryLetter) {
+  std::string rows;
+  std::vector<std::string> names;
+  for (std::size_t size = 1; size < 40; ++size)
+    for (std::size_t at = 0; at <= size; ++at) {
+      names.emplace_back(size, 'a');
+      if (at < size) names.back()[at] = 'b';
+      rows += names.back() + ",\n";
+    }
+  const Read read(rows + rows, ColumnKind::names);
+  EXPECT_THAT(read.column.names, testing::ElementsAreArray(names));
+  for (std::size_t row = 0; row < 2 * names.size(); ++row)
+    EXPECT_EQ(read.column.codes.at(row), static_cast<std::int32_t>(row % names.size()));
+}
+
 }  // namespace
 }  // namespace ddptrain

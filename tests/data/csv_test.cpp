@@ -130,5 +130,43 @@ TEST(Csv, ReadsCellsWhereverTheyStand) {
     EXPECT_EQ(csv.cell(i / 3, i % 3), expected[i]) << i;
 }
 
+/// A quoted cell longer than a block of the index, CR LF on either side of a block's border, and
+/// more cells than the first rows let expect.
+TEST(Csv, ReadsLongQuotedCellsAndManyRows) {
+  const TemporaryFolder folder;
+  std::string text = "a,b\r\n";
+  std::vector<std::string> expected;
+  for (std::size_t row = 0; row < 300; ++row) {
+    expected.emplace_back(row, '\n');
+    text += "\"" + expected.back() + "\"," + std::to_string(row) + "\r\n";
+  }
+  constexpr std::size_t rows = 30000;
+  for (std::size_t row = 300; row < rows; ++row) text += "," + std::to_string(row % 10) + "\n";
+  const Csv csv(folder.write("a.csv", text));
+  ASSERT_EQ(csv.rows(), rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    ASSERT_EQ(csv.cell(row, 0), row < 300 ? expected[row] : "") << row;
+    ASSERT_EQ(csv.cell(row, 1), std::to_string(row < 300 ? row : row % 10)) << row;
+  }
+}
+
+TEST(Csv, NamesBytesThatAreNoTextBeforeAllElse) {
+  EXPECT_EQ(problem("path,label\na\n" + std::string(200, 'x') + ",\xff\n"),
+            ":3: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(problem("path,label\na,b\"\n" + std::string(200, 'x') + ",\"\xff\"\n"),
+            ":3: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+}
+
+TEST(Csv, EndsRowsInCarriageReturnsOnlyBeforeALineFeedOrTheEnd) {
+  const TemporaryFolder folder;
+  const Csv csv(folder.write("a.csv", "a,b\r\n1,\r\n2,\"x\"\r\n3,y\r"));
+  ASSERT_EQ(csv.rows(), 3);
+  EXPECT_EQ(csv.cell(0, 1), "");
+  EXPECT_EQ(csv.cell(1, 1), "x");
+  EXPECT_EQ(csv.cell(2, 1), "y");
+  EXPECT_EQ(problem("path,label\r\n\r\na,b\r\n"),
+            ":2: column 'label': 1 field where the header has 2 (an empty line)");
+}
+
 }  // namespace
 }  // namespace ddptrain
