@@ -113,7 +113,8 @@ Entry<Callback> reduce_lr_on_plateau_callback() {
       "reduce_lr_on_plateau", "Lowers the rate of a run that has stopped getting better.",
       [](const ReduceLrOnPlateau::Options& options) {
         return std::make_unique<ReduceLrOnPlateau>(options);
-      });
+      },
+      {"changes_rate"});
 }
 
 }  // namespace ddptrain

@@ -45,7 +45,8 @@ Entry<Mix> cutmix_mix() {
   return entry<Mix, Cutmix::Options>(
       "cutmix",
       "Pastes a box of one picture into another; the loss takes the targets of both by area.",
-      [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); });
+      [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); },
+      {"wants_images"});
 }
 
 }  // namespace ddptrain

@@ -71,7 +71,8 @@ Entry<Sampler> length_sorted_sampler() {
   return entry<Sampler, LengthSortedOptions>(
       "length_sorted", "Samples of nearly equal length in each batch, as fastai's SortedDL.",
       [](const LengthSortedOptions& options, const SamplerContext& context)
-          -> std::unique_ptr<Sampler> { return std::make_unique<LengthSorted>(options, context); });
+          -> std::unique_ptr<Sampler> { return std::make_unique<LengthSorted>(options, context); },
+      {"wants_texts"});
 }
 
 }  // namespace ddptrain

@@ -55,7 +55,8 @@ class OneOf final : public Mix {
 Entry<Mix> one_of_mix() {
   return entry<Mix, OneOf::Options>(
       "one_of", "Chooses one of several mixes, such as mixup or cutmix.",
-      [](const OneOf::Options& options) { return std::make_unique<OneOf>(options); });
+      [](const OneOf::Options& options) { return std::make_unique<OneOf>(options); },
+      {"wants_images"});
 }
 
 }  // namespace ddptrain

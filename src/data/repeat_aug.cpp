@@ -61,7 +61,8 @@ Entry<Sampler> repeat_aug_sampler() {
       [](const RepeatAugOptions& options,
          const SamplerContext& context) -> std::unique_ptr<Sampler> {
         return std::make_unique<RepeatAugSampler>(options, context);
-      });
+      },
+      {"repeats"});
 }
 
 }  // namespace ddptrain

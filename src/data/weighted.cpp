@@ -113,7 +113,8 @@ Entry<Sampler> weighted_sampler() {
       [](const WeightedOptions& options,
          const SamplerContext& context) -> std::unique_ptr<Sampler> {
         return std::make_unique<WeightedSampler>(options, context);
-      });
+      },
+      {"wants_weights"});
 }
 
 }  // namespace ddptrain

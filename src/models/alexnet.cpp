@@ -82,7 +82,7 @@ Entry<Model> alexnet_model() {
       [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AlexNet>(options, context);
       },
-      {"body", "dropout"});
+      {"body", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

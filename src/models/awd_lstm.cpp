@@ -176,7 +176,7 @@ Entry<Model> awd_lstm_model() {
       [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AwdLstm>(options, context);
       },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "dropout", "takes_texts"});
 }
 
 }  // namespace ddptrain

@@ -139,7 +139,7 @@ Entry<Model> bag_of_embeddings_model() {
       [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<BagOfEmbeddings>(options, context);
       },
-      {"dropout"});
+      {"dropout", "takes_texts"});
 }
 
 }  // namespace ddptrain

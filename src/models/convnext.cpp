@@ -174,7 +174,7 @@ Entry<Model> convnext_entry(std::string name, std::string doc, const ConvNeXtPla
       std::move(name), std::move(doc),
       [plan](const ConvNeXtOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<ConvNeXt>(plan, options, context); },
-      {"body"});
+      {"body", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -68,7 +68,7 @@ Entry<Model> mlp_model() {
       [](const Mlp::Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<Mlp>(options, context);
       },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -135,7 +135,7 @@ Entry<Model> mobilenet_v3_entry(std::string name, std::string doc, const MobileN
              const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<MobileNetV3>(plan, options, context);
       },
-      {"batch_norm", "body", "dropout"});
+      {"batch_norm", "body", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

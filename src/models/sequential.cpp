@@ -42,7 +42,7 @@ Entry<Model> sequential_model() {
       "sequential", "Layers one after another, as torch.nn.Sequential has them.",
       [](const Sequential::Options& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<Sequential>(options, context); },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -125,7 +125,7 @@ Entry<Model> swin_t_model() {
       [](const SwinOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<SwinT>(options, context);
       },
-      {"dropout"});
+      {"dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -195,7 +195,7 @@ Entry<Model> tabular_model() {
       [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<Tabular>(options, context);
       },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "dropout", "takes_tables"});
 }
 
 }  // namespace ddptrain

@@ -148,7 +148,7 @@ Entry<Model> text_transformer_model() {
       [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<TextTransformer>(options, context);
       },
-      {"dropout"});
+      {"dropout", "takes_texts"});
 }
 
 }  // namespace ddptrain

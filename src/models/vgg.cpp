@@ -91,7 +91,7 @@ at::Tensor Vgg::forward(const at::Tensor& input, const Pass& pass) {
 }  // namespace
 
 Entry<Model> vgg_entry(std::string name, std::string doc, const VggPlan& plan) {
-  std::vector<std::string> traits = {"body", "dropout"};
+  std::vector<std::string> traits = {"body", "dropout", "takes_images"};
   if (plan.batch_norm) traits.emplace_back("batch_norm");
   return entry<Model, ClassifierOptions>(
       std::move(name), std::move(doc),

@@ -176,7 +176,7 @@ Entry<Model> vision_learner_model() {
       [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<VisionLearner>(options, context);
       },
-      {"batch_norm", "dropout"});
+      {"batch_norm", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

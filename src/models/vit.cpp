@@ -22,7 +22,7 @@ Entry<Model> vit_model() {
                                     return make_vision_transformer(options.plan, options.common,
                                                                    context);
                                   },
-                                  {"dropout"});
+                                  {"dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,7 @@ Entry<Model> vit_b_16_model() {
       [](const VisionTransformerOptions& options, const ModelContext& context) {
         return make_vision_transformer({}, options, context);
       },
-      {"dropout"});
+      {"dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -162,7 +162,7 @@ Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan&
       [plan](const XResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<XResNet>(plan, options, context);
       },
-      {"batch_norm", "body", "dropout"});
+      {"batch_norm", "body", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

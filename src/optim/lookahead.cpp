@@ -118,7 +118,7 @@ Entry<Optimizer> lookahead() {
         return make_lookahead(options,
                               catalog<Optimizer>().build(options.inner, std::move(groups)));
       },
-      {"momentum"});
+      {"momentum", "lookahead"});
 }
 
 }  // namespace ddptrain

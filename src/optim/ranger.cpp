@@ -30,7 +30,7 @@ Entry<Optimizer> ranger() {
       [](const RangerOptions& options, std::vector<ParameterGroup> groups) {
         return make_lookahead(options.lookahead, make_radam(options.radam, std::move(groups)));
       },
-      {"momentum"});
+      {"momentum", "lookahead"});
 }
 
 }  // namespace ddptrain

@@ -107,6 +107,34 @@ std::string indexed(const std::string& list, std::size_t index) {
   return list + "[" + std::to_string(index) + "]";
 }
 
+InnerOptimizer inner_optimizer(const Recipe& recipe) {
+  InnerOptimizer found{recipe.optimizer, "optimizer"};
+  for (const auto* inner = recipe.optimizer.node().find("inner"); inner && !inner->is_null();
+       inner = found.choice.node().find("inner")) {
+    const Node node = *inner;  // the choice that holds it is about to change
+    found.choice.choose(node);
+    found.path += ".inner";
+  }
+  return found;
+}
+
+std::optional<double> rate_of(const RuleContext& rule) {
+  const auto optimizer = inner_optimizer(rule.recipe).choice;
+  if (rule.value(optimizer, "lr_batch")) return {};
+  const auto* lr = rule.value(optimizer, "lr");
+  return number_of(lr && lr->is_map() ? lr->find("to") : lr);
+}
+
+std::optional<Duration> whole_run(const Recipe& recipe) {
+  const auto stages = stages_of(recipe);
+  auto whole = stages.front().duration;
+  for (std::size_t i = 1; i < stages.size(); ++i) {
+    if (stages[i].duration.unit != whole.unit) return {};
+    whole.count += stages[i].duration.count;
+  }
+  return whole;
+}
+
 bool is_longer(const Duration& a, const Duration& b) {
   return a.unit == b.unit && a.count > b.count;
 }

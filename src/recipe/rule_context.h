@@ -69,6 +69,20 @@ Choice<T> choice_of(const Node& node) {
 
 std::string indexed(const std::string& list, std::size_t index);  // "callbacks[2]"
 
+/// The optimiser itself where others wrap it (lookahead), and its dotted path.
+struct InnerOptimizer {
+  Choice<Optimizer> choice;
+  std::string path;
+};
+InnerOptimizer inner_optimizer(const Recipe& recipe);
+
+/// The rate of the last layer group as the recipe or the optimiser's default has it; nothing where
+/// it depends on the batch.
+std::optional<double> rate_of(const RuleContext& rule);
+
+/// How long all stages are together, where their units are the same.
+std::optional<Duration> whole_run(const Recipe& recipe);
+
 /// Whether a is longer than b, where their units can be compared.
 bool is_longer(const Duration& a, const Duration& b);
 /// Which part of a run of `run` a duration takes, where units can be compared.

@@ -23,10 +23,15 @@ std::vector<Rule> parallel_rules();
 std::vector<Rule> length_rules();
 std::vector<Rule> schedule_rules();
 std::vector<Rule> stage_rules();
+std::vector<Rule> optimizer_rules();
 std::vector<Rule> average_rules();
 std::vector<Rule> metric_rules();
+std::vector<Rule> callback_rules();
 std::vector<Rule> data_rules();
 std::vector<Rule> mix_rules();
+std::vector<Rule> transform_rules();
+std::vector<Rule> progressive_rules();
+std::vector<Rule> model_rules();
 std::vector<Rule> run_rules();
 
 }  // namespace ddptrain

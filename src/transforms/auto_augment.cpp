@@ -65,7 +65,8 @@ class AutoAugment final : public Transform {
 Entry<Transform> auto_augment() {
   return entry<Transform, AugmentWarp>(
       "auto_augment", "Two operations of the policy that was found on ImageNet (AutoAugment).",
-      [](const AugmentWarp& options) { return std::make_unique<AutoAugment>(options); });
+      [](const AugmentWarp& options) { return std::make_unique<AutoAugment>(options); },
+      {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

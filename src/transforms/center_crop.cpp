@@ -51,7 +51,8 @@ class CenterCrop final : public Transform {
 Entry<Transform> center_crop() {
   return entry<Transform, CenterCrop::Options>(
       "center_crop", "Keeps the middle of the picture.",
-      [](const CenterCrop::Options& options) { return std::make_unique<CenterCrop>(options); });
+      [](const CenterCrop::Options& options) { return std::make_unique<CenterCrop>(options); },
+      {"crops", "gives_size"});
 }
 
 }  // namespace ddptrain

@@ -101,7 +101,8 @@ class ColorJitter final : public Transform {
 Entry<Transform> color_jitter() {
   return entry<Transform, ColorJitter::Options>(
       "color_jitter", "Changes brightness, contrast, saturation and hue at random.",
-      [](const ColorJitter::Options& options) { return std::make_unique<ColorJitter>(options); });
+      [](const ColorJitter::Options& options) { return std::make_unique<ColorJitter>(options); },
+      {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

@@ -168,7 +168,8 @@ Entry<Transform> fastai_augment() {
       "for before normalize.",
       [](const FastaiAugment::Options& options) {
         return std::make_unique<FastaiAugment>(options);
-      });
+      },
+      {"random", "before_normalize", "gives_size"});
 }
 
 }  // namespace ddptrain

@@ -125,7 +125,8 @@ class FastaiResize final : public Transform {
 Entry<Transform> fastai_resize() {
   return entry<Transform, FastaiResize::Options>(
       "fastai_resize", "Crops, pads or squishes the picture to a size, as fastai's Resize.",
-      [](const FastaiResize::Options& options) { return std::make_unique<FastaiResize>(options); });
+      [](const FastaiResize::Options& options) { return std::make_unique<FastaiResize>(options); },
+      {"gives_size"});
 }
 
 }  // namespace ddptrain

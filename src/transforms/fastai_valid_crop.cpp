@@ -55,7 +55,8 @@ Entry<Transform> fastai_valid_crop() {
       "RandomResizedCrop does in validation; random_resized_crop is what it does in training.",
       [](const FastaiValidCrop::Options& options) {
         return std::make_unique<FastaiValidCrop>(options);
-      });
+      },
+      {"gives_size"});
 }
 
 }  // namespace ddptrain

@@ -35,7 +35,8 @@ class Gamma final : public Transform {
 Entry<Transform> gamma_transform() {
   return entry<Transform, Gamma::Options>(
       "gamma", "Raises values to a random power.",
-      [](const Gamma::Options& options) { return std::make_unique<Gamma>(options); });
+      [](const Gamma::Options& options) { return std::make_unique<Gamma>(options); },
+      {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

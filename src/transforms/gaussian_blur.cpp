@@ -43,7 +43,8 @@ class GaussianBlur final : public Transform {
 Entry<Transform> gaussian_blur_transform() {
   return entry<Transform, GaussianBlur::Options>(
       "gaussian_blur", "Blurs by a random amount.",
-      [](const GaussianBlur::Options& options) { return std::make_unique<GaussianBlur>(options); });
+      [](const GaussianBlur::Options& options) { return std::make_unique<GaussianBlur>(options); },
+      {"random"});
 }
 
 }  // namespace ddptrain

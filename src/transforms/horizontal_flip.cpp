@@ -27,7 +27,8 @@ Entry<Transform> horizontal_flip() {
       "horizontal_flip", "Mirrors left and right with probability `p`.",
       [](const HorizontalFlip::Options& options) {
         return std::make_unique<HorizontalFlip>(options);
-      });
+      },
+      {"random"});
 }
 
 }  // namespace ddptrain

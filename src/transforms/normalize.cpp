@@ -79,7 +79,8 @@ void Normalize::apply(Image& image, Stream&) const {
 
 Entry<Transform> normalize() {
   return entry<Transform, NormalizeOptions>(
-      "normalize", "Brings each channel to mean 0 and deviation 1, from pixels in 0 to 1.", build);
+      "normalize", "Brings each channel to mean 0 and deviation 1, from pixels in 0 to 1.", build,
+      {"normalizes"});
 }
 
 }  // namespace ddptrain

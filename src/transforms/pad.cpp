@@ -43,7 +43,7 @@ class Pad final : public Transform {
 Entry<Transform> pad() {
   return entry<Transform, Pad::Options>(
       "pad", "Puts a border around the picture.",
-      [](const Pad::Options& options) { return std::make_unique<Pad>(options); });
+      [](const Pad::Options& options) { return std::make_unique<Pad>(options); }, {"changes_size"});
 }
 
 }  // namespace ddptrain

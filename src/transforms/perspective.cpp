@@ -57,7 +57,8 @@ Entry<Transform> perspective_transform() {
       "perspective", "Looks at the picture from aside at random.",
       [](const RandomPerspective::Options& options) {
         return std::make_unique<RandomPerspective>(options);
-      });
+      },
+      {"random"});
 }
 
 }  // namespace ddptrain

@@ -47,7 +47,8 @@ class RandAugment final : public Transform {
 Entry<Transform> rand_augment() {
   return entry<Transform, RandAugment::Options>(
       "rand_augment", "Random operations of one strength (RandAugment).",
-      [](const RandAugment::Options& options) { return std::make_unique<RandAugment>(options); });
+      [](const RandAugment::Options& options) { return std::make_unique<RandAugment>(options); },
+      {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

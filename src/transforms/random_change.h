@@ -35,10 +35,12 @@ struct ChanceOptions {
 template <class Options>
 Entry<Transform> change_entry(std::string name, std::string doc,
                               typename RandomChange<Options>::Change change) {
-  return entry<Transform, Options>(
-      std::move(name), std::move(doc), [change](const Options& options) {
-        return std::make_unique<RandomChange<Options>>(options, change);
-      });
+  return entry<Transform, Options>(std::move(name), std::move(doc),
+                                   [change](const Options& options) {
+                                     return std::make_unique<RandomChange<Options>>(options,
+                                                                                    change);
+                                   },
+                                   {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

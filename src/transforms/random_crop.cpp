@@ -62,7 +62,8 @@ class RandomCrop final : public Transform {
 Entry<Transform> random_crop() {
   return entry<Transform, RandomCrop::Options>(
       "random_crop", "Cuts out a window of fixed size at a random place.",
-      [](const RandomCrop::Options& options) { return std::make_unique<RandomCrop>(options); });
+      [](const RandomCrop::Options& options) { return std::make_unique<RandomCrop>(options); },
+      {"random", "crops", "gives_size"});
 }
 
 }  // namespace ddptrain

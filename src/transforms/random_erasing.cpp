@@ -102,7 +102,8 @@ Entry<Transform> random_erasing() {
   return entry<Transform, RandomErasing::Options>("random_erasing", "Blots out a random box.",
                                                   [](const RandomErasing::Options& options) {
                                                     return std::make_unique<RandomErasing>(options);
-                                                  });
+                                                  },
+                                                  {"random"});
 }
 
 }  // namespace ddptrain

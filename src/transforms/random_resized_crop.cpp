@@ -110,7 +110,8 @@ Entry<Transform> random_resized_crop() {
       "random_resized_crop", "Resizes a window of random area, aspect and place.",
       [](const RandomResizedCrop::Options& options) {
         return std::make_unique<RandomResizedCrop>(options);
-      });
+      },
+      {"random", "gives_size"});
 }
 
 }  // namespace ddptrain

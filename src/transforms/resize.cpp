@@ -76,7 +76,8 @@ class Resize final : public Transform {
 Entry<Transform> resize() {
   return entry<Transform, Resize::Options>(
       "resize", "Resizes the picture, antialiased.",
-      [](const Resize::Options& options) { return std::make_unique<Resize>(options); });
+      [](const Resize::Options& options) { return std::make_unique<Resize>(options); },
+      {"resizes"});
 }
 
 }  // namespace ddptrain

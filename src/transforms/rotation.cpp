@@ -52,7 +52,8 @@ Entry<Transform> rotation() {
       "rotation", "Turns the picture by a random angle about its centre.",
       [](const RotationTransform::Options& options) {
         return std::make_unique<RotationTransform>(options);
-      });
+      },
+      {"random"});
 }
 
 }  // namespace ddptrain

@@ -45,7 +45,8 @@ Entry<Transform> trivial_augment() {
       "trivial_augment", "One random operation of random strength (TrivialAugment Wide).",
       [](const TrivialAugment::Options& options) {
         return std::make_unique<TrivialAugment>(options);
-      });
+      },
+      {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

@@ -25,7 +25,8 @@ class VerticalFlip final : public Transform {
 Entry<Transform> vertical_flip() {
   return entry<Transform, VerticalFlip::Options>(
       "vertical_flip", "Mirrors top and bottom with probability `p`.",
-      [](const VerticalFlip::Options& options) { return std::make_unique<VerticalFlip>(options); });
+      [](const VerticalFlip::Options& options) { return std::make_unique<VerticalFlip>(options); },
+      {"random"});
 }
 
 }  // namespace ddptrain

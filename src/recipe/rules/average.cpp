@@ -25,6 +25,20 @@ void averaging_counts_steps(const RuleContext& rule) {
     rule.error("train.swa", "a run measured in seconds does not know when to begin");
 }
 
+void averaging_begins(const RuleContext& rule) {
+  const auto& swa = rule.recipe.train.swa;
+  const auto run = whole_run(rule.recipe);
+  if (swa && run && part_of(swa->start, *run).value_or(0) >= 1)
+    rule.error("train.swa.start", "the run of '" + to_text(*run) + "' ends before '" +
+                                      to_text(swa->start) + "': nothing is averaged");
+}
+
+void an_average_remembers(const RuleContext& rule) {
+  const auto& ema = rule.recipe.train.ema;
+  if (ema && ema->decay == 0)
+    rule.warn("train.ema.decay", "an average that keeps nothing is the model itself");
+}
+
 void stages_have_their_rates(const RuleContext& rule) {
   const auto& train = rule.recipe.train;
   if (train.swa && train.swa->lr && (train.fine_tune || !train.stages.empty()))
@@ -50,6 +64,15 @@ std::vector<Rule> average_rules() {
         "How many steps there are in a number of seconds is known when they are over.",
         "train: {swa: {start: 10 min}}", "train: {swa: {start: 75 %}}"},
        averaging_counts_steps},
+      {{"swa-start", "Averaging begins before the run ends.",
+        "Otherwise there is nothing to average.",
+        "train: {duration: 5 epochs, swa: {start: 10 epochs}}",
+        "train: {duration: 5 epochs, swa: {start: 4 epochs}}"},
+       averaging_begins},
+      {{"ema-decay", "A moving average keeps something.",
+        "With 'decay: 0' it is the weights of the last step, the model itself.",
+        "train: {ema: {decay: 0}}", "train: {ema: {decay: 0.99}}"},
+       an_average_remembers},
       {{"swa-lr", "train.swa.lr is for a run without stages.",
         "Each stage has a schedule and a rate of its own.",
         "train: {fine_tune: {epochs: 4}, swa: {lr: 0.01}}",

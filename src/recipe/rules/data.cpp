@@ -1,4 +1,5 @@
 // Where samples come from and in which order.
+#include "base/text.h"
 #include "recipe/rules.h"
 
 namespace ddptrain {
@@ -8,6 +9,39 @@ void source_has_a_digest(const RuleContext& rule) {
   const auto& source = rule.data.source;
   if (source && !source->md5 && !source->sha256)
     rule.error("data.source", "nothing is fetched or unpacked without its md5 or sha256");
+}
+
+void source_is_one_archive(const RuleContext& rule) {
+  const auto& source = rule.data.source;
+  if (source && source->url.has_value() == source->file.has_value())
+    rule.error("data.source", source->url ? "'url' and 'file' are two archives; keep one of them"
+                                          : "which archive? write 'url' or 'file'");
+}
+
+void check_digits(const RuleContext& rule, const std::optional<std::string>& digest,
+                  const std::string& key, std::size_t digits) {
+  if (!digest) return;
+  const bool hex = digest->find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  if (!hex || digest->size() != digits)
+    rule.error("data.source." + key, "'" + *digest + "' is no " + key + ", which has " +
+                                         std::to_string(digits) + " hexadecimal digits");
+}
+
+void digests_are_digests(const RuleContext& rule) {
+  if (!rule.data.source) return;
+  check_digits(rule, rule.data.source->md5, "md5", 32);
+  check_digits(rule, rule.data.source->sha256, "sha256", 64);
+}
+
+void samples_are_held_out_once(const RuleContext& rule) {
+  const auto* valid = rule.recipe.data.node().find("valid");
+  if (!valid || !valid->is_map()) return;
+  std::vector<std::string> ways;
+  for (const std::string way : {"folder", "fraction", "list"})
+    if (const auto* value = valid->find(way); value && !value->is_null())
+      ways.push_back("'" + way + "'");
+  if (ways.size() > 1)
+    rule.error("data.valid", join(ways, " and ") + " both say what is held out; keep one of them");
 }
 
 // Targets of zeros and ones would be taken for probabilities of one class.
@@ -31,6 +65,21 @@ std::vector<Rule> data_rules() {
         "data: {source: {url: \"https://example.org/pictures.tgz\", md5: "
         "e793b78cc4c9e9a4ccc0c1155377a412}}"},
        source_has_a_digest},
+      {{"source", "A source is one archive.",
+        "It is fetched from a url, or unpacked from a file on this machine.",
+        "data: {source: {url: \"https://example.org/a.tgz\", file: a.tgz, md5: "
+        "e793b78cc4c9e9a4ccc0c1155377a412}}",
+        "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
+       source_is_one_archive},
+      {{"digest-digits", "A digest has all its digits.",
+        "No archive can have it, and an hour of fetching would be for nothing.",
+        "data: {source: {file: a.tgz, md5: e793b78c}}",
+        "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
+       digests_are_digests},
+      {{"held-out", "Samples are held out in one way.",
+        "A folder, a fraction and a list would each hold out others.",
+        "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
+       samples_are_held_out_once},
       {{"labels", "Several labels a sample want a loss that takes them.",
         "Zeros and ones for each label would be taken for the probabilities of one class.",
         "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"

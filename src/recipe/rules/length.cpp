@@ -29,12 +29,11 @@ void a_schedule_knows_the_steps(const RuleContext& rule) {
 }
 
 void periods_fit_the_run(const RuleContext& rule) {
-  const auto stages = stages_of(rule.recipe);
-  if (stages.size() > 1) return;
-  const auto run = stages.front().duration;
+  const auto run = whole_run(rule.recipe);
+  if (!run) return;
   const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
-    if (is_longer(every, run) && every != epochs(1))
-      rule.warn(path, "'" + to_text(every) + "' is longer than the run of '" + to_text(run) +
+    if (is_longer(every, *run) && every != epochs(1))
+      rule.warn(path, "'" + to_text(every) + "' is longer than the run of '" + to_text(*run) +
                           "': " + what + " only at its end");
   };
   check(rule.recipe.eval.every, "eval.every", "evaluation comes");

@@ -57,8 +57,10 @@ std::vector<Rule> metric_rules() {
        what_is_expected_is_computed},
       {{"callback-metric", "A callback watches a metric that is computed.",
         "The first evaluation would look for it in vain, an epoch into the run.",
-        "metrics: [accuracy]\ncallbacks: [{type: early_stopping, metric: f1}]",
-        "metrics: [accuracy]\ncallbacks: [{type: early_stopping, metric: accuracy}]"},
+        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\ncallbacks: [{type: early_stopping, "
+        "metric: f1}]",
+        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\ncallbacks: [{type: early_stopping, "
+        "metric: accuracy}]"},
        what_is_watched_is_computed},
   };
 }

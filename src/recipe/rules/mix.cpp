@@ -1,25 +1,32 @@
 // Samples that are mixed, and passes over augmented ones.
 #include "recipe/rules.h"
+#include "recipe/rules/transforms.h"
 
 namespace ddptrain {
 namespace {
 
 // Every pass over samples that are not augmented is the same.
 void passes_differ(const RuleContext& rule) {
-  if (!rule.recipe.eval.tta) return;
-  const auto* transforms = rule.value(rule.recipe.data, "transforms");
-  const auto* train = transforms && transforms->is_map() ? transforms->find("train") : nullptr;
-  if (!train || train->items.empty())
-    rule.error("eval.tta",
-               "test-time augmentation goes through data.transforms.train, and there is none");
+  if (!rule.recipe.eval.tta || is_augmented(rule)) return;
+  const bool none = transforms_of(rule, "train").empty();
+  rule.error("eval.tta",
+             std::string("test-time augmentation goes through data.transforms.train, and ") +
+                 (none ? "there is none" : "nothing in it is random"));
 }
 
 // Samples are mixed with their neighbours in the epoch's order.
 void neighbours_differ(const RuleContext& rule) {
-  if (rule.data.mix && rule.data.sampler.type() == "repeat_aug")
+  if (rule.data.mix && rule.has(rule.data.sampler, "repeats"))
     rule.warn(
         "data.mix",
         "'repeat_aug' draws a sample several times in a row, so that it is mixed with itself");
+}
+
+void repeated_samples_differ(const RuleContext& rule) {
+  if (rule.has(rule.data.sampler, "repeats") && !is_augmented(rule))
+    rule.warn("data.sampler", "'" + rule.data.sampler.type() +
+                                  "' repeats samples, and nothing in data.transforms.train makes "
+                                  "them differ");
 }
 
 }  // namespace
@@ -28,8 +35,8 @@ std::vector<Rule> mix_rules() {
   return {
       {{"tta", "Test-time augmentation wants augmented training samples.",
         "Its passes go through data.transforms.train; without any, all passes are the same.",
-        "data: {transforms: {train: []}}\neval: {tta: 4}",
-        "data: {transforms: {train: [{type: random_resized_crop, size: 64}]}}\neval: {tta: 4}"},
+        "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}\neval: {tta: 4}",
+        "eval: {tta: 4}"},
        passes_differ},
       {{"mix-with-itself", "A sample is mixed with another one.",
         "Samples are mixed with their neighbours, and sampler repeat_aug draws one several times "
@@ -37,6 +44,11 @@ std::vector<Rule> mix_rules() {
         "a row.",
         "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
        neighbours_differ},
+      {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",
+        "Otherwise a batch holds the same pictures several times, and nothing is gained.",
+        "data: {sampler: repeat_aug, transforms: {train: [{type: normalize, preset: imagenet}]}}",
+        "data: {sampler: repeat_aug}"},
+       repeated_samples_differ},
   };
 }
 

@@ -30,6 +30,13 @@ void each_device_is_listed_once(const RuleContext& rule) {
     rule.error("parallel.devices", "a device is listed twice");
 }
 
+void devices_are_counted_once(const RuleContext& rule) {
+  const auto& [count, ids] = rule.recipe.parallel.devices;
+  if (count.value && !ids.empty() && *count.value != static_cast<std::int64_t>(ids.size()))
+    rule.error("parallel.devices.count", std::to_string(*count.value) + " devices, but " +
+                                             std::to_string(ids.size()) + " are listed");
+}
+
 void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
   if (rule.recipe.parallel.sync_bn && model && !model->has("batch_norm"))
@@ -46,6 +53,24 @@ void ddp_options_are_read(const RuleContext& rule) {
   DdpSpec fresh;
   if (rule.recipe.parallel.mode != Mode::ddp && to_yaml(encode(asked)) != to_yaml(encode(fresh)))
     rule.warn("parallel.ddp", "only mode ddp reads these options");
+}
+
+void unused_parameters_are_looked_for(const RuleContext& rule) {
+  const auto& [mode, ddp] = std::pair(rule.recipe.parallel.mode, rule.recipe.parallel.ddp);
+  if (mode == Mode::ddp && ddp.static_graph && ddp.find_unused_parameters)
+    rule.warn("parallel.ddp.find_unused_parameters",
+              "static_graph promises that every step uses the same parameters; what the first "
+              "leaves out is never looked for again");
+}
+
+void time_outs_are_times(const RuleContext& rule) {
+  const auto check = [&](const Duration& timeout, const std::string& key) {
+    if (timeout.unit != Duration::Unit::seconds)
+      rule.error("parallel.timeout." + key,
+                 "'" + to_text(timeout) + "' is no time; write for example '5 min'");
+  };
+  check(rule.recipe.parallel.timeout.start, "start");
+  check(rule.recipe.parallel.timeout.step, "step");
 }
 
 void there_are_ranks_to_restart(const RuleContext& rule) {
@@ -72,6 +97,11 @@ std::vector<Rule> parallel_rules() {
         "parallel: {mode: ddp, device: cuda, devices: [0, 0]}",
         "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
        each_device_is_listed_once},
+      {{"device-count", "A list of devices says how many there are.",
+        "count and ids contradict each other, and only the list would be used.",
+        "parallel: {mode: ddp, device: cuda, devices: {count: 4, ids: [0, 1]}}",
+        "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
+       devices_are_counted_once},
       {{"sync-bn", "sync_bn wants a model with batch norm.",
         "Statistics over all devices are those of batch norm; other norms look at one sample.",
         "model: vit_b_16\nparallel: {mode: ddp, sync_bn: true}",
@@ -86,6 +116,16 @@ std::vector<Rule> parallel_rules() {
         "parallel: {ddp: {static_graph: true}}",
         "parallel: {mode: ddp, ddp: {static_graph: true}}"},
        ddp_options_are_read},
+      {{"static-graph", "static_graph and find_unused_parameters exclude each other.",
+        "With a promise that every step uses the same parameters nothing is left to look for.",
+        "parallel: {mode: ddp, ddp: {static_graph: true, find_unused_parameters: true}}",
+        "parallel: {mode: ddp, ddp: {find_unused_parameters: true}}"},
+       unused_parameters_are_looked_for},
+      {{"timeout", "Time-outs are times.",
+        "Ranks wait for each other by the clock, whatever an epoch or a step takes.",
+        "parallel: {mode: ddp, timeout: {step: 1 epoch}}",
+        "parallel: {mode: ddp, timeout: {step: 10 min}}"},
+       time_outs_are_times},
       {{"restart", "Only mode ddp can start a rank again.",
         "The other modes are one process: when it dies, nobody is left to start it.",
         "policy: {on_rank_failure: restart}",

@@ -16,6 +16,20 @@ void fp16_has_cuda(const RuleContext& rule) {
     rule.warn("train.precision", "fp16 is slow on the CPU; bf16 is made for it");
 }
 
+void the_name_is_a_folder(const RuleContext& rule) {
+  const auto& name = rule.recipe.name;
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+    rule.error("name",
+               "'" + name + "' is no name of a folder; 'output.dir' says where the folder is made");
+}
+
+void a_deterministic_run_is_counted(const RuleContext& rule) {
+  if (rule.recipe.train.deterministic && seconds_of(rule.recipe))
+    rule.warn("train.deterministic",
+              "a run of '" + to_text(rule.recipe.train.duration) +
+                  "' makes as many steps as the machine can; write epochs, steps or samples");
+}
+
 void bad_samples_are_skipped(const RuleContext& rule) {
   const auto& policy = rule.recipe.policy;
   if (policy.on_bad_sample == OnBadSample::error && policy.bad_samples != PolicySpec{}.bad_samples)
@@ -36,6 +50,15 @@ std::vector<Rule> run_rules() {
         "train: {precision: fp16}\nparallel: {device: cpu}",
         "train: {precision: bf16}\nparallel: {device: cpu}"},
        fp16_has_cuda},
+      {{"name", "A run's name is that of a folder.",
+        "Runs are made as output.dir/name/number, and found there again by the name.",
+        "name: shapes/first", "name: first\noutput: {dir: runs/shapes}"},
+       the_name_is_a_folder},
+      {{"deterministic", "A deterministic run has a number of steps.",
+        "How many steps go into ten minutes differs from run to run.",
+        "train: {duration: 10 min, deterministic: true}",
+        "train: {duration: 1000 steps, deterministic: true}"},
+       a_deterministic_run_is_counted},
       {{"bad-samples", "policy.bad_samples is read when bad samples are skipped.",
         "With 'on_bad_sample: error' the first one ends the run.", "policy: {bad_samples: 5 %}",
         "policy: {on_bad_sample: skip, bad_samples: 5 %}"},

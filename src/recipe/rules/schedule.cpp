@@ -1,4 +1,7 @@
 // Schedules against the run, its stages and the optimiser.
+#include <cmath>
+
+#include "base/text.h"
 #include "recipe/rules.h"
 #include "recipe/rules/written_schedules.h"
 
@@ -15,13 +18,91 @@ void warmup_fits_the_run(const RuleContext& rule) {
   }
 }
 
+/// Whether a schedule moves the momentum, and that was asked for.
+struct Cycle {
+  bool there = false;
+  bool asked = false;
+};
+
+Cycle cycle_of(const RuleContext& rule, const ChoiceBase& schedule) {
+  const auto* moms = schedule.node().find("moms");
+  const bool there = rule.has(schedule, "momentum") && !(moms && moms->is_null());
+  return {there, there && rule.is_asked(schedule, "moms")};
+}
+
 void momentum_is_there_to_cycle(const RuleContext& rule) {
-  const auto* optimizer = rule.entry(rule.recipe.optimizer);
-  if (!optimizer || optimizer->has("momentum")) return;
-  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe))
-    if (rule.has(*choice, "momentum"))
-      rule.warn(path,
-                "'" + choice->type() + "' cycles momentum, and '" + optimizer->name + "' has none");
+  const auto [optimizer, where] = inner_optimizer(rule.recipe);
+  if (!rule.entry(optimizer)) return;
+  const bool none = !rule.has(optimizer, "momentum");
+  const bool zero = number_of(rule.value(optimizer, "momentum")) == 0;
+  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+    const auto cycle = cycle_of(rule, *choice);
+    if (cycle.there && none)
+      rule.warn(path, "'" + choice->type() + "' cycles momentum, and '" + optimizer.type() +
+                          "' has none");
+    else if (cycle.asked && zero)
+      rule.warn(path + ".moms", "there is no momentum to cycle: '" + where + ".momentum' is 0");
+  }
+}
+
+void check_reached(const RuleContext& rule, const WrittenSchedule& schedule,
+                   const std::string& path, const Node* value) {
+  const auto at = duration_of(value);
+  if (at && part_of(*at, schedule.run).value_or(0) >= 1)
+    rule.warn(path, "the " + std::string(schedule.whole ? "run" : "stage") + " of '" +
+                        to_text(schedule.run) + "' is over by then: the rate does not change");
+}
+
+void milestones_are_reached(const RuleContext& rule) {
+  for (const auto& schedule : written_schedules(rule.recipe)) {
+    check_reached(rule, schedule, schedule.path + ".every", rule.value(*schedule.choice, "every"));
+    const auto milestones = items_of(rule.value(*schedule.choice, "milestones"));
+    for (std::size_t i = 0; i < milestones.size(); ++i)
+      check_reached(rule, schedule, indexed(schedule.path + ".milestones", i), milestones[i]);
+  }
+}
+
+void the_decay_fits_the_run(const RuleContext& rule) {
+  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+    const auto decay = duration_of(rule.value(*choice, "decay"));
+    const auto stable = duration_of(rule.value(*choice, "stable"));
+    if (!decay) continue;
+    const double before = stable ? part_of(*stable, run).value_or(0) : 0;
+    if (before + part_of(*decay, run).value_or(0) > 1 + 1e-9)
+      rule.warn(path + ".decay", std::string(whole ? "the run" : "the stage") + " of '" +
+                                     to_text(run) + "' ends before the decay does");
+  }
+}
+
+void the_floor_is_below_the_rate(const RuleContext& rule) {
+  const auto lr = rate_of(rule);
+  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+    const auto floor = number_of(rule.value(*choice, "min_lr"));
+    if (whole && floor && lr && *floor > *lr)
+      rule.error(path + ".min_lr", format_number(*floor) + " is above optimizer.lr, " +
+                                       format_number(*lr) + ": the rate would rise");
+  }
+}
+
+double sum_of_shares(const std::vector<const Node*>& parts) {
+  double sum = 0;
+  for (const auto* part : parts) {
+    Share share;
+    std::string why;
+    const auto* value = part->find("share");
+    if (value && parse(*value, share, why)) sum += share.value;
+  }
+  return sum;
+}
+
+void parts_make_the_whole(const RuleContext& rule) {
+  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+    const auto parts = items_of(rule.value(*choice, "parts"));
+    const double sum = sum_of_shares(parts);
+    if (!parts.empty() && std::abs(sum - 1) > 1e-6)
+      rule.error(path + ".parts",
+                 "shares add up to " + format_number(100 * sum) + " %, not to 100 %");
+  }
 }
 
 }  // namespace
@@ -44,12 +125,39 @@ std::vector<Rule> schedule_rules() {
   return {
       {{"warmup", "Warm-up is shorter than the run.",
         "The rate would never reach what the recipe says.",
-        "schedule: {type: cosine, warmup: 10 epochs}", "schedule: {type: cosine, warmup: 1 epoch}"},
+        "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 10 epochs}",
+        "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 1 epoch}"},
        warmup_fits_the_run},
       {{"momentum-cycle", "A schedule that cycles momentum wants an optimiser that has it.",
         "The rate would follow the schedule and the momentum would not.",
         "optimizer: adagrad\nschedule: one_cycle", "optimizer: adam\nschedule: one_cycle"},
        momentum_is_there_to_cycle},
+      {{"milestone", "The rate changes before the run ends.",
+        "What a schedule does after the last step is never seen.",
+        "train: {duration: 5 epochs}\n"
+        "schedule: {type: multi_step, milestones: [3 epochs, 8 epochs]}",
+        "train: {duration: 5 epochs}\n"
+        "schedule: {type: multi_step, milestones: [3 epochs, 4 epochs]}"},
+       milestones_are_reached},
+      {{"decay", "The decay at the end of a schedule fits the run.",
+        "The run would end at a rate that is still high.",
+        "train: {duration: 5 epochs}\n"
+        "schedule: {type: wsd, stable: 4 epochs, decay: 2 epochs}",
+        "train: {duration: 5 epochs}\n"
+        "schedule: {type: wsd, stable: 4 epochs, decay: 1 epoch}"},
+       the_decay_fits_the_run},
+      {{"min-lr", "The floor of a schedule is below its rate.",
+        "A rate that falls to a higher one rises.",
+        "optimizer: {lr: 0.01}\nschedule: {type: cosine, min_lr: 0.1}",
+        "optimizer: {lr: 0.1}\nschedule: {type: cosine, min_lr: 0.01}"},
+       the_floor_is_below_the_rate},
+      {{"parts", "The parts of a combined schedule make up the run.",
+        "With less the run has no rate at its end, with more the last part is cut off.",
+        "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
+        "60 %}]}",
+        "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
+        "70 %}]}"},
+       parts_make_the_whole},
   };
 }
 

@@ -1,4 +1,5 @@
 // Runs in stages, rates of layer groups, and what is frozen.
+#include "base/text.h"
 #include "config/decode.h"
 #include "recipe/rules.h"
 
@@ -25,6 +26,9 @@ void the_run_is_said_once(const RuleContext& rule) {
   if (train.duration != TrainSpec{}.duration)
     rule.warn("train.duration", by + " says how long the run lasts");
   if (train.freeze.freeze_to != 0) rule.warn("train.freeze_to", by + " says what is frozen");
+  if (!train.stages.empty() && (train.freeze.bn_freeze || !train.freeze.train_bn))
+    rule.warn(train.freeze.bn_freeze ? "train.bn_freeze" : "train.train_bn",
+              by + " says what is frozen");
   if (train.fine_tune && rule.recipe.schedule.type() != "constant")
     rule.warn("schedule", by + " has schedules of its own");
   if (train.fine_tune && rule.is_asked(rule.recipe.optimizer, "lr"))
@@ -45,15 +49,48 @@ void a_rate_is_said_once(const RuleContext& rule) {
     if (stages[i].lr) check(*stages[i].lr, indexed("train.stages", i) + ".lr");
 }
 
+/// What is frozen, and where the recipe says it.
+struct WrittenFreeze {
+  std::string path;
+  FreezeSpec freeze;
+};
+
+std::vector<WrittenFreeze> written_freezes(const TrainSpec& train) {
+  if (train.stages.empty()) return {{"train", train.freeze}};
+  std::vector<WrittenFreeze> all;
+  for (std::size_t i = 0; i < train.stages.size(); ++i)
+    all.push_back({indexed("train.stages", i), train.stages[i].freeze});
+  return all;
+}
+
 void frozen_norms_keep_statistics(const RuleContext& rule) {
-  const auto check = [&](const FreezeSpec& freeze, const std::string& path) {
+  for (const auto& [path, freeze] : written_freezes(rule.recipe.train))
     if (freeze.bn_freeze && freeze.train_bn)
       rule.warn(path + ".bn_freeze", "batch norms train here; write 'train_bn: false' as well");
-  };
-  check(rule.recipe.train.freeze, "train");
+}
+
+void something_is_frozen(const RuleContext& rule) {
+  if (rule.recipe.train.fine_tune) return;  // it freezes by itself
+  for (const auto& [path, freeze] : written_freezes(rule.recipe.train))
+    if (!freeze.train_bn && freeze.freeze_to == 0)
+      rule.warn(path + ".train_bn", "nothing is frozen here; freeze_to says what is");
+}
+
+void something_trains(const RuleContext& rule) {
+  const auto groups = items_of(rule.value(rule.recipe.model, "layer_groups")).size();
+  const auto count = static_cast<std::int64_t>(groups);
+  if (count == 0 || rule.recipe.train.fine_tune) return;
+  for (const auto& [path, freeze] : written_freezes(rule.recipe.train))
+    if (freeze.freeze_to >= count || freeze.freeze_to < -count)
+      rule.error(path + ".freeze_to", std::to_string(freeze.freeze_to) +
+                                          ", and model.layer_groups has " +
+                                          plural(count, "layer group"));
+}
+
+void there_is_a_state_to_reset(const RuleContext& rule) {
   const auto& stages = rule.recipe.train.stages;
-  for (std::size_t i = 0; i < stages.size(); ++i)
-    check(stages[i].freeze, indexed("train.stages", i));
+  if (!stages.empty() && stages.front().reset_optimizer)
+    rule.warn("train.stages[0].reset_optimizer", "a run begins with a new optimiser anyway");
 }
 
 }  // namespace
@@ -86,6 +123,20 @@ std::vector<Rule> stage_rules() {
         "train: {freeze_to: -1, bn_freeze: true}",
         "train: {freeze_to: -1, bn_freeze: true, train_bn: false}"},
        frozen_norms_keep_statistics},
+      {{"train-bn", "train_bn says what becomes of the norms of frozen groups.",
+        "Where nothing is frozen every norm trains, whatever it says.", "train: {train_bn: false}",
+        "train: {train_bn: false, freeze_to: -1}"},
+       something_is_frozen},
+      {{"freeze-to", "freeze_to leaves a layer group to train.",
+        "It counts the groups of model.layer_groups from 0, or from the last as -1.",
+        "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 2}",
+        "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 1}"},
+       something_trains},
+      {{"reset-optimizer", "The first stage has no state of the optimiser to reset.",
+        "A run begins with a new one.",
+        "train: {stages: [{duration: 5 epochs, reset_optimizer: true}]}",
+        "train: {stages: [{duration: 5 epochs}]}"},
+       there_is_a_state_to_reset},
   };
 }
 

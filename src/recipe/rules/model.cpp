@@ -1,0 +1,165 @@
+// The model against its weights, the pictures and the classes.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "config/decode.h"
+#include "recipe/model_section.h"
+#include "recipe/rules.h"
+#include "recipe/rules/transforms.h"
+
+namespace ddptrain {
+namespace {
+
+/// A path was made whole, so that an address stands at its end.
+bool is_address(const std::string& file) {
+  return file.find("http:/") != std::string::npos || file.find("https:/") != std::string::npos;
+}
+
+void weights_are_a_file(const RuleContext& rule) {
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  static constexpr std::array<std::string_view, 14> foreign{
+      ".onnx", ".h5",   ".hdf5",    ".keras",  ".pb",  ".tflite", ".npz",
+      ".npy",  ".gguf", ".msgpack", ".engine", ".zip", ".json",   ".yaml"};
+  if (!weights || is_address(weights->file)) return;
+  const auto file = lower(weights->file);
+  for (const auto ending : foreign)
+    if (file.ends_with(ending))
+      rule.error("model.weights",
+                 "weights are read from .safetensors and .pth files, and from "
+                 "folders of runs and checkpoints, not from " +
+                     std::string(ending));
+}
+
+void weights_are_here(const RuleContext& rule) {
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  if (weights && is_address(weights->file))
+    rule.error("model.weights", "nothing is fetched here; download the file and write where it is");
+}
+
+void the_body_can_be_lent(const RuleContext& rule) {
+  const auto* body = rule.value(rule.recipe.model, "body");
+  if (!body || body->is_list()) return;
+  const auto choice = choice_of<Model>(*body);
+  if (rule.entry(choice) && !rule.has(choice, "body"))
+    rule.error("model.body",
+               "'" + choice.type() + "' cannot lend its body; resnet34, xresnet50 and others can");
+}
+
+void the_body_has_no_head(const RuleContext& rule) {
+  const auto* body = rule.recipe.model.node().find("body");
+  if (!body || !body->is_map()) return;
+  const auto choice = choice_of<Model>(*body);
+  for (const std::string key : {"num_classes", "weights", "layer_groups"})
+    if (rule.is_asked(choice, key))
+      rule.error("model.body." + key, "write it as 'model." + key + "', for the body and its head");
+}
+
+void pictures_have_the_models_size(const RuleContext& rule) {
+  const auto side = number_of(rule.value(rule.recipe.model, "image_size"));
+  if (!side) return;
+  for (const std::string split : {"train", "valid"}) {
+    const auto out = size_of(rule, transforms_of(rule, split)).sides;
+    if (out && !(*out == Sides{*side, *side}))
+      rule.error("model.image_size", format_number(*side) + ", and data.transforms." + split +
+                                         " gives " + PictureSize{out, {}}.text());
+  }
+}
+
+/// How many classes the recipe itself says: those that it lists, or the model's outputs.
+struct Classes {
+  std::optional<std::size_t> listed;
+  std::optional<std::size_t> outputs;
+};
+
+Classes classes_of(const RuleContext& rule) {
+  Classes classes;
+  const auto listed = items_of(rule.value(rule.recipe.data, "classes")).size();
+  const auto* labels = rule.value(rule.recipe.data, "labels");
+  if (listed > 0) classes.listed = listed;
+  if (labels && labels->is_map() && !labels->members.empty())
+    classes.listed = labels->members.size();
+  const auto outputs = number_of(rule.value(rule.recipe.model, "num_classes"));
+  if (outputs) classes.outputs = static_cast<std::size_t>(*outputs);
+  return classes;
+}
+
+void each_class_has_an_output(const RuleContext& rule) {
+  const auto [listed, outputs] = classes_of(rule);
+  const bool one_for_two = outputs == 1U && listed == 2U;  // yes or no
+  if (listed && outputs && *outputs < *listed && !one_for_two)
+    rule.error("model.num_classes", std::to_string(*outputs) + ", and the data names " +
+                                        std::to_string(*listed) + " classes; write 'auto'");
+}
+
+void each_class_has_a_weight(const RuleContext& rule) {
+  const auto [listed, outputs] = classes_of(rule);
+  const auto classes = listed ? listed : outputs;
+  for (const std::string key : {"weight", "pos_weight"}) {
+    const auto weights = items_of(rule.value(rule.recipe.loss, key)).size();
+    if (classes && weights > 0 && weights != *classes)
+      rule.error("loss." + key,
+                 std::to_string(weights) + " weights for " + std::to_string(*classes) + " classes");
+  }
+}
+
+void some_classes_are_left_out(const RuleContext& rule) {
+  const auto [listed, outputs] = classes_of(rule);
+  const auto classes = listed ? listed : outputs;
+  const auto& metrics = rule.recipe.metrics;
+  for (std::size_t i = 0; classes && i < metrics.size(); ++i) {
+    const auto k = number_of(rule.value(metrics[i], "k"));
+    if (!k || *k < static_cast<double>(*classes)) continue;
+    rule.warn(indexed("metrics", i), "the " + format_number(*k) + " largest of " +
+                                         std::to_string(*classes) +
+                                         " scores always hold the target");
+  }
+}
+
+}  // namespace
+
+std::vector<Rule> model_rules() {
+  return {
+      {{"weights-file", "Weights are in a .safetensors or .pth file, or in a run's folder.",
+        "Other formats hold other things, such as a graph, and are not read.",
+        "model: {weights: resnet18.onnx}", "model: {weights: resnet18.safetensors}"},
+       weights_are_a_file},
+      {{"weights-here", "Weights are on this machine.",
+        "Nothing is fetched without a digest, and not while training.",
+        "model: {weights: \"https://download.pytorch.org/models/resnet18-f37072fd.pth\"}",
+        "model: {weights: resnet18-f37072fd.pth}"},
+       weights_are_here},
+      {{"body", "A body comes from a model that can lend it.",
+        "What stands before the pooling must be known, and how pretrained files call it.",
+        "model: {type: vision_learner, body: vit_b_16}",
+        "model: {type: vision_learner, body: resnet34}"},
+       the_body_can_be_lent},
+      {{"body-options", "What concerns the whole model is not written under model.body.",
+        "The body comes without its head; classes, weights and layer groups are those of the "
+        "whole.",
+        "model: {type: vision_learner, body: {type: resnet34, weights: resnet34.pth}}",
+        "model: {type: vision_learner, body: resnet34, weights: resnet34.pth}"},
+       the_body_has_no_head},
+      {{"image-size", "Transforms give pictures of the size that the model takes.",
+        "A vision transformer has a position for each patch, and so takes pictures of one size.",
+        "model: {type: vit_b_16, image_size: 224}", "model: {type: vit_b_16, image_size: 64}"},
+       pictures_have_the_models_size},
+      {{"num-classes", "A model has an output for each class.",
+        "The labels of the last classes would be out of range.",
+        "model: {num_classes: 2}\ndata: {classes: [cat, dog, horse]}",
+        "model: {num_classes: auto}\ndata: {classes: [cat, dog, horse]}"},
+       each_class_has_an_output},
+      {{"class-weights", "A loss that weighs classes has a weight for each.",
+        "A class without one would have to be guessed.",
+        "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2]}",
+        "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2, 2]}"},
+       each_class_has_a_weight},
+      {{"top-k", "top_k looks at fewer scores than there are classes.",
+        "Among all scores the target always is: the metric is 1 whatever the model does.",
+        "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 5}]",
+        "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 2}]"},
+       some_classes_are_left_out},
+  };
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,139 @@
+// What is done to pictures: sizes, and what comes before and after normalize.
+#include "recipe/rules/transforms.h"
+
+#include <algorithm>
+
+#include "config/complete.h"
+#include "config/encode.h"
+#include "recipe/rules.h"
+
+namespace ddptrain {
+namespace {
+
+using List = std::vector<Choice<Transform>>;
+
+const std::string kTrain = "data.transforms.train", kValid = "data.transforms.valid";
+
+template <class Claim>
+void for_each_list(const RuleContext& rule, Claim claim) {
+  claim(kTrain, transforms_of(rule, "train"));
+  claim(kValid, transforms_of(rule, "valid"));
+}
+
+void pictures_are_normalized_once(const RuleContext& rule) {
+  for_each_list(rule, [&](const std::string& path, const List& list) {
+    bool before = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool normalizes = rule.has(list[i], "normalizes");
+      if (normalizes && before)
+        rule.error(indexed(path, i), "these pictures are normalised already");
+      before = before || normalizes;
+    }
+  });
+}
+
+/// The last transform that normalises, with its defaults; empty where none does.
+std::string normalization(const RuleContext& rule, const List& list) {
+  std::string text;
+  for (const auto& each : list)
+    if (rule.has(each, "normalizes"))
+      text = to_yaml(complete_component(each.node(), each.kind(), rule.catalogs));
+  return text;
+}
+
+void both_splits_are_normalized_alike(const RuleContext& rule) {
+  const auto train = normalization(rule, transforms_of(rule, "train"));
+  const auto valid = normalization(rule, transforms_of(rule, "valid"));
+  if (train == valid) return;
+  if (train.empty() || valid.empty())
+    rule.warn(train.empty() ? kTrain : kValid,
+              std::string(train.empty() ? "validation" : "training") +
+                  " samples are normalised, and these are not");
+  else
+    rule.warn(kValid, "normalised by other statistics than training samples");
+}
+
+void colours_come_before_normalize(const RuleContext& rule) {
+  for_each_list(rule, [&](const std::string& path, const List& list) {
+    bool normalized = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      normalized = normalized || rule.has(list[i], "normalizes");
+      if (normalized && rule.has(list[i], "before_normalize"))
+        rule.error(indexed(path, i),
+                   "'" + list[i].type() + "' wants colours in 0 to 1; write it before normalize");
+    }
+  });
+}
+
+void turned_pictures_get_one_size(const RuleContext& rule) {
+  for_each_list(rule, [&](const std::string& path, const List& list) {
+    std::optional<std::size_t> grows;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (is_true(rule.value(list[i], "expand"))) grows = i;
+      if (size_given(rule, list[i])) grows.reset();
+    }
+    if (grows)
+      rule.error(indexed(path, *grows) + ".expand",
+                 "pictures grow by their angles, and a batch wants one size; write for example "
+                 "center_crop after it");
+  });
+}
+
+void crops_fit_the_picture(const RuleContext& rule) {
+  for_each_list(rule, [&](const std::string& path, const List& list) {
+    PictureSize size;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const auto wanted = size_given(rule, list[i]);
+      const bool padded =
+          is_true(rule.value(list[i], "pad_if_needed")) || rule.is_asked(list[i], "padding");
+      if (wanted && rule.has(list[i], "crops") && !padded && !size.holds(*wanted))
+        rule.error(indexed(path, i) + ".size", "larger than the pictures that come here, " +
+                                                   size.text() + "; resize them less, or pad them");
+      size = size_after(rule, list[i], size);
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<Rule> transform_rules() {
+  return {
+      {{"normalize-twice", "Pictures are normalised once.",
+        "The second time takes mean and deviation of colours from what are no colours any more.",
+        "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
+        "preset: "
+        "imagenet}]}}",
+        "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
+       pictures_are_normalized_once},
+      {{"normalize-alike", "Both splits are normalised alike.",
+        "The model is scored on pictures that look different from all that it has seen.",
+        "data: {transforms: {valid: [{type: resize, size: [64, 64]}]}}",
+        "data: {transforms: {valid: [{type: resize, size: [64, 64]}, {type: normalize, preset: "
+        "imagenet}]}}"},
+       both_splits_are_normalized_alike},
+      {{"normalize-first", "What changes colours comes before normalize.",
+        "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalised "
+        "picture.",
+        "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
+        "hue: 0.1}]}}",
+        "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
+        "imagenet}]}}"},
+       colours_come_before_normalize},
+      {{"picture-size", "Pictures of a batch have one size.",
+        "A turned picture that grows so that no corner is cut off, grows by its angle.",
+        "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
+        "normalize, preset: imagenet}]}}",
+        "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
+        "center_crop, size: 64}, {type: normalize, preset: imagenet}]}}"},
+       turned_pictures_get_one_size},
+      {{"crop-size", "A crop is not larger than the picture.",
+        "center_crop would add a black border, and random_crop ends the run.",
+        "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, "
+        "{type: normalize, preset: imagenet}]}}",
+        "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, "
+        "{type: normalize, preset: imagenet}]}}"},
+       crops_fit_the_picture},
+  };
+}
+
+}  // namespace ddptrain
