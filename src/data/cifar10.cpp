@@ -57,7 +57,8 @@ Entry<Dataset> cifar10_dataset() {
         return std::make_unique<PixelDataset>(read_cifar10(options.root), Extent{3, 32, 32},
                                               cifar10_classes(), options.pixels.transforms,
                                               context);
-      });
+      },
+      {"gives_images"});
 }
 
 }  // namespace ddptrain

@@ -134,7 +134,7 @@ Entry<Dataset> csv_table_dataset() {
       [](const CsvTableOptions& options, const DataContext& context) {
         return make_table(options.table, context);
       },
-      {"unlabelled"});
+      {"unlabelled", "gives_tables"});
 }
 
 }  // namespace ddptrain

@@ -119,7 +119,8 @@ Entry<Dataset> image_folder_dataset() {
       [](const ImageFolderOptions& options,
          const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
-      });
+      },
+      {"gives_images"});
 }
 
 }  // namespace ddptrain

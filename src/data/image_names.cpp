@@ -141,7 +141,8 @@ Entry<Dataset> image_names_dataset() {
       "image_names", "Pictures whose labels are in their names.",
       [](const ImageNamesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
-      });
+      },
+      {"gives_images"});
 }
 
 }  // namespace ddptrain

@@ -185,7 +185,8 @@ Entry<Dataset> manifest_dataset() {
       "manifest", "Pictures listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(read_manifest(options), options.images, context);
-      });
+      },
+      {"gives_images", "gives_weights"});
 }
 
 }  // namespace ddptrain

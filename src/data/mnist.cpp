@@ -69,7 +69,8 @@ std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataConte
 }  // namespace
 
 Entry<Dataset> mnist_dataset() {
-  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files.", read_mnist);
+  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files.", read_mnist,
+                                      {"gives_images"});
 }
 
 }  // namespace ddptrain

@@ -40,7 +40,8 @@ Entry<Dataset> pictures_dataset() {
       "pictures", "Every picture below a folder, labels unknown; what predict reads.",
       [](const PicturesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
-      });
+      },
+      {"gives_images"});
 }
 
 }  // namespace ddptrain

@@ -33,7 +33,8 @@ Entry<Metric> accuracy_metric() {
       "accuracy", "Share of rows (or pixels) whose largest score is the target's.",
       [](const Accuracy::Options& options, const MetricContext&) {
         return std::make_unique<Accuracy>(options);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

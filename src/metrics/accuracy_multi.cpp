@@ -26,7 +26,8 @@ Entry<Metric> accuracy_multi_metric() {
                                      "Share of labels that are right, over several labels at once.",
                                      [](const LabelOptions& options, const MetricContext&) {
                                        return std::make_unique<AccuracyMulti>(options);
-                                     });
+                                     },
+                                     {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -9,7 +9,8 @@ Entry<Metric> average_precision_binary_metric() {
       "average_precision_binary", "Average precision of class 1, of two.",
       [](const NoOptions&, const MetricContext&) {
         return make_binary_ranking("average_precision_binary", average_precision);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

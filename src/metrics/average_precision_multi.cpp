@@ -9,7 +9,8 @@ Entry<Metric> average_precision_multi_metric() {
       "average_precision_multi", "Average precision of each label, averaged.",
       [](const LabelRankingOptions& options, const MetricContext&) {
         return make_label_ranking("average_precision_multi", options, average_precision);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -22,7 +22,8 @@ Entry<Metric> balanced_accuracy_metric() {
   return entry<Metric, NoOptions>("balanced_accuracy", "The mean recall of the classes that occur.",
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_pair_metric("balanced_accuracy", value);
-                                  });
+                                  },
+                                  {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

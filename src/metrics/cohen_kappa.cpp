@@ -68,7 +68,8 @@ Entry<Metric> cohen_kappa_metric() {
       "cohen_kappa", "Cohen's kappa: agreement of predicted and true classes beyond chance.",
       [](const CohenKappa::Options& options, const MetricContext&) {
         return std::make_unique<CohenKappa>(options);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -15,7 +15,8 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> dice_metric() {
   return entry<Metric, NoOptions>(
       "dice", "Twice the hits over predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", value); });
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", value); },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -15,7 +15,8 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> dice_multi_metric() {
   return entry<Metric, NoOptions>(
       "dice_multi", "The mean over classes of twice the hits over predicted and true units.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice_multi", value); });
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice_multi", value); },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

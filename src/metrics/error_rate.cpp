@@ -33,7 +33,8 @@ Entry<Metric> error_rate_metric() {
       "error_rate", "Share of rows (or pixels) whose largest score is not the target's.",
       [](const ErrorRate::Options& options, const MetricContext&) {
         return std::make_unique<ErrorRate>(options);
-      });
+      },
+      {"smaller_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

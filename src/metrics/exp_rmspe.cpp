@@ -14,7 +14,8 @@ Entry<Metric> exp_rmspe_metric() {
                                                 return p.sub(y).exp().neg().add(1).square();
                                               },
                                               [](double mean) { return std::sqrt(mean); }});
-      });
+      },
+      {"smaller_is_better"});
 }
 
 }  // namespace ddptrain

@@ -15,7 +15,8 @@ Entry<Metric> explained_variance_metric() {
       "The share of the variance that predictions explain, whatever their mean error.",
       [](const NoOptions&, const MetricContext&) {
         return make_moment_metric("explained_variance", {residual, value});
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

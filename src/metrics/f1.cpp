@@ -11,7 +11,8 @@ Entry<Metric> f1_metric() {
         return make_class_score("f1", options, context, [](const ClassCounts& c) {
           return share(2 * c.hits, c.predicted + c.actual);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

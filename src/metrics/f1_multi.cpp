@@ -11,7 +11,8 @@ Entry<Metric> f1_multi_metric() {
         return make_label_score("f1_multi", options, [](const ClassCounts& c) {
           return share(2 * c.hits, c.predicted + c.actual);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -28,7 +28,8 @@ Entry<Metric> fbeta_metric() {
         return make_class_score("fbeta", options.score, context, [square](const ClassCounts& c) {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

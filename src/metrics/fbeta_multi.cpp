@@ -30,7 +30,8 @@ Entry<Metric> fbeta_multi_metric() {
         return make_label_score("fbeta_multi", options.score, [square](const ClassCounts& c) {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

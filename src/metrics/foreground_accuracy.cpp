@@ -39,7 +39,8 @@ Entry<Metric> foreground_accuracy_metric() {
       "foreground_accuracy", "Accuracy over the units that are not background.",
       [](const ForegroundAccuracy::Options& options, const MetricContext&) {
         return std::make_unique<ForegroundAccuracy>(options);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -21,7 +21,8 @@ Entry<Metric> hamming_loss_metric() {
   return entry<Metric, NoOptions>("hamming_loss", "Share of units taken for a wrong class.",
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_pair_metric("hamming_loss", value);
-                                  });
+                                  },
+                                  {"smaller_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -28,7 +28,8 @@ Entry<Metric> hamming_loss_multi_metric() {
                                      "Share of labels that are wrong, over several labels at once.",
                                      [](const LabelOptions& options, const MetricContext&) {
                                        return std::make_unique<HammingLossMulti>(options);
-                                     });
+                                     },
+                                     {"smaller_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -11,7 +11,8 @@ Entry<Metric> jaccard_metric() {
         return make_class_score("jaccard", options, context, [](const ClassCounts& c) {
           return share(c.hits, c.predicted + c.actual - c.hits);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

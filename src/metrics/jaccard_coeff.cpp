@@ -17,7 +17,8 @@ Entry<Metric> jaccard_coeff_metric() {
       "jaccard_coeff", "Hits over the union of predicted and true units of class 1, of two.",
       [](const NoOptions&, const MetricContext&) {
         return make_pair_metric("jaccard_coeff", value);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -20,7 +20,8 @@ Entry<Metric> jaccard_coeff_multi_metric() {
       "The mean over classes of hits over the union of predicted and true units (mean IoU).",
       [](const NoOptions&, const MetricContext&) {
         return make_pair_metric("jaccard_coeff_multi", value);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -12,7 +12,8 @@ Entry<Metric> jaccard_multi_metric() {
         return make_label_score("jaccard_multi", options, [](const ClassCounts& c) {
           return share(c.hits, c.predicted + c.actual - c.hits);
         });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

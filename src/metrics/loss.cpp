@@ -19,7 +19,8 @@ class MeanLoss final : public Metric {
 Entry<Metric> loss_metric() {
   return entry<Metric, NoOptions>(
       "loss", "The mean of the loss over everything that counts.",
-      [](const NoOptions&, const MetricContext&) { return std::make_unique<MeanLoss>(); });
+      [](const NoOptions&, const MetricContext&) { return std::make_unique<MeanLoss>(); },
+      {"smaller_is_better"});
 }
 
 }  // namespace ddptrain

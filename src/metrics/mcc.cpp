@@ -28,7 +28,8 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> mcc_metric() {
   return entry<Metric, NoOptions>(
       "mcc", "Matthews' correlation of predicted and true classes, -1 to 1.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("mcc", value); });
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("mcc", value); },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

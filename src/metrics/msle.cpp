@@ -11,7 +11,8 @@ Entry<Metric> msle_metric() {
                                         "msle", {[](const at::Tensor& p, const at::Tensor& y) {
                                           return p.log1p().sub(y.log1p()).square();
                                         }});
-                                  });
+                                  },
+                                  {"smaller_is_better"});
 }
 
 }  // namespace ddptrain

@@ -16,7 +16,8 @@ Entry<Metric> pearson_metric() {
                                   "The linear correlation of predictions and targets, -1 to 1.",
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_moment_metric("pearson", {prediction, value});
-                                  });
+                                  },
+                                  {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -41,7 +41,8 @@ Entry<Metric> per_class_accuracy_metric() {
                                   "Accuracy of each class, named accuracy/CLASS.",
                                   [](const NoOptions&, const MetricContext& context) {
                                     return std::make_unique<PerClassAccuracy>(context);
-                                  });
+                                  },
+                                  {"larger_is_better", "at_most_1", "named accuracy/*"});
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,8 @@ Entry<Metric> precision_metric() {
       [](const ClassScoreOptions& options, const MetricContext& context) {
         return make_class_score("precision", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.predicted); });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

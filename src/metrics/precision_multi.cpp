@@ -11,7 +11,8 @@ Entry<Metric> precision_multi_metric() {
       [](const LabelScoreOptions& options, const MetricContext&) {
         return make_label_score("precision_multi", options,
                                 [](const ClassCounts& c) { return share(c.hits, c.predicted); });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

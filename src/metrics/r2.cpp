@@ -18,7 +18,8 @@ Entry<Metric> r2_metric() {
   return entry<Metric, NoOptions>("r2", "The share of the variance that predictions explain.",
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_moment_metric("r2", {residual, value});
-                                  });
+                                  },
+                                  {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,8 @@ Entry<Metric> recall_metric() {
       [](const ClassScoreOptions& options, const MetricContext& context) {
         return make_class_score("recall", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.actual); });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

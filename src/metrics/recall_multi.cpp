@@ -11,7 +11,8 @@ Entry<Metric> recall_multi_metric() {
       [](const LabelScoreOptions& options, const MetricContext&) {
         return make_label_score("recall_multi", options,
                                 [](const ClassCounts& c) { return share(c.hits, c.actual); });
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

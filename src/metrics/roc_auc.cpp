@@ -94,7 +94,8 @@ Entry<Metric> roc_auc_metric() {
       "roc_auc", "Area under the ROC curve, averaged over classes or pairs of classes.",
       [](const Options& options, const MetricContext&) {
         return std::make_unique<RocAuc>(options);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -9,7 +9,8 @@ Entry<Metric> roc_auc_multi_metric() {
       "roc_auc_multi", "Area under the ROC curve of each label, averaged.",
       [](const LabelRankingOptions& options, const MetricContext&) {
         return make_label_ranking("roc_auc_multi", options, roc_auc);
-      });
+      },
+      {"larger_is_better", "at_most_1"});
 }
 
 }  // namespace ddptrain

@@ -50,7 +50,8 @@ Entry<Metric> top_k_metric() {
       "top_k", "Share of rows (or pixels) whose target is among the k largest scores.",
       [](const TopK::Options& options, const MetricContext& context) {
         return std::make_unique<TopK>(options, context);
-      });
+      },
+      {"larger_is_better", "at_most_1", "named top_{k}"});
 }
 
 }  // namespace ddptrain

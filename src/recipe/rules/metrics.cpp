@@ -1,27 +1,14 @@
 // Metrics, and whoever names one.
-#include <algorithm>
-
+#include "config/complete.h"
+#include "config/encode.h"
 #include "recipe/rules.h"
+#include "recipe/rules/metric_names.h"
 
 namespace ddptrain {
 namespace {
 
-/// Whether evaluation computes a metric: "accuracy", "valid/accuracy", or one of a metric's several
-/// values such as "accuracy/cat".
-bool is_computed(const Recipe& recipe, const std::string& name) {
-  std::string bare = name;
-  for (const std::string split : {"valid/", "valid_ema/", "valid_swa/", "valid_tta/",
-                                  "valid_ema_tta/", "valid_swa_tta/", "train/"})
-    if (bare.starts_with(split)) bare = bare.substr(split.size());
-  if (bare == "loss") return true;
-  return std::any_of(recipe.metrics.begin(), recipe.metrics.end(), [&](const auto& metric) {
-    return bare == metric.type() || bare.starts_with(metric.type());
-  });
-}
-
 void check_computed(const RuleContext& rule, const std::string& name, const std::string& path) {
-  if (!is_computed(rule.recipe, name))
-    rule.error(path, "'" + name + "' is not among the metrics; add it to 'metrics'");
+  if (const auto found = named_metric(rule, name); !found.metric) rule.error(path, found.why_not);
 }
 
 void the_best_is_by_a_metric(const RuleContext& rule) {
@@ -41,6 +28,37 @@ void what_is_watched_is_computed(const RuleContext& rule) {
       check_computed(rule, metric->text, indexed("callbacks", i) + ".metric");
 }
 
+std::string with_defaults(const RuleContext& rule, const ChoiceBase& choice) {
+  return to_yaml(complete_component(choice.node(), choice.kind(), rule.catalogs));
+}
+
+void metrics_have_names_of_their_own(const RuleContext& rule) {
+  const auto& metrics = rule.recipe.metrics;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto name = value_name(rule, metrics[i]);
+      if (name != value_name(rule, metrics[j])) continue;
+      const auto path = indexed("metrics", i);
+      if (with_defaults(rule, metrics[i]) == with_defaults(rule, metrics[j]))
+        rule.warn(path, "the same as " + indexed("metrics", j));
+      else
+        rule.error(path, "'" + name + "' is what " + indexed("metrics", j) +
+                             " is called already; keep one of them");
+    }
+}
+
+void bounds_can_be_met(const RuleContext& rule) {
+  for (const auto& [name, bounds] : rule.recipe.expect)
+    if (bounds.min && bounds.max && *bounds.min > *bounds.max)
+      rule.error("expect." + name, "nothing is above 'min' and below 'max'");
+}
+
+void something_is_expected(const RuleContext& rule) {
+  for (const auto& [name, bounds] : rule.recipe.expect)
+    if (!bounds.min && !bounds.max)
+      rule.warn("expect." + name, "neither 'min' nor 'max': anything will do");
+}
+
 }  // namespace
 
 std::vector<Rule> metric_rules() {
@@ -57,11 +75,24 @@ std::vector<Rule> metric_rules() {
        what_is_expected_is_computed},
       {{"callback-metric", "A callback watches a metric that is computed.",
         "The first evaluation would look for it in vain, an epoch into the run.",
-        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\ncallbacks: [{type: early_stopping, "
-        "metric: f1}]",
-        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\ncallbacks: [{type: early_stopping, "
-        "metric: accuracy}]"},
+        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
+        "callbacks: [{type: early_stopping, metric: f1}]",
+        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
+        "callbacks: [{type: early_stopping, metric: accuracy}]"},
        what_is_watched_is_computed},
+      {{"metric-twice", "Metrics have names of their own.",
+        "Two columns of one name cannot be told apart, nor which of them decides.",
+        "metrics: [{type: f1, average: macro}, {type: f1, average: micro}]",
+        "metrics: [{type: f1, average: macro}, {type: fbeta, beta: 2, average: macro}]"},
+       metrics_have_names_of_their_own},
+      {{"expect-bounds", "expect.min is at most expect.max.",
+        "No number is above the one and below the other.",
+        "expect: {accuracy: {min: 0.9, max: 0.8}}", "expect: {accuracy: {min: 0.8, max: 0.9}}"},
+       bounds_can_be_met},
+      {{"expect-nothing", "What is expected has a bound.",
+        "Without 'min' or 'max' the recipe passes its test whatever comes out.",
+        "expect: {accuracy: {}}", "expect: {accuracy: {min: 0.8}}"},
+       something_is_expected},
   };
 }
 

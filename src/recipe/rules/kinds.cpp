@@ -1,0 +1,104 @@
+// Images, tables and texts: who gives them, and who takes them.
+#include <array>
+
+#include "base/text.h"
+#include "recipe/rules.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"images", "tables", "texts"};
+
+/// What samples are; nothing where the catalogue does not say.
+std::optional<std::string> kind_of(const RuleContext& rule) {
+  for (const auto kind : kKinds)
+    if (rule.has(rule.recipe.data, "gives_" + std::string(kind))) return std::string(kind);
+  return {};
+}
+
+/// "resnet18, resnet34, resnet50 and others": what has a trait.
+std::string names_with(const RuleContext& rule, const std::string& catalog,
+                       const std::string& trait) {
+  const auto& all = *rule.catalogs.find(catalog)->second;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all.at(i).has(trait)) names.push_back(all.at(i).name);
+  const bool more = names.size() > 3;
+  if (more) names.resize(3);
+  return join(names, ", ") + (more ? " and others" : "");
+}
+
+void the_model_takes_the_samples(const RuleContext& rule) {
+  const auto given = kind_of(rule);
+  if (!given || rule.has(rule.recipe.model, "takes_" + *given)) return;
+  for (const auto kind : kKinds) {
+    const std::string taken(kind);
+    if (rule.has(rule.recipe.model, "takes_" + taken))
+      rule.error("model", "'" + rule.recipe.model.type() + "' takes " + taken + ", and '" +
+                              rule.recipe.data.type() + "' gives " + *given +
+                              "; these take them: " + names_with(rule, "model", "takes_" + *given));
+  }
+}
+
+void only_images_are_mixed(const RuleContext& rule) {
+  const auto given = kind_of(rule);
+  const auto& mix = rule.data.mix;
+  if (mix && given && *given != "images" && rule.has(*mix, "wants_images"))
+    rule.error("data.mix", "'" + mix->type() + "' computes with pixels, and '" +
+                               rule.recipe.data.type() + "' gives " + *given);
+}
+
+void lengths_differ(const RuleContext& rule) {
+  const auto given = kind_of(rule);
+  const auto& sampler = rule.data.sampler;
+  if (given && *given != "texts" && rule.has(sampler, "wants_texts"))
+    rule.error("data.sampler", "'" + sampler.type() +
+                                   "' is for samples of different lengths, and " + *given +
+                                   " are all alike; 'shuffle' gives a random order");
+}
+
+void samples_have_weights(const RuleContext& rule) {
+  const auto& sampler = rule.data.sampler;
+  if (!kind_of(rule) || !rule.has(sampler, "wants_weights")) return;
+  if (!rule.has(rule.recipe.data, "gives_weights"))
+    rule.error("data.sampler", "'" + rule.recipe.data.type() + "' gives samples no weights; " +
+                                   names_with(rule, "data", "gives_weights") + " does");
+}
+
+void channels_are_of_images(const RuleContext& rule) {
+  const auto given = kind_of(rule);
+  if (rule.recipe.train.channels_last && given && *given != "images")
+    rule.warn("train.channels_last", *given + " have no channels to be last");
+}
+
+}  // namespace
+
+std::vector<Rule> kind_rules() {
+  return {
+      {{"model-data", "A model takes the kind of samples that the data gives.",
+        "An image is numbers, a text is words, and a table is both beside each other.",
+        "model: resnet18\ndata: {type: text_folder, root: imdb}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+       the_model_takes_the_samples},
+      {{"mix-data", "Only images are mixed.",
+        "There is no mean of two words or names, and no box to cut out.",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, mix: mixup}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+       only_images_are_mixed},
+      {{"length-sorted", "Samples that are sorted by length have lengths.",
+        "Images and rows of a table are all alike.", "data: {sampler: length_sorted}",
+        "data: {sampler: shuffle}"},
+       lengths_differ},
+      {{"weighted", "Samples that are drawn by weight have weights.",
+        "They are a column of a manifest; other data has none.", "data: {sampler: weighted}",
+        "data: {type: manifest, file: labels.csv, sampler: weighted}"},
+       samples_have_weights},
+      {{"channels-last", "channels_last is about images.",
+        "It says in which order the numbers of a picture lie in memory.",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb}\ntrain: {channels_last: true}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+       channels_are_of_images},
+  };
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,86 @@
+// Which way a metric gets better, and how far it goes.
+#include "base/text.h"
+#include "recipe/rules.h"
+#include "recipe/rules/metric_names.h"
+
+namespace ddptrain {
+namespace {
+
+/// Which way is better, by the metric's traits; nothing where they do not say. What an optimiser
+/// makes large on purpose is left to whoever does that.
+std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {
+  const auto metric = named_metric(rule, name).metric;
+  if (!metric || is_true(rule.value(inner_optimizer(rule.recipe).choice, "maximize"))) return {};
+  if (rule.has(*metric, "smaller_is_better")) return BestMode::min;
+  if (rule.has(*metric, "larger_is_better")) return BestMode::max;
+  return {};
+}
+
+std::string which_way(const std::string& name, BestMode better) {
+  return better == BestMode::min
+             ? "'" + name + "' gets better as it gets smaller; write 'mode: min'"
+             : "'" + name + "' gets better as it gets larger; write 'mode: max'";
+}
+
+void the_best_is_kept(const RuleContext& rule) {
+  const auto& best = rule.recipe.checkpoint.keep_best;
+  const auto better = best ? better_way(rule, best->metric) : std::nullopt;
+  if (better && *better != best->mode)
+    rule.error("checkpoint.keep_best.mode", which_way(best->metric, *better));
+}
+
+/// What a callback takes for the best where it is left to it: by the name alone (fastai).
+BestMode by_name(const std::string& name) {
+  const bool small =
+      name.find("loss") != std::string::npos || name.find("error") != std::string::npos;
+  return small ? BestMode::min : BestMode::max;
+}
+
+void the_best_is_watched(const RuleContext& rule) {
+  const auto& callbacks = rule.recipe.callbacks;
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    const auto name = text_of(rule.value(callbacks[i], "metric"));
+    const auto mode = text_of(rule.value(callbacks[i], "mode"));
+    if (mode.empty()) continue;
+    const auto better = better_way(rule, name);
+    const auto taken = mode == "min"   ? BestMode::min
+                       : mode == "max" ? BestMode::max
+                                       : by_name(name);
+    if (better && *better != taken)
+      rule.error(indexed("callbacks", i) + ".mode", which_way(name, *better));
+  }
+}
+
+void bounds_are_in_range(const RuleContext& rule) {
+  for (const auto& [name, bounds] : rule.recipe.expect) {
+    const auto metric = named_metric(rule, name).metric;
+    if (metric && bounds.min && *bounds.min > 1 && rule.has(*metric, "at_most_1"))
+      rule.error("expect." + name + ".min",
+                 format_number(*bounds.min) + " is never met: 1 is the most; write 0.8 for 80 %");
+  }
+}
+
+}  // namespace
+
+std::vector<Rule> metric_range_rules() {
+  return {
+      {{"keep-best-mode", "keep_best knows which way its metric gets better.",
+        "Otherwise the worst checkpoint is the one that is kept.",
+        "checkpoint: {keep_best: {metric: loss, mode: max}}",
+        "checkpoint: {keep_best: {metric: loss, mode: min}}"},
+       the_best_is_kept},
+      {{"callback-mode", "A callback knows which way its metric gets better.",
+        "Left to itself it takes 'min' for names with loss or error, and 'max' for all others.",
+        "train: {duration: 9 epochs}\n"
+        "callbacks: [{type: early_stopping, metric: accuracy, mode: min}]",
+        "train: {duration: 9 epochs}\n"
+        "callbacks: [{type: early_stopping, metric: accuracy, mode: max}]"},
+       the_best_is_watched},
+      {{"expect-range", "What is expected is within the metric's range.",
+        "A share is at most 1: 80 % is 0.8.", "expect: {accuracy: {min: 80}}",
+        "expect: {accuracy: {min: 0.8}}"},
+       bounds_are_in_range},
+  };
+}
+
+}  // namespace ddptrain
