@@ -216,7 +216,8 @@ std::string in_our_words(const std::string& message) {
        "a ':' where no value can stand; text that holds ': ' needs quotes"},
       {YAML::ErrorMsg::BLOCK_ENTRY, "a '-' where no list item can stand"},
       {YAML::ErrorMsg::UNKNOWN_TOKEN, "text that starts with this character needs quotes"},
-      {YAML::ErrorMsg::UNKNOWN_ANCHOR, "no anchor of this name stands before it"},
+      {YAML::ErrorMsg::UNKNOWN_ANCHOR,
+       "no anchor of this name stands before it; text that starts with '*' needs quotes"},
   };
   const auto found = words.find(message);
   return found == words.end() ? "not YAML: " + lower(message) : found->second;

@@ -1,235 +1,220 @@
 #include "config/scan.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/text.h"
+#include "config/characters.h"
+#include "config/finding.h"
+#include "config/flow.h"
+#include "config/indentation.h"
 
 namespace ddptrain {
 namespace {
 
-struct Found {
-  std::size_t at;
-  std::string rule;
-  std::string message;
-};
-
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// Walks the lines as YAML does, as far as is needed to know where tokens start.
+/// Walks the lines as YAML does, as far as is needed to know what each one starts with.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text) : text_(text), levels_(text), flow_(text) {}
 
   void run() {
-    while (at_ < text_.size()) line();
-    if (!open_.empty()) fail(open_.back().at, "syntax", open_text() + " is not closed");
+    for (; at_ < text_.size(); at_ = end_ + 1) {
+      start_ = at_;
+      end_ = std::min(text_.find('\n', at_), text_.size());
+      if (!in_block_scalar()) line();
+    }
+    flow_.end();
   }
 
  private:
-  struct Bracket {
-    char kind;
-    std::size_t at;
-    std::size_t entry = 0;  // where the entry under way starts, of a `{`
-    bool content = false;
-    bool colon = false;
-  };
-
-  [[noreturn]] static void fail(std::size_t at, std::string rule, std::string message) {
-    throw Found{at, std::move(rule), std::move(message)};
+  std::size_t column() const { return at_ - start_; }
+  char now() const { return text_[at_]; }
+  bool blank_or_end(std::size_t at) const {
+    return at >= end_ || is_blank(text_[at]) || text_[at] == '\r';
   }
-
-  std::string open_text() const { return std::string("'") + open_.back().kind + "'"; }
+  void skip_blanks() {
+    while (at_ < end_ && blank_or_end(at_)) ++at_;
+  }
+  bool at_end() const { return at_ >= end_ || now() == '#'; }
 
   void line() {
-    end_ = std::min(text_.find('\n', at_), text_.size());
-    const auto start = at_;
-    if (in_block_scalar(start)) return next_line();
-    if (text_[start] == '%' && open_.empty())
-      fail(start, "directive", "directives are not read; leave this line out");
-    while (at_ < end_ && is_blank(text_[at_])) {
-      if (text_[at_] == '\t') tab();
+    while (at_ < end_ && is_blank(now())) {
+      if (now() == '\t') tab();
       ++at_;
     }
-    fresh_ = true;
-    owner_ = at_ - start;
-    while (at_ < end_) token(start);
-    next_line();
+    if (at_ < end_ && now() == '\r') ++at_;
+    if (at_end()) return;
+    refuse_invisible(text_, at_);
+    if (flow_.open()) return flow_line();
+    if (column() == 0 && now() == '%')
+      refuse_at(at_, "directives are not read; leave this line out", "directive");
+    if (document_mark()) return;
+    levels_.line(column());
+    entry();
   }
 
   void tab() const {
     const bool blank_line = trim(text_.substr(at_, end_ - at_)).empty();
-    if (!blank_line) fail(at_, "tab", "a tab stands before the text of this line; write spaces");
+    if (blank_line) return;
+    refuse_at(at_, "a tab stands before the text of this line; write spaces", "tab");
   }
 
-  void next_line() { at_ = end_ + 1; }
-
-  bool in_block_scalar(std::size_t start) {
+  bool in_block_scalar() {
     if (!block_) return false;
-    const auto content = text_.substr(start, end_ - start);
+    const auto content = text_.substr(start_, end_ - start_);
     const auto indent = content.find_first_not_of(' ');
-    if (trim(content).empty() || indent > block_indent_) return true;
-    block_ = false;
+    if (trim(content).empty() || indent > *block_) return true;
+    block_.reset();
     return false;
   }
 
-  bool blank_or_end(std::size_t at) const {
-    return at >= end_ || is_blank(text_[at]) || text_[at] == '\r';
+  /// `---` and `...`; what follows `---` on its line starts the document.
+  bool document_mark() {
+    const auto mark = text_.substr(at_, 3);
+    if (column() != 0 || (mark != "---" && mark != "...") || !blank_or_end(at_ + 3)) return false;
+    levels_.new_document();
+    at_ += 3;
+    skip_blanks();
+    return at_end();
   }
 
-  bool in_flow() const { return !open_.empty(); }
-  static bool is_flow_mark(char c) {
-    return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
-  }
-
-  /// One step on a line; `fresh_` says whether a new token may start here.
-  void token(std::size_t line_start) {
-    const char c = text_[at_];
-    if (is_blank(c) || c == '\r') {
+  /// Dashes, then a key or a value.
+  void entry() {
+    dashes_ = 0;
+    while (now() == '-' && blank_or_end(at_ + 1)) {
+      owner_ = column();
+      levels_.dash(column(), at_);
+      ++dashes_;
       ++at_;
-      return;
+      skip_blanks();
+      if (at_end()) return;
     }
-    if (c == '#' && (at_ == line_start || is_blank(text_[at_ - 1]))) {
+    if (now() == '?' && blank_or_end(at_ + 1))
+      refuse_at(at_, "'? ' keys are not read; write 'key: value'", "key");
+    skip_anchor();
+    if (at_end()) return;
+    const auto first = at_;
+    const bool plain = skip_scalar();
+    if (at_ < end_ && now() == ':') return key(first, plain);
+    if (dashes_ == 0)
+      levels_.value_line(first - start_, first, plain);
+    else
+      levels_.value();
+    nothing_follows();
+  }
+
+  void key(std::size_t first, bool plain) {
+    if (first == at_) refuse_at(at_, "a key is missing before the ':'", "key");
+    if (plain) levels_.refuse_key(first, at_);
+    if (!blank_or_end(at_ + 1)) refuse_at(at_, "a space is missing after the ':'");
+    owner_ = first - start_;
+    levels_.key(owner_, first);
+    ++at_;
+    skip_blanks();
+    skip_anchor();
+    if (at_end()) return;
+    if (now() == '-' && blank_or_end(at_ + 1))
+      refuse_at(at_, "a list starts on a line of its own, or is written [a, b]");
+    value_ = at_;
+    skip_scalar();
+    levels_.value();
+    if (at_ < end_ && now() == ':') second_colon(first);
+    nothing_follows();
+  }
+
+  /// "batch: global: 64}" or "key: value: more".
+  [[noreturn]] void second_colon(std::size_t key) const {
+    const char closing = surplus_bracket(text_.substr(value_, end_ - value_));
+    if (closing) no_opening(closing, closing == '}' && dashes_ > 0 ? key : value_);
+    refuse_at(at_, "a second ':' on this line; text that holds ': ' needs quotes");
+  }
+
+  [[noreturn]] static void no_opening(char closing, std::size_t at) {
+    refuse_at(at, std::string("a '") + (closing == '}' ? '{' : '[') + "' is missing before this");
+  }
+
+  void skip_anchor() {
+    if (at_ >= end_ || now() != '&') return;
+    while (!blank_or_end(at_)) ++at_;
+    skip_blanks();
+  }
+
+  /// A scalar or flow up to its end or to the ':' behind it; whether it was plain.
+  bool skip_scalar() {
+    const char c = now();
+    refuse_start(text_, at_);
+    if (c == '[' || c == '{' || c == ']' || c == '}') {
+      at_ = flow_.read(at_, end_);
+    } else if (c == '\'' || c == '"') {
+      at_ = end_of_quoted(text_, at_, end_);
+    } else if (c == '|' || c == '>') {
+      block_ = owner_;
       at_ = end_;
-      return;
-    }
-    if (in_flow() && is_flow_mark(c)) return flow_mark(c);
-    if (c == ':' && ends_key()) return colon();
-    if (!fresh_) return plain();
-    start_token(line_start, c);
-  }
-
-  bool ends_key() const {
-    if (blank_or_end(at_ + 1)) return true;
-    if (!in_flow()) return false;
-    return is_flow_mark(text_[at_ + 1]) || after_quote_;
-  }
-
-  void start_token(std::size_t line_start, char c) {
-    note_content();
-    after_quote_ = false;
-    if ((c == '-' || c == '?') && blank_or_end(at_ + 1)) {
-      owner_ = at_ - line_start;
-      ++at_;
-      return;
-    }
-    if (c == '[' || c == '{') return flow_mark(c);
-    if (c == '\'' || c == '"') return quoted(c);
-    if (c == '!') fail(at_, "tag", "tags are not read; leave it out");
-    if (c == '&' || c == '*') return anchor();
-    if ((c == '|' || c == '>') && !in_flow()) return block_scalar();
-    if (!value_) owner_ = at_ - line_start;
-    plain();
-  }
-
-  void note_content() {
-    if (!in_flow() || open_.back().content) return;
-    open_.back().content = true;
-    open_.back().entry = at_;
-  }
-
-  void flow_mark(char c) {
-    if (c == '[' || c == '{') {
-      note_content();
-      open_.push_back({c, at_});
-    } else if (c == ',') {
-      end_entry();
     } else {
-      end_entry();
-      if ((c == ']') != (open_.back().kind == '['))
-        fail(at_, "syntax", std::string("'") + c + "' does not close " + open_text());
-      open_.pop_back();
+      skip_plain();
+      return true;
     }
-    after_quote_ = c == ']' || c == '}';
-    fresh_ = true;
-    ++at_;
+    skip_blanks();
+    return false;
   }
 
-  void end_entry() {
-    auto& bracket = open_.back();
-    if (bracket.kind == '{' && bracket.content && !bracket.colon)
-      fail(bracket.entry, "syntax",
-           "a key without a value in '{ }'; write 'key: value', or '[ ]' for a list");
-    bracket.content = bracket.colon = false;
-  }
-
-  void colon() {
-    if (in_flow()) open_.back().colon = true;
-    fresh_ = value_ = true;
-    after_quote_ = false;
-    ++at_;
-  }
-
-  void quoted(char quote) {
-    for (auto at = at_ + 1; at < end_; ++at) {
-      if (quote == '"' && text_[at] == '\\') {
-        ++at;
-      } else if (text_[at] == quote) {
-        const bool doubled = quote == '\'' && at + 1 < end_ && text_[at + 1] == quote;
-        if (doubled) {
-          ++at;
-          continue;
-        }
-        at_ = at + 1;
-        fresh_ = value_ = false;
-        after_quote_ = true;
-        return;
-      }
+  void skip_plain() {
+    for (; at_ < end_; ++at_) {
+      refuse_invisible(text_, at_);
+      if (now() == '#' && is_blank(text_[at_ - 1])) return;
+      if (now() == ':' && blank_or_end(at_ + 1)) return;
     }
-    fail(at_, "quote", "the quote is not closed on its line; long text is written with '|' or '>'");
   }
 
-  void anchor() {
-    while (at_ < end_ && !is_blank(text_[at_]) && !(in_flow() && is_flow_mark(text_[at_]))) ++at_;
-  }
-
-  void block_scalar() {
-    block_ = true;
-    block_indent_ = owner_;
-    at_ = end_;
-    value_ = false;
-  }
-
-  /// The rest of a plain scalar up to what ends it.
-  void plain() {
-    fresh_ = value_ = false;
-    while (at_ < end_) {
-      const char c = text_[at_];
-      if (c == '#' && is_blank(text_[at_ - 1])) return;
-      if (c == ':' && ends_key()) return;
-      if (in_flow() && is_flow_mark(c)) return;
-      ++at_;
+  void nothing_follows() {
+    skip_blanks();
+    if (at_end()) return;
+    if (now() == ']' || now() == '}') {
+      const char opening = value_ < at_ ? text_[value_] : ' ';
+      const bool other = opening == (now() == ']' ? '{' : '[');
+      if (other) no_opening(now(), value_);
+      refuse_at(at_, std::string("'") + now() + "' closes nothing; text needs quotes");
     }
+    refuse_at(at_,
+              "text behind the end of a value; a value with quotes inside needs quotes around");
+  }
+
+  void flow_line() {
+    const auto outside = levels_.column();
+    if (outside && column() <= *outside) flow_.line_outside(at_);
+    at_ = flow_.read(at_, end_);
+    if (!flow_.open()) nothing_follows();
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t end_ = 0;  // of the line
-  std::vector<Bracket> open_;
-  bool fresh_ = true;         // a token may start here
-  bool value_ = false;        // after a colon
-  bool after_quote_ = false;  // in flow a colon may touch what a quote or bracket closed
-  std::size_t owner_ = 0;     // column of the key or dash that a block scalar belongs to
-  bool block_ = false;
-  std::size_t block_indent_ = 0;
+  std::size_t start_ = 0, end_ = 0;  // of the line
+  Indentation levels_;
+  Flow flow_;
+  int dashes_ = 0;                    // of this line
+  std::size_t value_ = 0;             // where the value of the key of this line starts
+  std::size_t owner_ = 0;             // column of the key or dash that a block scalar belongs to
+  std::optional<std::size_t> block_;  // that column, inside one
 };
 
-std::optional<Found> scan_characters(std::string_view text) {
-  if (const auto bad = find_invalid_utf8(text)) return Found{*bad, "encoding", "this is not UTF-8"};
+std::optional<Finding> scan_characters(std::string_view text) {
+  if (const auto bad = find_invalid_utf8(text))
+    return Finding{*bad, "encoding", "this is not UTF-8"};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const bool line_end = c == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
     if ((c >= 0x20 && c != 0x7F) || c == '\t' || c == '\n' || line_end) continue;
-    return Found{i, "control-character",
-                 "a control character (code " + std::to_string(c) + ") cannot stand here"};
+    return Finding{i, "control-character",
+                   "a control character (code " + std::to_string(c) + ") cannot stand here"};
   }
   return {};
 }
 
-std::optional<Found> scan_structure(std::string_view text) {
+std::optional<Finding> scan_structure(std::string_view text) {
   try {
     Scanner(text).run();
-  } catch (Found& found) {
+  } catch (Finding& found) {
     return std::move(found);
   }
   return {};

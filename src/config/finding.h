@@ -1,0 +1,22 @@
+// What a look at the text of a recipe found wrong.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace ddptrain {
+
+/// Ends the look; `at` is a byte of the text.
+struct Finding {
+  std::size_t at;
+  std::string rule;
+  std::string message;
+};
+
+[[noreturn]] inline void refuse_at(std::size_t at, std::string message,
+                                   std::string rule = "syntax") {
+  throw Finding{at, std::move(rule), std::move(message)};
+}
+
+}  // namespace ddptrain

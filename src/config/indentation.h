@@ -1,0 +1,57 @@
+// Which maps and lists of YAML's block style are open, by the columns at which their entries start.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace ddptrain {
+
+/// Follows the lines of a document. Columns and positions are bytes; whatever does not fit throws a
+/// Finding.
+class Indentation {
+ public:
+  explicit Indentation(std::string_view text) : text_(text) {}
+
+  /// A line that is neither blank nor a comment starts with text at this column.
+  void line(std::size_t column);
+  /// An entry of a list, or of a map, starts here; its value is still to come.
+  void dash(std::size_t column, std::size_t at) { enter(column, at, true); }
+  void key(std::size_t column, std::size_t at) { enter(column, at, false); }
+  /// The value of the entry that was entered last stands on its line.
+  void value();
+  /// A value that starts a line.
+  void value_line(std::size_t column, std::size_t at, bool plain);
+  void new_document();
+  /// Throws where a plain key is none that anybody means: "lr:0.1", "-relu", "batch {global".
+  void refuse_key(std::size_t at, std::size_t end) const;
+
+  /// Column of the innermost map or list; nothing outside of them.
+  std::optional<std::size_t> column() const;
+
+ private:
+  struct Level {
+    std::size_t column;
+    bool list;
+    bool open;  // its last entry has no value yet
+  };
+  struct Pending {
+    std::size_t at;
+    std::optional<std::size_t> parent;
+  };
+
+  void enter(std::size_t column, std::size_t at, bool list);
+  bool beside(std::size_t column, std::size_t at, bool list);
+  [[noreturn]] void not_an_entry(std::size_t at) const;
+  void refuse_tight_dash(std::size_t at) const;
+  void refuse_missing_space(std::size_t at) const;
+  void refuse_missing_colon(std::size_t at) const;
+
+  std::string_view text_;
+  std::vector<Level> levels_;
+  std::optional<Pending> plain_;  // plain text that is a value so far, on a line of its own
+  bool empty_ = true;
+};
+
+}  // namespace ddptrain

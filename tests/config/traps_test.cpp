@@ -1,0 +1,190 @@
+// The traps of YAML: each is one problem, at the line and column of the mistake.
+#include <gtest/gtest.h>
+
+#include "config/reader.h"
+
+namespace ddptrain {
+namespace {
+
+/// "line:column rule: message" of the only problem.
+std::string problem(const std::string& text) {
+  const auto result = read_yaml(text, "a.yaml");
+  EXPECT_EQ(result.problems.size(), 1u) << text;
+  if (result.problems.empty()) return "none";
+  const auto& p = result.problems[0];
+  return std::to_string(p.place.line) + ":" + std::to_string(p.place.column) + " " + p.rule + ": " +
+         p.message;
+}
+
+Node tree(const std::string& text) {
+  auto result = read_yaml(text, "a.yaml");
+  EXPECT_TRUE(result.problems.empty()) << text << "\n" << render(result.problems);
+  return result.tree;
+}
+
+TEST(Traps, ATabBeforeText) {
+  const std::string said = "a tab stands before the text of this line; write spaces";
+  EXPECT_EQ(problem("a:\n\tb: 1\n"), "2:1 tab: " + said);
+  EXPECT_EQ(problem("a:\n  \tb: 1\n"), "2:3 tab: " + said);
+  EXPECT_EQ(tree("a:\t1\nb: 2\t# c\n\t\n").find("a")->text, "1") << "elsewhere it is a blank";
+}
+
+TEST(Traps, ASpaceThatIsMissingAfterTheColon) {
+  const std::string said = " syntax: a space is missing after the ':'";
+  EXPECT_EQ(problem("a: 1\nlr:0.1\nb: 2\n"), "2:3" + said);
+  EXPECT_EQ(problem("a: 1\nlr:0.1\n"), "2:3" + said);
+  EXPECT_EQ(problem("optimizer:\n  lr:0.1\n"), "2:5" + said);
+  EXPECT_EQ(problem("optimizer:\n  type: sgd\n  lr:0.1\n"), "3:5" + said);
+  EXPECT_EQ(problem("optimizer: {type: sgd, lr:0.1}\n"), "1:26" + said);
+  EXPECT_EQ(problem("optimizer: {lr:0.1}\n"), "1:15" + said);
+  EXPECT_EQ(problem("'lr':0.1\n"), "1:5" + said);
+  EXPECT_EQ(tree("a:\n  https://example.org\n").find("a")->text, "https://example.org");
+}
+
+TEST(Traps, AColonThatIsForgotten) {
+  EXPECT_EQ(problem("a: 1\nlr 0.1\nb: 2\n"), "2:3 syntax: a ':' is missing after 'lr'");
+  EXPECT_EQ(problem("lr 0.1\nb: 2\n"), "1:3 syntax: a ':' is missing after 'lr'");
+  EXPECT_EQ(problem("train\n  duration: 5 epochs\n"), "1:6 syntax: a ':' is missing after 'train'");
+  EXPECT_EQ(problem("train:\n  duration 5 epochs\n  precision: fp32\n"),
+            "2:11 syntax: a ':' is missing after 'duration'");
+  EXPECT_EQ(problem("train:\n  precision: fp32\n  duration 5 epochs\n"),
+            "3:11 syntax: a ':' is missing after 'duration'");
+  EXPECT_EQ(problem("train:\n  lr = 1\n  b: 1\n"), "2:6 syntax: '=' where a ':' belongs");
+  EXPECT_EQ(problem("b: 1\nlr=1\n"), "2:3 syntax: '=' where a ':' belongs");
+  EXPECT_EQ(tree("a:\n  text of its own\nb: 1\n").find("a")->text, "text of its own");
+}
+
+TEST(Traps, AQuoteIsReportedWhereItOpened) {
+  const std::string said =
+      " quote: the quote is not closed on its line; long text is written with '|' or '>'";
+  EXPECT_EQ(problem("a: 'x\nb: 'y'\n"), "1:4" + said);
+  EXPECT_EQ(problem("a:\n  - \"x\n  - 'y'\n"), "2:5" + said);
+  EXPECT_EQ(problem("a: {b: 'x, c: 1}\n"), "1:8" + said);
+  EXPECT_EQ(problem("a: 'it's'\n"),
+            "1:8 syntax: text behind the end of a value; a value with quotes inside needs quotes "
+            "around");
+  EXPECT_EQ(problem("a: ['x' 'y']\n"), "1:9 syntax: a ',' is missing before this");
+}
+
+TEST(Traps, ABracketIsReportedWhereItOpened) {
+  EXPECT_EQ(problem("a: [1, 2\nb: 3\n"), "1:4 syntax: '[' is not closed");
+  EXPECT_EQ(problem("a: {x: 1\nb: {y: 2}\n"), "1:4 syntax: '{' is not closed");
+  EXPECT_EQ(problem("a:\n  - {x: 1\n  - {y: 2}\n"), "2:5 syntax: '{' is not closed");
+  EXPECT_EQ(problem("a: {b: [1, 2, c: 3}\n"), "1:8 syntax: '[' is not closed");
+  EXPECT_EQ(problem("a: [1, 2"), "1:4 syntax: '[' is not closed");
+  EXPECT_EQ(problem("a: [1, 2}\n"), "1:9 syntax: '}' does not close '['");
+  EXPECT_EQ(problem("a: [1, 2]]\n"), "1:10 syntax: ']' closes nothing; text needs quotes");
+  EXPECT_EQ(problem("a: ]\n"), "1:4 syntax: ']' closes nothing; text needs quotes");
+  EXPECT_EQ(tree("a: [1,\n  2,\n]\nb: {\n  x: 1\n}\n").find("a")->items.size(), 2u);
+}
+
+TEST(Traps, ABracketThatNobodyOpened) {
+  EXPECT_EQ(problem("batch: global: 64}\n"), "1:8 syntax: a '{' is missing before this");
+  EXPECT_EQ(problem("a:\n  - type: b, c: 1}\n"), "2:5 syntax: a '{' is missing before this");
+  EXPECT_EQ(problem("a: {b: 0.9, 0.99], c: 1}\n"), "1:8 syntax: a '[' is missing before this");
+}
+
+TEST(Traps, ACommaThatIsMissing) {
+  EXPECT_EQ(problem("a: {type: sgd lr: 0.1}\n"), "1:15 syntax: a ',' is missing before 'lr'");
+  EXPECT_EQ(problem("a: [{b: 1} {b: 2}]\n"), "1:12 syntax: a ',' is missing before this");
+}
+
+TEST(Traps, ASecondColon) {
+  const std::string said = " syntax: a second ':' on this line; text that holds ': ' needs quotes";
+  EXPECT_EQ(problem("key: value: more\n"), "1:11" + said);
+  EXPECT_EQ(problem("a:\n  - name: b: c\n"), "2:12" + said);
+  EXPECT_EQ(tree("a: 'b: c'\n").find("a")->text, "b: c");
+}
+
+TEST(Traps, TextThatStartsLikeSomethingElse) {
+  EXPECT_EQ(problem("a: @b\n"), "1:4 syntax: text that starts with '@' needs quotes");
+  EXPECT_EQ(problem("a: [`b`]\n"), "1:5 syntax: text that starts with '`' needs quotes");
+  EXPECT_EQ(problem("a: %b\n"), "1:4 syntax: text that starts with '%' needs quotes");
+  EXPECT_EQ(problem("a: *.csv\n"),
+            "1:4 syntax: no anchor of this name stands before it; text that starts with '*' needs "
+            "quotes");
+  EXPECT_EQ(problem("a: !b\n"),
+            "1:4 tag: tags are not read; leave it out, or put the text in "
+            "quotes");
+}
+
+TEST(Traps, AChildIndentedUnlikeItsSiblings) {
+  EXPECT_EQ(problem("train:\n  duration: 5 epochs\n    precision: fp32\n"),
+            "3:5 syntax: indented deeper than its siblings, which stand at column 3");
+  EXPECT_EQ(problem("train:\n  clip:\n    max: 1\n   precision: fp32\n"),
+            "4:4 syntax: the indentation fits nothing above; its siblings stand at column 5 or "
+            "column 3");
+  EXPECT_EQ(problem("train:\n    duration: 1\n  precision: fp32\n"),
+            "3:3 syntax: the indentation fits nothing above; its siblings stand at column 5 or "
+            "column 1");
+  EXPECT_EQ(problem("  a: 1\nb: 2\n"),
+            "2:1 syntax: indented less than what stands above, at column 3");
+  EXPECT_EQ(problem("a: 1\n b: 2\n"),
+            "2:2 syntax: indented deeper than its siblings, which stand at column 1");
+  EXPECT_EQ(problem("m:\n  - a\n    - b\n"),
+            "3:5 syntax: indented deeper than its siblings, which stand at column 3");
+}
+
+TEST(Traps, DashesInTheWrongPlace) {
+  EXPECT_EQ(problem("m:\n  - a\n  -b\n"), "3:3 syntax: a space is missing after the '-'");
+  EXPECT_EQ(problem("m:\n  -a\n  -b\n"), "2:3 syntax: a space is missing after the '-'");
+  EXPECT_EQ(problem("m:\n  -{type: a}\n"), "2:3 syntax: a space is missing after the '-'");
+  EXPECT_EQ(problem("o:\n  type: sgd\n  - lr: 1\n"),
+            "3:3 syntax: a '-' among the keys of a map; leave it out, or give the list a key of "
+            "its own");
+  EXPECT_EQ(problem("m:\n  - a\n  b: 1\n"),
+            "3:3 syntax: a key among the items of a list; a '-' is missing, or the indentation is "
+            "wrong");
+  EXPECT_EQ(problem("m: - a\n"),
+            "1:4 syntax: a list starts on a line of its own, or is written [a, b]");
+  EXPECT_EQ(tree("m:\n- a\n- -1\nn: -2\n").find("m")->items.size(), 2u);
+}
+
+TEST(Traps, WindowsLineEndsAndAByteOrderMarkAreFine) {
+  const auto map = tree(
+      "\xEF\xBB\xBF"
+      "a:\r\n  - {x: 1}\r\n  - [2,\r\n    3]\r\nb: |\r\n  text\r\nc: 'q'\r\n");
+  EXPECT_EQ(map.find("a")->items[1].items[1].text, "3");
+  EXPECT_EQ(map.find("c")->text, "q");
+  EXPECT_EQ(problem("a: 1\r\nlr 0.1\r\nb: 2\r\n"), "2:3 syntax: a ':' is missing after 'lr'");
+}
+
+TEST(Traps, CharactersOfWordProcessorsAreSaidByName) {
+  EXPECT_EQ(problem("a:\xC2\xA0"
+                    "1\n"),
+            "1:3 syntax: no-break space (U+00A0); write a plain space");
+  EXPECT_EQ(problem("a:\n\xC2\xA0 b: 1\n"),
+            "2:1 syntax: no-break space (U+00A0); write a plain space");
+  EXPECT_EQ(problem("a: {b:\xE2\x80\x89"
+                    "1}\n"),
+            "1:7 syntax: thin space (U+2009); write a plain space");
+  EXPECT_EQ(problem("l\xE2\x80\x8Br: 1\n"), "1:2 syntax: zero width space (U+200B); write nothing");
+  EXPECT_EQ(problem("a: \xE2\x80\x9Cx\xE2\x80\x9D\n"),
+            "1:4 syntax: left double quotation mark (U+201C); write '\"'");
+  EXPECT_EQ(problem("a: [\xE2\x80\x98x\xE2\x80\x99]\n"),
+            "1:5 syntax: left single quotation mark (U+2018); write \"'\"");
+  EXPECT_EQ(problem("m:\n  \xE2\x80\x93 a\n"), "2:3 syntax: en dash (U+2013); write '-'");
+  EXPECT_EQ(tree("a: 'no\xC2\xA0"
+                 "break' # \xC2\xA0\n")
+                .find("a")
+                ->text,
+            "no\xC2\xA0"
+            "break");
+  EXPECT_EQ(tree("a: it\xE2\x80\x99s\n").find("a")->text, "it\xE2\x80\x99s");
+}
+
+TEST(Traps, GoodYamlStaysGood) {
+  const auto map = tree(
+      "---\n# c\nx-a: &m\n  k: 1\na: *m\nb:\n- c: 1\n  d:\n  - e\n- - 1\n  - 2\n'q': [a, 'b',\n"
+      "  {c: d, \"e\":1}]  # tail\nl:\n  &n\n  v: 1\nt: >-\n  folded: text\n  more\nu: "
+      "-1\nlast:\n...\n");
+  EXPECT_EQ(map.find("b")->items[0].find("d")->items[0].text, "e");
+  EXPECT_EQ(map.find("b")->items[1].items[1].text, "2");
+  EXPECT_EQ(map.find("q")->items[2].find("e")->text, "1");
+  EXPECT_EQ(map.find("l")->find("v")->text, "1");
+  EXPECT_EQ(map.find("t")->text, "folded: text more");
+  EXPECT_TRUE(map.find("last")->is_null());
+}
+
+}  // namespace
+}  // namespace ddptrain
