@@ -2,14 +2,18 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "config/fits.h"
 #include "config/hints.h"
 #include "config/scalar.h"
 #include "config/shape.h"
+#include "config/suggest.h"
+#include "config/unknown_key.h"
 
 namespace ddptrain {
 namespace {
 
 constexpr std::size_t kLongestListing = 16;
+constexpr std::size_t kMostProblems = 1000;
 
 /// "Where runs go." -> "where runs go", for the end of a message.
 std::string as_clause(std::string doc) {
@@ -19,13 +23,62 @@ std::string as_clause(std::string doc) {
   return doc;
 }
 
-std::string meant(const std::string& near) { return "; did you mean '" + near + "'?"; }
+/// Ends a check that has said enough.
+struct Enough {};
+
+/// "an optimizer"; the kind `data` holds datasets.
+std::string a(const std::string& kind) {
+  if (kind == "data") return "a dataset";
+  const bool vowel = std::string_view("aeiou").find(kind.front()) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + kind;
+}
+
+std::string expected(const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::boolean:
+      return "true or false";
+    case Shape::Kind::integer:
+      return "an integer";
+    case Shape::Kind::number:
+      return "a number";
+    case Shape::Kind::text:
+      return "text";
+    case Shape::Kind::duration:
+      return "a duration such as '5 epochs'";
+    case Shape::Kind::size:
+      return "a size such as '64 MiB'";
+    case Shape::Kind::share:
+      return "a share such as '75 %'";
+    case Shape::Kind::word:
+      return "one of " + join(shape.words, ", ");
+    case Shape::Kind::list:
+      return "a list";
+    case Shape::Kind::component:
+      return a(shape.component) + ", {type: ...} with its options,";
+    default:
+      return "a map";
+  }
+}
+
+/// What other languages write for nothing.
+bool means_null(const Node& node) {
+  const auto text = node.is_scalar() ? lower(node.text) : "";
+  return text == "none" || text == "null" || text == "nil" || text == "no" || text == "off" ||
+         text == "false";
+}
+
+/// "type:sgd" -> the text before its colon is one of the keys, as in a map that lacks a space.
+bool lacks_space(const std::string& text, const std::vector<std::string>& keys) {
+  const auto colon = text.find(':');
+  return colon != std::string::npos &&
+         std::find(keys.begin(), keys.end(), text.substr(0, colon)) != keys.end();
+}
 
 /// Collects every problem of a tree.
 class Checker {
  public:
-  Checker(const Catalogs& catalogs, Problems& problems)
-      : catalogs_(catalogs), problems_(problems) {}
+  Checker(const Catalogs& catalogs, Problems& problems, KeyAdvisor* advisor)
+      : catalogs_(catalogs), problems_(problems), advisor_(advisor) {}
 
   void value(const Node& node, const Shape& shape, const std::string& path) {
     if (node.is_null() && shape.nullable) return;
@@ -49,7 +102,13 @@ class Checker {
  private:
   void report(const std::string& rule, const Place& place, const std::string& path,
               const std::string& message) {
+    if (!advisor_ && rule == "missing-key") return;  // another layer may have it
     problems_.push_back({Severity::error, rule, place, path, message});
+    if (!advisor_) throw Enough{};
+    if (problems_.size() < kMostProblems) return;
+    problems_.push_back({Severity::error, "too-many-problems", place, "",
+                         std::to_string(kMostProblems) + " problems so far; the rest is not told"});
+    throw Enough{};
   }
 
   static std::string below(const std::string& path, const std::string& key) {
@@ -58,13 +117,20 @@ class Checker {
 
   void bad(const Node& node, const Shape& shape, const std::string& path,
            const std::string& message) {
-    const auto* other = shape.automatic ? "; or write auto" : "";
+    std::string other = shape.automatic ? "; or write auto" : "";
+    if (shape.nullable && means_null(node)) other = "; write null for none";
     report("bad-value", node.place, path, message + other);
+  }
+
+  /// A list or map where something else belongs.
+  void mismatch(const Node& node, const Shape& shape, const std::string& path) {
+    bad(node, shape, path, "this is " + describe(node) + "; " + expected(shape) + " was expected");
   }
 
   // what a number, switch, text or amount may be
 
   void scalar(const Node& node, const Shape& shape, const std::string& path) {
+    if (node.is_list() || node.is_map()) return mismatch(node, shape, path);
     std::string why;
     bool fits = true;
     switch (shape.kind) {
@@ -115,22 +181,24 @@ class Checker {
   }
 
   void word(const Node& node, const Shape& shape, const std::string& path) {
+    if (node.is_list() || node.is_map()) return mismatch(node, shape, path);
     const auto& words = shape.words;
     const bool known =
         node.is_scalar() && std::find(words.begin(), words.end(), node.text) != words.end();
     if (known) return;
-    const auto near = node.is_scalar() ? nearest(node.text, words) : "";
+    auto near = nearest_names(node.text, words);
+    if (const auto ours = foreign_word(node.text, words); !ours.empty()) near = {ours};
     bad(node, shape, path,
-        describe(node) + " is not one of " + join(words, ", ") + (near.empty() ? "" : meant(near)));
+        describe(node) + " is not one of " + join(words, ", ") + did_you_mean(near));
   }
 
   // containers
 
   void list(const Node& node, const Shape& shape, const std::string& path) {
+    if (node.is_map()) return mismatch(node, shape, path);
     if (!node.is_list()) {
-      const auto written = node.is_scalar() ? "[" + node.text + "]" : "[...]";
-      return bad(node, shape, path,
-                 describe(node) + " is not a list; write " + (node.is_null() ? "[]" : written));
+      const auto written = node.is_null() ? "[]" : "[" + node.text + "]";
+      return bad(node, shape, path, describe(node) + " is not a list; write " + written);
     }
     const auto count = node.items.size();
     const auto holds = plural(static_cast<std::int64_t>(count), "item");
@@ -143,6 +211,7 @@ class Checker {
   }
 
   void table(const Node& node, const Shape& shape, const std::string& path) {
+    if (node.is_list()) return mismatch(node, shape, path);
     if (!node.is_map()) return bad(node, shape, path, describe(node) + " is not a map");
     for (const auto& member : node.members)
       value(member.value, shape.children[0], below(path, member.key));
@@ -150,75 +219,90 @@ class Checker {
 
   void record(const Node& node, const Shape& shape, const std::string& path) {
     if (!node.is_map()) return shorthand(node, shape, path);
-    const auto owner = path.empty() ? "a recipe" : "'" + path.substr(path.rfind('.') + 1) + "'";
-    fields(node, shape, path, owner);
+    fields(node, shape, path, "");
   }
 
   void shorthand(const Node& node, const Shape& shape, const std::string& path) {
     const auto& key =
         node.is_list() && !shape.list_shorthand.empty() ? shape.list_shorthand : shape.shorthand;
-    if (key.empty() || node.is_null())
-      return bad(node, shape, path, describe(node) + " is not a map of options");
+    if (key.empty() && node.is_list()) return mismatch(node, shape, path);
+    if (key.empty() || node.is_null()) return not_a_map(node, shape, path);
     for (const auto& child : shape.children)
       if (child.key == key) value(node, child, path);
   }
 
+  void not_a_map(const Node& node, const Shape& shape, const std::string& path) {
+    std::vector<std::string> keys;
+    for (const auto& child : shape.children) keys.push_back(child.key);
+    const bool tight = node.is_scalar() && lacks_space(node.text, keys);
+    bad(node, shape, path,
+        describe(node) + " is not a map of options" +
+            (tight ? "; a space is missing after the ':'" : ""));
+  }
+
+  /// `owner` is the component whose options these are, empty in a plain section.
   void fields(const Node& node, const Shape& shape, const std::string& path,
               const std::string& owner) {
+    std::vector<std::string> misspelt;
     for (const auto& member : node.members) {
       const auto child = std::find_if(shape.children.begin(), shape.children.end(),
                                       [&](const Shape& field) { return field.key == member.key; });
       if (child != shape.children.end())
         value(member.value, *child, below(path, member.key));
       else if (member.key != "type" || shape.component.empty())
-        unknown_key(member, shape, path, owner);
+        misspelt.push_back(unknown_key(member, node, shape, path, owner));
     }
-    for (const auto& child : shape.children)
-      if (child.required && !node.find(child.key))
+    const auto meant = [&](const std::string& key) {
+      return std::find(misspelt.begin(), misspelt.end(), key) != misspelt.end();
+    };
+    for (const auto& child : shape.children) {
+      const bool told = meant(child.key) || meant("extends");
+      if (child.required && !told && !node.find(child.key))
         report("missing-key", node.place, path,
                "'" + child.key + "' is missing: " + as_clause(child.doc));
+    }
   }
 
-  void unknown_key(const Member& member, const Shape& shape, const std::string& path,
-                   const std::string& owner) {
-    std::vector<std::string> known;
-    for (const auto& child : shape.children) known.push_back(child.key);
-    std::string message =
-        "'" + member.key + "' is not " + (path.empty() ? "a key of " : "an option of ") + owner;
-    const auto near = nearest(member.key, known);
-    const auto ours = foreign_key_hint(member.key);
-    const bool here = ours == "'" + path + "." + member.key + "'";
-    std::string rule = "unknown-key";
-    if (!ours.empty() && !here) {
-      message += "; here it is " + ours;
-      rule = "foreign-key";
-    } else if (!near.empty()) {
-      message += meant(near);
-    } else if (known.empty()) {
-      message += ", which has none";
-    } else if (known.size() <= kLongestListing) {
-      message += "; its options are " + join(known, ", ");
+  /// The key that was meant, where it is one of this map.
+  std::string unknown_key(const Member& member, const Node& map, const Shape& shape,
+                          const std::string& path, const std::string& owner) {
+    if (!advisor_) report("unknown-key", member.place, path, "");
+    const UnknownKey key{member, map, shape, path, owner, shape.component};
+    const auto advice = advisor_->advise(key);
+    report(advice.rule, member.place, path, advice.message);
+    const bool foreign = advice.rule == "foreign-key" || !advice.sure;
+    if (foreign && member.value.is_map()) foreign_section(member, below(path, member.key));
+    return advice.meant;
+  }
+
+  /// The keys of another tool's section: each that is recognised is told its place here.
+  void foreign_section(const Member& section, const std::string& path) {
+    static const Shape none;
+    for (const auto& member : section.value.members) {
+      const UnknownKey key{member, section.value, none, path, none.key, none.key};
+      const auto advice = advisor_->advise(key);
+      if (advice.sure) report(advice.rule, member.place, path, advice.message);
     }
-    report(rule, member.place, path, message);
   }
 
   // components
 
   void component(const Node& node, const Shape& shape, const std::string& path) {
     const auto& kind = shape.component;
-    if (!node.is_scalar() && !node.is_map())
+    if (node.is_list()) return mismatch(node, shape, path);
+    if (node.is_null())
       return bad(node, shape, path,
-                 describe(node) + " is not a " + kind + "; write {type: ...} with its options");
+                 "null is not " + a(kind) + "; write {type: ...} with its options");
     const auto catalog = catalogs_.find(kind);
     if (catalog == catalogs_.end()) return;
     const Node* type = node.is_scalar() ? &node : node.find("type");
     if (type == nullptr) return missing_type(node, shape, path, *catalog->second);
     const auto* entry = type->is_scalar() ? catalog->second->find(type->text) : nullptr;
-    if (entry == nullptr) return unknown_component(*type, kind, path, *catalog->second);
+    if (entry == nullptr) return unknown_component(*type, shape, path, *catalog->second);
     auto options = entry->shape();
     options.component = kind;
     const auto empty = Node::map({}, node.place);
-    fields(node.is_map() ? node : empty, options, path, "'" + entry->name + "'");
+    fields(node.is_map() ? node : empty, options, path, entry->name);
   }
 
   static std::string listing(const CatalogBase& catalog) {
@@ -229,30 +313,69 @@ class Checker {
 
   void missing_type(const Node& node, const Shape& shape, const std::string& path,
                     const CatalogBase& catalog) {
+    for (const auto& member : node.members) {
+      if (!is_near("type", name_distance(member.key, "type")) || !member.value.is_scalar())
+        continue;
+      return report("unknown-key", member.place, path,
+                    "'" + member.key + "' is not an option of " + a(catalog.kind()) +
+                        "; did you mean 'type'?");
+    }
     const auto* usual = shape.initial.find("type");
     report("missing-key", node.place, path,
            "'type' is missing; " +
                (usual ? "write 'type: " + usual->text + "' for the default" : listing(catalog)));
   }
 
-  void unknown_component(const Node& type, const std::string& kind, const std::string& path,
+  void unknown_component(const Node& type, const Shape& shape, const std::string& path,
                          const CatalogBase& catalog) {
-    const auto near = type.is_scalar() ? nearest(type.text, catalog.names()) : "";
+    if (type.is_list() || type.is_map())
+      return report(
+          "unknown-component", type.place, path,
+          "this is " + describe(type) + "; the name of " + a(catalog.kind()) + " was expected");
+    auto near = nearest_names(type.text, catalog.names());
+    if (const auto ours = foreign_word(type.text, catalog.names()); !ours.empty()) near = {ours};
+    if (const auto kind = kind_of(type.text); !kind.empty())
+      return report(
+          "unknown-component", type.place, path,
+          "'" + type.text + "' is " + a(kind) + ", not " + a(catalog.kind()) + did_you_mean(near));
+    std::string other = near.empty() ? "; " + listing(catalog) : did_you_mean(near);
+    if (lacks_space(type.text, {"type"})) other = "; a space is missing after the ':'";
+    if (shape.nullable && means_null(type)) other = "; write null for none";
     report("unknown-component", type.place, path,
-           describe(type) + " is not a known " + kind +
-               (near.empty() ? "; " + listing(catalog) : meant(near)));
+           describe(type) + " is not " + a(catalog.kind()) + other);
+  }
+
+  /// The first kind that has a component of this name.
+  std::string kind_of(const std::string& name) const {
+    for (const auto& [kind, catalog] : catalogs_)
+      if (catalog->find(name)) return kind;
+    return {};
   }
 
   const Catalogs& catalogs_;
   Problems& problems_;
+  KeyAdvisor* advisor_;  // none: nobody reads the messages
 };
 
 }  // namespace
 
 Problems check(const Node& tree, const Shape& shape, const Catalogs& catalogs) {
   Problems problems;
-  Checker(catalogs, problems).value(tree, shape, "");
+  KeyAdvisor advisor(tree, shape, catalogs);
+  try {
+    Checker(catalogs, problems, &advisor).value(tree, shape, "");
+  } catch (const Enough&) {  // the problems say so
+  }
   return problems;
+}
+
+bool fits(const Node& value, const Shape& shape, const Catalogs& catalogs) {
+  Problems problems;
+  try {
+    Checker(catalogs, problems, nullptr).value(value, shape, "");
+  } catch (const Enough&) {  // the problems say so
+  }
+  return problems.empty();
 }
 
 }  // namespace ddptrain

@@ -31,9 +31,20 @@ bool is_whole(const Problems& problems) {
   });
 }
 
+/// What is wrong in the files that could be read, where others could not: those may set what is
+/// missing here, and what references name.
+Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& catalogs) {
+  auto problems = check(tree, shape, catalogs);
+  std::erase_if(problems, [](const Problem& p) {
+    return p.rule == "missing-key" || p.message.find("${") != std::string::npos;
+  });
+  return problems;
+}
+
 void check_layered(Loaded& loaded, const Catalogs& catalogs) {
-  if (!is_whole(loaded.problems)) return;
   const auto shape = shape_of<Recipe>();
+  if (!is_whole(loaded.problems))
+    return add_new(loaded.problems, check_the_rest(loaded.tree, shape, catalogs));
   add_new(loaded.problems, check(loaded.tree, shape, catalogs));
   if (has_errors(loaded.problems)) return;
   make_paths_absolute(loaded.tree, shape, catalogs);

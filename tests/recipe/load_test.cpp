@@ -76,11 +76,10 @@ TEST_F(Load, SaysAllProblemsAtOnce) {
       problems(load({"a.yaml"})),
       (Lines{
           "a.yaml:1:7: error[bad-value]: name: '5' is not text; write \"5\" with quotes",
-          "a.yaml:2:8: error[unknown-component]: model: 'mpl' is not a known model; did you mean "
+          "a.yaml:2:8: error[unknown-component]: model: 'mpl' is not a model; did you mean "
           "'mlp'?",
           "a.yaml:3:28: error[unknown-key]: data: 'roots' is not an option of 'image_folder'; did "
           "you mean 'root'?",
-          "a.yaml:3:7: error[missing-key]: data: 'root' is missing: the folder",
           "a.yaml:4:17: error[bad-value]: batch.global: 0 is below the minimum 1",
           "a.yaml:5:19: error[bad-value]: train.duration: '5' has no unit; write '5 epochs' or '5 "
           "steps'",
@@ -134,6 +133,18 @@ TEST_F(Load, AFileThatIsNotThereIsNamedWhereItIsAskedFor) {
             Lines{"a.yaml:1:11: error[file]: cannot read 'none.yaml': no such file or directory"});
   EXPECT_EQ(problems(load({"b.yaml"})),
             Lines{"error[file]: cannot read 'b.yaml': no such file or directory"});
+}
+
+TEST_F(Load, AFileThatCannotBeReadHidesNoProblemOfTheOthers) {
+  write("base/b.yaml", "optimizer: {type: sgd\n");
+  write("c.yaml", "seed: x\n");
+  write("a.yaml", "extends: [base/b.yaml, c.yaml]\nlr: 1\nbatch: {micro: \"${batch.global}\"}\n");
+  EXPECT_EQ(problems(load({"a.yaml"})),
+            (Lines{"base/b.yaml:1:12: error[syntax]: '{' is not closed",
+                   "c.yaml:1:7: error[bad-value]: seed: 'x' is not an integer",
+                   "a.yaml:2:1: error[unknown-key]: 'lr' is not a key of a recipe; did you mean "
+                   "'optimizer.lr'?"}))
+      << "neither the missing model nor the reference into what was not read";
 }
 
 TEST_F(Load, OverridesSetRemoveAndAppend) {
