@@ -106,7 +106,7 @@ struct Homes::Walk {
     for (std::size_t i = 0; i < catalog->second->size(); ++i) {
       const auto& entry = catalog->second->at(i);
       owner = entry.name;
-      homes.shapes_.push_back(std::make_unique<Shape>(shape_of(entry.fields)));
+      homes.shapes_.push_back(std::make_unique<Shape>(entry.shape()));
       record(*homes.shapes_.back(), path);
     }
     kinds.pop_back();

@@ -120,7 +120,7 @@ Entry<Dataset> image_folder_dataset() {
          const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
       },
-      {"gives_images"});
+      {"gives_images", "gives_class"});
 }
 
 }  // namespace ddptrain

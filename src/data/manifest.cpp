@@ -186,7 +186,7 @@ Entry<Dataset> manifest_dataset() {
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(read_manifest(options), options.images, context);
       },
-      {"gives_images", "gives_weights"});
+      {"gives_images", "gives_weights", "gives_class"});
 }
 
 }  // namespace ddptrain

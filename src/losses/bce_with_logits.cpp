@@ -45,7 +45,7 @@ Entry<Loss> bce_with_logits_loss() {
       [](const BceWithLogits::Options& options, const LossContext& context) {
         return std::make_unique<BceWithLogits>(options, context);
       },
-      {"several_labels"});
+      {"takes_labels", "takes_class", "two_classes", "one_output"});
 }
 
 }  // namespace ddptrain

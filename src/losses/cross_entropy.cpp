@@ -62,7 +62,8 @@ Entry<Loss> cross_entropy_loss() {
       "cross_entropy", "Softmax cross-entropy for one class per row or pixel, as torch has it.",
       [](const CrossEntropy::Options& options, const LossContext& context) {
         return std::make_unique<CrossEntropy>(options, context);
-      });
+      },
+      {"takes_class"});
 }
 
 }  // namespace ddptrain

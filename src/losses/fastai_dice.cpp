@@ -48,7 +48,8 @@ Entry<Loss> fastai_dice_loss() {
       "fastai_dice", "1 - Dice of each sample and class, for a label per pixel, as fastai has it.",
       [](const FastaiDice::Options& options, const LossContext&) {
         return std::make_unique<FastaiDice>(options);
-      });
+      },
+      {"takes_class"});
 }
 
 }  // namespace ddptrain

@@ -58,7 +58,8 @@ Entry<Loss> fastai_label_smoothing_loss() {
       "the uniform part too.",
       [](const FastaiLabelSmoothing::Options& options, const LossContext& context) {
         return std::make_unique<FastaiLabelSmoothing>(options, context);
-      });
+      },
+      {"takes_class"});
 }
 
 }  // namespace ddptrain

@@ -43,7 +43,8 @@ Entry<Loss> focal_loss() {
       "focal", "Cross-entropy in which rows that are right already count less, as fastai has it.",
       [](const Focal::Options& options, const LossContext& context) {
         return std::make_unique<Focal>(options, context);
-      });
+      },
+      {"takes_class"});
 }
 
 }  // namespace ddptrain

@@ -36,7 +36,8 @@ Entry<Loss> huber_loss() {
       "huber", "Squared difference near the target, delta times the absolute one further out.",
       [](const Huber::Options& options, const LossContext&) {
         return std::make_unique<Huber>(options);
-      });
+      },
+      {"takes_number"});
 }
 
 }  // namespace ddptrain

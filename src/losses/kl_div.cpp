@@ -22,7 +22,8 @@ class KlDiv final : public Loss {
 Entry<Loss> kl_div_loss() {
   return entry<Loss, NoOptions>(
       "kl_div", "Divergence of target probabilities from the output's log-probabilities, per row.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<KlDiv>(); });
+      [](const NoOptions&, const LossContext&) { return std::make_unique<KlDiv>(); },
+      {"takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -21,7 +21,8 @@ class L1 final : public Loss {
 Entry<Loss> l1_loss() {
   return entry<Loss, NoOptions>(
       "l1", "Absolute difference of output and target.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<L1>(); });
+      [](const NoOptions&, const LossContext&) { return std::make_unique<L1>(); },
+      {"takes_number"});
 }
 
 }  // namespace ddptrain

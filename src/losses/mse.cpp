@@ -21,7 +21,8 @@ class Mse final : public Loss {
 Entry<Loss> mse_loss() {
   return entry<Loss, NoOptions>(
       "mse", "Squared difference of output and target.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<Mse>(); });
+      [](const NoOptions&, const LossContext&) { return std::make_unique<Mse>(); },
+      {"takes_number"});
 }
 
 }  // namespace ddptrain

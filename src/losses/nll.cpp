@@ -42,7 +42,8 @@ Entry<Loss> nll_loss() {
       "nll", "Negative log-likelihood of outputs that are log-probabilities already.",
       [](const Nll::Options& options, const LossContext& context) {
         return std::make_unique<Nll>(options, context);
-      });
+      },
+      {"takes_class"});
 }
 
 }  // namespace ddptrain

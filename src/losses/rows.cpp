@@ -22,7 +22,7 @@ at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output) {
   if (fitted.sizes() != output.sizes()) {
     std::ostringstream message;
     message << "loss: targets of shape " << target.sizes() << " do not fit outputs of shape "
-            << output.sizes();
+            << output.sizes() << "; the model has to give one output for each number of a target";
     throw Error(Exit::recipe, message.str());
   }
   return fitted.to(output.scalar_type());

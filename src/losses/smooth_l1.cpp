@@ -36,7 +36,8 @@ Entry<Loss> smooth_l1_loss() {
       "smooth_l1", "Squared difference divided by beta near the target, absolute further out.",
       [](const SmoothL1::Options& options, const LossContext&) {
         return std::make_unique<SmoothL1>(options);
-      });
+      },
+      {"takes_number"});
 }
 
 }  // namespace ddptrain

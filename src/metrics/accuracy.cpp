@@ -34,7 +34,7 @@ Entry<Metric> accuracy_metric() {
       [](const Accuracy::Options& options, const MetricContext&) {
         return std::make_unique<Accuracy>(options);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -27,7 +27,7 @@ Entry<Metric> accuracy_multi_metric() {
                                      [](const LabelOptions& options, const MetricContext&) {
                                        return std::make_unique<AccuracyMulti>(options);
                                      },
-                                     {"larger_is_better", "at_most_1"});
+                                     {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,7 @@ Entry<Metric> average_precision_binary_metric() {
       [](const NoOptions&, const MetricContext&) {
         return make_binary_ranking("average_precision_binary", average_precision);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes", "one_output"});
 }
 
 }  // namespace ddptrain

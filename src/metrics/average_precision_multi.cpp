@@ -10,7 +10,7 @@ Entry<Metric> average_precision_multi_metric() {
       [](const LabelRankingOptions& options, const MetricContext&) {
         return make_label_ranking("average_precision_multi", options, average_precision);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

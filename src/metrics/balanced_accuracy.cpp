@@ -23,7 +23,7 @@ Entry<Metric> balanced_accuracy_metric() {
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_pair_metric("balanced_accuracy", value);
                                   },
-                                  {"larger_is_better", "at_most_1"});
+                                  {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

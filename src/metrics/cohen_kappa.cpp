@@ -69,7 +69,7 @@ Entry<Metric> cohen_kappa_metric() {
       [](const CohenKappa::Options& options, const MetricContext&) {
         return std::make_unique<CohenKappa>(options);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

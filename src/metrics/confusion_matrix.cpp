@@ -37,7 +37,7 @@ Entry<Metric> confusion_matrix_metric() {
                                   [](const NoOptions&, const MetricContext& context) {
                                     return std::make_unique<ConfusionMatrix>(context);
                                   },
-                                  {"matrix", "named confusion_matrix/*"});
+                                  {"matrix", "named confusion_matrix/*", "takes_class"});
 }
 
 }  // namespace ddptrain

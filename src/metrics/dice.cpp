@@ -16,7 +16,7 @@ Entry<Metric> dice_metric() {
   return entry<Metric, NoOptions>(
       "dice", "Twice the hits over predicted and true units of class 1, of two.",
       [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", value); },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
 }
 
 }  // namespace ddptrain

@@ -16,7 +16,7 @@ Entry<Metric> dice_multi_metric() {
   return entry<Metric, NoOptions>(
       "dice_multi", "The mean over classes of twice the hits over predicted and true units.",
       [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice_multi", value); },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

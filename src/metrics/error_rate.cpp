@@ -34,7 +34,7 @@ Entry<Metric> error_rate_metric() {
       [](const ErrorRate::Options& options, const MetricContext&) {
         return std::make_unique<ErrorRate>(options);
       },
-      {"smaller_is_better", "at_most_1"});
+      {"smaller_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -15,7 +15,7 @@ Entry<Metric> exp_rmspe_metric() {
                                               },
                                               [](double mean) { return std::sqrt(mean); }});
       },
-      {"smaller_is_better"});
+      {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

@@ -16,7 +16,7 @@ Entry<Metric> explained_variance_metric() {
       [](const NoOptions&, const MetricContext&) {
         return make_moment_metric("explained_variance", {residual, value});
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_number"});
 }
 
 }  // namespace ddptrain

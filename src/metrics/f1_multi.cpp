@@ -12,7 +12,7 @@ Entry<Metric> f1_multi_metric() {
           return share(2 * c.hits, c.predicted + c.actual);
         });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -29,7 +29,7 @@ Entry<Metric> fbeta_metric() {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);
         });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

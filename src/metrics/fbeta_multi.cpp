@@ -31,7 +31,7 @@ Entry<Metric> fbeta_multi_metric() {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);
         });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -40,7 +40,7 @@ Entry<Metric> foreground_accuracy_metric() {
       [](const ForegroundAccuracy::Options& options, const MetricContext&) {
         return std::make_unique<ForegroundAccuracy>(options);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

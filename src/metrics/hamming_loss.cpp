@@ -22,7 +22,7 @@ Entry<Metric> hamming_loss_metric() {
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_pair_metric("hamming_loss", value);
                                   },
-                                  {"smaller_is_better", "at_most_1"});
+                                  {"smaller_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -29,7 +29,7 @@ Entry<Metric> hamming_loss_multi_metric() {
                                      [](const LabelOptions& options, const MetricContext&) {
                                        return std::make_unique<HammingLossMulti>(options);
                                      },
-                                     {"smaller_is_better", "at_most_1"});
+                                     {"smaller_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

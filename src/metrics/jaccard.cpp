@@ -12,7 +12,7 @@ Entry<Metric> jaccard_metric() {
           return share(c.hits, c.predicted + c.actual - c.hits);
         });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

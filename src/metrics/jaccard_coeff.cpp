@@ -18,7 +18,7 @@ Entry<Metric> jaccard_coeff_metric() {
       [](const NoOptions&, const MetricContext&) {
         return make_pair_metric("jaccard_coeff", value);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
 }
 
 }  // namespace ddptrain

@@ -21,7 +21,7 @@ Entry<Metric> jaccard_coeff_multi_metric() {
       [](const NoOptions&, const MetricContext&) {
         return make_pair_metric("jaccard_coeff_multi", value);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

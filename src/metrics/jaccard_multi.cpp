@@ -13,7 +13,7 @@ Entry<Metric> jaccard_multi_metric() {
           return share(c.hits, c.predicted + c.actual - c.hits);
         });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

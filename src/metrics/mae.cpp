@@ -11,7 +11,7 @@ Entry<Metric> mae_metric() {
         return make_mean_metric(
             "mae", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).abs(); }});
       },
-      {"smaller_is_better"});
+      {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

@@ -29,7 +29,7 @@ Entry<Metric> mcc_metric() {
   return entry<Metric, NoOptions>(
       "mcc", "Matthews' correlation of predicted and true classes, -1 to 1.",
       [](const NoOptions&, const MetricContext&) { return make_pair_metric("mcc", value); },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

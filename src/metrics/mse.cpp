@@ -11,7 +11,7 @@ Entry<Metric> mse_metric() {
         return make_mean_metric(
             "mse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); }});
       },
-      {"smaller_is_better"});
+      {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

@@ -12,7 +12,7 @@ Entry<Metric> msle_metric() {
                                           return p.log1p().sub(y.log1p()).square();
                                         }});
                                   },
-                                  {"smaller_is_better"});
+                                  {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

@@ -17,7 +17,7 @@ Entry<Metric> pearson_metric() {
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_moment_metric("pearson", {prediction, value});
                                   },
-                                  {"larger_is_better", "at_most_1"});
+                                  {"larger_is_better", "at_most_1", "takes_number"});
 }
 
 }  // namespace ddptrain

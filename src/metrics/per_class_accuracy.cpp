@@ -37,12 +37,12 @@ class PerClassAccuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> per_class_accuracy_metric() {
-  return entry<Metric, NoOptions>("per_class_accuracy",
-                                  "Accuracy of each class, named accuracy/CLASS.",
-                                  [](const NoOptions&, const MetricContext& context) {
-                                    return std::make_unique<PerClassAccuracy>(context);
-                                  },
-                                  {"larger_is_better", "at_most_1", "named accuracy/*"});
+  return entry<Metric, NoOptions>(
+      "per_class_accuracy", "Accuracy of each class, named accuracy/CLASS.",
+      [](const NoOptions&, const MetricContext& context) {
+        return std::make_unique<PerClassAccuracy>(context);
+      },
+      {"larger_is_better", "at_most_1", "named accuracy/*", "takes_class"});
 }
 
 }  // namespace ddptrain

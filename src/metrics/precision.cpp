@@ -11,7 +11,7 @@ Entry<Metric> precision_metric() {
         return make_class_score("precision", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.predicted); });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -12,7 +12,7 @@ Entry<Metric> precision_multi_metric() {
         return make_label_score("precision_multi", options,
                                 [](const ClassCounts& c) { return share(c.hits, c.predicted); });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

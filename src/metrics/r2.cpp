@@ -19,7 +19,7 @@ Entry<Metric> r2_metric() {
                                   [](const NoOptions&, const MetricContext&) {
                                     return make_moment_metric("r2", {residual, value});
                                   },
-                                  {"larger_is_better", "at_most_1"});
+                                  {"larger_is_better", "at_most_1", "takes_number"});
 }
 
 }  // namespace ddptrain

@@ -11,7 +11,7 @@ Entry<Metric> recall_metric() {
         return make_class_score("recall", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.actual); });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

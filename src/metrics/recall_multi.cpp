@@ -12,7 +12,7 @@ Entry<Metric> recall_multi_metric() {
         return make_label_score("recall_multi", options,
                                 [](const ClassCounts& c) { return share(c.hits, c.actual); });
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

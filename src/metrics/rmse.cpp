@@ -14,7 +14,7 @@ Entry<Metric> rmse_metric() {
             "rmse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); },
                      [](double mean) { return std::sqrt(mean); }});
       },
-      {"smaller_is_better"});
+      {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

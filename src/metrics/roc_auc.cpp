@@ -95,7 +95,7 @@ Entry<Metric> roc_auc_metric() {
       [](const Options& options, const MetricContext&) {
         return std::make_unique<RocAuc>(options);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -5,11 +5,12 @@
 namespace ddptrain {
 
 Entry<Metric> roc_auc_binary_metric() {
-  return entry<Metric, NoOptions>("roc_auc_binary", "Area under the ROC curve of class 1, of two.",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_binary_ranking("roc_auc_binary", roc_auc);
-                                  },
-                                  {"larger_is_better", "at_most_1"});
+  return entry<Metric, NoOptions>(
+      "roc_auc_binary", "Area under the ROC curve of class 1, of two.",
+      [](const NoOptions&, const MetricContext&) {
+        return make_binary_ranking("roc_auc_binary", roc_auc);
+      },
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes", "one_output"});
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,7 @@ Entry<Metric> roc_auc_multi_metric() {
       [](const LabelRankingOptions& options, const MetricContext&) {
         return make_label_ranking("roc_auc_multi", options, roc_auc);
       },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -71,7 +71,7 @@ Entry<Metric> spearman_metric() {
   return entry<Metric, NoOptions>(
       "spearman", "The correlation of the ranks of predictions and targets, -1 to 1.",
       [](const NoOptions&, const MetricContext&) { return std::make_unique<Spearman>(); },
-      {"larger_is_better", "at_most_1"});
+      {"larger_is_better", "at_most_1", "takes_number"});
 }
 
 }  // namespace ddptrain

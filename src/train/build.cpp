@@ -2,9 +2,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
-#include <algorithm>
 #include <numeric>
-#include <sstream>
 
 #include "base/error.h"
 #include "config/catalog.h"
@@ -13,6 +11,8 @@
 #include "optim/groups.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
+#include "train/scores.h"
+#include "train/shapes.h"
 #include "train/stages.h"
 #include "train/swa.h"
 
@@ -84,17 +84,6 @@ RunLength run_length(const Training& t) {
   return length;
 }
 
-std::vector<std::unique_ptr<Metric>> make_metrics(const Recipe& recipe, const DataFacts& facts) {
-  std::vector<std::unique_ptr<Metric>> metrics;
-  const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
-  if (std::none_of(recipe.metrics.begin(), recipe.metrics.end(), is_loss))
-    metrics.push_back(
-        catalog<Metric>().build(Choice<Metric>("loss"), MetricContext{facts.classes}));
-  for (const auto& choice : recipe.metrics)
-    metrics.push_back(catalog<Metric>().build(choice, MetricContext{facts.classes}));
-  return metrics;
-}
-
 void build_optimisation(Training& t) {
   const auto& recipe = t.recipe;
   const auto common = common_options(recipe.optimizer);
@@ -118,26 +107,6 @@ std::optional<double> epochs_of(const Recipe& recipe) {
     sum += stage.duration.count;
   }
   return sum;
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// A model may be made for one shape of samples: better said now than hours later.
-void try_shapes(Training& t) {
-  for (const auto epoch : t.data->changes_of_shape()) {
-    const auto batch = t.data->allocate_train(epoch, 1);
-    for (const auto& input : batch.inputs) input.zero_();
-    try {
-      t.engine->evaluate(batch);
-    } catch (const std::exception& error) {
-      std::ostringstream shape;
-      shape << batch.inputs.front().sizes().slice(1);
-      throw Error(Exit::recipe, "model '" + t.recipe.model.type() +
-                                    "' cannot take the training samples of shape " + shape.str() +
-                                    " that begin with epoch " + std::to_string(epoch + 1) + ": " +
-                                    first_line(error.what()));
-    }
-  }
 }
 
 }  // namespace
@@ -194,11 +163,10 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);
-  const LossContext loss_context{facts.class_count()};
-  t.loss = catalog<Loss>().build(recipe.loss, loss_context);
-  t.metrics = make_metrics(recipe, facts);
+  build_scores(t);
   t.engine = build_engine(recipe, placement, world, facts);
   try_shapes(t);
+  try_scores(t);
   build_optimisation(t);
   if (recipe.checkpoint.keep_best) t.best.emplace(recipe.checkpoint.keep_best->mode);
   for (const auto& choice : recipe.callbacks)

@@ -23,7 +23,7 @@ std::vector<Shape> shapes_at(const Shape& from, const std::vector<std::string>& 
     const auto& catalog = *all_catalogs().at(from.component);
     std::vector<Shape> all;
     for (std::size_t i = 0; i < catalog.size(); ++i)
-      for (auto& found : shapes_at(shape_of(catalog.at(i).fields), steps, at))
+      for (auto& found : shapes_at(catalog.at(i).shape(), steps, at))
         all.push_back(std::move(found));
     return all;
   }

@@ -82,7 +82,8 @@ TEST(SeveralLabels, WantALossForThem) {
   write(folder / "several.yaml", several_recipe("cross_entropy"));
   const auto ended = run({"validate", "several.yaml"}, folder.path(), environment());
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE((ended.out + ended.err).find("'cross_entropy' takes one label a sample"),
+  EXPECT_NE((ended.out + ended.err)
+                .find("'cross_entropy' takes classes, and the targets are several labels a sample"),
             std::string::npos)
       << ended.out << ended.err;
 }

@@ -16,7 +16,7 @@ using testing::Not;
 const std::string kRecipe = test::in_source("configs/quickstart.yaml");
 
 Ended validated(const Folder& folder, const std::string& level,
-                 std::vector<std::string> more = {}) {
+                std::vector<std::string> more = {}) {
   std::vector<std::string> words{"validate", kRecipe, "--level", level, "data.root=" + shapes()};
   words.insert(words.end(), more.begin(), more.end());
   return Program(words, folder.path()).wait();

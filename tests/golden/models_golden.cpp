@@ -31,7 +31,7 @@ const std::set<std::string> not_options = {"kind",    "library", "model",
 void drop_nothing(json& recipe) {
   const auto* entry = catalog<Model>().find(recipe.at("type").get<std::string>());
   ASSERT_NE(entry, nullptr) << recipe;
-  const auto options = shape_of(entry->fields);
+  const auto options = entry->shape();
   for (const auto& option : options.children)
     if (option.key == "dropout" || option.key == "stochastic_depth_prob")
       recipe[option.key] = 0;

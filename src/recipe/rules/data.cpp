@@ -1,6 +1,7 @@
 // Where samples come from and in which order.
 #include "base/text.h"
 #include "recipe/rules.h"
+#include "recipe/targets.h"
 
 namespace ddptrain {
 namespace {
@@ -44,14 +45,18 @@ void samples_are_held_out_once(const RuleContext& rule) {
     rule.error("data.valid", join(ways, " and ") + " both say what is held out; keep one of them");
 }
 
-// Targets of zeros and ones would be taken for probabilities of one class.
-void loss_takes_several_labels(const RuleContext& rule) {
-  const auto* loss = rule.entry(rule.recipe.loss);
-  if (!loss || loss->has("several_labels")) return;
-  if (rule.value(rule.recipe.data, "label_delimiter"))
-    rule.error("loss", "'" + loss->name +
-                           "' takes one label a sample; data.label_delimiter gives any number of "
-                           "them, for 'loss: bce_with_logits'");
+void targets_are_taken(const RuleContext& rule) {
+  const auto kind = written_target(rule.recipe, rule.catalogs);
+  if (!kind) return;
+  const auto check = [&](const ChoiceBase& choice, const std::string& path) {
+    const auto* entry = rule.entry(choice);
+    if (!entry) return;
+    const auto why = target_misfit(*entry, *rule.catalogs.find(choice.kind())->second, {*kind});
+    if (!why.empty()) rule.error(path, why);
+  };
+  check(rule.recipe.loss, "loss");
+  for (std::size_t i = 0; i < rule.recipe.metrics.size(); ++i)
+    check(rule.recipe.metrics[i], indexed("metrics", i));
 }
 
 }  // namespace
@@ -80,13 +85,15 @@ std::vector<Rule> data_rules() {
         "A folder, a fraction and a list would each hold out others.",
         "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
        samples_are_held_out_once},
-      {{"labels", "Several labels a sample want a loss that takes them.",
-        "Zeros and ones for each label would be taken for the probabilities of one class.",
+      {{"target", "Losses and metrics take the kind of target that the data give.",
+        "Zeros and ones for each label would be taken for the probabilities of one class, or "
+        "numbers "
+        "of classes for quantities.",
         "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
         "loss: cross_entropy\nmetrics: [accuracy_multi]",
         "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
         "loss: bce_with_logits\nmetrics: [accuracy_multi]"},
-       loss_takes_several_labels},
+       targets_are_taken},
   };
 }
 

@@ -1,0 +1,104 @@
+#include "recipe/targets.h"
+
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+#include "config/scalar.h"
+
+namespace ddptrain {
+namespace {
+
+/// Words for a kind of targets, and well-known losses and metrics that take it.
+struct Kind {
+  std::string_view trait;
+  std::string_view words;
+  std::string_view loss;
+  std::string_view metric;
+};
+
+constexpr std::array<Kind, 3> kKinds{
+    {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc"},
+     {"takes_labels", "several labels a sample", "bce_with_logits",
+      "accuracy_multi, f1_multi or roc_auc_multi"},
+     {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2"}}};
+
+const Kind& words_of(TargetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+
+std::string taken_by(const EntryBase& entry) {
+  std::vector<std::string> taken;
+  for (const auto& kind : kKinds)
+    if (entry.has(kind.trait)) taken.emplace_back(kind.words);
+  return join(taken, " or ");
+}
+
+/// The metric that is the same of the other kind: "f1_multi" and "f1".
+std::string counterpart(const EntryBase& entry, const CatalogBase& catalog, const Kind& kind) {
+  constexpr std::string_view ending = "_multi";
+  const auto fits = [&](const std::string& name) {
+    const auto* other = catalog.find(name);
+    return other && other->has(kind.trait) && !other->has("two_classes");
+  };
+  if (auto more = entry.name + std::string(ending); fits(more)) return more;
+  if (!entry.name.ends_with(ending)) return {};
+  auto less = entry.name.substr(0, entry.name.size() - ending.size());
+  return fits(less) ? less : std::string();
+}
+
+std::string instead(const EntryBase& entry, const CatalogBase& catalog, const Kind& kind) {
+  const auto other = counterpart(entry, catalog, kind);
+  const auto known = catalog.kind() == "loss" ? kind.loss : kind.metric;
+  return "; write " + (other.empty() ? "for example " + std::string(known) : other);
+}
+
+std::int64_t axis_of(const ChoiceBase& choice) {
+  const auto* written = choice.node().find("axis");
+  return written ? parse_integer(written->text).value_or(1) : 1;
+}
+
+}  // namespace
+
+std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs) {
+  const auto& data = recipe.data.node();
+  const auto* delimiter = data.find("label_delimiter");
+  if (delimiter && !delimiter->is_null()) return TargetKind::labels;
+  const auto* task = data.find("task");
+  if (task && task->text == "regression") return TargetKind::numbers;
+  if (task && task->text == "classification") return TargetKind::classes;
+  const auto catalog = catalogs.find(recipe.data.kind());
+  const auto* entry =
+      catalog == catalogs.end() ? nullptr : catalog->second->find(recipe.data.type());
+  if (entry && entry->has("gives_class")) return TargetKind::classes;
+  return {};
+}
+
+std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
+                          const Targets& targets) {
+  const auto& kind = words_of(targets.kind);
+  const auto taken = taken_by(entry);
+  if (!taken.empty() && !entry.has(kind.trait))
+    return "'" + entry.name + "' takes " + taken + ", and the targets are " +
+           std::string(kind.words) + instead(entry, catalog, kind);
+  if (targets.kind == TargetKind::classes && targets.classes > 2 && entry.has("two_classes"))
+    return "'" + entry.name + "' is for two classes, and there are " +
+           std::to_string(targets.classes) + instead(entry, catalog, kind);
+  return {};
+}
+
+std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,
+                          const std::vector<std::int64_t>& output) {
+  if (targets.kind != TargetKind::classes || !entry.has("takes_class")) return {};
+  const auto rank = static_cast<std::int64_t>(output.size());
+  const auto written = axis_of(choice);
+  const auto axis = written < 0 ? written + rank : written;
+  if (axis < 0 || axis >= rank)
+    return "'" + entry.name + "' wants the classes along axis " + std::to_string(written) +
+           ", and the last axis of the model's output is " + std::to_string(rank - 1);
+  const auto outputs = output[static_cast<std::size_t>(axis)];
+  if (outputs >= targets.classes || (outputs == 1 && entry.has("one_output"))) return {};
+  return "'" + entry.name + "' wants an output for each of the " + std::to_string(targets.classes) +
+         " classes, and the model gives " + std::to_string(outputs) +
+         "; write 'model.num_classes: auto'";
+}
+
+}  // namespace ddptrain

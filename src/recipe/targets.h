@@ -1,0 +1,41 @@
+// Which targets a loss or a metric takes, and what the model must give for them. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/catalog.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+/// What is to be predicted: the number of a class; a zero or a one for each of several labels; real
+/// numbers.
+enum class TargetKind { classes, labels, numbers };
+
+struct Targets {
+  TargetKind kind = TargetKind::classes;
+  std::int64_t classes = 0;  // 0: not known, or not a classification
+};
+
+/// Traits of losses and metrics: "takes_class", "takes_labels" and "takes_number" say what they
+/// take (one without any takes what there is); "two_classes" that they are about two classes at
+/// most; "one_output" that the model may then give one output for both.
+
+/// The kind that the recipe itself tells; nothing where only the data do. A dataset with the trait
+/// "gives_class" gives classes unless its options say otherwise.
+std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
+
+/// Why an entry of a catalogue cannot be used with such targets, and what to write instead; empty
+/// where it can.
+std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
+                          const Targets& targets);
+
+/// The same of an output [rows, ...]: classes want one each along `axis` of the entry's options, or
+/// along axis 1.
+std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,
+                          const std::vector<std::int64_t>& output);
+
+}  // namespace ddptrain
