@@ -106,8 +106,7 @@ struct Homes::Walk {
     for (std::size_t i = 0; i < catalog->second->size(); ++i) {
       const auto& entry = catalog->second->at(i);
       owner = entry.name;
-      homes.shapes_.push_back(std::make_unique<Shape>(entry.shape()));
-      record(*homes.shapes_.back(), path);
+      record(entry.shape(), path);
     }
     kinds.pop_back();
     owner = outer;

@@ -53,7 +53,6 @@ class Homes {
 
  private:
   struct Walk;
-  std::vector<std::unique_ptr<Shape>> shapes_;  // of components; Home points into them
   std::map<std::string, std::vector<Home>> by_key_;
 };
 

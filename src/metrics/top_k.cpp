@@ -51,7 +51,7 @@ Entry<Metric> top_k_metric() {
       [](const TopK::Options& options, const MetricContext& context) {
         return std::make_unique<TopK>(options, context);
       },
-      {"larger_is_better", "at_most_1", "named top_{" takes_class "}"});
+      {"larger_is_better", "at_most_1", "named top_{k}", "takes_class"});
 }
 
 }  // namespace ddptrain

@@ -104,10 +104,10 @@ class Bare final : public CatalogBase {
 
 template <class Options>
 EntryBase bare(std::string name) {
-  return {std::move(name), "For tests.", {}, [](Fields& f) {
+  return {std::move(name), "For tests.", {}, lazy_shape([](Fields& f) {
             Options fresh;
             fresh.fields(f);
-          }};
+          })};
 }
 
 const Catalogs& catalogs() {

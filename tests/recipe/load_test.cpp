@@ -242,11 +242,11 @@ TEST_F(Load, RulesBetweenPartsPointAtWhatIsWritten) {
 }
 
 TEST_F(Load, TheResolvedRecipeReadsBackToTheSame) {
-  write("a.yaml",
-        good_ +
-            "output: {dir: out}\n"
-            "optimizer: {type: sgd, no_decay: [norm, \"7\", \"a: b\"]}\nexpect: {valid/accuracy: "
-            "{min: 0.5}}\nparallel: {device: cuda, mode: ddp, devices: [0, 2]}\n");
+  write("a.yaml", good_ +
+                      "output: {dir: out}\n"
+                      "optimizer: {type: sgd, weight_decay: 1e-4, no_decay: [norm, \"7\", \"a: "
+                      "b\"]}\nexpect: {valid/accuracy: "
+                      "{min: 0.5}}\nparallel: {device: cuda, mode: ddp, devices: [0, 2]}\n");
   auto loaded = load({"a.yaml"});
   ASSERT_EQ(problems(loaded), Lines{});
   const auto& catalogs = testing_recipes::catalogs();
