@@ -1,21 +1,35 @@
-// `help [VERB]`
+// `help [VERB]`, `help error [ID]`
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/help_error.h"
 #include "cli/program.h"
 
 namespace ddptrain {
 namespace {
 
-int help(const Arguments& arguments) {
-  if (arguments.words.empty()) return std::fputs(help_text(*arguments.program).c_str(), stdout), 0;
-  const auto* verb = arguments.program->find(arguments.words[0]);
-  if (!verb)
-    throw Error(Exit::recipe,
-                "ddptrain has no verb '" + arguments.words[0] + "'; see 'ddptrain help'");
-  return std::fputs(help_text(*verb).c_str(), stdout), 0;
+std::string text_of_errors(const Arguments& arguments) {
+  if (arguments.words.size() > 1) return error_text(arguments.words[1]);
+  return arguments.has("--markdown") ? error_page() : error_list();
 }
+
+std::string text_of(const Arguments& arguments) {
+  const auto& words = arguments.words;
+  const bool errors = !words.empty() && words[0] == "error";
+  if (errors && !(words.size() > 1 && arguments.has("--markdown")))
+    return text_of_errors(arguments);
+  if (words.size() > 1 || arguments.has("--markdown"))
+    throw Error(Exit::recipe,
+                "usage: ddptrain help [VERB], help error [ID], help error --markdown");
+  if (words.empty()) return help_text(*arguments.program);
+  const auto* verb = arguments.program->find(words[0]);
+  if (!verb)
+    throw Error(Exit::recipe, "ddptrain has no verb '" + words[0] + "'; see 'ddptrain help'");
+  return help_text(*verb);
+}
+
+int help(const Arguments& arguments) { return std::fputs(text_of(arguments).c_str(), stdout), 0; }
 
 }  // namespace
 
@@ -29,15 +43,16 @@ std::string help_text(const Program& program) {
     name.resize(12, ' ');
     text += "  " + name + std::string(verb.summary) + "\n";
   }
-  return text + "\n'ddptrain VERB --help' explains a verb.\n";
+  return text +
+         "\n'ddptrain VERB --help' explains a verb, 'ddptrain help error' the kinds of problem.\n";
 }
 
 Verb help_verb() {
   return {.name = "help",
-          .usage = "[VERB]",
-          .summary = "explain the program or a verb",
-          .flags = {},
-          .max_words = 1,
+          .usage = "[VERB | error [ID]]",
+          .summary = "explain the program, a verb, or a kind of problem",
+          .flags = {{"--markdown", "", "all kinds of problem as docs/problems.md has them"}},
+          .max_words = 2,
           .run = help};
 }
 
