@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/problems.h"
 #include "cli/program.h"
 #include "config/complete.h"
 #include "config/encode.h"
@@ -49,8 +50,7 @@ int show(const Arguments& arguments) {
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain show RECIPE... [key=value...]");
   auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   if (arguments.has("--why"))
     return why(loaded, arguments.value("--why"), *arguments.program->catalogs);
   auto tree = loaded.tree;

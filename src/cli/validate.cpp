@@ -1,11 +1,15 @@
 // `validate RECIPE...`: checks without starting anything; no file but the recipes is touched.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/problems.h"
 #include "cli/program.h"
+#include "config/problem_formats.h"
 #include "recipe/load.h"
+#include "recipe/rule_docs.h"
 
 namespace ddptrain {
 namespace {
@@ -20,6 +24,31 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
     const auto found = check_batch(loaded.recipe, loaded.tree, *devices);
     problems.insert(problems.end(), found.begin(), found.end());
   }
+  add_chains(problems, loaded.sources);
+}
+
+/// What writes problems for machines; null for a person's text.
+using Render = std::string (*)(const Problems&);
+
+std::string sarif(const Problems& problems) { return render_sarif(problems, all_rule_docs()); }
+
+Render format_of(const Arguments& arguments) {
+  static const std::map<std::string, Render> formats{
+      {"text", nullptr}, {"json", render_json}, {"github", render_github}, {"sarif", sarif}};
+  const auto name = arguments.value("--format", "text");
+  if (const auto found = formats.find(name); found != formats.end()) return found->second;
+  const auto near = nearest(name, {"text", "json", "github", "sarif"});
+  throw Error(Exit::recipe, "--format: '" + name + "' is not one of text, json, github, sarif" +
+                                (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+void say(const Problems& problems, Render format) {
+  if (!format) {
+    say_problems(problems);
+    return;
+  }
+  std::fputs(format(problems).c_str(), stdout);
+  if (const auto count = count_text(sorted(problems)); !count.empty()) log::info(count);
 }
 
 Level level_of(const Arguments& arguments) {
@@ -53,6 +82,7 @@ int validate(const Arguments& arguments) {
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain validate RECIPE... [key=value...]");
   const auto level = level_of(arguments);
+  const auto format = format_of(arguments);
   Problems all;
   auto code = Exit::done;
   for (const auto& file : words.files) {
@@ -61,11 +91,12 @@ int validate(const Arguments& arguments) {
       check_devices(loaded, arguments.value("--devices"), loaded.problems);
     const auto findings = look_deeper(file, loaded, level, arguments);
     if (code == Exit::done) code = findings.code;
-    if (loaded.problems.empty() && arguments.level != log::Level::quiet)
+    if (loaded.problems.empty() && !format && arguments.level != log::Level::quiet)
       std::printf("%s: good\n", file.c_str());
     all.insert(all.end(), loaded.problems.begin(), loaded.problems.end());
   }
-  if (!all.empty()) std::fputs(render(all).c_str(), stderr);
+  apply_strict(all, arguments);
+  say(all, format);
   return static_cast<int>(has_errors(all) && code == Exit::done ? Exit::recipe : code);
 }
 
@@ -80,7 +111,9 @@ Verb validate_verb() {
                  "rules (default): the recipe alone; data: what it names can be read; model: one "
                  "batch on the CPU; step: one step on the devices"},
                 {"--devices", "LIST",
-                 "check the batch arithmetic for these numbers of devices: 1,2,4"}},
+                 "check the batch arithmetic for these numbers of devices: 1,2,4"},
+                {"--format", "FORMAT", "text (default), json, github or sarif"},
+                kStrict},
       .min_words = 1,
       .run = validate};
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/problems.h"
 #include "cli/verb.h"
 #include "data/houses.h"
 #include "data/shapes.h"
@@ -17,8 +18,7 @@ namespace {
 Recipe read_recipe(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) throw Error(Exit::recipe, "nothing was read");
+  if (say_problems(loaded.problems)) throw Error(Exit::recipe, "nothing was read");
   return loaded.recipe;
 }
 

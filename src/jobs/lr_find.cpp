@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/plot.h"
+#include "cli/problems.h"
 #include "cli/verb.h"
 #include "data/source.h"
 #include "jobs/start.h"
@@ -91,8 +92,7 @@ int find_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
 int lr_find(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
   Job job;
   job.options = options_of(arguments);

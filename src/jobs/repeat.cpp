@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "cli/problems.h"
 #include "jobs/job.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
@@ -35,7 +36,8 @@ std::optional<Seeded> make_seeded(const Arguments& arguments, const std::string&
   auto words = split_words(arguments.words);
   if (!more.empty()) words.overrides.push_back(more);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
-  if (!loaded.problems.empty() && more.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  apply_strict(loaded.problems, arguments);
+  if (more.empty()) say_problems(loaded.problems);
   if (has_errors(loaded.problems)) return {};
   Seeded made;
   made.job = make_job(loaded.recipe, loaded.tree, {});

@@ -1,7 +1,6 @@
 // `run RECIPE... [key=value...]`: the whole story, from files to an exit code.
-#include <cstdio>
-
 #include "base/error.h"
+#include "cli/problems.h"
 #include "jobs/job.h"
 #include "jobs/repeat.h"
 #include "recipe/load.h"
@@ -24,8 +23,8 @@ int run(const Arguments& arguments) {
     throw Error(Exit::recipe, "usage: ddptrain run RECIPE... [key=value...]");
   if (arguments.has("--repeat")) return run_repeated(arguments);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  apply_strict(loaded.problems, arguments);
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
   auto job = make_job(loaded.recipe, loaded.tree, outer);
   const auto start = run_start(job, arguments, std::move(loaded.sources));
@@ -50,7 +49,8 @@ Verb run_verb() {
       .name = "run",
       .usage = "RECIPE... [key=value...]",
       .summary = "train; on several devices starts the ranks itself",
-      .flags = {{"--repeat", "N", "N runs on seeds from the recipe's own upwards, and their mean"}},
+      .flags = {{"--repeat", "N", "N runs on seeds from the recipe's own upwards, and their mean"},
+                kStrict},
       .min_words = 1,
       .run = run};
 }

@@ -1,11 +1,11 @@
 #include "jobs/saved_run.h"
 
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
+#include "cli/problems.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 
@@ -41,8 +41,7 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
   const auto home = run_folder(folder);
   const auto file = folder + "/recipe.yaml";
   auto loaded = load_recipe({file}, overrides, all_catalogs());
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems))
+  if (say_problems(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
   return {home, std::move(loaded.recipe), std::move(loaded.tree),
           choose_checkpoint(home + "/checkpoints", which)};

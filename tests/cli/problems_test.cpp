@@ -1,0 +1,204 @@
+// What verbs say of problems: forms for people and machines, and what explains them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/help_error.h"
+#include "cli/program.h"
+#include "recipe/load.h"
+#include "recipe/rule_docs.h"
+#include "support/temporary_folder.h"
+#include "support/where.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kGood = R"(
+model: resnet18
+data:
+  type: image_folder
+  root: pictures
+  transforms:
+    train:
+      - {type: random_resized_crop, size: 64}
+      - {type: horizontal_flip}
+      - {type: normalize, preset: imagenet}
+    valid:
+      - {type: resize, size: 72}
+      - {type: center_crop, size: 64}
+      - {type: normalize, preset: imagenet}
+batch: {global: 64}
+optimizer: {type: sgd, momentum: 0.9}
+)";
+
+struct Said {
+  int code;
+  std::string out, err;
+};
+
+/// Words in a folder with a good recipe, base.yaml, which is the current one.
+class Says : public testing::Test {
+ protected:
+  Says() : before_(fs::current_path()) {
+    fs::current_path(folder_.path());
+    folder_.write("base.yaml", kGood);
+  }
+  ~Says() override { fs::current_path(before_); }
+
+  static Said say(std::vector<std::string> words) {
+    words.insert(words.begin(), "ddptrain");
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = run_command_line(this_program(), words);
+    return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+  }
+
+  TemporaryFolder folder_;
+  fs::path before_;
+};
+
+class Explained : public Says, public testing::WithParamInterface<RuleDoc> {
+ protected:
+  std::set<std::string> broken(std::string_view fragment) {
+    folder_.write("recipe.yaml", fragment);
+    std::set<std::string> ids;
+    const auto& catalogs = *this_program().catalogs;
+    for (const auto& problem : load_recipe({"base.yaml", "recipe.yaml"}, {}, catalogs).problems)
+      ids.insert(problem.rule);
+    return ids;
+  }
+};
+
+TEST_P(Explained, ByAnExampleThatBreaksOneRuleAndOneThatBreaksNone) {
+  if (GetParam().wrong.empty()) GTEST_SKIP() << "nothing that YAML can show";
+  EXPECT_EQ(broken(GetParam().wrong), std::set{std::string(GetParam().id)}) << GetParam().wrong;
+  EXPECT_EQ(broken(GetParam().right), std::set<std::string>{}) << GetParam().right;
+}
+
+std::string rule_name(const testing::TestParamInfo<RuleDoc>& info) {
+  std::string name(info.param.id);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, Explained, testing::ValuesIn(reading_rules()), rule_name);
+
+TEST_F(Says, AllOfARuleInHelpError) {
+  const auto said = say({"help", "error", "tab"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.err, "");
+  EXPECT_EQ(said.out,
+            "tab: A tab before the text of a line.\n\n"
+            "  YAML does not say how wide a tab is, so that it cannot tell how deep a line\n"
+            "  stands. Most editors can write spaces instead.\n\n"
+            "  wrong:\n\n    train:\n    \tduration: 5 epochs\n\n"
+            "  right:\n\n    train:\n      duration: 5 epochs\n");
+}
+
+TEST_F(Says, EveryRuleInAList) {
+  const auto said = say({"help", "error"});
+  EXPECT_EQ(said.code, 0);
+  for (const auto* rule : all_rule_docs())
+    EXPECT_NE(said.out.find("  " + std::string(rule->id) + " "), std::string::npos) << rule->id;
+}
+
+TEST_F(Says, WhichRuleWasMeant) {
+  const auto said = say({"help", "error", "unknwon-key"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err,
+            "error: no kind of problem is called 'unknwon-key'; did you mean 'unknown-key'?\n");
+  EXPECT_NE(say({"help", "error", "qqqqqqqqqqqq"}).err.find("'ddptrain help error' lists them"),
+            std::string::npos);
+  EXPECT_EQ(say({"help", "run", "twice"}).code, 2);
+  EXPECT_EQ(say({"help", "--markdown"}).code, 2);
+}
+
+TEST(ProblemsPage, OfTheRepositoryIsTheOneThatTheProgramWrites) {
+  EXPECT_TRUE(read_text(test::in_source("docs/problems.md")) == error_page())
+      << "out of date; repair: build/ddptrain help error --markdown > docs/problems.md";
+}
+
+TEST_F(Says, WhereToReadMoreBehindTheCount) {
+  folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
+  const auto said = say({"validate", "recipe.yaml"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.out, "");
+  EXPECT_TRUE(
+      said.err.ends_with("\n1 error; nothing was started\n"
+                         "'ddptrain help error unknown-key' says more\n"))
+      << said.err;
+  EXPECT_TRUE(say({"validate", "-q", "recipe.yaml"}).err.ends_with("nothing was started\n"));
+}
+
+TEST_F(Says, OnceWhatSeveralRecipesShare) {
+  folder_.write("middle.yaml", "extends: base.yaml\nseeed: 1\n");
+  folder_.write("one.yaml", "extends: middle.yaml\n");
+  folder_.write("two.yaml", "extends: middle.yaml\n");
+  const auto said = say({"validate", "one.yaml", "two.yaml"});
+  EXPECT_NE(said.err.find("\none.yaml:1:10: note: extended from here\n1 error;"), std::string::npos)
+      << said.err;
+}
+
+TEST_F(Says, WarningsAsErrorsWhenStrict) {
+  folder_.write("recipe.yaml", "extends: base.yaml\neval: {every: 10 epochs}\n");
+  const auto advice = say({"validate", "recipe.yaml"});
+  EXPECT_EQ(advice.code, 0);
+  EXPECT_NE(advice.err.find("recipe.yaml:2:15: warning["), std::string::npos) << advice.err;
+  EXPECT_TRUE(advice.err.ends_with("\n1 warning\n")) << advice.err;
+  const auto strict = say({"validate", "--strict", "recipe.yaml"});
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_NE(strict.err.find("recipe.yaml:2:15: error["), std::string::npos) << strict.err;
+  EXPECT_NE(strict.err.find("\n1 error; nothing was started\n"), std::string::npos) << strict.err;
+  EXPECT_EQ(say({"run", "--strict", "recipe.yaml"}).code, 2);
+  EXPECT_EQ(say({"run", "--strict", "--repeat", "2", "recipe.yaml"}).code, 2);
+}
+
+TEST_F(Says, NothingButJsonOnStdout) {
+  folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
+  const auto said =
+      say({"validate", "--format", "json", "base.yaml", "recipe.yaml", "train.precision=fp8"});
+  EXPECT_EQ(said.code, 2);
+  const auto lines = split(said.out, '\n');
+  ASSERT_EQ(lines.size(), 3U) << said.out;
+  EXPECT_EQ(json::parse(lines[0]).at("file"), "command line");
+  EXPECT_EQ(json::parse(lines[1]).at("rule"), "unknown-key");
+  EXPECT_EQ(said.err, "2 errors; nothing was started\n");
+  const auto good = say({"validate", "--format", "json", "base.yaml"});
+  EXPECT_EQ(good.code, 0);
+  EXPECT_EQ(good.out, "");
+}
+
+TEST_F(Says, SarifWithTheRulesDocument) {
+  folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
+  const auto log = json::parse(say({"validate", "--format=sarif", "recipe.yaml"}).out);
+  const auto& run = log.at("runs")[0];
+  EXPECT_EQ(run.at("results")[0].at("ruleId"), "unknown-key");
+  EXPECT_EQ(run.at("tool").at("driver").at("rules")[0].at("shortDescription").at("text"),
+            find_rule_doc("unknown-key")->summary);
+}
+
+TEST_F(Says, AnnotationsForGitHub) {
+  folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
+  const auto said = say({"validate", "--format", "github", "recipe.yaml"});
+  EXPECT_TRUE(said.out.starts_with(
+      "::error file=recipe.yaml,line=2,col=1,endColumn=6,title=unknown-key::'seeed'"))
+      << said.out;
+}
+
+TEST_F(Says, WhichFormatWasMeant) {
+  const auto said = say({"validate", "--format", "jsn", "base.yaml"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.err,
+            "error: --format: 'jsn' is not one of text, json, github, sarif; did you mean "
+            "'json'?\n");
+}
+
+}  // namespace
+}  // namespace ddptrain
