@@ -96,7 +96,9 @@ class Reader {
         problem("extends", item.place, describe(item) + " is not a file");
         continue;
       }
+      const auto before = result_.problems.size();
       const auto text = replace_environment(item.text, item.place, result_.problems);
+      if (result_.problems.size() > before) continue;  // such a file is not sought
       const auto path = std::filesystem::path(from).parent_path() / text;
       bases.push_back({path.lexically_normal().string(), item.place});
     }
@@ -117,7 +119,8 @@ Layered read_layers(const std::vector<std::string>& files,
   Reader reader(result);
   for (const auto& file : files)
     merge(result.tree, reader.file({std::filesystem::path(file).lexically_normal().string(), {}}));
-  if (has_errors(result.problems)) return result;
+  result.whole = !has_errors(result.problems);
+  if (!result.whole) return result;
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const Place place{"command line", static_cast<int>(i) + 1, 0, 1};
     result.layers.push_back(apply_override(result.tree, overrides[i], place, result.problems));

@@ -24,6 +24,7 @@ struct Layered {
   Node tree;
   std::vector<Node> layers;  // each file and override by itself, weakest first
   Problems problems;
+  bool whole = true;            // every file could be read, so that what the tree lacks is missing
   std::vector<Source> sources;  // every file read, bases behind what extends them
 };
 

@@ -24,13 +24,6 @@ void add_new(Problems& problems, const Problems& more) {
     if (!said.contains(key(problem.place))) problems.push_back(problem);
 }
 
-/// Whether layering gave a tree that is worth checking.
-bool is_whole(const Problems& problems) {
-  return std::all_of(problems.begin(), problems.end(), [](const Problem& p) {
-    return p.rule == "reference" || p.rule == "override";
-  });
-}
-
 /// What is wrong in the files that could be read, where others could not: those may set what is
 /// missing here, and what references name.
 Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& catalogs) {
@@ -41,10 +34,9 @@ Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& ca
   return problems;
 }
 
-void check_layered(Loaded& loaded, const Catalogs& catalogs) {
+void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   const auto shape = shape_of<Recipe>();
-  if (!is_whole(loaded.problems))
-    return add_new(loaded.problems, check_the_rest(loaded.tree, shape, catalogs));
+  if (!whole) return add_new(loaded.problems, check_the_rest(loaded.tree, shape, catalogs));
   add_new(loaded.problems, check(loaded.tree, shape, catalogs));
   if (has_errors(loaded.problems)) return;
   make_paths_absolute(loaded.tree, shape, catalogs);
@@ -62,7 +54,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
   loaded.layers = std::move(layered.layers);
-  check_layered(loaded, catalogs);
+  check_layered(loaded, layered.whole, catalogs);
   add_chains(loaded.problems, loaded.sources);
   return loaded;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "recipe/load.h"
 #include "support/where.h"
 #include "train/catalogs.h"
@@ -34,8 +35,17 @@ class TextTest : public testing::TestWithParam<std::string> {
   fs::path before_;
 };
 
+/// The words of a first line "# command line: train.precision=fp8 ~nothing".
+std::vector<std::string> overrides_in(const std::string& file) {
+  const auto text = read_text(file);
+  const std::string head = "# command line: ";
+  if (!text.starts_with(head)) return {};
+  return split(text.substr(head.size(), text.find('\n') - head.size()), ' ');
+}
+
 TEST_P(TextTest, SaysWhatIsExpected) {
-  auto said = render(load_recipe({GetParam()}, {}, all_catalogs()).problems);
+  const auto loaded = load_recipe({GetParam()}, overrides_in(GetParam()), all_catalogs());
+  auto said = render(loaded.problems);
   if (said.empty()) said = "good\n";
   const auto expected = fs::path(GetParam()).replace_extension(".expected").string();
   if (std::getenv("DDPTRAIN_REWRITE")) write_atomically(expected, said);
