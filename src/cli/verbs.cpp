@@ -9,6 +9,7 @@ namespace ddptrain {
 Verb describe_verb();
 Verb help_verb();
 Verb list_verb();
+Verb migrate_verb();
 Verb plan_verb();
 Verb schema_verb();
 Verb show_verb();
@@ -16,8 +17,8 @@ Verb validate_verb();
 Verb version_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {validate_verb(), plan_verb(),   show_verb(),    list_verb(),
-          describe_verb(), schema_verb(), version_verb(), help_verb()};
+  return {validate_verb(), plan_verb(),    show_verb(),    list_verb(), describe_verb(),
+          schema_verb(),   migrate_verb(), version_verb(), help_verb()};
 }
 
 const Verb* Program::find(std::string_view name) const {

@@ -4,7 +4,10 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
 #include "config/decode.h"
+#include "config/rename.h"
+#include "config/scalar.h"
 #include "config/shape.h"
 #include "recipe/address.h"
 #include "recipe/paths.h"
@@ -34,9 +37,30 @@ Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& ca
   return problems;
 }
 
+void rename_former_keys(Loaded& loaded, const Shape& shape, const Catalogs& catalogs) {
+  for (const auto& renamed : rename_keys(loaded.tree, shape, catalogs, loaded.problems))
+    loaded.problems.push_back(renamed_warning(renamed));
+}
+
+/// A format above ours is no slip of the pen but that of a newer program.
+void refuse_newer_format(const Node& tree, const Shape& shape, Problems& problems) {
+  const auto ours = std::find_if(shape.children.begin(), shape.children.end(),
+                                 [](const Shape& option) { return option.key == "recipe"; });
+  const auto* written = tree.find("recipe");
+  std::string why;
+  const auto format = written ? read_integer(*written, why) : std::nullopt;
+  if (!format || static_cast<double>(*format) <= ours->max) return;
+  problems.push_back({Severity::error, "newer-format", written->place, "recipe",
+                      "format " + std::to_string(*format) +
+                          " needs a newer ddptrain; this one reads up to format " +
+                          format_number(ours->max)});
+}
+
 void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   const auto shape = shape_of<Recipe>();
   if (!whole) return add_new(loaded.problems, check_the_rest(loaded.tree, shape, catalogs));
+  refuse_newer_format(loaded.tree, shape, loaded.problems);
+  rename_former_keys(loaded, shape, catalogs);
   add_new(loaded.problems, check(loaded.tree, shape, catalogs));
   if (has_errors(loaded.problems)) return;
   make_paths_absolute(loaded.tree, shape, catalogs);

@@ -258,5 +258,16 @@ TEST_F(Load, TheResolvedRecipeReadsBackToTheSame) {
   EXPECT_NE(text.find("momentum: 0"), std::string::npos);
 }
 
+TEST_F(Load, ANewerFormatNeedsANewerProgram) {
+  write("a.yaml", "recipe: 2\n" + good_);
+  EXPECT_EQ(
+      problems(load({"a.yaml"})),
+      Lines{"a.yaml:1:9: error[newer-format]: recipe: format 2 needs a newer ddptrain; this one "
+            "reads up to format 1"});
+  write("a.yaml", "recipe: 0\n" + good_);
+  EXPECT_EQ(problems(load({"a.yaml"})),
+            Lines{"a.yaml:1:9: error[bad-value]: recipe: 0 is below the minimum 1"});
+}
+
 }  // namespace
 }  // namespace ddptrain
