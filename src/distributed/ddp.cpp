@@ -77,7 +77,8 @@ class DdpEngine final : public Engine {
     if (at.last) buckets_->release();
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
-    replica_.train(batch, loss, at, options_.sync_bn ? world_.statistics.get() : nullptr);
+    const bool together = options_.sync_bn && !at.alone;
+    replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
   }
 
   StepTotals finish() override {

@@ -61,6 +61,7 @@ class DpEngine final : public Engine {
     scaled_ = at.loss_scale != 1;
     if (!options_.sync_bn) copy_buffers();
     const auto first = cut(batch.rows, options_.replicas);
+    if (at.alone) return master().train(slice(batch, 0, first[1]), loss, at, nullptr);
     crew_.run([&](int number) {
       const auto i = static_cast<std::size_t>(number);
       const auto rows = first[i + 1] - first[i];

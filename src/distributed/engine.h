@@ -38,6 +38,7 @@ struct MicroStep {
   bool last = true;       // gradients are communicated on the last one only
   double nominal = 1;     // keeps gradients in range: loss_sum / nominal is back-propagated
   double loss_scale = 1;  // fp16
+  bool alone = false;     // a trial: no other rank or replica takes part, sync_bn neither
 };
 
 /// What the window's micro-batches summed to, over all ranks and replicas.

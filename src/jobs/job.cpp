@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
 #include "data/source.h"
+#include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "recipe/record.h"
 #include "train/catalogs.h"
@@ -30,7 +31,10 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
-  job.recipe_text = record_of(job.recipe, recipe, tree, all_catalogs());
+  job.record = [asked = recipe, tree](Recipe& found) mutable {
+    return record_of(found, asked, tree, all_catalogs());
+  };
+  job.recipe_text = job.record(job.recipe);
   return job;
 }
 
@@ -41,6 +45,15 @@ namespace {
 bool may_pass(int code) {
   if (code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang)) return true;
   return code > 128 && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP;
+}
+
+// The size that the first start found (batch.micro auto) is in the run folder's recipe.
+void keep_found_micro(Job& job, const Topology& outer) {
+  if (!job.placement.find_micro) return;
+  auto run = open_run(job.folder, {}, "last");
+  auto again = make_job(run.recipe, run.tree, outer);
+  again.folder = job.folder;
+  job = std::move(again);
 }
 
 // Under policy.on_rank_failure restart, starts again from the newest checkpoint until a start
@@ -58,6 +71,7 @@ int start_until_done(Job job, const Topology& outer,
       log::error("not started again: no checkpoint was made since the last start");
       return code;
     }
+    keep_found_micro(job, outer);
     job.checkpoint = newest;
     log::warning("starting again from " + *newest);
   }

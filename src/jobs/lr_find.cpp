@@ -14,6 +14,7 @@
 #include "train/build.h"
 #include "train/catalogs.h"
 #include "train/lr_finder.h"
+#include "train/micro_batch.h"
 #include "train/rank.h"
 #include "train/weights.h"
 
@@ -81,6 +82,9 @@ int find_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
   if (hooks.beat) hooks.beat(0, "building");
   auto training = build(job.recipe, job.placement, world);
   start_from_weights(training);
+  settle_micro(training, [&] {
+    if (hooks.beat) hooks.beat(0, "batch.micro");
+  });
   const auto found = find_lr(training, job.options, hooks);
   if (found.signal != 0) return 128 + found.signal;
   if (world.rank != 0) return 0;

@@ -42,7 +42,8 @@ std::string to_torchelastic(const Failure& failure) {
 }
 
 bool is_out_of_memory(const std::string& what) {
-  for (const auto* sign : {"out of memory", "can't allocate memory", "not enough memory"})
+  for (const auto* sign :
+       {"out of memory", "can't allocate memory", "not enough memory", "ALLOC_FAILED"})
     if (what.find(sign) != std::string::npos) return true;
   return false;
 }

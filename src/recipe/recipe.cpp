@@ -46,7 +46,11 @@ void BatchSpec::fields(Fields& f) {
     {.doc = "Samples per optimiser step and device, instead of global: the total grows with the "
             "devices.",
      .min = 1});
-  f("micro", micro, {.doc = "Samples per device and forward pass.", .min = 1});
+  f("micro", micro,
+    {.doc = "Samples per device and forward pass; auto: what global and accumulate leave. Where "
+            "accumulate is auto too, a CUDA device that has no memory for so many takes half, or "
+            "half of that, and the rest is accumulated; on the CPU nothing is tried.",
+     .min = 1});
   f("accumulate", accumulate,
     {.doc = "Forward passes per optimiser step; auto follows from the others.", .min = 1});
 }

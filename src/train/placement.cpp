@@ -98,6 +98,8 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   if (placement.cuda) placement.ids = choose_gpus(parallel, dp ? devices : local_ranks, gpus);
   placement.threads = threads_per_rank(recipe, std::max(1, local_ranks));
   placement.batch = plan_batch(recipe.batch, devices);
+  placement.find_micro =
+      placement.cuda && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
   return placement;
 }
 

@@ -19,6 +19,7 @@ struct Placement {
   std::vector<std::int64_t> ids;  // of CUDA devices, by local rank or replica
   int threads = 1;                // compute threads of each rank
   BatchPlan batch;
+  bool find_micro = false;  // batch.micro is left to the devices' memory (train/micro_batch.h)
   int devices() const { return ranks * replicas; }
 };
 

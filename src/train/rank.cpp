@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
 #include "train/build.h"
+#include "train/micro_batch.h"
 #include "train/run_folder.h"
 #include "train/state.h"
 #include "train/weights.h"
@@ -91,7 +92,12 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   else
     start_from_weights(training);
   checkpoint.reset();
+  settle_micro(training, [&] {
+    if (hooks.beat) hooks.beat(0, "batch.micro");
+  });
   if (world.rank == 0) {
+    if (training.placement.batch.micro != job.placement.batch.micro && job.record)
+      write_atomically(folder + "/recipe.yaml", job.record(training.recipe));
     note_data(folder, training.data->digest());
     training.writers = make_writers(training, folder);
   }

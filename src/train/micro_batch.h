@@ -1,0 +1,29 @@
+// `batch.micro: auto`: how many samples a device can take at once, found by all ranks together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "train/training.h"
+
+namespace ddptrain {
+
+/// Whether a micro-batch of a size fits into this rank's memory.
+using Trial = std::function<bool(std::int64_t micro)>;
+
+/// The planned micro-batch if it fits on every rank, else the largest part of at most half of it
+/// that still cuts `global` evenly, and so on; what is left of the step is accumulated. Every rank
+/// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much.
+BatchPlan find_micro(const BatchPlan& planned, Group& group, const Trial& fits);
+
+/// Trains on `micro` made-up samples per device, the longest and largest of the run, beside the
+/// state that an optimiser like Adam keeps, without a step and without the other ranks: false where
+/// memory ends. Weights, buffers and optimiser are as before, gradients are cleared.
+bool fits_in_memory(Training& training, std::int64_t micro);
+
+/// Does both where the recipe leaves the size to a CUDA device (Placement::find_micro), and writes
+/// what was found into `placement` and `recipe`; says so where it is less than planned. `alive` is
+/// called before every trial. All ranks call it together.
+void settle_micro(Training& training, const std::function<void()>& alive = {});
+
+}  // namespace ddptrain
