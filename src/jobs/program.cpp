@@ -15,12 +15,13 @@ Verb lr_find_verb();
 Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
+Verb test_verb();
 
 const Program& this_program() {
   static const Program program = [] {
     Program full{&all_catalogs(),
-                 {run_verb(), resume_verb(), lr_find_verb(), eval_verb(), predict_verb(),
-                  export_verb(), average_verb(), data_verb()}};
+                 {run_verb(), resume_verb(), test_verb(), lr_find_verb(), eval_verb(),
+                  predict_verb(), export_verb(), average_verb(), data_verb()}};
     full.check_level = check_level;
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;

@@ -28,6 +28,16 @@ std::vector<RuleDoc> of_values() {
        "There is no value that would be right for everybody, such as the folder of the data, so "
        "none is assumed.",
        "train:\n  clip: {max: 1.0}\n", "train:\n  clip: {type: norm, max: 1.0}\n"},
+      {"renamed-key", "A key that has another name now.",
+       "It is read as before. 'ddptrain migrate FILE --write' writes the new name and leaves "
+       "everything else as it is.",
+       "", ""},
+      {"newer-format", "A recipe of a newer program.",
+       "Its keys may mean something that this program does not know. 'ddptrain version' says which "
+       "program this is.",
+       "recipe: 2\n", "recipe: 1\n"},
+      {"too-many-problems", "More problems than anybody reads.",
+       "The first ones come; the others are counted.", "", ""},
       {"unknown-component", "A 'type' that no component has.",
        "'ddptrain list' shows the components of every kind.", "optimizer: adm\n",
        "optimizer: adam\n"},

@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
 #include "train/build.h"
+#include "train/expect.h"
 #include "train/micro_batch.h"
 #include "train/run_folder.h"
 #include "train/state.h"
@@ -29,25 +31,14 @@ std::string shared_folder(const Job& job, World& world) {
   return broadcast_text(*world.control, folder, 0);
 }
 
-// "accuracy" means the validation split.
-const double* find_metric(const NamedValues& values, const std::string& name) {
-  const auto full = name.find('/') == std::string::npos ? "valid/" + name : name;
-  for (const auto& [metric, value] : values)
-    if (metric == full) return &value;
-  return nullptr;
-}
-
 bool met(const Recipe& recipe, const NamedValues& metrics) {
   bool all = true;
-  for (const auto& [name, bounds] : recipe.expect) {
-    const auto* value = find_metric(metrics, name);
-    const bool good =
-        value && (!bounds.min || *value >= *bounds.min) && (!bounds.max || *value <= *bounds.max);
-    if (!good)
-      log::error("expect: " + name + " is " + (value ? std::to_string(*value) : "not computed") +
-                 (bounds.min ? ", at least " + std::to_string(*bounds.min) : "") +
-                 (bounds.max ? ", at most " + std::to_string(*bounds.max) : "") + " was expected");
-    all = all && good;
+  for (const auto& expected : expectations(recipe, metrics)) {
+    if (!expected.met)
+      log::error("expect: " + expected.metric + " is " +
+                 (expected.value ? format_number(*expected.value) : "not computed") + ", " +
+                 expected.bounds + " was expected");
+    all = all && expected.met;
   }
   return all;
 }

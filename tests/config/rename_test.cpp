@@ -84,7 +84,7 @@ class Rename : public testing::Test {
 
 TEST_F(Rename, AFormerKeyIsTakenWithAWarningAtItsPlace) {
   EXPECT_EQ(renamed("optimizer:\n  type: plain\n  rate: 0.5\n"),
-            "optimizer:\n  type: plain\n  lr: 0.5\n");
+            "optimizer: {type: plain, lr: 0.5}\n");
   EXPECT_EQ(said,
             "a.yaml:3:3: warning[renamed-key]: optimizer: 'rate' is now 'lr'; 'ddptrain migrate "
             "FILE --write' writes that\n");
@@ -112,7 +112,7 @@ TEST_F(Rename, AnotherComponentsPresentKeyStays) {
 }
 
 TEST_F(Rename, WithoutATypeOnlyWhatNoComponentIsCalledNow) {
-  EXPECT_EQ(renamed("optimizer: {rate: 1, momentum: 2}\n"), "optimizer:\n  lr: 1\n  momentum: 2\n");
+  EXPECT_EQ(renamed("optimizer: {rate: 1, momentum: 2}\n"), "optimizer: {lr: 1, momentum: 2}\n");
 }
 
 TEST_F(Rename, BothNamesOfOneOptionAreAnError) {

@@ -31,15 +31,17 @@ TEST(RuleDocs, AreSentencesUnderIdsOfTheirOwn) {
   EXPECT_EQ(find_rule_doc("no-such-rule"), nullptr);
 }
 
-/// The ids in a source file where it makes problems: `Severity::error, "tab"`, `report("tab",
-/// ...)`, `fail(at, "tab", ...)`, `Found{i, "tab", ...}`, `rule = "tab"`.
+/// The ids in a source file where it makes problems: `Severity::error, "key"`, `report("key",
+/// ...)`, `refuse_at(at, "...", "tab")`, `Finding{i, "tab", ...}`, `return {"foreign-key", ...}`.
 void collect(const std::string& text, Ids& ids) {
   static const std::regex made(
-      "(?:Severity::\\w+,|\\b(?:report|problem|refuse|fail)\\((?:[^\";]*,)?|Found\\{[^\",]*,|"
-      "\\brule "
-      "=)\\s*\"([a-z]+(?:-[a-z]+)*)\"\\s*[,;]");
+      "(?:Severity::\\w+,|\\b(?:report|problem|refuse|fail)\\((?:[^\";]*,)?|Finding\\{[^\",]*,|"
+      "\\brule =)\\s*\"([a-z]+(?:-[a-z]+)*)\"\\s*[,;]|"
+      "\\breturn \\{\"([a-z]+-[a-z]+)\",|"
+      "\\brefuse_at\\([^\"]*\"[^\"]*\",\\s*\"([a-z]+(?:-[a-z]+)*)\"\\);");
   for (std::sregex_iterator match(text.begin(), text.end(), made), end; match != end; ++match)
-    ids.insert((*match)[1]);
+    for (std::size_t group = 1; group <= 3; ++group)
+      if ((*match)[group].matched) ids.insert((*match)[group]);
 }
 
 // The rules between parts have tables and tests of their own.
@@ -52,9 +54,7 @@ TEST(RuleDocs, AreThereForEveryIdThatReadingReports) {
   for (const std::string folder : {"src/config", "src/recipe"})
     for (const auto& entry : fs::recursive_directory_iterator(test::in_source(folder))) {
       if (entry.path().extension() != ".cpp" || is_between_parts(entry.path())) continue;
-      const auto text = read_text(entry.path());
-      if (text.find("Problem") != std::string::npos || text.find("problem") != std::string::npos)
-        collect(text, made);
+      collect(read_text(entry.path()), made);
     }
   for (const auto& rule : reading_rules()) documented.emplace(rule.id);
   EXPECT_EQ(made, documented) << "src/recipe/reading_rules.cpp documents what reading reports";

@@ -1,0 +1,139 @@
+#include "jobs/quick.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "data/shapes.h"
+#include "jobs/quick_data.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr const char* kLength = "2 steps";
+constexpr int kBatch = 8;
+
+Node word(const std::string& text) { return Node::scalar(text); }
+
+Node map_of(const std::vector<std::pair<std::string, Node>>& members) {
+  Node map = Node::map();
+  for (const auto& [key, value] : members) map.set(key, value);
+  return map;
+}
+
+void remove(Node& map, std::string_view key) {
+  std::erase_if(map.members, [&](const Member& member) { return member.key == key; });
+}
+
+/// What the recipe says of `keys`, behind what is given.
+Node with(Node given, const Node& own, const std::vector<std::string>& keys) {
+  for (const auto& key : keys)
+    if (const auto* value = own.find(key)) given.set(key, *value);
+  return given;
+}
+
+/// The pictures of such files are of one size and colour; these are like them.
+void prepend_shape(Node& data, const std::string& size, bool gray) {
+  auto* transforms = data.find("transforms");
+  if (!transforms) return;
+  for (auto& split : transforms->members) {
+    auto& items = split.value.items;
+    if (gray) items.insert(items.begin(), word("to_grayscale"));
+    items.insert(items.begin(), map_of({{"type", word("resize")}, {"size", word(size)}}));
+  }
+}
+
+Node pictures(const Node& own, const std::string& type, const std::string& folder) {
+  make_shapes(folder, {.train = 4, .val = 1});
+  Node data = with(map_of({{"type", word("image_folder")},
+                           {"root", Node::quoted_text(folder)},
+                           {"train", word("train")},
+                           {"valid", word("val")}}),
+                   own, {"transforms", "decode", "sampler", "mix", "loader"});
+  if (auto* transforms = data.find("transforms")) remove(*transforms, "progressive");
+  if (type == "mnist" || type == "cifar10") {
+    if (!data.find("transforms"))
+      data.set("transforms", map_of({{"train", Node::list()}, {"valid", Node::list()}}));
+    prepend_shape(data, type == "mnist" ? "28" : "32", type == "mnist");
+  }
+  return data;
+}
+
+Node table(const Node& own, const std::string& folder) {
+  Node data = own;
+  for (const auto* key : {"source", "drop", "missing"}) remove(data, key);
+  data.set("file", Node::quoted_text(make_rows(own, folder)));
+  data.set("valid", map_of({{"fraction", word("0.2")}}));
+  return data;
+}
+
+Node texts(const Node& own, const std::string& folder) {
+  make_texts(folder);
+  Node data =
+      with(map_of({{"type", word("text_folder")},
+                   {"root", Node::quoted_text(folder)},
+                   {"train", word("train")},
+                   {"valid", word("val")}}),
+           own, {"tokenizer", "max_length", "truncate", "padding", "sampler", "mix", "loader"});
+  data.set("vocabulary", map_of({{"min_freq", word("1")}}));
+  return data;
+}
+
+Node made_data(const Node& own, const std::string& type, const std::string& folder) {
+  constexpr std::array<std::string_view, 5> drawn{"image_folder", "image_names", "manifest",
+                                                  "mnist", "cifar10"};
+  if (std::find(drawn.begin(), drawn.end(), type) != drawn.end())
+    return pictures(own, type, folder);
+  if (type == "csv_table") return table(own, folder);
+  if (type.starts_with("text_")) return texts(own, folder);
+  throw Error(Exit::recipe, "data: no data can be made for '" + type + "'", own.place);
+}
+
+void shorten_stages(Node& train) {
+  auto* stages = train.find("stages");
+  if (!stages || stages->items.empty()) return;
+  for (auto& stage : stages->items) {
+    stage.set("duration", word("1 step"));
+    if (stage.find("schedule")) stage.set("schedule", word("constant"));
+  }
+}
+
+/// How long the run lasts, in each of the ways that a recipe can say so.
+void shorten(Node& train) {
+  if (auto* fine_tune = train.find("fine_tune"); fine_tune && fine_tune->is_map()) {
+    fine_tune->set("epochs", word("1"));
+    fine_tune->set("freeze_epochs", word("1"));
+    remove(train, "duration");
+  } else if (train.find("stages")) {
+    shorten_stages(train);
+  } else {
+    train.set("duration", word(kLength));
+  }
+  if (auto* swa = train.find("swa"); swa && swa->is_map())
+    for (const auto& [key, value] :
+         {std::pair("start", "1 step"), std::pair("every", "1 step"), std::pair("over", "1 step")})
+      swa->set(key, word(value));
+}
+
+}  // namespace
+
+Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& folder) {
+  Node quick = tree;
+  const auto* data = tree.find("data");
+  quick.set("data", made_data(*data, recipe.data.type(), folder + "/data"));
+  if (!quick.find("train")) quick.set("train", Node::map());
+  shorten(*quick.find("train"));
+  if (auto* model = quick.find("model"); model->is_map()) remove(*model, "weights");
+  const auto batch = recipe.batch.per_device ? "per_device" : "global";
+  quick.set("batch", map_of({{batch, word(std::to_string(kBatch))}}));
+  quick.set("schedule", word("constant"));
+  if (recipe.train.fine_tune) remove(quick, "schedule");
+  if (auto* eval = quick.find("eval")) eval->set("every", word(kLength));
+  if (auto* checkpoint = quick.find("checkpoint")) checkpoint->set("every", word(kLength));
+  quick.set("log", map_of({{"every", word("1 step")}, {"tensorboard", word("false")}}));
+  quick.set("output", map_of({{"dir", Node::quoted_text(folder + "/runs")}}));
+  for (const auto* key : {"parallel", "expect"}) remove(quick, key);
+  return quick;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,56 @@
+// `test`: recipes as tests.
+#include <gtest/gtest.h>
+
+#include "program.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
+
+const char* kModel = "model={type: mnist_net, num_classes: auto}";
+
+TEST(TestVerb, ComparesMetricsWithWhatIsExpected) {
+  const Folder folder;
+  write(folder / "met.yaml", small_recipe("expect: {accuracy: {min: 0, max: 1}}\n"));
+  write(folder / "short.yaml", small_recipe("expect: {valid/accuracy: {min: 1}}\n"));
+  const auto ended = run({"test", "met.yaml", "short.yaml", kModel, "train.duration=2 steps"},
+                         folder.path(), environment());
+  EXPECT_EQ(ended.code, 6) << ended.err;
+  EXPECT_NE(ended.out.find("at least 0, at most 1  met "), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("not met"), std::string::npos) << ended.out;
+  EXPECT_TRUE(exists(folder / "runs/small/002"));
+}
+
+TEST(TestVerb, GoesOnBehindARecipeThatCannotRun) {
+  const Folder folder;
+  write(folder / "wrong.yaml", "model: resnet81\n");
+  write(folder / "good.yaml", small_recipe());
+  const auto ended =
+      run({"test", "wrong.yaml", "good.yaml", "--quick"}, folder.path(), environment());
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.out.find("wrong.yaml"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("exit 2"), std::string::npos) << ended.out;
+}
+
+/// Pictures, a table and texts, none of which are there, and nothing is left behind.
+TEST(TestVerb, QuickNeedsNoDataAndLeavesNothing) {
+  const Folder folder;
+  const auto recipe = [](const std::string& name) { return test::in_source("recipes/" + name); };
+  const auto ended = run({"test", "--quick", recipe("mnist.yaml"), recipe("adult.yaml"),
+                          recipe("houses.yaml"), recipe("imdb-bag.yaml"), recipe("shapes.yaml")},
+                         folder.path(), {{"TMPDIR", folder.path()}});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::size_t ran = 0;
+  for (auto at = ended.out.find(" ran "); at != std::string::npos;
+       at = ended.out.find(" ran ", at + 1))
+    ++ran;
+  EXPECT_EQ(ran, 5U) << ended.out;
+  for (const auto& name : list(folder.path()))
+    EXPECT_EQ(name.find("runs"), std::string::npos) << name;
+  for (const auto& name : list(folder.path()))
+    EXPECT_EQ(name.find("ddptrain-test"), std::string::npos) << name;
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
