@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/curves.h"
 #include "cli/plot.h"
+#include "cli/problems.h"
 #include "cli/program.h"
 #include "recipe/data_section.h"
 #include "recipe/load.h"
@@ -199,8 +200,7 @@ int plan(const Arguments& arguments) {
   if (words.files.empty())
     throw Error(Exit::recipe, "usage: ddptrain plan RECIPE... [key=value...]");
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   Plan(arguments, loaded.recipe).print();
   return 0;
 }

@@ -100,10 +100,11 @@ class Checker {
   }
 
  private:
+  /// `suggestion` replaces what stands at `place`.
   void report(const std::string& rule, const Place& place, const std::string& path,
-              const std::string& message) {
+              const std::string& message, const std::string& suggestion = {}) {
     if (!advisor_ && rule == "missing-key") return;  // another layer may have it
-    problems_.push_back({Severity::error, rule, place, path, message});
+    problems_.push_back({Severity::error, rule, place, path, message, suggestion});
     if (!advisor_) throw Enough{};
     if (problems_.size() < kMostProblems) return;
     problems_.push_back({Severity::error, "too-many-problems", place, "",
@@ -111,15 +112,20 @@ class Checker {
     throw Enough{};
   }
 
+  static std::string only(const std::vector<std::string>& names) {
+    return names.size() == 1 ? names[0] : "";
+  }
+
   static std::string below(const std::string& path, const std::string& key) {
     return path.empty() ? key : path + "." + key;
   }
 
   void bad(const Node& node, const Shape& shape, const std::string& path,
-           const std::string& message) {
+           const std::string& message, const std::string& suggestion = {}) {
     std::string other = shape.automatic ? "; or write auto" : "";
-    if (shape.nullable && means_null(node)) other = "; write null for none";
-    report("bad-value", node.place, path, message + other);
+    const bool none = shape.nullable && means_null(node);
+    if (none) other = "; write null for none";
+    report("bad-value", node.place, path, message + other, none ? "null" : suggestion);
   }
 
   /// A list or map where something else belongs.
@@ -189,7 +195,7 @@ class Checker {
     auto near = nearest_names(node.text, words);
     if (const auto ours = foreign_word(node.text, words); !ours.empty()) near = {ours};
     bad(node, shape, path,
-        describe(node) + " is not one of " + join(words, ", ") + did_you_mean(near));
+        describe(node) + " is not one of " + join(words, ", ") + did_you_mean(near), only(near));
   }
 
   // containers
@@ -269,7 +275,7 @@ class Checker {
     if (!advisor_) report("unknown-key", member.place, path, "");
     const UnknownKey key{member, map, shape, path, owner, shape.component};
     const auto advice = advisor_->advise(key);
-    report(advice.rule, member.place, path, advice.message);
+    report(advice.rule, member.place, path, advice.message, advice.meant);
     const bool foreign = advice.rule == "foreign-key" || !advice.sure;
     if (foreign && member.value.is_map()) foreign_section(member, below(path, member.key));
     return advice.meant;
@@ -318,7 +324,8 @@ class Checker {
         continue;
       return report("unknown-key", member.place, path,
                     "'" + member.key + "' is not an option of " + a(catalog.kind()) +
-                        "; did you mean 'type'?");
+                        "; did you mean 'type'?",
+                    "type");
     }
     const auto* usual = shape.initial.find("type");
     report("missing-key", node.place, path,
@@ -342,7 +349,8 @@ class Checker {
     if (lacks_space(type.text, {"type"})) other = "; a space is missing after the ':'";
     if (shape.nullable && means_null(type)) other = "; write null for none";
     report("unknown-component", type.place, path,
-           describe(type) + " is not " + a(catalog.kind()) + other);
+           describe(type) + " is not " + a(catalog.kind()) + other,
+           other == did_you_mean(near) ? only(near) : "");
   }
 
   /// The first kind that has a component of this name.

@@ -1,4 +1,5 @@
-// What config/ reports of text and values, and what this folder reports of layers.
+// What config/ reports of text and values, what this folder reports of layers, and what the levels
+// of `validate` report.
 #include "recipe/rule_docs.h"
 
 namespace ddptrain {
@@ -41,6 +42,9 @@ std::vector<RuleDoc> of_values() {
       {"unknown-component", "A 'type' that no component has.",
        "'ddptrain list' shows the components of every kind.", "optimizer: adm\n",
        "optimizer: adam\n"},
+      {"too-many-problems", "More problems than are told.",
+       "Their number says that the file is no recipe; mend the first ones and check again.", "",
+       ""},
   };
 }
 
@@ -131,6 +135,24 @@ const std::vector<RuleDoc>& reading_rules() {
       rules.insert(rules.end(), more.begin(), more.end());
     return rules;
   }();
+  return all;
+}
+
+const std::vector<RuleDoc>& level_rules() {
+  static const std::vector<RuleDoc> all{
+      {"data-level", "What the recipe names as data is not there or cannot be read.",
+       "'validate --level data' opens the dataset and reads samples of it, as a run would. The "
+       "exit code is that of a run which meets the same.",
+       "", ""},
+      {"model-level", "The model does not take a batch of these data.",
+       "'validate --level model' sends one batch forward and backward on the CPU, and looks at "
+       "shapes and at whether the loss is finite.",
+       "", ""},
+      {"parallel-level", "One step on the devices fails.",
+       "'validate --level step' makes one optimiser step on the devices, evaluates one batch, and "
+       "writes and reads a checkpoint.",
+       "", ""},
+  };
   return all;
 }
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "recipe/rules.h"
+
 namespace ddptrain {
 
 std::vector<const RuleDoc*> all_rule_docs() {
   std::vector<const RuleDoc*> all;
   for (const auto& rule : reading_rules()) all.push_back(&rule);
+  for (const auto& rule : all_rules()) all.push_back(&rule);
+  for (const auto& rule : level_rules()) all.push_back(&rule);
   return all;
 }
 

@@ -12,7 +12,10 @@ namespace ddptrain {
 /// recipe that they name base.yaml, in a file of their own called recipe.yaml.
 const std::vector<RuleDoc>& reading_rules();
 
-/// Those and the rules between parts; ids are unique.
+/// What `validate --level` reports where it looks beyond the recipe.
+const std::vector<RuleDoc>& level_rules();
+
+/// Both, with the rules between parts (recipe/rules.h) in the middle; ids are unique.
 std::vector<const RuleDoc*> all_rule_docs();
 
 /// Null where no kind of problem is called so.

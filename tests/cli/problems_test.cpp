@@ -175,6 +175,18 @@ TEST_F(Says, NothingButJsonOnStdout) {
   EXPECT_EQ(good.out, "");
 }
 
+TEST_F(Says, WhatToWriteInstead) {
+  folder_.write("recipe.yaml",
+                "extends: base.yaml\n"
+                "seeed: 1\n"
+                "optimizer: {type: adm}\n"
+                "train: {precision: tf23}\n");
+  std::vector<std::string> words;
+  for (const auto& line : split(say({"validate", "--format", "json", "recipe.yaml"}).out, '\n'))
+    if (!line.empty()) words.push_back(json::parse(line).value("suggestion", "nothing"));
+  EXPECT_EQ(words, (std::vector<std::string>{"seed", "adam", "tf32"}));
+}
+
 TEST_F(Says, SarifWithTheRulesDocument) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
   const auto log = json::parse(say({"validate", "--format=sarif", "recipe.yaml"}).out);
