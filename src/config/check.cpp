@@ -13,7 +13,8 @@ namespace ddptrain {
 namespace {
 
 constexpr std::size_t kLongestListing = 16;
-constexpr std::size_t kMostProblems = 1000;
+constexpr std::size_t kMostProblems = 200;
+constexpr std::size_t kMostRows = 10'000;
 
 /// "Where runs go." -> "where runs go", for the end of a message.
 std::string as_clause(std::string doc) {
@@ -219,6 +220,10 @@ class Checker {
   void table(const Node& node, const Shape& shape, const std::string& path) {
     if (node.is_list()) return mismatch(node, shape, path);
     if (!node.is_map()) return bad(node, shape, path, describe(node) + " is not a map");
+    if (node.members.size() > kMostRows)
+      return bad(node, shape, path,
+                 std::to_string(node.members.size()) + " rows, at most " +
+                     std::to_string(kMostRows) + " allowed");
     for (const auto& member : node.members)
       value(member.value, shape.children[0], below(path, member.key));
   }

@@ -50,8 +50,11 @@ class Lines {
   Place place(const YAML::Mark& mark) const {
     const auto line =
         std::min<std::size_t>(static_cast<std::size_t>(std::max(mark.line, 0)), starts_.size() - 1);
-    const auto before = text_.substr(starts_[line], byte(mark) - starts_[line]);
-    return {file_, static_cast<int>(line) + 1, static_cast<int>(count_characters(before)) + 1, 1};
+    const auto at = byte(mark);
+    if (counted_.line != line || counted_.byte > at) counted_ = {line, starts_[line], 0};
+    counted_.characters += count_characters(text_.substr(counted_.byte, at - counted_.byte));
+    counted_.byte = at;
+    return {file_, static_cast<int>(line) + 1, static_cast<int>(counted_.characters) + 1, 1};
   }
   Place place(const YAML::Mark& mark, const std::string& value) const {
     auto place = this->place(mark);
@@ -63,6 +66,10 @@ class Lines {
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
+  struct Counted {
+    std::size_t line = 0, byte = 0, characters = 0;
+  };
+  mutable Counted counted_;  // marks mostly advance: a long line is counted once
 };
 
 /// Events to a tree.

@@ -233,15 +233,18 @@ Place place_at(std::string_view text, const std::string& file, std::size_t byte)
 }
 
 int width_at(std::string_view text, std::size_t byte, std::string_view value) {
-  auto rest = text.substr(std::min(byte, text.size()));
-  rest = rest.substr(0, rest.find('\n'));
+  const auto rest = text.substr(std::min(byte, text.size()));
   if (rest.starts_with('|') || rest.starts_with('>')) return 1;
-  if (!rest.starts_with('\'') && !rest.starts_with('"'))
+  const auto on_line = [&](std::size_t size) {
+    const auto part = rest.substr(0, size);
     return static_cast<int>(
-        std::max<std::size_t>(1, std::min(count_characters(value), count_characters(rest))));
+        std::max<std::size_t>(1, count_characters(part.substr(0, part.find('\n')))));
+  };
+  if (!rest.starts_with('\'') && !rest.starts_with('"')) return on_line(value.size());
   std::size_t end = 1;
-  while (end < rest.size() && rest[end] != rest[0]) end += rest[end] == '\\' ? 2 : 1;
-  return static_cast<int>(count_characters(rest.substr(0, end + 1)));
+  while (end < rest.size() && rest[end] != rest[0] && rest[end] != '\n')
+    end += rest[end] == '\\' ? 2 : 1;
+  return on_line(end + 1);
 }
 
 std::optional<Problem> scan_yaml(std::string_view text, const std::string& file) {

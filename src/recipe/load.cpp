@@ -27,6 +27,15 @@ void add_new(Problems& problems, const Problems& more) {
     if (!said.contains(key(problem.place))) problems.push_back(problem);
 }
 
+/// Nobody reads more; whoever made them meant to keep us busy.
+void end_after_enough(Problems& problems) {
+  constexpr std::size_t enough = 200;
+  if (problems.size() <= enough + 1) return;  // check() ends by itself
+  problems.resize(enough);
+  problems.push_back({Severity::error, "too-many-problems", problems.back().place, "",
+                      std::to_string(enough) + " problems so far; the rest is not told"});
+}
+
 /// What is wrong in the files that could be read, where others could not: those may set what is
 /// missing here, and what references name.
 Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& catalogs) {
@@ -79,6 +88,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.sources = std::move(layered.sources);
   loaded.layers = std::move(layered.layers);
   check_layered(loaded, layered.whole, catalogs);
+  end_after_enough(loaded.problems);
   add_chains(loaded.problems, loaded.sources);
   return loaded;
 }

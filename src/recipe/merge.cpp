@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_map>
 
 namespace ddptrain {
 namespace {
@@ -30,15 +31,17 @@ void merge(Node& weak, const Node& strong, const std::string& path) {
     return;
   }
   weak.place = strong.place;
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < weak.members.size(); ++i) known.emplace(weak.members[i].key, i);
   for (const auto& member : strong.members) {
-    Node* before = weak.find(member.key);
-    if (!before) {
+    const auto before = known.find(member.key);
+    if (before == known.end()) {
       weak.members.push_back(member);
       continue;
     }
-    Node merged = std::move(*before);
-    merge(merged, member.value, path.empty() ? member.key : path + "." + member.key);
-    weak.set(member.key, std::move(merged), member.place);
+    auto& merged = weak.members[before->second];
+    merge(merged.value, member.value, path.empty() ? member.key : path + "." + member.key);
+    merged.place = member.place;
   }
 }
 

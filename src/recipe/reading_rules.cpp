@@ -98,6 +98,8 @@ std::vector<RuleDoc> of_text() {
        "", ""},
       {"too-large", "A file too large for a recipe.",
        "It is most likely another file; data belongs into files that a recipe names.", "", ""},
+      {"too-many-problems", "More problems than anybody reads.",
+       "Most likely the file is no recipe; mend the first ones, and the rest is told.", "", ""},
   };
 }
 
