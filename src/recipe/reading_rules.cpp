@@ -37,8 +37,6 @@ std::vector<RuleDoc> of_values() {
        "Its keys may mean something that this program does not know. 'ddptrain version' says which "
        "program this is.",
        "recipe: 2\n", "recipe: 1\n"},
-      {"too-many-problems", "More problems than anybody reads.",
-       "The first ones come; the others are counted.", "", ""},
       {"unknown-component", "A 'type' that no component has.",
        "'ddptrain list' shows the components of every kind.", "optimizer: adm\n",
        "optimizer: adam\n"},
@@ -98,8 +96,6 @@ std::vector<RuleDoc> of_text() {
        "", ""},
       {"too-large", "A file too large for a recipe.",
        "It is most likely another file; data belongs into files that a recipe names.", "", ""},
-      {"too-many-problems", "More problems than anybody reads.",
-       "Most likely the file is no recipe; mend the first ones, and the rest is told.", "", ""},
   };
 }
 

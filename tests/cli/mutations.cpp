@@ -57,7 +57,7 @@ void Surgery::walk(const Node& node, const Node* layered, const Shape* shape,
   const auto* type = layered && layered->is_map() ? layered->find("type") : node.find("type");
   const auto* entry = type ? catalogs_.at(shape->component)->find(type->text) : nullptr;
   DDP_CHECK(entry != nullptr, recipe_.name + " " + path + ": no component");
-  shapes_.push_back(std::make_unique<Shape>(shape_of(entry->fields)));
+  shapes_.push_back(std::make_unique<Shape>(entry->shape()));
   shapes_.back()->component = shape->component;
   members(node, layered, *shapes_.back(), path, entry->name);
 }

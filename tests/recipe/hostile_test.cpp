@@ -99,7 +99,7 @@ TEST_F(Hostile, AMebibyteOfMetrics) {
     return text;
   };
   EXPECT_EQ(first_rule(recipe(50'000)), "bad-value");
-  EXPECT_EQ(first_rule(recipe(10'000)), "metric");
+  EXPECT_EQ(first_rule(recipe(10'000)), "expect-metric");
 }
 
 TEST_F(Hostile, LongNames) {

@@ -1,4 +1,6 @@
 // Metrics, and whoever names one.
+#include <map>
+
 #include "config/complete.h"
 #include "config/encode.h"
 #include "recipe/rules.h"
@@ -34,17 +36,19 @@ std::string with_defaults(const RuleContext& rule, const ChoiceBase& choice) {
 
 void metrics_have_names_of_their_own(const RuleContext& rule) {
   const auto& metrics = rule.recipe.metrics;
-  for (std::size_t i = 0; i < metrics.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto name = value_name(rule, metrics[i]);
-      if (name != value_name(rule, metrics[j])) continue;
-      const auto path = indexed("metrics", i);
-      if (with_defaults(rule, metrics[i]) == with_defaults(rule, metrics[j]))
-        rule.warn(path, "the same as " + indexed("metrics", j));
-      else
-        rule.error(path, "'" + name + "' is what " + indexed("metrics", j) +
-                             " is called already; keep one of them");
-    }
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto name = value_name(rule, metrics[i]);
+    const auto [known, fresh] = first.emplace(name, i);
+    if (fresh) continue;
+    const auto other = known->second;
+    const auto path = indexed("metrics", i);
+    if (with_defaults(rule, metrics[i]) == with_defaults(rule, metrics[other]))
+      rule.warn(path, "the same as " + indexed("metrics", other));
+    else
+      rule.error(path, "'" + name + "' is what " + indexed("metrics", other) +
+                           " is called already; keep one of them");
+  }
 }
 
 void bounds_can_be_met(const RuleContext& rule) {
