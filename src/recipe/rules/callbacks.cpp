@@ -1,7 +1,9 @@
 // Callbacks against the run.
 #include <cmath>
 
+#include <map>
 #include "base/text.h"
+
 #include "config/complete.h"
 #include "config/encode.h"
 #include "recipe/rules.h"
@@ -34,14 +36,13 @@ void patience_ends_before_the_run(const RuleContext& rule) {
 
 void callbacks_differ(const RuleContext& rule) {
   const auto& callbacks = rule.recipe.callbacks;
-  std::vector<std::string> seen;
+  std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
-    const auto text =
+    auto text =
         to_yaml(complete_component(callbacks[i].node(), callbacks[i].kind(), rule.catalogs));
-    for (std::size_t j = 0; j < i; ++j)
-      if (seen[j] == text)
-        rule.warn(indexed("callbacks", i), "the same as " + indexed("callbacks", j));
-    seen.push_back(text);
+    const auto [same, fresh] = first.emplace(std::move(text), i);
+    if (!fresh)
+      rule.warn(indexed("callbacks", i), "the same as " + indexed("callbacks", same->second));
   }
 }
 
