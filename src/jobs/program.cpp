@@ -9,6 +9,7 @@ namespace ddptrain {
 
 Verb average_verb();
 Verb data_verb();
+Verb doctor_verb();
 Verb eval_verb();
 Verb export_verb();
 Verb lr_find_verb();
@@ -21,7 +22,7 @@ const Program& this_program() {
   static const Program program = [] {
     Program full{&all_catalogs(),
                  {run_verb(), resume_verb(), test_verb(), lr_find_verb(), eval_verb(),
-                  predict_verb(), export_verb(), average_verb(), data_verb()}};
+                  predict_verb(), export_verb(), average_verb(), data_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;

@@ -1,0 +1,212 @@
+// `doctor`: what this machine has for training, and what to do about what it lacks.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/program.h"
+#include "data/text_cache.h"
+#include "distributed/cuda.h"
+#include "launch/topology.h"
+#include "train/placement.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMuchDisk = std::uintmax_t{5} << 30;
+constexpr std::uintmax_t kMuchSharedMemory = std::uintmax_t{64} << 20;
+constexpr rlim_t kManyFiles = 1024;
+
+/// What was found, and what to do about it; no advice where all is well.
+struct Finding {
+  std::string text;
+  std::string advice = {};
+};
+
+std::string first_line_of(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string bytes_text(std::uintmax_t bytes) {
+  return format_bytes(static_cast<std::int64_t>(bytes));
+}
+
+Finding program() { return {"ddptrain " + version() + " with torch " + torch_version()}; }
+
+/// The share of a cgroup ("200000 100000" is two cores), nothing where there is no limit.
+std::optional<double> allowed_cores() {
+  const auto words = split(first_line_of("/sys/fs/cgroup/cpu.max"), ' ');
+  if (words.size() != 2) return {};
+  const auto quota = parse_number(words[0]), period = parse_number(words[1]);
+  if (!quota || !period || *period <= 0) return {};
+  return *quota / *period;
+}
+
+Finding threads() {
+  const auto cores = std::thread::hardware_concurrency();
+  Finding found{plural(cores, "hardware thread")};
+  if (const auto allowed = allowed_cores(); allowed && *allowed < cores) {
+    found.text += ", of which the container may use " + format_number(*allowed);
+    found.advice =
+        "write train.threads and data.loader.workers: ranks on the CPU take all threads "
+        "they see";
+  }
+  return found;
+}
+
+/// A number of kB of /proc/meminfo, in bytes.
+std::uintmax_t memory_line(const std::string& name) {
+  std::ifstream in("/proc/meminfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(name + ":"))
+      return 1024 * std::strtoull(line.c_str() + name.size() + 1, nullptr, 10);
+  return 0;
+}
+
+Finding memory() {
+  const auto all = memory_line("MemTotal"), free = memory_line("MemAvailable");
+  Finding found{bytes_text(all) + ", " + bytes_text(free) + " available"};
+  if (free < all / 10) found.advice = "other programs take nearly all of it; end some of them";
+  if (const auto limit = parse_integer(first_line_of("/sys/fs/cgroup/memory.max")))
+    found.text += "; the container may use " + bytes_text(static_cast<std::uintmax_t>(*limit));
+  return found;
+}
+
+// The driver is asked; the CUDA runtime is not touched.
+Finding gpus() {
+  const int count = visible_gpus();
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  Finding found{count == 0 ? "none" : std::to_string(count)};
+  if (visible) found.text += std::string(", with CUDA_VISIBLE_DEVICES=") + visible;
+  if (count == 0 && fs::exists("/proc/driver/nvidia/version"))
+    found.advice =
+        "there is a driver, and no device is visible: look at CUDA_VISIBLE_DEVICES, and at "
+        "what the container was given";
+  return found;
+}
+
+Finding cuda_plugin_there() {
+  if (visible_gpus() == 0) return {"not needed without a GPU"};
+  try {
+    cuda_plugin();
+    return {"opens"};
+  } catch (const Error& error) {
+    return {error.what(),
+            "CUDA recipes cannot run; build with a torch that has CUDA, or write "
+            "'parallel.device: cpu'"};
+  }
+}
+
+Finding shared_memory() {
+  std::error_code error;
+  const auto space = fs::space("/dev/shm", error);
+  if (error) return {"no /dev/shm", "NCCL needs it between GPUs; mount a tmpfs there"};
+  Finding found{bytes_text(space.available) + " free in /dev/shm"};
+  if (space.available < kMuchSharedMemory)
+    found.advice = "NCCL needs more between GPUs; a container gets it by --shm-size=1g";
+  return found;
+}
+
+Finding files() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  Finding found{limit.rlim_cur == RLIM_INFINITY ? "any number open at once"
+                                                : std::to_string(limit.rlim_cur) + " open at once"};
+  if (limit.rlim_cur < kManyFiles)
+    found.advice = "many ranks and loading threads may need more: 'ulimit -n 4096'";
+  return found;
+}
+
+Finding disk(const fs::path& folder, const std::string& what) {
+  auto there = (fs::absolute(folder) / "").lexically_normal().parent_path();
+  std::error_code error;
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  const auto space = fs::space(there, error);
+  if (error)
+    return {"cannot look at '" + there.string() + "': " + error.message(), "write another folder"};
+  Finding found{bytes_text(space.available) + " free for " + what + " (" + there.string() + ")"};
+  if (::access(there.c_str(), W_OK) != 0)
+    found.advice = "it cannot be written; choose another folder, or change its rights";
+  else if (space.available < kMuchDisk)
+    found.advice = "little; 'ddptrain plan RECIPE' tells what checkpoints need";
+  return found;
+}
+
+Finding launcher() {
+  try {
+    const auto topology = topology_from_environment();
+    if (!topology.joined()) return {"none around this shell; ddptrain starts its ranks itself"};
+    return {"this is rank " + std::to_string(topology.rank) + " of " +
+            std::to_string(topology.world) + " of another launcher"};
+  } catch (const Error& error) {
+    return {error.what(),
+            "a half-set environment: unset what another launcher left, or set the rest"};
+  }
+}
+
+Finding data_folder() {
+  const char* folder = std::getenv("DDPTRAIN_DATA");
+  if (!folder) return {"DDPTRAIN_DATA is not set; recipes look in ../data"};
+  Finding found{std::string("DDPTRAIN_DATA=") + folder};
+  if (!fs::is_directory(folder)) found.advice = "there is no such folder";
+  return found;
+}
+
+struct Check {
+  const char* name;
+  std::function<Finding()> look;
+};
+
+int doctor(const Arguments&) {
+  const std::vector<Check> checks{
+      {"program", program},
+      {"threads", threads},
+      {"memory", memory},
+      {"GPUs", gpus},
+      {"CUDA plug-in", cuda_plugin_there},
+      {"shared memory", shared_memory},
+      {"files", files},
+      {"runs", [] { return disk(".", "runs in this folder"); }},
+      {"texts", [] { return disk(default_text_cache(), "packed texts"); }},
+      {"temporary", [] { return disk(fs::temp_directory_path(), "temporary files"); }},
+      {"launcher", launcher},
+      {"data", data_folder},
+  };
+  int advised = 0;
+  for (const auto& check : checks) {
+    const auto found = check.look();
+    std::printf("%-15s%s\n", check.name, found.text.c_str());
+    if (found.advice.empty()) continue;
+    std::printf("%-15s-> %s\n", "", found.advice.c_str());
+    ++advised;
+  }
+  std::printf("\n%s\n",
+              advised == 0 ? "nothing to do" : (plural(advised, "thing") + " to look at").c_str());
+  return 0;
+}
+
+}  // namespace
+
+Verb doctor_verb() {
+  return {.name = "doctor",
+          .usage = "",
+          .summary = "what this machine has for training, and what to do about what it lacks",
+          .flags = {},
+          .max_words = 0,
+          .run = doctor};
+}
+
+}  // namespace ddptrain
