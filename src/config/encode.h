@@ -28,8 +28,15 @@ Node encode_value(const Duration& v);
 Node encode_value(const Size& v);
 Node encode_value(const Share& v);
 
+/// Comments behind each line's text, or below each other; then each has its own value's line, and
+/// values on one line share it.
+enum class Comments { behind, in_column };
+
 /// YAML text that reads back to the same tree; lists of scalars and short maps in flow style. A
 /// note becomes a comment at the end of its line.
-std::string to_yaml(const Node& tree);
+std::string to_yaml(const Node& tree, Comments comments = Comments::behind);
+
+/// The same on one line, without notes.
+std::string to_flow(const Node& tree);
 
 }  // namespace ddptrain

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "config/encode.h"
@@ -73,69 +74,118 @@ bool holds_containers(const Node& node) {
                      [&](const Member& m) { return container(m.value); });
 }
 
-/// Scalars, empty containers, and short ones that hold no maps of maps.
-bool fits_flow(const Node& node, std::size_t indent) {
-  if (!node.is_list() && !node.is_map()) return true;
-  if (node.items.empty() && node.members.empty()) return true;
-  if (node.is_list() && holds_containers(node)) return false;
-  return flow(node).size() + indent <= kFlowWidth;
+/// The notes of a value and of those in it.
+void collect_notes(const Node& node, std::vector<std::string>& notes) {
+  const bool leaf = node.items.empty() && node.members.empty();
+  if (leaf || !node.note.empty()) notes.push_back(node.note);
+  for (const auto& item : node.items) collect_notes(item, notes);
+  for (const auto& member : node.members) collect_notes(member.value, notes);
+}
+
+bool notes_agree(const Node& node) {
+  std::vector<std::string> notes;
+  collect_notes(node, notes);
+  return std::adjacent_find(notes.begin(), notes.end(), std::not_equal_to<>()) == notes.end();
 }
 
 /// What is noted on a value and the values in it: "auto", or "micro: auto, accumulate: auto".
-std::string notes(const Node& node) {
+std::string notes_of(const Node& node) {
   std::vector<std::string> parts;
   if (!node.note.empty()) parts.push_back(node.note);
   for (const auto& item : node.items)
-    if (auto inner = notes(item); !inner.empty()) parts.push_back(std::move(inner));
+    if (auto inner = notes_of(item); !inner.empty()) parts.push_back(std::move(inner));
   for (const auto& member : node.members)
-    if (auto inner = notes(member.value); !inner.empty())
+    if (auto inner = notes_of(member.value); !inner.empty())
       parts.push_back(member.key + ": " + std::move(inner));
   return join(parts, ", ");
 }
 
-std::string comment(const Node& node) {
-  const auto text = notes(node);
-  return text.empty() ? "" : "  # " + text;
-}
+constexpr char kCommentMark = '\t';  // no text that is written holds one
 
-void write(std::string& out, const Node& node, std::size_t indent);
+class Writer {
+ public:
+  explicit Writer(Comments comments) : comments_(comments) {}
 
-void write_after(std::string& out, const Node& value, std::size_t indent, std::size_t used) {
-  if (fits_flow(value, used)) {
-    out += " " + flow(value) + comment(value) + "\n";
-    return;
-  }
-  out += "\n";
-  write(out, value, indent + 2);
-}
-
-void write(std::string& out, const Node& node, std::size_t indent) {
-  const std::string margin(indent, ' ');
-  for (const auto& member : node.members) {
-    const auto key = scalar_text(member.key, true);
-    out += margin + key + ":";
-    write_after(out, member.value, indent, indent + key.size() + 2);
-  }
-  for (const auto& item : node.items) {
-    if (fits_flow(item, indent + 2)) {
-      out += margin + "- " + flow(item) + comment(item) + "\n";
-      continue;
+  void block(std::string& out, const Node& node, std::size_t indent) const {
+    const std::string margin(indent, ' ');
+    for (const auto& member : node.members) {
+      const auto key = scalar_text(member.key, true);
+      out += margin + key + ":";
+      after_key(out, member.value, indent, indent + key.size() + 2);
     }
-    std::string block;
-    write(block, item, indent + 2);
-    out += margin + "- " + block.substr(indent + 2);
+    for (const auto& item : node.items) {
+      if (fits_flow(item, indent + 2)) {
+        out += margin + "- " + flow(item) + comment(item) + "\n";
+        continue;
+      }
+      std::string inner;
+      block(inner, item, indent + 2);
+      out += margin + "- " + inner.substr(indent + 2);
+    }
   }
+
+ private:
+  void after_key(std::string& out, const Node& value, std::size_t indent, std::size_t used) const {
+    if (fits_flow(value, used)) {
+      out += " " + flow(value) + comment(value) + "\n";
+      return;
+    }
+    out += "\n";
+    block(out, value, indent + 2);
+  }
+
+  /// Scalars, empty containers, and short ones that hold no maps of maps.
+  bool fits_flow(const Node& node, std::size_t indent) const {
+    if (!node.is_list() && !node.is_map()) return true;
+    if (node.items.empty() && node.members.empty()) return true;
+    if (node.is_list() && holds_containers(node)) return false;
+    if (comments_ == Comments::in_column && !notes_agree(node)) return false;
+    return flow(node).size() + indent <= kFlowWidth;
+  }
+
+  std::string comment(const Node& node) const {
+    std::vector<std::string> notes;
+    if (comments_ == Comments::in_column) collect_notes(node, notes);
+    const auto text = notes.empty() ? notes_of(node) : notes.front();
+    return text.empty() ? "" : std::string(1, kCommentMark) + "# " + text;
+  }
+
+  Comments comments_;
+};
+
+/// Marks become blanks; in a column, lines that are much longer than others stand out.
+std::string place_comments(const std::string& text, Comments comments) {
+  constexpr std::size_t longest = 48;
+  std::size_t column = 0;
+  const auto lines = split(text, '\n');
+  for (const auto& line : lines) {
+    const auto mark = line.find(kCommentMark);
+    if (mark == std::string::npos) continue;
+    const auto width = count_characters(std::string_view(line).substr(0, mark));
+    if (width <= longest && comments == Comments::in_column) column = std::max(column, width + 2);
+  }
+  std::vector<std::string> placed;
+  for (auto line : lines) {
+    if (const auto mark = line.find(kCommentMark); mark != std::string::npos) {
+      const auto width = count_characters(std::string_view(line).substr(0, mark));
+      line.replace(mark, 1, std::string(std::max(column, width + 2) - width, ' '));
+    }
+    placed.push_back(std::move(line));
+  }
+  return join(placed, "\n");
 }
 
 }  // namespace
 
-std::string to_yaml(const Node& tree) {
+std::string to_flow(const Node& tree) { return flow(tree); }
+
+std::string to_yaml(const Node& tree, Comments comments) {
   const bool block =
       (tree.is_map() && !tree.members.empty()) || (tree.is_list() && !tree.items.empty());
   if (!block) return flow(tree) + "\n";
   std::string out;
-  write(out, tree, 0);
-  return out;
+  Writer(comments).block(out, tree, 0);
+  return place_comments(out, comments);
 }
 
 }  // namespace ddptrain

@@ -26,7 +26,7 @@ struct Named {
 
 class Reader {
  public:
-  explicit Reader(Layered& result) : result_(result) {}
+  Reader(Layered& result, const Watch& watch) : result_(result), watch_(watch) {}
 
   /// The file over what it extends.
   Node file(const Named& named) {
@@ -34,12 +34,18 @@ class Reader {
     chain_.push_back(named);
     auto own = read(named);
     Node merged = Node::map({}, own.place);
-    for (const auto& base : take_bases(own, named.file)) merge(merged, file(base));
+    for (const auto& base : take_bases(own, named.file)) over(merged, file(base), false);
     chain_.pop_back();
     std::erase_if(own.members, [](const Member& m) { return m.key.starts_with("x-"); });
-    result_.layers.push_back(own);
-    merge(merged, own);
+    over(merged, own, true);
     return merged;
+  }
+
+  /// Merges one layer over what is there.
+  void over(Node& merged, const Node& layer, bool by_itself) const {
+    const Node before = watch_ ? merged : Node();
+    merge(merged, layer);
+    if (watch_) watch_({before, &layer, merged, by_itself, {}});
   }
 
  private:
@@ -107,23 +113,28 @@ class Reader {
   }
 
   Layered& result_;
+  const Watch& watch_;
   std::vector<Named> chain_;
 };
 
 }  // namespace
 
 Layered read_layers(const std::vector<std::string>& files,
-                    const std::vector<std::string>& overrides) {
+                    const std::vector<std::string>& overrides, const Watch& watch) {
   Layered result;
   result.tree = Node::map({}, {files.empty() ? "command line" : files.back(), 1, 1, 1});
-  Reader reader(result);
-  for (const auto& file : files)
-    merge(result.tree, reader.file({std::filesystem::path(file).lexically_normal().string(), {}}));
+  Reader reader(result, watch);
+  for (const auto& file : files) {
+    const auto name = std::filesystem::path(file).lexically_normal().string();
+    reader.over(result.tree, reader.file({name, {}}), false);
+  }
   result.whole = !has_errors(result.problems);
   if (!result.whole) return result;
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const Place place{"command line", static_cast<int>(i) + 1, 0, 1};
-    result.layers.push_back(apply_override(result.tree, overrides[i], place, result.problems));
+    const Node before = watch ? result.tree : Node();
+    apply_override(result.tree, overrides[i], place, result.problems);
+    if (watch) watch({before, nullptr, result.tree, true, place});
   }
   replace_references(result.tree, result.problems);
   return result;

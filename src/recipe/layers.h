@@ -2,6 +2,7 @@
 // left to right.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,27 @@ struct Source {
 /// paths not yet.
 struct Layered {
   Node tree;
-  std::vector<Node> layers;  // each file and override by itself, weakest first
   Problems problems;
   bool whole = true;            // every file could be read, so that what the tree lacks is missing
   std::vector<Source> sources;  // every file read, bases behind what extends them
 };
 
+/// One step of layering: `layer` over `before` gave `after`. `layer` is a file by itself, or a file
+/// with all that it extends, whose own steps were seen before; for an override it is null.
+struct Merging {
+  const Node& before;
+  const Node* layer;
+  const Node& after;
+  bool by_itself;
+  Place place;  // of an override
+};
+using Watch = std::function<void(const Merging&)>;
+
 /// Reads files and overrides ("optimizer.lr=0.1", "~train.clip", "metrics+=[top_k]") and merges
 /// them: maps deeply, lists and scalars replace, a layer that changes `type` drops the weaker
-/// layer's options of that component.
+/// layer's options of that component. `watch`, where given, sees each step.
 Layered read_layers(const std::vector<std::string>& files,
-                    const std::vector<std::string>& overrides);
+                    const std::vector<std::string>& overrides, const Watch& watch = {});
 
 /// Tells of each problem how its file was reached.
 void add_chains(Problems& problems, const std::vector<Source>& sources);

@@ -86,7 +86,6 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.tree = std::move(layered.tree);
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
-  loaded.layers = std::move(layered.layers);
   check_layered(loaded, layered.whole, catalogs);
   end_after_enough(loaded.problems);
   add_chains(loaded.problems, loaded.sources);

@@ -17,7 +17,6 @@ struct Loaded {
               // them
   Problems problems;  // errors and warnings
   std::vector<Source> sources;
-  std::vector<Node> layers;  // what each file and override said, weakest first
 };
 
 Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std::string>& overrides,

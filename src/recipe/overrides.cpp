@@ -1,6 +1,5 @@
 #include "recipe/overrides.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "config/encode.h"
@@ -99,11 +98,8 @@ void remove(Node& tree, const std::vector<Step>& address) {
   }
 }
 
-Node apply(Node& tree, const std::string& text, const Place& place, Problems& problems) {
-  if (text.starts_with('~')) {
-    remove(tree, address_of(text.substr(1)));
-    return Node::map();
-  }
+void apply(Node& tree, const std::string& text, const Place& place, Problems& problems) {
+  if (text.starts_with('~')) return remove(tree, address_of(text.substr(1)));
   const auto equals = text.find('=');
   if (equals == std::string::npos)
     throw BadOverride{"",
@@ -117,26 +113,21 @@ Node apply(Node& tree, const std::string& text, const Place& place, Problems& pr
       problem.rule = "override";
       problems.push_back(std::move(problem));
     }
-    return Node::map();
+    return;
   }
   if (appends)
     append(tree, address, std::move(read.tree), place);
   else
     assign(tree, address, std::move(read.tree), place);
-  const bool in_list =
-      std::any_of(address.begin(), address.end(), [](const Step& s) { return s.in_list; });
-  const auto* now = find_at(tree, address);
-  return in_list || !now ? Node::map() : wrap(address, 0, *now, place);
 }
 
 }  // namespace
 
-Node apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems) {
+void apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems) {
   try {
-    return apply(tree, text, place, problems);
+    apply(tree, text, place, problems);
   } catch (const BadOverride& bad) {
     problems.push_back({Severity::error, "override", place, bad.path, bad.message});
-    return Node::map();
   }
 }
 

@@ -8,8 +8,7 @@
 
 namespace ddptrain {
 
-/// Applies "key=value", "key+=value" or "~key" to the tree. `place` is the word's. What was set is
-/// returned as a layer of its own (empty for removals).
-Node apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems);
+/// Applies "key=value", "key+=value" or "~key" to the tree. `place` is the word's.
+void apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems);
 
 }  // namespace ddptrain

@@ -29,6 +29,8 @@ void hide_secret(Node& value, const Node& written) {
 
 }  // namespace
 
+void hide_secrets(Node& tree) { pairwise(tree, Node(tree), hide_secret); }
+
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs) {
   auto record = encode(resolved, &catalogs);
   pairwise(record, encode(asked, &catalogs), note_automatic);

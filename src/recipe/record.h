@@ -12,4 +12,7 @@ namespace ddptrain {
 /// Values that `tree` (the layered recipe) took from a secret of the environment stay references.
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs);
 
+/// Values that were taken from a secret of the environment become references to it again.
+void hide_secrets(Node& tree);
+
 }  // namespace ddptrain

@@ -1,0 +1,83 @@
+#include "cli/option_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "config/complete.h"
+#include "config/encode.h"
+
+namespace ddptrain {
+namespace {
+
+bool with_vowel(const std::string& word) {
+  return std::string_view("aeiou").find(word.front()) != std::string_view::npos;
+}
+
+/// The option that a value which is no map stands for.
+const Shape* short_form(const Shape& record) {
+  const auto found =
+      std::find_if(record.children.begin(), record.children.end(), [&](const Shape& child) {
+        return !record.shorthand.empty() && child.key == record.shorthand;
+      });
+  return found == record.children.end() ? nullptr : &*found;
+}
+
+std::string plain_type(const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::boolean:
+      return "true or false";
+    case Shape::Kind::integer:
+      return "integer";
+    case Shape::Kind::number:
+      return "number";
+    case Shape::Kind::text:
+      return shape.path ? "path" : "text";
+    case Shape::Kind::duration:
+      return "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
+    case Shape::Kind::size:
+      return "size, such as 25 MiB";
+    case Shape::Kind::share:
+      return "share, such as 75 %";
+    case Shape::Kind::word:
+      return join(shape.words, " | ");
+    case Shape::Kind::list:
+      return "list of: " + plain_type(shape.children.at(0));
+    case Shape::Kind::table:
+      return "map to: " + plain_type(shape.children.at(0));
+    case Shape::Kind::record:
+      return short_form(shape) ? type_text(*short_form(shape)) + ", or map" : "map";
+    case Shape::Kind::component:
+      return (with_vowel(shape.component) ? "an " : "a ") + shape.component;
+  }
+  return {};
+}
+
+std::string range_text(const Shape& shape) {
+  std::string text;
+  if (std::isfinite(shape.min))
+    text += (shape.above_min ? ", above " : ", at least ") + format_number(shape.min);
+  if (std::isfinite(shape.max))
+    text += (shape.below_max ? ", below " : ", at most ") + format_number(shape.max);
+  return text;
+}
+
+}  // namespace
+
+std::string type_text(const Shape& shape) {
+  auto text = plain_type(shape);
+  if (!shape.unit.empty()) text += " (" + shape.unit + ")";
+  text += range_text(shape);
+  if (shape.nullable) text += ", or null";
+  if (shape.automatic) text += ", or auto";
+  return text;
+}
+
+std::string default_text(const Shape& shape) {
+  if (shape.required) return "required";
+  const auto initial = complete(shape.initial, shape, {});
+  const bool told_by_each = shape.kind == Shape::Kind::record && initial.is_map();
+  return told_by_each ? "" : "default " + to_flow(initial);
+}
+
+}  // namespace ddptrain

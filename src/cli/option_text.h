@@ -1,0 +1,17 @@
+// Options in words: what `describe`, `show --why` and the reference say of each.
+#pragma once
+
+#include <string>
+
+#include "config/shape.h"
+
+namespace ddptrain {
+
+/// "number, above 0, at most 1", "path, or null", "fp64 | fp32": type, range, unit and other words.
+std::string type_text(const Shape& shape);
+
+/// "default 0.001", "default [0.9, 0.99]"; "required" where there is none, and nothing for a map
+/// whose options have their own.
+std::string default_text(const Shape& shape);
+
+}  // namespace ddptrain
