@@ -7,6 +7,7 @@
 namespace ddptrain {
 
 Verb describe_verb();
+Verb diff_verb();
 Verb help_verb();
 Verb list_verb();
 Verb migrate_verb();
@@ -17,8 +18,8 @@ Verb validate_verb();
 Verb version_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {validate_verb(), plan_verb(),    show_verb(),    list_verb(), describe_verb(),
-          schema_verb(),   migrate_verb(), version_verb(), help_verb()};
+  return {validate_verb(), plan_verb(),   show_verb(),    diff_verb(),    list_verb(),
+          describe_verb(), schema_verb(), migrate_verb(), version_verb(), help_verb()};
 }
 
 const Verb* Program::find(std::string_view name) const {

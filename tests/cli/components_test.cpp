@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "cli/said.h"
 #include "support/where.h"
 
 namespace ddptrain {
@@ -22,13 +23,9 @@ TEST(Components, OfTheRepositoryAreThoseThatTheProgramWrites) {
 }
 
 /// What a program prints, and its exit code.
-std::string said(const Program& program, std::vector<std::string> words) {
-  words.insert(words.begin(), "ddptrain");
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int code = run_command_line(program, words);
-  return testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr() + "exit " +
-         std::to_string(code);
+std::string said(const Program& program, const std::vector<std::string>& words) {
+  const auto answer = test::said(words, program);
+  return answer.out + answer.err + "exit " + std::to_string(answer.code);
 }
 
 class WithoutLibTorch : public testing::Test {
@@ -68,6 +65,8 @@ TEST_F(WithoutLibTorch, ReadsRecipesTheSame) {
     expect_same({"show", file});
     expect_same({"show", "--full", file});
     expect_same({"show", "--minimal", file});
+    expect_same({"show", "--why", "optimizer.lr", file});
+    expect_same({"diff", "--full", files.front(), file});
   }
 }
 
