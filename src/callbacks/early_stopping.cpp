@@ -20,7 +20,9 @@ class EarlyStopping final : public Callback {
         {.doc = "Whether the best is the largest or the smallest; auto: min for names with loss or "
                 "error, else max."});
       f("patience", patience,
-        {.doc = "The run ends after this many evaluations in a row without a new best.", .min = 1});
+        {.doc = "The run ends after this many evaluations in a row without a new best.",
+         .min = 1,
+         .unit = "evaluations"});
       f("min_delta", min_delta, {.doc = "A new best is better by more than this.", .min = 0});
     }
   };

@@ -96,12 +96,15 @@ void ReduceLrOnPlateau::Options::fields(Fields& f) {
   f("patience", patience,
     {.doc = "How many evaluations in a row without a new best are let pass; the next one lowers "
             "the rate.",
-     .min = 0});
+     .min = 0,
+     .unit = "evaluations"});
   f("threshold", threshold, {.doc = "A new best is better by more than this.", .min = 0});
   f("threshold_mode", threshold_mode,
     {.doc = "Whether the threshold is a share of the best or a difference."});
   f("cooldown", cooldown,
-    {.doc = "How many evaluations do not count after the rate was lowered.", .min = 0});
+    {.doc = "How many evaluations do not count after the rate was lowered.",
+     .min = 0,
+     .unit = "evaluations"});
   f("min_lr", min_lr, {.doc = "The rate never falls below this.", .min = 0});
   f("eps", eps, {.doc = "A change of the rate of no more than this is left out.", .min = 0});
 }

@@ -1,96 +1,222 @@
-// `describe KIND NAME`: one component's options with types, ranges and defaults.
-#include <cmath>
+// `describe KIND NAME` and `describe KEY`: options with types, ranges, units, defaults, examples.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/example.h"
+#include "cli/option_text.h"
 #include "cli/program.h"
-#include "config/encode.h"
-#include "config/shape.h"
+#include "recipe/option.h"
 
 namespace ddptrain {
 
 namespace {
 
-std::string type_text(const Shape& shape) {
-  switch (shape.kind) {
-    case Shape::Kind::boolean:
-      return "true or false";
-    case Shape::Kind::integer:
-      return "integer";
-    case Shape::Kind::number:
-      return "number";
-    case Shape::Kind::text:
-      return shape.path ? "path" : "text";
-    case Shape::Kind::duration:
-      return "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
-    case Shape::Kind::size:
-      return "size, such as 25 MiB";
-    case Shape::Kind::share:
-      return "share, such as 75 %";
-    case Shape::Kind::word:
-      return join(shape.words, " | ");
-    case Shape::Kind::list:
-      return "list of: " + type_text(shape.children.at(0));
-    case Shape::Kind::table:
-      return "map to: " + type_text(shape.children.at(0));
-    case Shape::Kind::record:
-      return "map";
-    case Shape::Kind::component:
-      return "a " + shape.component;
-  }
-  return {};
+std::string indented(const std::string& text, std::size_t indent) {
+  std::string out;
+  for (const auto& line : split(text, '\n'))
+    if (!line.empty()) out += std::string(indent, ' ') + line + "\n";
+  return out;
 }
 
-std::string range_text(const Shape& shape) {
-  std::string text;
-  if (std::isfinite(shape.min))
-    text += (shape.above_min ? ", above " : ", at least ") + format_number(shape.min);
-  if (std::isfinite(shape.max))
-    text += (shape.below_max ? ", below " : ", at most ") + format_number(shape.max);
+/// The first line: name, type, default.
+std::string head_text(const Shape& shape, const std::string& initial) {
+  return shape.key + "  (" + type_text(shape) + (initial.empty() ? "" : "; " + initial) + ")\n";
+}
+
+/// A record's options follow it.
+std::string option_text(const Shape& shape, std::size_t indent, bool with_default = true) {
+  const std::string blanks(indent, ' ');
+  auto text = blanks + head_text(shape, with_default ? default_text(shape) : "");
+  if (!shape.doc.empty()) text += blanks + "    " + shape.doc + "\n";
+  const auto& inner = shape.kind == Shape::Kind::list || shape.kind == Shape::Kind::table
+                          ? shape.children[0]
+                          : shape;
+  if (inner.kind == Shape::Kind::record)
+    for (const auto& child : inner.children) text += option_text(child, indent + 4, with_default);
   return text;
 }
 
-std::string one_line(const Node& node) {
-  auto text = to_yaml(Node::map({{"v", {}, node}}));
-  text = std::string(trim(text));
-  return text.find('\n') == std::string::npos ? std::string(trim(text.substr(2))) : "see below";
+std::string names_text(const CatalogBase& catalog) {
+  return "'ddptrain list " + catalog.kind() + "' shows the " + std::to_string(catalog.size()) +
+         " there are; 'ddptrain describe " + catalog.kind() + " " + catalog.at(0).name +
+         "' explains one\n";
 }
 
-void print_option(const Shape& shape, std::size_t indent) {
-  const std::string blanks(indent, ' ');
-  auto type = type_text(shape) + range_text(shape);
-  if (shape.nullable) type += ", or null";
-  if (shape.automatic) type += ", or auto";
-  const auto initial = shape.required ? "required" : "default " + one_line(shape.initial);
-  std::printf("%s%s  (%s; %s)\n%s    %s\n", blanks.c_str(), shape.key.c_str(), type.c_str(),
-              initial.c_str(), blanks.c_str(), shape.doc.c_str());
-  if (shape.kind == Shape::Kind::record)
-    for (const auto& child : shape.children) print_option(child, indent + 4);
-}
-
-int describe(const Arguments& arguments) {
-  const auto& catalog = arguments.program->catalog(arguments.words[0]);
-  const auto* entry = catalog.find(arguments.words[1]);
+int describe_component(const CatalogBase& catalog, const std::string& name,
+                       const Catalogs& catalogs) {
+  const auto* entry = catalog.find(name);
   if (!entry) {
-    const auto near = nearest(arguments.words[1], catalog.names());
-    throw Error(Exit::recipe, "no " + catalog.kind() + " is called '" + arguments.words[1] + "'" +
+    const auto near = nearest(name, catalog.names());
+    throw Error(Exit::recipe, "no " + catalog.kind() + " is called '" + name + "'" +
                                   (near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'"
                                                 : "; did you mean '" + near + "'?"));
   }
-  std::printf("%s %s: %s\n\n", catalog.kind().c_str(), entry->name.c_str(), entry->doc.c_str());
-  for (const auto& option : entry->shape().children) print_option(option, 2);
+  auto text = catalog.kind() + " " + entry->name + ": " + entry->doc + "\n\n";
+  for (const auto& option : entry->shape().children) text += option_text(option, 2);
+  if (!entry->shape().children.empty()) text += "\n";
+  text += "example:\n" + indented(example_of(catalog.kind(), *entry, catalogs), 2);
+  std::fputs(text.c_str(), stdout);
   return 0;
+}
+
+/// An option, and which components have it as described, by its default.
+struct Meaning {
+  const Shape* option = nullptr;
+  std::string text;
+  std::vector<std::pair<std::string, std::vector<std::string>>> components;
+};
+
+void add(std::vector<Meaning>& meanings, const Shape& option, const std::string& component) {
+  auto text = option_text(option, 2, false);
+  auto same = std::find_if(meanings.begin(), meanings.end(),
+                           [&](const Meaning& m) { return m.text == text; });
+  if (same == meanings.end()) same = meanings.insert(same, {&option, std::move(text), {}});
+  auto& groups = same->components;
+  const auto initial = default_text(option);
+  auto group = std::find_if(groups.begin(), groups.end(),
+                            [&](const auto& one) { return one.first == initial; });
+  if (group == groups.end()) group = groups.insert(group, {initial, {}});
+  group->second.push_back(component);
+}
+
+class KeyReader {
+ public:
+  explicit KeyReader(const Catalogs& catalogs) : catalogs_(catalogs) {}
+
+  /// Everything that the rest of an address can mean from here on.
+  void read(const Shape& shape, const std::vector<Step>& address, std::size_t at,
+            const std::string& component) {
+    if (shape.kind == Shape::Kind::list && at > 0 && at <= address.size())
+      return list(shape, address, at, component);
+    if (at == address.size()) return add(meanings, shape, component);
+    if (shape.kind == Shape::Kind::table)
+      return read(shape.children[0], address, at + 1, component);
+    if (shape.kind == Shape::Kind::component) return components(shape, address, at, "");
+    for (const auto& child : shape.children) {
+      near.push_back(prefix(address, at) + child.key);
+      if (child.key == address[at].name) read(child, address, at + 1, component);
+    }
+  }
+
+  std::vector<Meaning> meanings;
+  std::vector<std::string> near;  // keys that could have been meant
+
+ private:
+  static std::string prefix(const std::vector<Step>& address, std::size_t count) {
+    const auto text =
+        to_text({address.begin(), address.begin() + static_cast<std::ptrdiff_t>(count)});
+    return text.empty() ? "" : text + ".";
+  }
+
+  void list(const Shape& shape, const std::vector<Step>& address, std::size_t at,
+            const std::string& component) {
+    if (at == address.size()) return add(meanings, shape, component);
+    if (!address[at].in_list) return;
+    const auto& item = shape.children[0];
+    const auto type = parse_integer(address[at].name) ? "" : address[at].name;
+    if (item.kind == Shape::Kind::component) return components(item, address, at + 1, type);
+    if (at + 1 == address.size()) return add(meanings, shape, component);
+    read(item, address, at + 1, component);
+  }
+
+  void components(const Shape& shape, const std::vector<Step>& address, std::size_t at,
+                  const std::string& type) {
+    if (at == address.size()) return add(meanings, shape, "");
+    const auto catalog = catalogs_.find(shape.component);
+    if (catalog == catalogs_.end()) return;
+    for (std::size_t i = 0; i < catalog->second->size(); ++i) {
+      const auto& entry = catalog->second->at(i);
+      if (!type.empty() && type != entry.name) continue;
+      for (const auto& child : entry.shape().children) {
+        near.push_back(prefix(address, at) + child.key);
+        if (child.key == address[at].name) read(child, address, at + 1, entry.name);
+      }
+    }
+  }
+
+  const Catalogs& catalogs_;
+};
+
+/// The option; behind it, where that depends on the component, which has which default.
+std::string meaning_text(const Meaning& meaning, bool only) {
+  const auto& groups = meaning.components;
+  if (groups.size() == 1 && (only || groups[0].second[0].empty()))
+    return option_text(*meaning.option, 2);
+  auto text = groups.size() == 1 ? option_text(*meaning.option, 2) : meaning.text;
+  for (const auto& [initial, components] : groups)
+    text += "      " + (groups.size() == 1 || initial.empty() ? "" : initial + " ") + "of " +
+            join(components, ", ") + "\n";
+  return text;
+}
+
+[[noreturn]] void refuse_key(const std::string& key, const KeyReader& reader,
+                             const Catalogs& catalogs) {
+  auto candidates = reader.near;
+  for (const auto& [kind, unused] : catalogs) candidates.push_back(kind);
+  for (const auto& child : recipe_shape().children) {
+    candidates.push_back(child.key);
+    for (const auto& inner : child.children) candidates.push_back(child.key + "." + inner.key);
+    const auto catalog = catalogs.find(child.component);
+    for (std::size_t i = 0; catalog != catalogs.end() && i < catalog->second->size(); ++i)
+      for (const auto& option : catalog->second->at(i).shape().children)
+        candidates.push_back(child.key + "." + option.key);
+  }
+  const auto near = nearest_key(key, candidates);
+  throw Error(Exit::recipe,
+              "'" + key + "' is neither a key of recipes nor a kind of component" +
+                  (near.empty() ? "; see 'ddptrain list'" : "; did you mean '" + near + "'?"));
+}
+
+/// What a value of this option may be: "optimizer" of an optimizer or a list of them.
+const std::string& kind_of(const Shape& option) {
+  return option.kind == Shape::Kind::list ? option.children[0].component : option.component;
+}
+
+/// `optimizer.type` is explained as `optimizer`.
+std::string without_type(const std::string& key) {
+  constexpr std::string_view type = ".type";
+  return key.ends_with(type) ? key.substr(0, key.size() - type.size()) : key;
+}
+
+int describe_key(const std::string& word, const Catalogs& catalogs) {
+  const auto key = without_type(word);
+  KeyReader reader(catalogs);
+  if (const auto address = read_address(key)) reader.read(recipe_shape(), *address, 0, "");
+  const auto& meanings = reader.meanings;
+  if (meanings.empty() && !catalogs.contains(key)) refuse_key(key, reader, catalogs);
+  auto kind = key;
+  auto text = key + ": ";
+  if (meanings.empty()) {
+    text += "a kind of component, named in " + key_of_kind(key, catalogs) + "\n";
+  } else {
+    text += "a key of recipes\n\n";
+    for (const auto& meaning : meanings) text += meaning_text(meaning, meanings.size() == 1);
+    text += "\nexample:\n" + indented(example_of(key, *meanings[0].option, catalogs), 2);
+    kind = kind_of(*meanings[0].option);
+  }
+  if (const auto catalog = catalogs.find(kind); catalog != catalogs.end())
+    text += "\n" + names_text(*catalog->second);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int describe(const Arguments& arguments) {
+  const auto& catalogs = *arguments.program->catalogs;
+  if (arguments.words.size() == 1) return describe_key(arguments.words[0], catalogs);
+  return describe_component(arguments.program->catalog(arguments.words[0]), arguments.words[1],
+                            catalogs);
 }
 
 }  // namespace
 
 Verb describe_verb() {
   return {.name = "describe",
-          .usage = "KIND NAME",
-          .summary = "one component's options: types, ranges, defaults",
+          .usage = "KIND NAME | KEY",
+          .summary = "a component's options, or a key of recipes: type, range, default, example",
           .flags = {},
-          .min_words = 2,
+          .min_words = 1,
           .max_words = 2,
           .run = describe};
 }

@@ -21,7 +21,11 @@ struct ImageFolderOptions {
   std::vector<std::string> extensions = picture_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
-    f("root", root, {.doc = "Folder of the data.", .required = true, .path = true});
+    f("root", root,
+      {.doc = "Folder of the data.",
+       .required = true,
+       .path = true,
+       .example = "data/imagenette2-160"});
     f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
     f("valid", valid,
       {.doc = "Folder of the held-out samples ('valid' unless said otherwise), a fraction of the "

@@ -33,7 +33,11 @@ struct ImageNamesOptions {
   std::vector<std::string> extensions = picture_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
-    f("root", root, {.doc = "Folder of the pictures.", .required = true, .path = true});
+    f("root", root,
+      {.doc = "Folder of the pictures.",
+       .required = true,
+       .path = true,
+       .example = "data/pictures"});
     f("pattern", pattern,
       {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'."});
     f("labels", labels,

@@ -40,7 +40,10 @@ struct ManifestOptions {
   ImageFileOptions images;
   void fields(Fields& f) {
     f("file", file,
-      {.doc = "CSV file with a row for each picture.", .required = true, .path = true});
+      {.doc = "CSV file with a row for each picture.",
+       .required = true,
+       .path = true,
+       .example = "data/pictures.csv"});
     f("root", root,
       {.doc = "Folder that paths are relative to; the file's own if null.", .path = true});
     f("columns", columns, {.doc = "What the columns are called."});

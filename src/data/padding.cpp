@@ -16,8 +16,10 @@ void PaddingOptions::fields(Fields& f) {
   f("side", side,
     {.doc = "last: padding behind the text; first: in front; chunks: whole chunks in front, the "
             "rest behind, as fastai's text classifier reads it."});
-  f("chunk", chunk, {.doc = "Tokens of a chunk, the model's piece of text at a time.", .min = 1});
-  f("multiple", multiple, {.doc = "Rows are filled up to a multiple of so many tokens.", .min = 1});
+  f("chunk", chunk,
+    {.doc = "Tokens of a chunk, the model's piece of text at a time.", .min = 1, .unit = "tokens"});
+  f("multiple", multiple,
+    {.doc = "Rows are filled up to a multiple of so many tokens.", .min = 1, .unit = "tokens"});
 }
 
 std::int64_t padded_length(std::int64_t length, const PaddingOptions& options) {

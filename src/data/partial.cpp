@@ -13,7 +13,9 @@ struct PartialOptions {
     f("samples", samples,
       {.doc = "Samples of an epoch, drawn anew without replacement; at most all there are.",
        .min = 1,
-       .required = true});
+       .required = true,
+       .unit = "samples",
+       .example = "1000"});
   }
 };
 

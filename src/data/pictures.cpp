@@ -12,7 +12,11 @@ struct PicturesOptions {
   std::vector<std::string> extensions = picture_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
-    f("root", root, {.doc = "Folder of the pictures.", .required = true, .path = true});
+    f("root", root,
+      {.doc = "Folder of the pictures.",
+       .required = true,
+       .path = true,
+       .example = "data/pictures"});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
     images.fields(f);

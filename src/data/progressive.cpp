@@ -37,12 +37,17 @@ void scale(Node& value, double by) {
 }  // namespace
 
 void SizeStage::fields(Fields& f) {
-  f("until", until, {.doc = "When this ends: epochs, or a share of the run.", .required = true});
+  f("until", until,
+    {.doc = "When this ends: epochs, or a share of the run.",
+     .required = true,
+     .example = "3 epochs"});
   f("size", size,
     {.doc = "Pixels of the shorter side; sizes in the training transforms are scaled to give it.",
      .min = 1,
      .max = 65535,
-     .required = true});
+     .required = true,
+     .unit = "px",
+     .example = "128"});
 }
 
 std::vector<std::int64_t> stage_ends(const std::vector<SizeStage>& stages,

@@ -39,8 +39,11 @@ void TableValid::fields(Fields& f) {
 
 void TableOptions::fields(Fields& f) {
   f("file", file,
-    {.doc = "CSV file whose header names the columns.", .required = true, .path = true});
-  f("target", target, {.doc = "The column to predict.", .required = true});
+    {.doc = "CSV file whose header names the columns.",
+     .required = true,
+     .path = true,
+     .example = "data/adult.csv"});
+  f("target", target, {.doc = "The column to predict.", .required = true, .example = "class"});
   f("task", task,
     {.doc = "auto: regression where every target is a number, otherwise classification."});
   f("categories", categories,

@@ -27,7 +27,11 @@ struct TextFolderOptions {
   InvalidUtf8 invalid_utf8 = InvalidUtf8::error;
   TextOptions texts;
   void fields(Fields& f) {
-    f("root", root, {.doc = "Folder of the data.", .required = true, .path = true});
+    f("root", root,
+      {.doc = "Folder of the data.",
+       .required = true,
+       .path = true,
+       .example = "data/imdb"});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the held-out texts ('valid' unless said otherwise), or a fraction of the "

@@ -18,7 +18,9 @@ void TextOptions::fields(Fields& f) {
   f("vocabulary", vocabulary,
     {.doc = "Which tokens of the training texts are known, where the tokenizer brings none."});
   f("max_length", max_length,
-    {.doc = "Longer documents are cut off at so many tokens; null keeps them whole.", .min = 3});
+    {.doc = "Longer documents are cut off at so many tokens; null keeps them whole.",
+     .min = 3,
+     .unit = "tokens"});
   f("truncate", truncate, {.doc = "Which end of too long a document is cut off."});
   f("padding", padding, {.doc = "How short rows of a batch are filled up."});
   f("cache", cache,

@@ -10,7 +10,8 @@
 namespace ddptrain {
 
 void TextRecordOptions::fields(Fields& f) {
-  f("file", file, {.doc = "The texts, a row each.", .required = true, .path = true});
+  f("file", file,
+    {.doc = "The texts, a row each.", .required = true, .path = true, .example = "data/texts.csv"});
   f("valid_file", valid_file,
     {.doc = "A file of held-out rows; null: some of `file` are, as `valid` says.", .path = true});
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});

@@ -14,7 +14,8 @@ struct Options {
       {.doc = "How many times as much recall counts.",
        .min = 0,
        .above_min = true,
-       .required = true});
+       .required = true,
+       .example = "2"});
     score.fields(f);
   }
 };

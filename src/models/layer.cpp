@@ -36,7 +36,7 @@ struct ConvOptions {
   std::int64_t out = 1, kernel = 3, stride = 1, padding = 0, groups = 1;
   bool bias = true;
   void fields(Fields& f) {
-    f("out", out, {.doc = "Channels that it makes.", .min = 1, .required = true});
+    f("out", out, {.doc = "Channels that it makes.", .min = 1, .required = true, .example = "32"});
     f("kernel", kernel, {.doc = "Height and width of its window.", .min = 1});
     f("stride", stride, {.doc = "Step of the window.", .min = 1});
     f("padding", padding, {.doc = "Zeros around the input.", .min = 0});

@@ -20,7 +20,10 @@ class Sequential final : public SequentialModel {
          .min = 1,
          .max_items = 3});
       f("layers", layers,
-        {.doc = "What a sample goes through, in order.", .required = true, .min_items = 1});
+        {.doc = "What a sample goes through, in order.",
+         .required = true,
+         .example = "[flatten, {type: linear, out: auto}]",
+         .min_items = 1});
     }
   };
 

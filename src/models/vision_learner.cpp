@@ -32,7 +32,9 @@ struct Options {
   std::vector<double> y_range;
   void fields(Fields& f) {
     f("body", body,
-      {.doc = "The network whose layers before the pooling are taken.", .required = true});
+      {.doc = "The network whose layers before the pooling are taken.",
+       .required = true,
+       .example = "resnet34"});
     f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
     f("concat_pool", concat_pool,
       {.doc = "The maximum beside the mean of each feature, rather than the mean alone."});

@@ -16,7 +16,8 @@ class Lookahead final : public Optimizer {
   struct Options : LookaheadOptions {
     Choice<Optimizer> inner;
     void fields(Fields& f) {
-      f("inner", inner, {.doc = "The optimiser that makes the fast steps.", .required = true});
+      f("inner", inner,
+        {.doc = "The optimiser that makes the fast steps.", .required = true, .example = "adamw"});
       LookaheadOptions::fields(f);
     }
   };
@@ -101,7 +102,8 @@ void Lookahead::load_slow(std::size_t index, const at::Tensor& value) {
 }
 
 void LookaheadOptions::fields(Fields& f) {
-  f("k", k, {.doc = "Fast steps between two moves of the slow weights.", .min = 1});
+  f("k", k,
+    {.doc = "Fast steps between two moves of the slow weights.", .min = 1, .unit = "steps"});
   f("alpha", alpha,
     {.doc = "How far the slow weights move towards the fast ones.", .min = 0, .max = 1});
 }

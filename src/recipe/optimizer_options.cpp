@@ -14,7 +14,8 @@ void OptimizerCommon::fields(Fields& f) {
     {.doc = "Parameters without weight decay: norm, bias, or name patterns with *."});
   f("lr_batch", lr_batch,
     {.doc = "The global batch that lr is for; the rate scales with the batch. Null: it does not.",
-     .min = 1});
+     .min = 1,
+     .unit = "samples"});
 }
 
 OptimizerCommon common_options(const ChoiceBase& optimizer) {

@@ -41,16 +41,21 @@ std::span<const std::string_view> names(SwaAnneal) {
 void BatchSpec::fields(Fields& f) {
   f("global", global,
     {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices.",
-     .min = 1});
+     .min = 1,
+     .unit = "samples",
+     .example = "64"});
   f("per_device", per_device,
     {.doc = "Samples per optimiser step and device, instead of global: the total grows with the "
             "devices.",
-     .min = 1});
+     .min = 1,
+     .unit = "samples",
+     .example = "32"});
   f("micro", micro,
     {.doc = "Samples per device and forward pass; auto: what global and accumulate leave. Where "
             "accumulate is auto too, a CUDA device that has no memory for so many takes half, or "
             "half of that, and the rest is accumulated; on the CPU nothing is tried.",
-     .min = 1});
+     .min = 1,
+     .unit = "samples"});
   f("accumulate", accumulate,
     {.doc = "Forward passes per optimiser step; auto follows from the others.", .min = 1});
 }
@@ -144,7 +149,9 @@ void TtaSpec::fields(Fields& f) {
 void EvalSpec::fields(Fields& f) {
   f("every", every, {.doc = "How often to evaluate on the validation split."});
   f("batch", batch,
-    {.doc = "Samples per evaluation batch, the same on any number of ranks.", .min = 1});
+    {.doc = "Samples per evaluation batch, the same on any number of ranks.",
+     .min = 1,
+     .unit = "samples"});
   f("tta", tta,
     {.doc = "Also score test-time augmentation, as 'valid_tta/...': predictions averaged over "
             "passes through the training transforms."});
@@ -158,7 +165,9 @@ void KeepBestSpec::fields(Fields& f) {
 void CheckpointSpec::fields(Fields& f) {
   f("every", every, {.doc = "How often to save."});
   f("keep_last", keep_last, {.doc = "How many of the newest checkpoints stay.", .min = 1});
-  f("keep_best", keep_best, {.doc = "Also keep the best one by a metric; null keeps none."});
+  f("keep_best", keep_best,
+    {.doc = "Also keep the best one by a metric; null keeps none.",
+     .example = "{metric: accuracy, mode: max}"});
 }
 
 void LogSpec::fields(Fields& f) {

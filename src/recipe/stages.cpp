@@ -47,7 +47,8 @@ void FreezeSpec::fields(Fields& f) {
 }
 
 void StageSpec::fields(Fields& f) {
-  f("duration", duration, {.doc = "How long this stage lasts.", .required = true});
+  f("duration", duration,
+    {.doc = "How long this stage lasts.", .required = true, .example = "2 epochs"});
   f("schedule", schedule, {.doc = "Learning rate over this stage; null takes the recipe's."});
   f("lr", lr, {.doc = "Learning rate of this stage; null takes optimizer.lr."});
   f("reset_optimizer", reset_optimizer,

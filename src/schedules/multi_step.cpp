@@ -19,6 +19,7 @@ class MultiStepSchedule final : public Schedule {
       f("milestones", milestones,
         {.doc = "When the rate changes; one that is named twice counts twice.",
          .required = true,
+         .example = "[50 %, 75 %]",
          .min_items = 1});
       f("gamma", gamma, {.doc = "Factor of the rate at each milestone.", .min = 0});
       warmup.fields(f);

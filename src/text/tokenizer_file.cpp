@@ -36,7 +36,11 @@ class Numbered {
 }  // namespace
 
 void TokenizerFileOptions::fields(Fields& f) {
-  f("file", file, {.doc = "A tokenizer.json of Hugging Face.", .required = true, .path = true});
+  f("file", file,
+    {.doc = "A tokenizer.json of Hugging Face.",
+     .required = true,
+     .path = true,
+     .example = "data/tokenizer.json"});
 }
 
 TokenizerFile::TokenizerFile(const std::string& path, std::string_view model) : path_(path) {

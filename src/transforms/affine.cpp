@@ -60,6 +60,8 @@ void RandomAffine::Options::fields(Fields& f) {
     {.doc = "Least and greatest angle, clockwise.",
      .min = -360,
      .max = 360,
+     .unit = "degrees",
+     .example = "[-10, 10]",
      .min_items = 2,
      .max_items = 2});
   f("translate", translate,
@@ -74,6 +76,7 @@ void RandomAffine::Options::fields(Fields& f) {
     {.doc = "Least and greatest angle of a shear along x, then along y.",
      .min = -89,
      .max = 89,
+     .unit = "degrees",
      .max_items = 4});
   f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
   f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});

@@ -17,7 +17,8 @@ class CenterCrop final : public Transform {
       f("size", size,
         {.doc = "One number for a square, or height and width; a smaller picture gets a black "
                 "border.",
-         .required = true});
+         .required = true,
+         .example = "224"});
     }
   };
 

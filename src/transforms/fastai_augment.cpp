@@ -133,7 +133,8 @@ void FastaiAugment::Options::fields(Fields& f) {
   f("do_flip", do_flip, {.doc = "Mirrors left and right half of the time."});
   f("flip_vert", flip_vert,
     {.doc = "All eight turns and mirror images of a square instead, half of the time."});
-  f("max_rotate", max_rotate, {.doc = "Largest angle in degrees, either way.", .min = 0});
+  f("max_rotate", max_rotate,
+    {.doc = "Largest angle in degrees, either way.", .min = 0, .unit = "degrees"});
   f("min_zoom", min_zoom, {.doc = "Least zoom.", .min = 0, .above_min = true});
   f("max_zoom", max_zoom, {.doc = "Largest zoom.", .min = 0, .above_min = true});
   f("max_lighting", max_lighting,

@@ -49,7 +49,10 @@ class FastaiResize final : public Transform {
     FastaiPadMode pad_mode = FastaiPadMode::reflection;
     At at = At::middle;
     void fields(Fields& f) {
-      f("size", size, {.doc = "One number for a square, or height and width.", .required = true});
+      f("size", size,
+        {.doc = "One number for a square, or height and width.",
+         .required = true,
+         .example = "224"});
       f("method", method,
         {.doc = "'crop' to the wanted aspect, 'pad' to it, or 'squish' without keeping it."});
       f("pad_mode", pad_mode, {.doc = "What the border of method 'pad' shows."});

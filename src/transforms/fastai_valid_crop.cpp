@@ -16,7 +16,10 @@ class FastaiValidCrop final : public Transform {
     SizeOption size;
     double val_xtra = 0.14;
     void fields(Fields& f) {
-      f("size", size, {.doc = "One number for a square, or height and width.", .required = true});
+      f("size", size,
+        {.doc = "One number for a square, or height and width.",
+         .required = true,
+         .example = "224"});
       f("val_xtra", val_xtra,
         {.doc = "Share of the longer side that is resized in excess and then cut off, rounded up "
                 "to multiples of 8 pixels.",

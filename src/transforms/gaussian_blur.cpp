@@ -14,11 +14,12 @@ class GaussianBlur final : public Transform {
     std::vector<double> sigma{0.1, 2.0};
     void fields(Fields& f) {
       f("kernel_size", kernel_size,
-        {.doc = "Pixels that are mixed along each side; odd.", .min = 1});
+        {.doc = "Pixels that are mixed along each side; odd.", .min = 1, .unit = "px"});
       f("sigma", sigma,
         {.doc = "Least and greatest deviation of the bell curve, in pixels.",
          .min = 0,
          .above_min = true,
+         .unit = "px",
          .min_items = 2,
          .max_items = 2});
     }

@@ -9,8 +9,10 @@ namespace ddptrain {
 std::span<const std::string_view> names(WarpLookup) { return names(Interpolation{}).first(2); }
 
 void SizeOption::fields(Fields& f) {
-  f("side", side, {.doc = "Pixels of one side.", .min = 1, .max = 65535});
-  f("sides", sides, {.doc = "Height and width in pixels.", .min = 1, .max = 65535, .max_items = 2});
+  f("side", side,
+    {.doc = "Pixels of one side.", .min = 1, .max = 65535, .unit = "px", .example = "224"});
+  f("sides", sides,
+    {.doc = "Height and width in pixels.", .min = 1, .max = 65535, .unit = "px", .max_items = 2});
 }
 
 void SizeOption::require(std::string_view transform) const {
@@ -20,9 +22,13 @@ void SizeOption::require(std::string_view transform) const {
 }
 
 void PaddingOption::fields(Fields& f) {
-  f("all", all, {.doc = "Pixels on every side.", .min = 0, .max = 65535});
+  f("all", all, {.doc = "Pixels on every side.", .min = 0, .max = 65535, .unit = "px"});
   f("sides", sides,
-    {.doc = "Pixels left, above, right and below.", .min = 0, .max = 65535, .max_items = 4});
+    {.doc = "Pixels left, above, right and below.",
+     .min = 0,
+     .max = 65535,
+     .unit = "px",
+     .max_items = 4});
 }
 
 Borders PaddingOption::borders(std::string_view transform) const {

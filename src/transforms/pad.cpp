@@ -14,7 +14,9 @@ class Pad final : public Transform {
     double fill = 0;
     void fields(Fields& f) {
       f("padding", padding,
-        {.doc = "Pixels: one number, or left, top, right and bottom.", .required = true});
+        {.doc = "Pixels: one number, or left, top, right and bottom.",
+         .required = true,
+         .example = "4"});
       f("mode", mode, {.doc = "What the border shows."});
       f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});
     }

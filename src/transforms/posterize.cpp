@@ -10,7 +10,12 @@ struct Options {
   std::int64_t bits = 4;
   double p = 0.5;
   void fields(Fields& f) {
-    f("bits", bits, {.doc = "How many of the 8 bits stay.", .min = 0, .max = 8, .required = true});
+    f("bits", bits,
+      {.doc = "How many of the 8 bits stay.",
+       .min = 0,
+       .max = 8,
+       .required = true,
+       .example = "4"});
     chance_field(f, p);
   }
 };

@@ -17,7 +17,10 @@ class RandomCrop final : public Transform {
     double fill = 0;
     bool pad_if_needed = false;
     void fields(Fields& f) {
-      f("size", size, {.doc = "One number for a square, or height and width.", .required = true});
+      f("size", size,
+        {.doc = "One number for a square, or height and width.",
+         .required = true,
+         .example = "224"});
       f("padding", padding, {.doc = "A border first: one number, or left, top, right and bottom."});
       f("padding_mode", padding_mode, {.doc = "What the border shows."});
       f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});

@@ -18,7 +18,10 @@ class RandomResizedCrop final : public Transform {
     Interpolation interpolation = Interpolation::bilinear;
     bool antialias = true;
     void fields(Fields& f) {
-      f("size", size, {.doc = "One number for a square, or height and width.", .required = true});
+      f("size", size,
+        {.doc = "One number for a square, or height and width.",
+         .required = true,
+         .example = "224"});
       f("scale", scale,
         {.doc = "Least and greatest share of the picture's area.",
          .min = 0,

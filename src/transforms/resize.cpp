@@ -16,9 +16,10 @@ class Resize final : public Transform {
     void fields(Fields& f) {
       f("size", size,
         {.doc = "One number: the shorter side, the other follows; or height and width.",
-         .required = true});
+         .required = true,
+         .example = "224"});
       f("max_size", max_size,
-        {.doc = "The longer side gets no longer than this.", .min = 1, .max = 65535});
+        {.doc = "The longer side gets no longer than this.", .min = 1, .max = 65535, .unit = "px"});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
       f("antialias", antialias, {.doc = "Average over source pixels when shrinking."});
     }

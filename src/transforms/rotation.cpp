@@ -19,6 +19,8 @@ class RotationTransform final : public Transform {
          .min = -360,
          .max = 360,
          .required = true,
+         .unit = "degrees",
+         .example = "[-10, 10]",
          .min_items = 2,
          .max_items = 2});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});

@@ -11,7 +11,10 @@ struct Options {
   double p = 0.5;
   void fields(Fields& f) {
     f("factor", factor,
-      {.doc = "0 blurs, 1 leaves the picture, 2 sharpens.", .min = 0, .required = true});
+      {.doc = "0 blurs, 1 leaves the picture, 2 sharpens.",
+       .min = 0,
+       .required = true,
+       .example = "1.5"});
     chance_field(f, p);
   }
 };

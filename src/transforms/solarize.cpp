@@ -14,7 +14,8 @@ struct Options {
       {.doc = "Share of the full value from which on values are inverted: 128 of 255 is 0.502.",
        .min = 0,
        .max = 1,
-       .required = true});
+       .required = true,
+       .example = "0.5"});
     chance_field(f, p);
   }
 };

@@ -1,0 +1,101 @@
+// `describe`: components and keys, and examples that work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/example.h"
+#include "cli/said.h"
+#include "config/reader.h"
+#include "config/shape.h"
+#include "recipe/load.h"
+#include "recipe/merge.h"
+#include "recipe/option.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using test::said;
+using testing::HasSubstr;
+
+std::string described(const std::vector<std::string>& words) {
+  auto all = words;
+  all.insert(all.begin(), "describe");
+  const auto answer = said(all);
+  return answer.out + answer.err;
+}
+
+TEST(Describe, SaysTypeRangeDefaultAndSentence) {
+  const auto text = described({"optimizer", "adamw"});
+  EXPECT_THAT(text, HasSubstr("  eps  (number, at least 0; default 1e-08)\n"
+                              "      Added to the root of the mean square.\n"));
+  EXPECT_THAT(text, HasSubstr("  lr  (number, at least 0, or map; default 0.001)\n"));
+}
+
+TEST(Describe, AKeyOfRecipes) {
+  EXPECT_THAT(
+      described({"batch.micro"}),
+      HasSubstr("  micro  (integer (samples), at least 1, or auto; default auto)\n"
+                "      Samples per device and forward pass.\n\nexample:\n  batch: {micro: 1}\n"));
+  EXPECT_THAT(described({"train"}), HasSubstr("  precision  (fp64 | fp32 | tf32 | bf16 | fp16; "
+                                              "default fp32)\n"));
+  EXPECT_THAT(described({"data.transforms.train[normalize].preset"}),
+              HasSubstr("data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"));
+}
+
+TEST(Describe, AKeyThatManyComponentsHaveTellsEachDefault) {
+  const auto text = described({"optimizer.momentum"});
+  EXPECT_THAT(text, HasSubstr("sgd"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("adamw")));
+  EXPECT_THAT(described({"optimizer.lr"}), HasSubstr("default 1e-04 of lion\n"));
+}
+
+TEST(Describe, AKindSaysWhereItIsNamed) {
+  EXPECT_THAT(described({"transform"}), HasSubstr("named in data.transforms.train\n"));
+  EXPECT_THAT(described({"optimizer"}), HasSubstr("'ddptrain list optimizer' shows"));
+}
+
+TEST(Describe, SuggestsWhatWasMeant) {
+  EXPECT_THAT(described({"optimzer"}), HasSubstr("did you mean 'optimizer'?"));
+  EXPECT_THAT(described({"optimizer.lrr"}), HasSubstr("did you mean 'optimizer.lr'?"));
+  EXPECT_THAT(described({"lr"}), HasSubstr("did you mean 'optimizer.lr'?"));
+  EXPECT_THAT(described({"optimizer", "adm"}), HasSubstr("did you mean 'adam'?"));
+  EXPECT_EQ(said({"describe", "optimzer"}).code, 2);
+}
+
+/// An example is YAML that passes the check, over a recipe with the components it completes.
+TEST(Describe, EveryExampleOfAComponentIsAGoodFragment) {
+  const auto& catalogs = *this_program().catalogs;
+  for (const auto& [kind, catalog] : catalogs)
+    for (std::size_t i = 0; i < catalog->size(); ++i) {
+      const auto& entry = catalog->at(i);
+      const auto example = example_of(kind, entry, catalogs);
+      EXPECT_THAT(example, HasSubstr(entry.name));
+      const auto base = kind == "tokenizer" ? "data: {type: text_folder, root: x}\n"
+                                            : "data: {type: image_folder, root: x}\n";
+      auto recipe =
+          read_yaml(std::string("model: {type: sequential, layers: [flatten]}\n") + base, "b").tree;
+      const auto read = read_yaml(example, "example");
+      ASSERT_TRUE(read.problems.empty()) << example;
+      merge(recipe, read.tree);
+      EXPECT_EQ(render(check(recipe, recipe_shape(), catalogs)), "") << example;
+    }
+}
+
+/// The same through the program, rules between parts included, for pictures.
+TEST(Describe, ExamplesOfOptimisationRun) {
+  const TemporaryFolder folder;
+  const test::Inside inside(folder.path());
+  const auto& catalogs = *this_program().catalogs;
+  for (const std::string kind : {"optimizer", "clip", "sampler", "mix"})
+    for (const auto& name : catalogs.at(kind)->names()) {
+      const auto example = example_of(kind, *catalogs.at(kind)->find(name), catalogs);
+      folder.write(
+          "base.yaml",
+          "model: {type: resnet18}\ndata: {type: image_folder, root: x}\nbatch: {global: 64}\n");
+      folder.write("example.yaml", "extends: base.yaml\n" + example);
+      EXPECT_EQ(said({"validate", "example.yaml"}).code, 0) << example;
+    }
+}
+
+}  // namespace
+}  // namespace ddptrain
