@@ -1,27 +1,37 @@
-// `list [KIND]`: what recipes can name.
+// `list [KIND]`: what recipes can name, and `list recipes`.
 #include <cstdio>
 
+#include "cli/built_in.h"
 #include "cli/program.h"
 
 namespace ddptrain {
 
 namespace {
 
+void print_line(std::string name, const std::string& doc) {
+  name.resize(std::max<std::size_t>(name.size() + 1, 22), ' ');
+  std::printf("  %s%s\n", name.c_str(), doc.c_str());
+}
+
 void print_kind(const CatalogBase& catalog) {
-  for (std::size_t i = 0; i < catalog.size(); ++i) {
-    auto name = catalog.at(i).name;
-    name.resize(std::max<std::size_t>(name.size() + 1, 22), ' ');
-    std::printf("  %s%s\n", name.c_str(), catalog.at(i).doc.c_str());
-  }
+  for (std::size_t i = 0; i < catalog.size(); ++i)
+    print_line(catalog.at(i).name, catalog.at(i).doc);
+}
+
+void print_recipes() {
+  for (const auto& name : built_in_names()) print_line(name, what_of(starter(name)));
 }
 
 int list(const Arguments& arguments) {
+  if (!arguments.words.empty() && arguments.words[0] == "recipes") return print_recipes(), 0;
   if (!arguments.words.empty())
     return print_kind(arguments.program->catalog(arguments.words[0])), 0;
   for (const auto& [kind, catalog] : *arguments.program->catalogs) {
     std::printf("%s\n", kind.c_str());
     print_kind(*catalog);
   }
+  std::printf("recipes\n");
+  print_recipes();
   return 0;
 }
 
@@ -29,8 +39,8 @@ int list(const Arguments& arguments) {
 
 Verb list_verb() {
   return {.name = "list",
-          .usage = "[KIND]",
-          .summary = "the components that recipes can name",
+          .usage = "[KIND | recipes]",
+          .summary = "the components that recipes can name, and built-in recipes",
           .flags = {},
           .max_words = 1,
           .run = list};

@@ -9,6 +9,7 @@ namespace ddptrain {
 Verb describe_verb();
 Verb diff_verb();
 Verb help_verb();
+Verb init_verb();
 Verb list_verb();
 Verb migrate_verb();
 Verb plan_verb();
@@ -18,8 +19,9 @@ Verb validate_verb();
 Verb version_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {validate_verb(), plan_verb(),   show_verb(),    diff_verb(),    list_verb(),
-          describe_verb(), schema_verb(), migrate_verb(), version_verb(), help_verb()};
+  return {init_verb(),    validate_verb(), plan_verb(),     show_verb(),
+          diff_verb(),    list_verb(),     describe_verb(), schema_verb(),
+          migrate_verb(), version_verb(),  help_verb()};
 }
 
 const Verb* Program::find(std::string_view name) const {

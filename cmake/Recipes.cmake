@@ -1,0 +1,17 @@
+# The recipes of recipes/ as text within a program: a source file that takes each of them in.
+function(ddptrain_recipes_source output)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/recipes/*.yaml
+       ${PROJECT_SOURCE_DIR}/recipes/base/*.yaml)
+  set(texts "")
+  set(declared "")
+  set(rows "")
+  foreach(file IN LISTS files)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/recipes ${file})
+    string(MAKE_C_IDENTIFIER "ddptrain_recipe_${name}" symbol)
+    string(APPEND texts "    \"${symbol}: .incbin \\\"${file}\\\"\\n\"\n    \".byte 0\\n\"\n")
+    string(APPEND declared "extern \"C\" const char ${symbol}[];\n")
+    string(APPEND rows "      {\"${name}\", ${symbol}},\n")
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/recipes.cpp.in ${output} @ONLY)
+  set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS "${files}")
+endfunction()

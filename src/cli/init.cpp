@@ -1,0 +1,78 @@
+// `init NAME [FILE]`: a built-in recipe as a starter that stands alone.
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/built_in.h"
+#include "cli/program.h"
+#include "recipe/load.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_names() {
+  std::fputs("ddptrain init NAME [FILE] writes one of these recipes to FILE (NAME.yaml):\n\n",
+             stdout);
+  for (const auto& [file, text] : built_in_files())
+    if (file.find('/') == std::string_view::npos)
+      std::printf("  %-22s%s\n", fs::path(file).stem().c_str(), what_of(text).c_str());
+}
+
+/// Whether the data's options name a place where they are found.
+std::string data_step(const Node& data, const std::string& file) {
+  const auto* source = data.find("source");
+  if (source && source->is_map()) return "ddptrain data get " + file + "\n      fetches the data";
+  for (const auto* key : {"root", "file"})
+    if (const auto* place = data.find(key)) {
+      const auto made = place->text.ends_with("data/shapes");
+      if (made) return "ddptrain data make shapes data/shapes\n      makes the data";
+      return "data." + std::string(key) + ": " +
+             fs::path(place->text).lexically_proximate(fs::current_path()).string() +
+             "\n      is where the data are looked for";
+    }
+  return "";
+}
+
+void print_next(const std::string& file, const Catalogs& catalogs) {
+  const auto loaded = load_recipe({file}, {}, catalogs);
+  std::printf("wrote %s: %s\n\n", file.c_str(), what_of(read_text(file)).c_str());
+  const auto* data = loaded.tree.find("data");
+  if (const auto step = data ? data_step(*data, file) : ""; !step.empty())
+    std::printf("  %s\n", step.c_str());
+  std::printf("  ddptrain validate %s\n      checks it; nothing is started\n", file.c_str());
+  std::printf("  ddptrain run %s\n      trains\n", file.c_str());
+}
+
+int init(const Arguments& arguments) {
+  if (arguments.words.empty()) return print_names(), 0;
+  const auto& name = arguments.words[0];
+  const auto text = starter(name);
+  const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
+  if (file == "-") return std::fputs(text.c_str(), stdout), 0;
+  if (fs::is_directory(file))
+    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
+                                  (fs::path(file) / (name + ".yaml")).string() + "'");
+  if (fs::exists(file) && !arguments.has("--force"))
+    throw Error(Exit::recipe,
+                "'" + file + "' is there already; --force replaces it, or name another file");
+  write_atomically(file, text);
+  print_next(file, *arguments.program->catalogs);
+  return 0;
+}
+
+}  // namespace
+
+Verb init_verb() {
+  return {.name = "init",
+          .usage = "[NAME [FILE]]",
+          .summary = "write a built-in recipe as a starter; without NAME, show their names",
+          .flags = {{"--force", "", "replace a file that is there"}},
+          .max_words = 2,
+          .run = init};
+}
+
+}  // namespace ddptrain

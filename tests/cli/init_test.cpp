@@ -1,0 +1,82 @@
+// `init` and `list recipes`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "cli/built_in.h"
+#include "cli/said.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using test::said;
+using testing::HasSubstr;
+using testing::Not;
+
+class Init : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  test::Inside inside_{folder_.path()};
+};
+
+TEST_F(Init, EveryStarterStandsAloneAndMeansTheSame) {
+  ASSERT_GT(built_in_names().size(), 10U);
+  for (const auto& name : built_in_names()) {
+    EXPECT_EQ(said({"init", name}).code, 0) << name;
+    EXPECT_EQ(said({"validate", name + ".yaml"}).out, name + ".yaml: good\n");
+    const auto text = read_text(name + ".yaml");
+    EXPECT_THAT(text, Not(HasSubstr("extends")));
+    EXPECT_THAT(text, Not(HasSubstr("../")));
+    const auto shipped = test::in_source("recipes/" + name + ".yaml");
+    const auto different = said({"diff", shipped, name + ".yaml"}).out;
+    EXPECT_THAT(different,
+                Not(testing::ContainsRegex("(^|\n)(train|batch|loss|optimizer|schedule)")))
+        << different;
+  }
+}
+
+TEST_F(Init, KeepsComments) {
+  const auto pets = said({"init", "pets", "-"}).out;
+  EXPECT_TRUE(pets.starts_with("# What: the 37 breeds"));
+  EXPECT_THAT(pets, HasSubstr("# cats or dogs:"));
+  EXPECT_TRUE(
+      said({"init", "imagenette", "-"}).out.starts_with("# What: xResNet-50 on Imagenette"));
+}
+
+TEST_F(Init, NeverOverwritesUnlessForced) {
+  folder_.write("adult.yaml", "mine");
+  const auto refused = said({"init", "adult"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("'adult.yaml' is there already"));
+  EXPECT_EQ(read_text("adult.yaml"), "mine");
+  EXPECT_EQ(said({"init", "adult", "--force"}).code, 0);
+  EXPECT_NE(read_text("adult.yaml"), "mine");
+}
+
+TEST_F(Init, SaysWhatToDoNext) {
+  EXPECT_THAT(said({"init", "imagenette", "mine.yaml"}).out,
+              testing::AllOf(HasSubstr("ddptrain data get mine.yaml"),
+                             HasSubstr("ddptrain validate mine.yaml"),
+                             HasSubstr("ddptrain run mine.yaml")));
+  EXPECT_THAT(said({"init", "shapes"}).out, HasSubstr("ddptrain data make shapes data/shapes"));
+  EXPECT_THAT(said({"init", "adult"}).out, HasSubstr("data.file: "));
+}
+
+TEST_F(Init, SuggestsAName) {
+  EXPECT_THAT(said({"init", "imagenete"}).err, HasSubstr("did you mean 'imagenette'?"));
+  EXPECT_THAT(said({"init", "shapes", folder_.path()}).err, HasSubstr("is a folder; name a file"));
+}
+
+TEST_F(Init, AloneListsTheNames) {
+  const auto names = said({"init"}).out;
+  const auto list = said({"list", "recipes"}).out;
+  for (const auto& name : built_in_names()) {
+    EXPECT_THAT(names, HasSubstr("  " + name + " "));
+    EXPECT_THAT(list, HasSubstr("  " + name + " "));
+  }
+  EXPECT_THAT(list, HasSubstr("Adult census income (over 50K or not)"));
+}
+
+}  // namespace
+}  // namespace ddptrain
