@@ -7,11 +7,12 @@
 namespace ddptrain {
 namespace {
 
-constexpr Flag kCommon[] = {{"--help", "", "explain this verb"},
-                            {"-h", "", "the same"},
-                            {"-q", "", "say only warnings and errors"},
-                            {"-v", "", "say more, such as which samples each step trains on"},
-                            {"--color", "WHEN", "auto, always or never; NO_COLOR counts too"}};
+constexpr Flag kCommon[] = {
+    {"--help", "", "explain this verb"},
+    {"-h", "", "the same"},
+    {"-q", "", "say only warnings and errors"},
+    {"-v", "", "say more, such as which samples each step trains on"},
+    {"--color", "auto|always|never", "coloured messages; NO_COLOR counts too"}};
 
 const Flag* find_flag(const Verb& verb, std::string_view name) {
   const auto matches = [&](const Flag& flag) { return flag.name == name; };
@@ -23,8 +24,7 @@ const Flag* find_flag(const Verb& verb, std::string_view name) {
 
 [[noreturn]] void refuse_flag(const Verb& verb, const std::string& name) {
   std::vector<std::string> known;
-  for (const auto& flag : verb.flags) known.emplace_back(flag.name);
-  for (const auto& flag : kCommon) known.emplace_back(flag.name);
+  for (const auto& flag : all_flags(verb)) known.emplace_back(flag.name);
   const auto near = nearest(name, known);
   throw Error(Exit::recipe,
               "'" + std::string(verb.name) + "' has no flag '" + name + "'" +
@@ -55,6 +55,12 @@ void apply_common(Arguments& arguments) {
 std::string Arguments::value(std::string_view flag, std::string_view otherwise) const {
   const auto found = flags.find(flag);
   return found == flags.end() ? std::string(otherwise) : found->second;
+}
+
+std::vector<Flag> all_flags(const Verb& verb) {
+  auto flags = verb.flags;
+  flags.insert(flags.end(), std::begin(kCommon), std::end(kCommon));
+  return flags;
 }
 
 Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given) {
@@ -101,8 +107,7 @@ std::string help_text(const Verb& verb) {
     name.resize(std::max<std::size_t>(name.size() + 2, 24), ' ');
     text += "  " + name + std::string(flag.doc) + "\n";
   };
-  for (const auto& flag : verb.flags) line(flag);
-  for (const auto& flag : kCommon) line(flag);
+  for (const auto& flag : all_flags(verb)) line(flag);
   return text;
 }
 

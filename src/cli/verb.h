@@ -12,7 +12,8 @@ namespace ddptrain {
 
 struct Program;  // cli/program.h
 
-/// A flag of a verb: "--level rules". `value` names what follows it and is empty for a switch.
+/// A flag of a verb: "--level rules". `value` names what follows it ("FILE"), shows the words of a
+/// closed set ("auto|always|never"), and is empty for a switch.
 struct Flag {
   std::string_view name;
   std::string_view value;
@@ -42,6 +43,9 @@ struct Verb {
   std::size_t max_words = 1000;
   int (*run)(const Arguments&) = nullptr;
 };
+
+/// The verb's own flags, then those of every verb.
+std::vector<Flag> all_flags(const Verb& verb);
 
 /// Reads what follows the verb's name. A wrong flag or number of words is an Error (Exit::recipe)
 /// with what was meant.

@@ -6,6 +6,7 @@
 
 namespace ddptrain {
 
+Verb completion_verb();
 Verb describe_verb();
 Verb diff_verb();
 Verb help_verb();
@@ -19,9 +20,9 @@ Verb validate_verb();
 Verb version_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {init_verb(),    validate_verb(), plan_verb(),     show_verb(),
-          diff_verb(),    list_verb(),     describe_verb(), schema_verb(),
-          migrate_verb(), version_verb(),  help_verb()};
+  return {init_verb(),    validate_verb(),   plan_verb(),     show_verb(),
+          diff_verb(),    list_verb(),       describe_verb(), schema_verb(),
+          migrate_verb(), completion_verb(), version_verb(),  help_verb()};
 }
 
 const Verb* Program::find(std::string_view name) const {
