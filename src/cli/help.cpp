@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/documents.h"
 #include "cli/help_error.h"
 #include "cli/program.h"
 
@@ -16,6 +17,7 @@ std::string text_of_errors(const Arguments& arguments) {
 
 std::string text_of(const Arguments& arguments) {
   const auto& words = arguments.words;
+  if (arguments.has("--man") && words.empty()) return manual_text(*arguments.program);
   const bool errors = !words.empty() && words[0] == "error";
   if (errors && !(words.size() > 1 && arguments.has("--markdown")))
     return text_of_errors(arguments);
@@ -51,7 +53,8 @@ Verb help_verb() {
   return {.name = "help",
           .usage = "[VERB | error [ID]]",
           .summary = "explain the program, a verb, or a kind of problem",
-          .flags = {{"--markdown", "", "all kinds of problem as docs/problems.md has them"}},
+          .flags = {{"--markdown", "", "all kinds of problem as docs/problems.md has them"},
+                    {"--man", "", "the man page, ddptrain(1): docs/ddptrain.1"}},
           .max_words = 2,
           .run = help};
 }

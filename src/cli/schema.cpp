@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/components.h"
+#include "cli/documents.h"
 #include "cli/program.h"
 #include "config/shape.h"
 #include "recipe/recipe.h"
@@ -14,6 +15,8 @@ namespace {
 int schema(const Arguments& arguments) {
   if (arguments.has("--components"))
     return std::fputs(components_text(*arguments.program).c_str(), stdout), 0;
+  if (arguments.has("--reference"))
+    return std::fputs(reference_text(*arguments.program->catalogs).c_str(), stdout), 0;
   std::fputs(json_schema(shape_of<Recipe>(), *arguments.program->catalogs).c_str(), stdout);
   return 0;
 }
@@ -21,13 +24,14 @@ int schema(const Arguments& arguments) {
 }  // namespace
 
 Verb schema_verb() {
-  return {.name = "schema",
-          .usage = "",
-          .summary = "the JSON Schema of a recipe, for editors",
-          .flags = {{"--components", "",
-                     "verbs and components, for the build that only reads recipes"}},
-          .max_words = 0,
-          .run = schema};
+  return {
+      .name = "schema",
+      .usage = "",
+      .summary = "the JSON Schema of a recipe, for editors",
+      .flags = {{"--components", "", "verbs and components, for the build that only reads recipes"},
+                {"--reference", "", "every key and component as Markdown: docs/reference.md"}},
+      .max_words = 0,
+      .run = schema};
 }
 
 }  // namespace ddptrain
