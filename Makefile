@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build configure format tidy sanitize fuzz bench install clean
+.PHONY: quickstart test setup build checker configure format tidy sanitize fuzz bench install clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -22,6 +22,12 @@ configure: setup
 
 build: configure           ## the program alone
 	ninja -C $(BUILD) -j $(JOBS) ddptrain
+
+checker:                   ## the small program that only reads recipes, in build-checker/: no LibTorch
+	@scripts/setup --checker
+	@cmake --preset checker > build-checker.log 2>&1 || (cat build-checker.log; exit 1)
+	@rm -f build-checker.log
+	ninja -C build-checker -j $(JOBS) ddptrain
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
