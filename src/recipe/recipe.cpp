@@ -51,9 +51,8 @@ void BatchSpec::fields(Fields& f) {
      .unit = "samples",
      .example = "32"});
   f("micro", micro,
-    {.doc = "Samples per device and forward pass; auto: what global and accumulate leave. Where "
-            "accumulate is auto too, a CUDA device that has no memory for so many takes half, or "
-            "half of that, and the rest is accumulated; on the CPU nothing is tried.",
+    {.doc = "Samples per device and forward pass; auto takes what global and accumulate leave, "
+            "halved until it fits where a CUDA device has no memory for it.",
      .min = 1,
      .unit = "samples"});
   f("accumulate", accumulate,

@@ -32,10 +32,11 @@ TEST(Describe, SaysTypeRangeDefaultAndSentence) {
 }
 
 TEST(Describe, AKeyOfRecipes) {
-  EXPECT_THAT(
-      described({"batch.micro"}),
-      HasSubstr("  micro  (integer (samples), at least 1, or auto; default auto)\n"
-                "      Samples per device and forward pass.\n\nexample:\n  batch: {micro: 1}\n"));
+  EXPECT_THAT(described({"batch.micro"}),
+              HasSubstr("  micro  (integer (samples), at least 1, or auto; default auto)\n"
+                        "      Samples per device and forward pass; auto takes what global and "
+                        "accumulate leave, halved until it fits where a CUDA device has no memory "
+                        "for it.\n\nexample:\n  batch: {micro: 1}\n"));
   EXPECT_THAT(described({"train"}), HasSubstr("  precision  (fp64 | fp32 | tf32 | bf16 | fp16; "
                                               "default fp32)\n"));
   EXPECT_THAT(described({"data.transforms.train[normalize].preset"}),
@@ -81,7 +82,13 @@ TEST(Describe, EveryExampleOfAComponentIsAGoodFragment) {
     }
 }
 
-/// The same through the program, rules between parts included, for pictures.
+/// Data that rules between parts ask for: weights that differ, texts of different lengths.
+std::string data_for(const std::string& name) {
+  if (name == "weighted") return "{type: manifest, file: x.csv, weight: w}";
+  return name == "length_sorted" ? "{type: text_folder, root: x}" : "{type: image_folder, root: x}";
+}
+
+/// The same through the program, rules between parts included.
 TEST(Describe, ExamplesOfOptimisationRun) {
   const TemporaryFolder folder;
   const test::Inside inside(folder.path());
@@ -89,9 +96,9 @@ TEST(Describe, ExamplesOfOptimisationRun) {
   for (const std::string kind : {"optimizer", "clip", "sampler", "mix"})
     for (const auto& name : catalogs.at(kind)->names()) {
       const auto example = example_of(kind, *catalogs.at(kind)->find(name), catalogs);
-      folder.write(
-          "base.yaml",
-          "model: {type: resnet18}\ndata: {type: image_folder, root: x}\nbatch: {global: 64}\n");
+      folder.write("base.yaml",
+                   (name == "length_sorted" ? "model: bag_of_embeddings" : "model: resnet18") +
+                       ("\ndata: " + data_for(name)) + "\nbatch: {global: 64}\n");
       folder.write("example.yaml", "extends: base.yaml\n" + example);
       EXPECT_EQ(said({"validate", "example.yaml"}).code, 0) << example;
     }

@@ -35,8 +35,12 @@ TEST(Documents, TheReferenceHasEveryComponent) {
   for (const auto& [kind, catalog] : *this_program().catalogs)
     for (const auto& name : catalog->names())
       EXPECT_THAT(reference, HasSubstr("\n### " + kind + " " + name + "\n"));
-  EXPECT_THAT(reference, HasSubstr("| `batch.micro` | integer (samples), at least 1, or auto | "
-                                   "`auto` | Samples per device and forward pass. |\n"));
+  EXPECT_THAT(
+      reference,
+      HasSubstr(
+          "| `batch.micro` | integer (samples), at least 1, or auto | "
+          "`auto` | Samples per device and forward pass; auto takes what global and accumulate "
+          "leave, halved until it fits where a CUDA device has no memory for it. |\n"));
 }
 
 }  // namespace

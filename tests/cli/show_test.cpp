@@ -99,11 +99,12 @@ TEST_F(Show, WhyTellsWhatRemovedAKey) {
 
 TEST_F(Show, WhyOfADefaultSaysTheDefaultAndWhatItIs) {
   const auto why = said({"show", "own.yaml", "--why", "batch.micro"}).out;
-  EXPECT_EQ(
-      why,
-      "batch.micro: auto\n"
-      "  the default; no layer sets it\n"
-      "  micro is integer (samples), at least 1, or auto: Samples per device and forward pass.\n");
+  EXPECT_EQ(why,
+            "batch.micro: auto\n"
+            "  the default; no layer sets it\n"
+            "  micro is integer (samples), at least 1, or auto: Samples per device and forward "
+            "pass; auto takes what global and accumulate leave, halved until it fits where a CUDA "
+            "device has no memory for it.\n");
 }
 
 TEST_F(Show, WhyLooksIntoLists) {
