@@ -84,7 +84,7 @@ TEST(Describe, EveryExampleOfAComponentIsAGoodFragment) {
 
 /// Data that rules between parts ask for: weights that differ, texts of different lengths.
 std::string data_for(const std::string& name) {
-  if (name == "weighted") return "{type: manifest, file: x.csv, weight: w}";
+  if (name == "weighted") return "{type: manifest, file: x.csv, columns: {weight: w}}";
   return name == "length_sorted" ? "{type: text_folder, root: x}" : "{type: image_folder, root: x}";
 }
 
