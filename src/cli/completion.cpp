@@ -61,6 +61,12 @@ class Keys {
   std::set<std::string> open_;  // kinds that the key is in
 };
 
+bool names_files(std::string_view word) {
+  for (const auto* part : {"FILE", "FOLDER", "CHECKPOINT", "INPUT"})
+    if (word.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 /// What a verb's words can be, read from its usage: "recipes overrides".
 Words word_classes(const Verb& verb) {
   Words classes;
@@ -83,8 +89,10 @@ Words word_classes(const Verb& verb) {
       word = "verbs";
     else if (word == "NAME")
       word = names_components ? "components" : "starters";
-    else if (std::isupper(static_cast<unsigned char>(word[0])))
+    else if (names_files(word))
       word = "files";
+    else if (std::isupper(static_cast<unsigned char>(word[0])))
+      continue;
     else
       word = "=" + word;  // itself
     if (std::find(classes.begin(), classes.end(), word) == classes.end()) classes.push_back(word);

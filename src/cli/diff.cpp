@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/problems.h"
 #include "cli/program.h"
 #include "config/complete.h"
 #include "config/encode.h"
@@ -139,8 +140,7 @@ std::string recipe_file(const std::string& word) {
 std::optional<Node> read_side(const std::string& word, const std::vector<std::string>& overrides,
                               const Catalogs& catalogs) {
   const auto loaded = load_recipe({recipe_file(word)}, overrides, catalogs);
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
-  if (has_errors(loaded.problems)) return {};
+  if (say_problems(loaded.problems)) return {};
   return normal(completed(loaded, catalogs), recipe_shape(), catalogs);
 }
 

@@ -107,12 +107,12 @@ Verb validate_verb() {
       .name = "validate",
       .usage = "RECIPE... [key=value...]",
       .summary = "check recipes, each by itself, without starting anything",
-      .flags = {{"--level", "LEVEL",
+      .flags = {{"--level", "rules|data|model|step",
                  "rules (default): the recipe alone; data: what it names can be read; model: one "
                  "batch on the CPU; step: one step on the devices"},
                 {"--devices", "LIST",
                  "check the batch arithmetic for these numbers of devices: 1,2,4"},
-                {"--format", "FORMAT", "text (default), json, github or sarif"},
+                {"--format", "text|json|github|sarif", "how problems are written (default text)"},
                 kStrict},
       .min_words = 1,
       .run = validate};

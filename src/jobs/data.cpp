@@ -153,7 +153,7 @@ Verb data_verb() {
       .summary =
           "fetch data, verify every file, count classes, look at samples, make the built-in "
           "pictures or table",
-      .flags = {{"--split", "SPLIT", "train (default) or valid, of show"},
+      .flags = {{"--split", "train|valid", "of show (default train)"},
                 {"--count", "N", "samples to show (default 16)"},
                 {"--output", "FILE.png", "for pictures that are shown (default samples.png)"},
                 {"--seed", "N", "of the pictures or rows"},

@@ -82,6 +82,7 @@ class Completion : public testing::TestWithParam<std::string> {
 TEST_P(Completion, Verbs) {
   EXPECT_THAT(after("ddptrain "), IsSupersetOf({"run", "show", "completion"}));
   EXPECT_THAT(after("ddptrain comp"), ElementsAre("completion"));
+  EXPECT_THAT(after("ddptrain help err"), ElementsAre("error"));
 }
 
 TEST_P(Completion, RecipesButNoOtherFiles) {
@@ -93,6 +94,7 @@ TEST_P(Completion, RecipesButNoOtherFiles) {
 TEST_P(Completion, FlagsAndTheirValues) {
   EXPECT_THAT(after("ddptrain show --"), IsSupersetOf({"--full", "--why", "--color"}));
   EXPECT_THAT(after("ddptrain show --color "), ElementsAre("always", "auto", "never"));
+  EXPECT_THAT(after("ddptrain validate --format "), ElementsAre("github", "json", "sarif", "text"));
   EXPECT_THAT(after("ddptrain show one.yaml --why batch.mic"), ElementsAre("batch.micro"));
 }
 
