@@ -43,8 +43,7 @@ class Mixup final : public Mix {
 Entry<Mix> mixup_mix() {
   return entry<Mix, Mixup::Options>(
       "mixup", "Weighted means of pairs of samples; the loss takes the targets of both.",
-      [](const Mixup::Options& options) { return std::make_unique<Mixup>(options); },
-      {"wants_images"});
+      [](const Mixup::Options& options) { return std::make_unique<Mixup>(options); });
 }
 
 }  // namespace ddptrain

@@ -55,8 +55,7 @@ class OneOf final : public Mix {
 Entry<Mix> one_of_mix() {
   return entry<Mix, OneOf::Options>(
       "one_of", "Chooses one of several mixes, such as mixup or cutmix.",
-      [](const OneOf::Options& options) { return std::make_unique<OneOf>(options); },
-      {"wants_images"});
+      [](const OneOf::Options& options) { return std::make_unique<OneOf>(options); });
 }
 
 }  // namespace ddptrain

@@ -19,7 +19,7 @@ constexpr std::string_view recipe =
     "optimizer: {type: sgd, lr: 0.1, no_decay: [bias, norm]}\n"
     "schedule: {type: one_cycle, warmup: 10%}\n"
     "metrics: [accuracy]\n"
-    "train: {for: 3 epochs}\n";
+    "train: {duration: 3 epochs}\n";
 
 }  // namespace
 

@@ -40,9 +40,13 @@ class Seeds {
 
 void add_recipes(const Seeds& seeds) {
   for (const char* folder : {"recipes", "recipes/base", "configs", "tests/recipes"})
-    seeds.add_files("recipe", folder, ".yaml");
+    for (const std::string fuzzer : {"recipe", "decoder"}) seeds.add_files(fuzzer, folder, ".yaml");
   seeds.add("recipe", "short.yaml",
             "model: mlp\ndata: {type: image_folder, root: pictures}\nbatch: {global: 8}\n");
+  for (const std::string words :
+       {"5 epochs", "1000 steps", "20000 samples", "1 h 30 min", "75 %", "0.5 epochs", "64 MiB",
+        "1e3", "010", "1_000", ".inf", "true", "25 MB"})
+    seeds.add("duration", std::to_string(words.size()) + words.substr(0, 2), words);
   seeds.add("overrides", "words",
             "optimizer.lr=0.2\n~schedule.warmup\nmetrics+=[top_k]\ndata.transforms[1].size=9\n"
             "data.transforms[resize].size=7\nbatch={per_rank: 4, accumulate: 2}\n"

@@ -43,7 +43,7 @@ void the_model_takes_the_samples(const RuleContext& rule) {
 void only_images_are_mixed(const RuleContext& rule) {
   const auto given = kind_of(rule);
   const auto& mix = rule.data.mix;
-  if (mix && given && *given != "images" && rule.has(*mix, "wants_images"))
+  if (mix && given && *given != "images" && (*given == "texts" || rule.has(*mix, "wants_images")))
     rule.error("data.mix", "'" + mix->type() + "' computes with pixels, and '" +
                                rule.recipe.data.type() + "' gives " + *given);
 }
@@ -80,8 +80,8 @@ std::vector<Rule> kind_rules() {
         "model: resnet18\ndata: {type: text_folder, root: imdb}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
        the_model_takes_the_samples},
-      {{"mix-data", "Only images are mixed.",
-        "There is no mean of two words or names, and no box to cut out.",
+      {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
+        "There is no mean of two words, and no box in a row of a table.",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, mix: mixup}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
        only_images_are_mixed},
