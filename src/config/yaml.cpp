@@ -57,13 +57,18 @@ std::string scalar_text(const std::string& text, bool quoted) {
   return plain_is_safe(text) && (!quoted || reads_as_text) ? text : in_quotes(text);
 }
 
+/// A ':' in a key would read as one without its space.
+std::string key_text(const std::string& key) {
+  return key.find(':') == std::string::npos ? scalar_text(key, true) : in_quotes(key);
+}
+
 std::string flow(const Node& node) {
   if (node.is_null()) return "null";
   if (node.is_scalar()) return scalar_text(node.text, node.quoted);
   std::vector<std::string> parts;
   for (const auto& item : node.items) parts.push_back(flow(item));
   for (const auto& member : node.members)
-    parts.push_back(scalar_text(member.key, true) + ": " + flow(member.value));
+    parts.push_back(key_text(member.key) + ": " + flow(member.value));
   return (node.is_list() ? "[" : "{") + join(parts, ", ") + (node.is_list() ? "]" : "}");
 }
 
@@ -109,7 +114,7 @@ class Writer {
   void block(std::string& out, const Node& node, std::size_t indent) const {
     const std::string margin(indent, ' ');
     for (const auto& member : node.members) {
-      const auto key = scalar_text(member.key, true);
+      const auto key = key_text(member.key);
       out += margin + key + ":";
       after_key(out, member.value, indent, indent + key.size() + 2);
     }

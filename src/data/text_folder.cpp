@@ -28,10 +28,7 @@ struct TextFolderOptions {
   TextOptions texts;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the data.",
-       .required = true,
-       .path = true,
-       .example = "data/imdb"});
+      {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the held-out texts ('valid' unless said otherwise), or a fraction of the "

@@ -31,6 +31,18 @@ std::string damaged(Stream& draw) {
   return text.substr(0, draw.below(8) == 0 ? draw.below(text.size() + 1) : text.size());
 }
 
+// A flow map takes the key `a:b`; in a block it would be a ':' without its space.
+TEST(Reader, KeysWithColonsAreWrittenSoThatTheyRead) {
+  const auto text = "x: {a:b: 1, d::e: 2}\n\"y:z\": {\"e:f\": " + std::string(90, 'w') + "}\n";
+  const auto result = read_yaml(text, "a.yaml");
+  ASSERT_TRUE(result.problems.empty());
+  const auto written = to_yaml(result.tree);
+  const auto again = read_yaml(written, "b.yaml");
+  ASSERT_TRUE(again.problems.empty()) << written;
+  EXPECT_EQ(to_yaml(again.tree), written);
+  ASSERT_NE(again.tree.find("x")->find("a:b"), nullptr);
+}
+
 TEST(Reader, EndsOnDamagedRecipesWithATreeOrOneProblem) {
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n') + 1;
