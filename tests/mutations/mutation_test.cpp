@@ -12,12 +12,12 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "cli/mutations.h"
 #include "config/reader.h"
+#include "mutations/mutations.h"
 #include "recipe/load.h"
+#include "support/components.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -46,11 +46,11 @@ class Mutations : public testing::Test {
   }
 
   std::vector<Mutant> mutants_of(const std::string& file) const {
-    auto good = load_recipe({file}, {}, all_catalogs());
+    auto good = load_recipe({file}, {}, test::committed_catalogs());
     EXPECT_FALSE(has_errors(good.problems)) << render(good.problems);
     const auto text = read_text(file);
     test::Surgery surgery({fs::path(file).filename(), text, read_yaml(text, file).tree, good.tree},
-                          shape_, all_catalogs());
+                          shape_, test::committed_catalogs());
     mutate_keys(surgery);
     mutate_values(surgery);
     mutate_syntax(surgery);
@@ -73,7 +73,7 @@ class Mutations : public testing::Test {
 
   void judge(const std::string& file, const Mutant& mutant) {
     std::ofstream(file, std::ios::binary) << mutant.text;
-    const auto problems = load_recipe({file}, {}, all_catalogs()).problems;
+    const auto problems = load_recipe({file}, {}, test::committed_catalogs()).problems;
     auto& count = counts_[mutant.kind];
     ++count.made;
     count.refused += has_errors(problems);

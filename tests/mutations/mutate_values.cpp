@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "cli/mutations.h"
+#include "mutations/mutations.h"
 
 namespace ddptrain::test {
 namespace {

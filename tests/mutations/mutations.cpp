@@ -1,4 +1,4 @@
-#include "cli/mutations.h"
+#include "mutations/mutations.h"
 
 #include <algorithm>
 #include <cctype>

@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "base/text.h"
-#include "cli/mutations.h"
+#include "mutations/mutations.h"
 
 namespace ddptrain::test {
 namespace {

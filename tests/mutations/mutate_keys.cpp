@@ -1,7 +1,7 @@
 // Keys that are misspelt, moved, given twice or left out.
 #include <algorithm>
 
-#include "cli/mutations.h"
+#include "mutations/mutations.h"
 
 namespace ddptrain::test {
 namespace {
