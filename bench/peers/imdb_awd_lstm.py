@@ -2,10 +2,12 @@
 
 python bench/peers/imdb_awd_lstm.py IMDB --subset FOLDER --documents 2000     makes the part: links, half of each class
 python bench/peers/imdb_awd_lstm.py FOLDER [--epochs 2] [--lr 5e-3] [--batch 64] [--seed 0] [--threads 1]
-                                    [--emb-sz 400] [--n-hid 1152] [--drop-mult 0.5] [--losses losses.csv]
+                                    [--emb-sz 400] [--n-hid 1152] [--drop-mult 0.5] [--losses losses.csv] [--right-rows]
 
-`ddptrain run recipes/imdb.yaml data.root=FOLDER` reads the same part. Tokens are those of fastai's rules, cut at single
-spaces (no spaCy), a vocabulary of at most 60,000 that occur three times; SortedDL, Pad_Chunk and RNNRegularizer as
+`ddptrain run recipes/imdb.yaml data.root=FOLDER 'data.tokenizer={type: fastai, split: spaces}'` reads the same part.
+fastai's SentenceEncoder takes the first N rows of a segment in which N rows have tokens. Where the padding behind a text
+covers the last segment, those are the wrong rows: a text's end is lost, and padding is read in its place. --right-rows
+takes those that have tokens. Tokens are those of fastai's rules, cut at single spaces (no spaCy), a vocabulary of at most 60,000 that occur three times; SortedDL, Pad_Chunk and RNNRegularizer as
 text_classifier_learner and TextDataLoaders have them.
 """
 import argparse
@@ -17,7 +19,7 @@ import time
 
 import torch
 from fastai.text.all import (AWD_LSTM, Callback, DataLoaders, Pad_Chunk, SortedDL, TensorCategory, TensorText,
-                             accuracy, awd_lstm_clas_config, compose, defaults, make_vocab, set_seed,
+                             SentenceEncoder, accuracy, awd_lstm_clas_config, compose, defaults, make_vocab, set_seed,
                              text_classifier_learner)
 from measure import report
 
@@ -34,6 +36,7 @@ parser.add_argument("--emb-sz", type=int, default=400)
 parser.add_argument("--n-hid", type=int, default=1152)
 parser.add_argument("--drop-mult", type=float, default=0.5)
 parser.add_argument("--losses")
+parser.add_argument("--right-rows", action="store_true")
 args = parser.parse_args()
 
 CLASSES = ["neg", "pos"]
@@ -92,8 +95,30 @@ class Steps(Callback):
             self.seconds += time.perf_counter() - self.began
 
 
+def encode_right_rows(encoder, tokens):
+    """SentenceEncoder.forward with the rows that have tokens."""
+    encoder.reset()
+    module, rows_of_batch = encoder.module, tokens.shape[0]
+    states = [tuple(state.new_zeros(1, rows_of_batch, state.shape[2]) for state in layer) for layer in module.hidden]
+    mask = tokens == encoder.pad_idx
+    outputs, masks = [], []
+    for begin in range(0, tokens.shape[1], encoder.bptt):
+        rows = (~mask[:, begin]).nonzero()[:, 0]
+        module.bs, module.hidden = len(rows), [tuple(state[:, rows] for state in layer) for layer in states]
+        output = module(tokens[rows, begin:begin + encoder.bptt])
+        states = [tuple(state.index_copy(1, rows, new) for state, new in zip(*layers))
+                  for layers in zip(states, module.hidden)]
+        if encoder.max_len is None or tokens.shape[1] - begin <= encoder.max_len:
+            whole = output.new_zeros(rows_of_batch, *output.shape[1:])
+            outputs.append(whole.index_copy(0, rows, output))
+            masks.append(mask[:, begin:begin + encoder.bptt])
+    return torch.cat(outputs, dim=1), torch.cat(masks, dim=1)
+
+
 def train():
     torch.set_num_threads(args.threads)
+    if args.right_rows:
+        SentenceEncoder.forward = lambda self, tokens: encode_right_rows(self, tokens.as_subclass(torch.Tensor))
     data, vocabulary = loaders()
     set_seed(args.seed)
     data.vocab, data.c = vocabulary, len(CLASSES)
