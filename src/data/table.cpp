@@ -32,10 +32,10 @@ class Encoder {
     split.continuous.resize(split.rows.size() * fit_.continuous.size());
     std::size_t named = 0;
     for (std::size_t i = 0; i < fit_.categories.size(); ++i)
-      if (fit_.categories[i].missing_of.empty())
+      if (!fit_.categories[i].missing_of)
         encode_names(cells_.categories.at(named++), i, split);
       else
-        encode_missing(number_column(fit_.categories[i].missing_of), i, split);
+        encode_missing(number_column(*fit_.categories[i].missing_of), i, split);
     for (std::size_t i = 0; i < fit_.continuous.size(); ++i) encode_numbers(i, split);
     if (cells_.target) encode_target(split);
   }

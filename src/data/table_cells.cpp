@@ -123,7 +123,7 @@ TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFi
                       Labels labels) {
   Wanted wanted;
   for (const auto& column : fit.categories)
-    if (column.missing_of.empty())
+    if (!column.missing_of)
       wanted.add(column.name, fitted_column(csv, column.name), Part::category, ColumnKind::names);
   for (const auto& column : fit.continuous)
     wanted.add(column.name, fitted_column(csv, column.name), Part::continuous, ColumnKind::numbers);

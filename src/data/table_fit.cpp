@@ -109,13 +109,20 @@ void check_columns(const Auto<std::vector<std::string>>& asked, const std::vecto
   std::vector<std::string> names;
   for (const auto& column : fitted)
     if constexpr (requires { column.missing_of; }) {
-      if (column.missing_of.empty()) names.push_back(column.name);
+      if (!column.missing_of) names.push_back(column.name);
     } else {
       names.push_back(column.name);
     }
   if (names != *asked.value)
     throw Error(Exit::recipe,
                 "data." + option + ": the model was trained on '" + join(names, "', '") + "'");
+}
+
+/// Checkpoints of before a header's cell could be empty have "" where there is no such column.
+std::optional<std::string> missing_of(const Json& column) {
+  const auto& of = column.at("missing_of");
+  if (of.is_null() || (of == "" && column.at("name") != "_na")) return {};
+  return of.get<std::string>();
 }
 
 }  // namespace
@@ -141,8 +148,9 @@ TableFit fit_table(const TableCells& cells, const RowSplits& splits, const Table
 std::string to_json(const TableFit& fit, const TableOptions& options) {
   Json categories = Json::array(), continuous = Json::array();
   for (const auto& column : fit.categories)
-    categories.push_back(
-        {{"name", column.name}, {"missing_of", column.missing_of}, {"classes", column.classes}});
+    categories.push_back({{"name", column.name},
+                          {"missing_of", column.missing_of ? Json(*column.missing_of) : Json()},
+                          {"classes", column.classes}});
   for (const auto& column : fit.continuous)
     continuous.push_back({{"name", column.name},
                           {"fill", column.fill ? Json(*column.fill) : Json()},
@@ -160,7 +168,7 @@ TableFit fit_from_json(const std::string& text, const TableOptions& options) {
   check_options(json.at("options"), fitted_with(options));
   TableFit fit;
   for (const auto& column : json.at("categories"))
-    fit.categories.push_back({column.at("name"), column.at("classes"), column.at("missing_of")});
+    fit.categories.push_back({column.at("name"), column.at("classes"), missing_of(column)});
   for (const auto& column : json.at("continuous")) {
     auto& made = fit.continuous.emplace_back();
     made.name = column.at("name");

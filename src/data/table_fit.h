@@ -12,11 +12,12 @@
 namespace ddptrain {
 
 /// A column of names as numbers: classes[0], "#na#", stands for what is missing or was never met in
-/// training. One that tells which cells of a column of numbers were missing has its name.
+/// training. One that tells which cells of a column of numbers were missing has its name, which may
+/// be empty.
 struct CategoryColumn {
   std::string name;
   std::vector<std::string> classes;
-  std::string missing_of;
+  std::optional<std::string> missing_of;
 };
 
 /// Cells become (cell - mean) / deviation (divisor N, plus 1e-7) after missing ones became `fill`.

@@ -159,6 +159,19 @@ class FittedTables : public Tables {
   }
 };
 
+// As pandas writes an index; fastai's FillMissing calls the column of a column "" "_na".
+TEST_F(FittedTables, MayHaveAColumnWithoutAName) {
+  const auto asked = options(",b,y\n1,x,no\n,x,no\n6,z,yes\n3,x,no\n", {3});
+  const auto table = read_table(asked);
+  ASSERT_EQ(table.fit.categories.size(), 2U);
+  EXPECT_EQ(table.fit.categories[1].name, "_na");
+  EXPECT_EQ(table.fit.continuous[0].fill, 3.5);  // the median of 1 and 6
+  EXPECT_THAT(table.splits[0].categories, ElementsAre(1, 1, 1, 2, 2, 1));
+  const auto again = read_table(asked, to_json(table.fit, asked));
+  EXPECT_EQ(again.splits[0].categories, table.splits[0].categories);
+  EXPECT_EQ(again.splits[1].continuous, table.splits[1].continuous);
+}
+
 TEST_F(FittedTables, AreTheSameAgain) {
   const auto kept = fitted();
   auto made = options(kPeople, {3, 4});
