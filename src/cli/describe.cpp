@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/example.h"
-#include "cli/option_text.h"
 #include "cli/program.h"
+#include "config/option_text.h"
 #include "recipe/option.h"
 
 namespace ddptrain {

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cli/documents.h"
 #include "cli/example.h"
-#include "cli/option_text.h"
+#include "config/option_text.h"
 #include "recipe/option.h"
 
 namespace ddptrain {

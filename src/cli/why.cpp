@@ -1,8 +1,8 @@
 #include "cli/why.h"
 
 #include "base/error.h"
-#include "cli/option_text.h"
 #include "config/encode.h"
+#include "config/option_text.h"
 #include "recipe/history.h"
 #include "recipe/option.h"
 #include "recipe/origins.h"

@@ -7,7 +7,7 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kMostSuggested = 3;
 constexpr std::size_t kLongestName = 64;
 
 std::string plain(std::string_view name) {
@@ -39,7 +39,7 @@ std::vector<std::string> nearest_names(std::string_view written,
     if (distance > best || !is_near(candidate, distance)) continue;
     if (distance < best) names.clear();
     best = distance;
-    if (names.size() < kMostNames) names.push_back(candidate);
+    if (names.size() < kMostSuggested) names.push_back(candidate);
   }
   return names;
 }

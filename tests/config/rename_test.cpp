@@ -4,6 +4,7 @@
 
 #include "config/encode.h"
 #include "config/reader.h"
+#include "support/bare.h"
 
 namespace ddptrain {
 namespace {
@@ -41,26 +42,6 @@ struct WholeOptions {
   }
 };
 
-class Optimizers final : public CatalogBase {
- public:
-  Optimizers() : CatalogBase("optimizer") {
-    add<PlainOptions>("plain");
-    add<OtherOptions>("other");
-  }
-  std::size_t size() const override { return entries_.size(); }
-  const EntryBase& at(std::size_t index) const override { return entries_[index]; }
-
- private:
-  template <class Options>
-  void add(const std::string& name) {
-    entries_.push_back({name, "For tests.", {}, lazy_shape([](Fields& f) {
-                          Options fresh;
-                          fresh.fields(f);
-                        })});
-  }
-  std::vector<EntryBase> entries_;
-};
-
 class Rename : public testing::Test {
  protected:
   /// The recipe after renaming, and what is said: the problems' messages and `path/was->now`.
@@ -79,7 +60,8 @@ class Rename : public testing::Test {
   std::string said;
 
  private:
-  Optimizers optimizers_;
+  test::Bare optimizers_{"optimizer",
+                         {test::bare<PlainOptions>("plain"), test::bare<OtherOptions>("other")}};
 };
 
 TEST_F(Rename, AFormerKeyIsTakenWithAWarningAtItsPlace) {

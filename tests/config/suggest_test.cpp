@@ -6,6 +6,7 @@
 #include <array>
 
 #include "config/reader.h"
+#include "support/bare.h"
 
 namespace ddptrain {
 
@@ -71,7 +72,7 @@ struct Period {
   void fields(Fields& f) { f("every", every, {.doc = "How often."}); }
 };
 
-struct Whole {
+struct SmallRecipe {
   std::string name = "x";
   Choice<Optimizer> optimizer{"sgd"};
   Choice<Schedule> schedule{"constant"};
@@ -90,25 +91,8 @@ struct Whole {
   }
 };
 
-/// Entries without classes.
-class Bare final : public CatalogBase {
- public:
-  Bare(std::string kind, std::vector<EntryBase> entries)
-      : CatalogBase(std::move(kind)), entries_(std::move(entries)) {}
-  std::size_t size() const override { return entries_.size(); }
-  const EntryBase& at(std::size_t index) const override { return entries_[index]; }
-
- private:
-  std::vector<EntryBase> entries_;
-};
-
-template <class Options>
-EntryBase bare(std::string name) {
-  return {std::move(name), "For tests.", {}, lazy_shape([](Fields& f) {
-            Options fresh;
-            fresh.fields(f);
-          })};
-}
+using test::Bare;
+using test::bare;
 
 const Catalogs& catalogs() {
   static const Bare optimizer("optimizer", {bare<Sgd>("sgd"), bare<Adam>("adam")});
@@ -124,7 +108,7 @@ std::vector<std::string> said(const std::string& text) {
   const auto read = read_yaml(text, "a.yaml");
   EXPECT_TRUE(read.problems.empty()) << render(read.problems);
   std::vector<std::string> lines;
-  for (const auto& p : check(read.tree, shape_of<Whole>(), catalogs()))
+  for (const auto& p : check(read.tree, shape_of<SmallRecipe>(), catalogs()))
     lines.push_back((p.path.empty() ? "" : p.path + ": ") + p.message);
   return lines;
 }

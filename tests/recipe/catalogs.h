@@ -3,6 +3,7 @@
 
 #include "config/catalog.h"
 #include "recipe/data_section.h"
+#include "support/bare.h"
 
 namespace ddptrain::testing_recipes {
 
@@ -40,25 +41,8 @@ struct CycleOptions {
   void fields(Fields& f) { f("warmup", warmup, {.doc = "How long the rate rises."}); }
 };
 
-/// Entries without classes.
-class Bare final : public CatalogBase {
- public:
-  Bare(std::string kind, std::vector<EntryBase> entries)
-      : CatalogBase(std::move(kind)), entries_(std::move(entries)) {}
-  std::size_t size() const override { return entries_.size(); }
-  const EntryBase& at(std::size_t index) const override { return entries_[index]; }
-
- private:
-  std::vector<EntryBase> entries_;
-};
-
-template <class Options>
-EntryBase bare(std::string name, std::vector<std::string> traits = {}) {
-  return {std::move(name), "For tests.", std::move(traits), lazy_shape([](Fields& f) {
-            Options fresh;
-            fresh.fields(f);
-          })};
-}
+using test::Bare;
+using test::bare;
 
 inline const Catalogs& catalogs() {
   static const Bare model("model",

@@ -1,4 +1,4 @@
-#include "cli/option_text.h"
+#include "config/option_text.h"
 
 #include <algorithm>
 #include <cmath>
