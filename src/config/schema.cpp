@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kReference = "\\$\\{[^}]+\\}";
 constexpr const char* kDuration =
-    "^ *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
+    "^(?=.*[1-9]) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
     "(epochs?|steps?|samples?|%|ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?) *)+$";
 constexpr const char* kSize = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *(B|[KMGT]iB|kB|[MGT]B) *$";
 constexpr const char* kShare = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *% *$";
@@ -75,7 +75,8 @@ Json common_definitions() {
   share["maximum"] = 1;
   return {{"reference", pattern(kReference, "Not a reference such as ${env:NAME} or ${seed}.")},
           {"duration",
-           amount(kDuration, "Not a duration: write '5 epochs', '1000 steps', '30 s' or '75 %'.")},
+           amount(kDuration,
+                  "Not a duration above 0: write '5 epochs', '1000 steps', '30 s' or '75 %'.")},
           {"size", amount(kSize, "Not a size: write '64 MiB'.")},
           {"share", share}};
 }

@@ -16,6 +16,8 @@
 namespace ddptrain {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kMostFiles = 200;
 
 /// Where one file is named: in another's `extends`, or on the command line.
@@ -23,6 +25,13 @@ struct Named {
   std::string file;
   Place place;
 };
+
+/// Something whose reading may never end: a pipe, a device, a socket.
+bool is_endless(const std::string& path) {
+  std::error_code ignored;
+  const auto status = fs::status(path, ignored);
+  return fs::exists(status) && fs::is_other(status);
+}
 
 class Reader {
  public:
@@ -67,6 +76,11 @@ class Reader {
   }
 
   Node read(const Named& named) {
+    // Of the command line a pipe is taken: `ddptrain validate <(make_recipe)`.
+    if (named.place.known() && is_endless(named.file)) {
+      problem("file", named.place, "'" + named.file + "' is a pipe or a device; name a file");
+      return Node::map();
+    }
     std::string text;
     try {
       text = read_text(named.file, ReadLimits{}.bytes + 4);  // a byte order mark, and one too many
@@ -105,7 +119,7 @@ class Reader {
       const auto before = result_.problems.size();
       const auto text = replace_environment(item.text, item.place, result_.problems);
       if (result_.problems.size() > before) continue;  // such a file is not sought
-      const auto path = std::filesystem::path(from).parent_path() / text;
+      const auto path = fs::path(from).parent_path() / text;
       bases.push_back({path.lexically_normal().string(), item.place});
     }
     std::erase_if(tree.members, [](const Member& m) { return m.key == "extends"; });
@@ -125,7 +139,7 @@ Layered read_layers(const std::vector<std::string>& files,
   result.tree = Node::map({}, {files.empty() ? "command line" : files.back(), 1, 1, 1});
   Reader reader(result, watch);
   for (const auto& file : files) {
-    const auto name = std::filesystem::path(file).lexically_normal().string();
+    const auto name = fs::path(file).lexically_normal().string();
     reader.over(result.tree, reader.file({name, {}}), false);
   }
   result.whole = !has_errors(result.problems);

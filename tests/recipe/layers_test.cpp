@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,17 @@ TEST_F(Layers, AMissingBaseIsAProblemWhereItIsNamed) {
   ASSERT_EQ(read.problems.size(), 1U);
   EXPECT_EQ(read.problems[0].place.line, 2);
   EXPECT_NE(read.problems[0].message.find("nowhere.yaml"), std::string::npos);
+}
+
+TEST_F(Layers, APipeIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+  const auto top = file("top.yaml", "extends: [pipe, /dev/zero]\n");
+  const auto read = read_layers({top}, {});
+  ASSERT_EQ(read.problems.size(), 2U);
+  EXPECT_EQ(read.problems[0].rule, "file");
+  EXPECT_EQ(read.problems[0].place.column, 11);
+  EXPECT_EQ(read.problems[0].message, "'" + folder_ + "/pipe' is a pipe or a device; name a file");
+  EXPECT_EQ(read.problems[1].message, "'/dev/zero' is a pipe or a device; name a file");
 }
 
 TEST_F(Layers, EnvironmentAndOtherKeysAreReplaced) {
