@@ -20,24 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kGood = R"(
-model: resnet18
-data:
-  type: image_folder
-  root: pictures
-  transforms:
-    train:
-      - {type: random_resized_crop, size: 64}
-      - {type: horizontal_flip}
-      - {type: normalize, preset: imagenet}
-    valid:
-      - {type: resize, size: 72}
-      - {type: center_crop, size: 64}
-      - {type: normalize, preset: imagenet}
-batch: {global: 64}
-optimizer: {type: sgd, momentum: 0.9}
-)";
-
 struct Said {
   int code;
   std::string out, err;
@@ -48,7 +30,7 @@ class Says : public testing::Test {
  protected:
   Says() : before_(fs::current_path()) {
     fs::current_path(folder_.path());
-    folder_.write("base.yaml", kGood);
+    folder_.write("base.yaml", read_text(test::in_source("tests/support/good_recipe.yaml")));
   }
   ~Says() override { fs::current_path(before_); }
 

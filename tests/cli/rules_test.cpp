@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "config/encode.h"
 #include "recipe/load.h"
+#include "support/where.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -18,31 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGood = R"(
-model: resnet18
-data:
-  type: image_folder
-  root: pictures
-  transforms:
-    train:
-      - {type: random_resized_crop, size: 64}
-      - {type: horizontal_flip}
-      - {type: normalize, preset: imagenet}
-    valid:
-      - {type: resize, size: 72}
-      - {type: center_crop, size: 64}
-      - {type: normalize, preset: imagenet}
-batch: {global: 64}
-optimizer: {type: sgd, momentum: 0.9}
-)";
-
 /// Fragments and what they are laid over, in a folder of their own.
 class RuleFolder : public testing::Test {
  protected:
   RuleFolder()
       : folder_(fs::temp_directory_path() / ("ddptrain_rules_" + std::to_string(::getpid()))) {
     fs::create_directories(folder_);
-    write_atomically(base(), kGood);
+    write_atomically(base(), read_text(test::in_source("tests/support/good_recipe.yaml")));
   }
   ~RuleFolder() override { fs::remove_all(folder_); }
 

@@ -27,6 +27,7 @@ using test::Mutant;
 
 constexpr std::size_t kShownMisses = 5;
 constexpr std::size_t kMostOfAKind = 12;  // of a recipe
+constexpr std::size_t kKept = 10;         // one of so many, for the test of the schema
 
 struct Count {
   int made = 0, refused = 0, line = 0, column = 0;
@@ -69,6 +70,17 @@ class Mutations : public testing::Test {
       return count > kMostOfAKind && at * kMostOfAKind / count == (at + 1) * kMostOfAKind / count;
     });
     return all;
+  }
+
+  /// Where DDPTRAIN_KEEP_MUTANTS names a folder: some mutants as files beside the good recipes.
+  void keep(const std::string& file, const std::vector<Mutant>& mutants) const {
+    const auto* folder = std::getenv("DDPTRAIN_KEEP_MUTANTS");
+    if (!folder) return;
+    const auto stem = (folder / fs::relative(file, copy_).replace_extension()).string();
+    fs::create_directories(fs::path(stem).parent_path());
+    fs::copy_file(file, stem + ".yaml", fs::copy_options::overwrite_existing);
+    for (std::size_t i = 0; i < mutants.size(); i += kKept)
+      write_atomically(stem + ".mutant" + std::to_string(i) + ".yaml", mutants[i].text);
   }
 
   void judge(const std::string& file, const Mutant& mutant) {
@@ -170,7 +182,9 @@ class Mutations : public testing::Test {
 TEST_F(Mutations, AreRefusedAtTheirPlaceWithTheRightSuggestion) {
   for (const auto& file : files_) {
     const auto good = read_text(file);
-    for (const auto& mutant : mutants_of(file)) judge(file, mutant);
+    const auto mutants = mutants_of(file);
+    keep(file, mutants);
+    for (const auto& mutant : mutants) judge(file, mutant);
     write_atomically(file, good);
   }
   print();

@@ -1,33 +1,28 @@
-"""The schema and the program agree: every shipped recipe passes both, and what is wrong with the recipes of tests/recipes
-is found by both, in the same line, where a schema can express it.
+"""The schema and the program agree: every shipped recipe passes both, and what is wrong with the recipes of tests/recipes,
+the examples of docs/problems.md and mutants of shipped recipes is found by both, in the same line, where a schema can
+express it.
 
-    python3 schema_agreement.py PROGRAM REPOSITORY
+    python3 schema_agreement.py PROGRAM REPOSITORY MUTANTS
 """
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 import yaml
 
-# Problems by their ids. A new id has to be sorted into one of these.
+# Ids of problems that a schema finds too; of all others it finds none: they lie between parts, or in several files.
 EXPRESSIBLE = {"unknown-key", "foreign-key", "bad-value", "unknown-component", "newer-format", "extends"}
-INEXPRESSIBLE = {
-    "the text is no tree yet, so no schema sees it": {
-        "alias", "control-character", "directive", "duplicate-key", "encoding", "key", "merge-key", "quote",
-        "second-document", "syntax", "tab", "tag", "too-deep", "too-many-nodes"},
-    "a recipe is checked after its layers are one, and a schema sees one file": {
-        "extends-cycle", "file", "missing-key", "override", "reference"},
-    "a rule between parts": {
-        "batch", "digest", "duration", "duration-share", "expect-metric", "keep-best-metric", "labels", "lr",
-        "lr-from-and-others", "no-effect", "schedule-in-seconds", "stage-in-seconds", "target", "tta",
-        "warmup"},
-}
-# Texts that this script cannot read either, because the parser of Python refuses them.
-NO_TREE = "the text is no tree yet, so no schema sees it"
+# Ids of what a schema finds where no other file can supply it: a list's item without its type.
+SOMETIMES = {"missing-key"}
+# The text is no tree yet, so that no schema sees it, and the parser of Python may refuse it.
+NO_TREE = {"alias", "control-character", "directive", "duplicate-key", "encoding", "key", "merge-key", "quote",
+           "second-document", "syntax", "tab", "tag", "too-deep", "too-many-nodes"}
 
 # A scalar's type: our subset of YAML 1.2's core, where Python's parsers follow 1.1.
 NULL = re.compile(r"(~|null|)$")
@@ -94,55 +89,84 @@ class Agreement:
         if not holds:
             self.disagreements.append(text)
 
-    def program_takes(self, *files):
-        command = [self.program, "validate", *map(str, files)]
-        result = subprocess.run(command, capture_output=True, text=True, cwd=self.repository / "tests/recipes")
-        self.expect(result.returncode in (0, 2), f"{files}: exit {result.returncode}: {result.stderr}")
-        return result.returncode == 0
+    def problems(self, folder, files):
+        """The errors that the program finds in each of these files of a folder: (line, id)."""
+        command = [self.program, "validate", "--format", "json", *(file.relative_to(folder) for file in files)]
+        result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        self.expect(result.returncode in (0, 2), f"{folder}: exit {result.returncode}: {result.stderr}")
+        found = {file: [] for file in files}
+        for problem in map(json.loads, result.stdout.splitlines()):
+            if problem["severity"] == "error" and folder / problem["file"] in found:
+                found[folder / problem["file"]].append((problem["line"], problem["rule"]))
+        return found
 
     def errors(self, file):
         recipe = Recipe(file.read_text())
         return recipe, list(self.validator.iter_errors(recipe.data))
 
+    def agree(self, file, problems):
+        """The schema refuses what the program refuses, in the same lines, where it can."""
+        ids = {rule for _, rule in problems}
+        if ids & NO_TREE:
+            return
+        recipe, errors = self.errors(file)
+        lines = set().union(*(recipe.lines_of(error) for error in errors))
+        self.expect(bool(errors) == bool(ids & EXPRESSIBLE) or (errors and ids & SOMETIMES),
+                    f"{file}: the program says {sorted(ids)}, the schema {[e.message for e in errors]}")
+        text = [""] + file.read_text().splitlines()
+        for line, rule in problems:
+            behind_reference = rule == "bad-value" and "${" in text[line or 0]  # known after layering
+            if rule in EXPRESSIBLE and not behind_reference:
+                self.expect(line in lines, f"{file}:{line}: the schema does not find [{rule}]")
+
     def shipped(self):
         files = [file for folder in ("recipes", "configs") for file in (self.repository / folder).rglob("*.yaml")]
         self.expect(len(files) > 20, "recipes are missing")
-        self.expect(self.program_takes(*files), "the program refuses a shipped recipe")
-        for file in files:
+        for file, problems in self.problems(self.repository, files).items():
             first = file.read_text().splitlines()[0]
             schema = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
             found = schema and (file.parent / schema[1]).resolve() == self.repository / "schemas/recipe.json"
             self.expect(found, f"{file}:1: the first line does not name the schema")
-            _, errors = self.errors(file)
-            self.expect(not errors, f"{file}: the schema refuses it: {[error.message for error in errors]}")
+            self.expect(not problems, f"{file}: the program refuses it: {problems}")
+            self.agree(file, problems)
 
     def text_tests(self):
-        for file in sorted((self.repository / "tests/recipes").glob("*.yaml")):
-            problems = re.findall(r"^(\S+?):(?:(\d+):)?(?:\d+:)? error\[([a-z-]+)\]",
-                                  file.with_suffix(".expected").read_text(), re.M)
-            ids = {rule for _, _, rule in problems}
-            for rule in ids - EXPRESSIBLE:
-                self.expect(any(rule in group for group in INEXPRESSIBLE.values()),
-                            f"{file.name}: can a schema express '{rule}'? sort it in {__file__}")
-            self.expect(self.program_takes(file.name) == (not ids), f"{file.name}: not what its .expected says")
-            if ids & INEXPRESSIBLE[NO_TREE]:
-                continue
-            recipe, errors = self.errors(file)
-            lines = set().union(*(recipe.lines_of(error) for error in errors))
-            self.expect(bool(errors) == bool(ids & EXPRESSIBLE),
-                        f"{file.name}: the program says {sorted(ids)}, the schema {[e.message for e in errors]}")
-            text = [""] + file.read_text().splitlines()
-            for name, line, rule in problems:
-                behind_reference = rule == "bad-value" and "${" in text[int(line or 0)]  # known after layering
-                if rule in EXPRESSIBLE and name == file.name and not behind_reference:
-                    self.expect(int(line) in lines, f"{file.name}:{line}: the schema does not find [{rule}]")
+        folder = self.repository / "tests/recipes"
+        for file, problems in self.problems(folder, sorted(folder.glob("*.yaml"))).items():
+            self.agree(file, problems)
+
+    def examples_of_rules(self, folder):
+        """The wrong and right fragments of docs/problems.md, each over a good recipe."""
+        shutil.copy(self.repository / "tests/support/good_recipe.yaml", folder)
+        page = (self.repository / "docs/problems.md").read_text()
+        kinds = []
+        for rule, text in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S):
+            for kind, fragment in re.findall(r"^(Wrong|Right):\n\n```yaml\n(.*?)^```", text, re.M | re.S):
+                kinds.append(kind)
+                base = "" if "extends" in fragment else "extends: good_recipe.yaml\n"
+                (folder / f"{rule}.{kind.lower()}.yaml").write_text(fragment + base)
+        self.expect(len(kinds) > 200, "examples are missing")
+        for file, problems in self.problems(folder, sorted(folder.glob("*.*.yaml"))).items():
+            self.agree(file, problems)
+
+    def mutants(self, folder):
+        """Shipped recipes with one mistake, which test_mutations left there."""
+        files = sorted(folder.rglob("*.mutant*.yaml"))
+        self.expect(len(files) > 300, "mutants are missing")
+        for file, problems in self.problems(folder, files).items():
+            self.expect(problems, f"{file}: the program takes it")
+            self.agree(file, problems)
+        return len(files)
 
 
 def main():
     agreement = Agreement(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
     agreement.shipped()
     agreement.text_tests()
-    print("\n".join(agreement.disagreements) or "the schema and the program agree")
+    with tempfile.TemporaryDirectory() as folder:
+        agreement.examples_of_rules(pathlib.Path(folder))
+    count = agreement.mutants(pathlib.Path(sys.argv[3]))
+    print("\n".join(agreement.disagreements) or f"the schema and the program agree, of {count} mutants too")
     return 1 if agreement.disagreements else 0
 
 
