@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+[[noreturn]] void refuse_file(const std::string& file, const std::string& what) {
   throw Error(Exit::data, "'" + file + "' " + what);
 }
 
@@ -38,18 +38,18 @@ std::string damaged_tensors(const std::string& path, const ManifestFile& listed)
 void check_place(const std::string& folder, const Manifest& manifest) {
   const auto name = fs::path(folder).filename().string();
   if (name.rfind("step-", 0) == 0 && parse_integer(name.substr(5)) != manifest.step)
-    refuse(folder, "holds step " + std::to_string(manifest.step) + " by its manifest");
+    refuse_file(folder, "holds step " + std::to_string(manifest.step) + " by its manifest");
 }
 
 void verify_file(const std::string& folder, const ManifestFile& listed) {
   const auto path = folder + "/" + listed.name;
   std::error_code none;
-  if (!fs::exists(path, none)) refuse(path, "is missing");
-  if (!fs::is_regular_file(path, none)) refuse(path, "is not a file");
+  if (!fs::exists(path, none)) refuse_file(path, "is missing");
+  if (!fs::is_regular_file(path, none)) refuse_file(path, "is not a file");
   const auto size = static_cast<std::int64_t>(fs::file_size(path));
   if (size != listed.written.size)
-    refuse(path, "has " + std::to_string(size) + " bytes, MANIFEST.json says " +
-                     std::to_string(listed.written.size));
+    refuse_file(path, "has " + std::to_string(size) + " bytes, MANIFEST.json says " +
+                          std::to_string(listed.written.size));
   if (digest_file(DigestKind::sha256, path) == listed.written.sha256) return;
   std::string where;
   if (!listed.tensors.empty()) try {
@@ -57,7 +57,7 @@ void verify_file(const std::string& folder, const ManifestFile& listed) {
     } catch (const Error& error) {
       where = std::string(": ") + error.what();
     }
-  refuse(path, "is damaged: its sha256 is not that of MANIFEST.json" + where);
+  refuse_file(path, "is damaged: its sha256 is not that of MANIFEST.json" + where);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "data/csv_columns.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "data/dictionary.h"
+#include "transforms/clones.h"
 
 namespace ddptrain {
 namespace {
@@ -20,20 +22,33 @@ constexpr std::uint64_t every(std::uint64_t byte) { return 0x0101010101010101U *
 
 /// Eight digits, the first in the lowest byte, at once; -1 where one is no digit (Lemire 2018,
 /// "Quickly parsing eight digits").
-std::int64_t eight_digits(std::uint64_t text) {
+[[gnu::always_inline]] inline std::int32_t eight_digits(std::uint64_t text) {
   const auto carried = (text + every(0x06)) & every(0xf0);
-  if (((text & every(0xf0)) | carried >> 4) != every(0x33)) return -1;
+  const auto others = ((text & every(0xf0)) | carried >> 4) ^ every(0x33);  // 0: all are digits
   text = (text & every(0x0f)) * (10 * 256 + 1) >> 8;
   text = (text & 0x00ff00ff00ff00ffU) * (100 * 65536 + 1) >> 16;
-  return static_cast<std::int64_t>((text & 0x0000ffff0000ffffU) * (10000 * 4294967296U + 1) >> 32);
+  text = (text & 0x0000ffff0000ffffU) * (10000 * 4294967296U + 1) >> 32;
+  return static_cast<std::int32_t>(text | (0 - std::uint64_t{others != 0}));
 }
 
-/// One to seven digits where the bytes before them may be read; -1 for anything else.
-[[gnu::always_inline]] inline std::int64_t short_integer(std::string_view cell) {
+/// A value for each row of a block.
+template <class T>
+using OfBlock = std::array<T, block_rows>;
+
+/// One to seven digits with zeros before them, where the bytes before the cell may be read; no
+/// digits for a cell of any other size.
+[[gnu::always_inline]] inline std::uint64_t short_integer(std::string_view cell) {
+  const bool is_short = cell.size() - 1 < 7;
+  const auto size = is_short ? cell.size() : 1;
   std::uint64_t text = 0;
   std::memcpy(&text, cell.data() + cell.size() - sizeof text, sizeof text);
-  const auto others = 8 * (sizeof text - cell.size());
-  return eight_digits((text >> others << others) | every('0') >> 8 * cell.size());
+  const auto others = 8 * (sizeof text - size);
+  return is_short ? (text >> others << others) | every('0') >> 8 * size : 0;
+}
+
+/// Texts of eight digits as numbers; -1 where one is none.
+DDPTRAIN_CLONES void read_digits(const OfBlock<std::uint64_t>& texts, OfBlock<double>& numbers) {
+  for (std::size_t i = 0; i < block_rows; ++i) numbers[i] = eight_digits(texts[i]);
 }
 
 /// Up to 15 digits, which a double holds exactly; -1 for anything else.
@@ -98,21 +113,24 @@ class Reader {
   bool read_numbers(std::size_t first, std::size_t last) {
     made_.numbers.resize(last);
     const auto cells = csv_.cells(column_);
-    if (are_amid_text(cells, first, last)) {
-      for (std::size_t row = first; row < last; ++row)
-        if (!read_number(row, cells.bare(row), true)) return false;
-      return true;
-    }
+    if (are_amid_text(cells, first, last) && !numeric_missing_)
+      return read_short_integers(cells, first, last);
     for (std::size_t row = first; row < last; ++row)
-      if (!read_number(row, cells[row], csv_.may_read_around(cells[row]))) return false;
+      if (!read_any_number(row, cells[row])) return false;
     return true;
   }
 
-  bool read_number(std::size_t row, std::string_view cell, bool amid_text) {
-    if (cell.size() - 1 >= 7 || !amid_text || numeric_missing_) return read_any_number(row, cell);
-    const auto value = short_integer(cell);
-    if (value < 0) return read_any_number(row, cell);
-    made_.numbers[row] = static_cast<double>(value);
+  /// All rows at once; then those that hold something else.
+  bool read_short_integers(const CsvCells& cells, std::size_t first, std::size_t last) {
+    OfBlock<std::uint64_t> texts{};
+    OfBlock<double> numbers;
+    for (std::size_t row = first; row < last; ++row)
+      texts[row - first] = short_integer(cells.bare(row));
+    read_digits(texts, numbers);
+    for (std::size_t row = first; row < last; ++row) {
+      made_.numbers[row] = numbers[row - first];
+      if (numbers[row - first] < 0 && !read_any_number(row, cells.bare(row))) return false;
+    }
     return true;
   }
 

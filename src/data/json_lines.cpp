@@ -74,7 +74,7 @@ class LineReader {
       if (!text.is_string()) fail("'" + key + "' is not text");
       record.texts.push_back(text.get<std::string>());
     }
-    if (labels_ == Labels::needed) {
+    if (labels_ == Labels::known) {
       record.label = word(object, options_.label);
       if (options_.valid.column && !options_.valid_file)
         record.split = word(object, *options_.valid.column);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/csv_columns.h"
+#include "data/labels.h"
 #include "data/table_options.h"
 
 namespace ddptrain {
@@ -29,7 +30,6 @@ struct TableCells {
 TableCells read_cells(const Csv& csv, const TableOptions& options);
 
 /// The columns that were fitted. One that is not there is an Error (Exit::data).
-enum class Labels { known, unknown };
 TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFit& fit,
                       Labels labels);
 

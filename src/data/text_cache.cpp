@@ -25,7 +25,7 @@ void remove_leftovers(const fs::path& path) {
       fs::remove(entry.path(), ignored);
 }
 
-struct Entry {
+struct CachedText {
   std::string path;
   fs::file_time_type used;
   std::uintmax_t bytes = 0;
@@ -39,17 +39,17 @@ bool is_packed_text(const std::string& name) {
 }
 
 /// The packed texts of a folder, the one not used for longest first.
-std::vector<Entry> packed_texts(const std::string& folder) {
-  std::vector<Entry> found;
+std::vector<CachedText> packed_texts(const std::string& folder) {
+  std::vector<CachedText> found;
   std::error_code gone;
   for (const auto& file : fs::directory_iterator(folder, gone)) {
     if (!is_packed_text(file.path().filename().string())) continue;
-    Entry entry{file.path().string(), file.last_write_time(gone), 0};
+    CachedText entry{file.path().string(), file.last_write_time(gone), 0};
     if (!gone) entry.bytes = file.file_size(gone);
     if (!gone) found.push_back(std::move(entry));
   }
   std::sort(found.begin(), found.end(),
-            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+            [](const CachedText& a, const CachedText& b) { return a.used < b.used; });
   return found;
 }
 

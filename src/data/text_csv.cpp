@@ -22,7 +22,7 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
   const Csv csv(file);
   std::vector<std::size_t> columns;
   for (const auto& name : options.text) columns.push_back(csv.required_column(name));
-  const bool labelled = labels == Labels::needed;
+  const bool labelled = labels == Labels::known;
   const auto label = labelled ? csv.required_column(options.label) : 0;
   const bool by_column = labelled && options.valid.column && !options.valid_file;
   const auto split = by_column ? csv.required_column(*options.valid.column) : 0;

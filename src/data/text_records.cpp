@@ -91,12 +91,12 @@ void split_rows(Rows& rows, const TableValid& valid) {
 Rows read_rows(const TextRecordOptions& options, const ReadRecords& read) {
   Rows rows;
   rows.files = {options.file, options.valid_file.value_or(options.file)};
-  rows.records = read(options.file, options, Labels::needed);
+  rows.records = read(options.file, options, Labels::known);
   if (!options.valid_file) {
     split_rows(rows, options.valid);
   } else {
     const auto train = rows.records.size();
-    auto valid = read(*options.valid_file, options, Labels::needed);
+    auto valid = read(*options.valid_file, options, Labels::known);
     std::move(valid.begin(), valid.end(), std::back_inserter(rows.records));
     for (std::size_t i = 0; i < rows.records.size(); ++i)
       rows.splits[i < train ? 0 : 1].push_back(i);
@@ -171,7 +171,8 @@ CorpusSource unlabelled_records(const TextRecordOptions& options, const std::str
                                 const ReadRecords& read) {
   return {"unlabelled\n" + file_key(file) + options_key(options), [options, file, read] {
             Corpus corpus;
-            const auto records = std::make_shared<const Records>(read(file, options, Labels::none));
+            const auto records =
+                std::make_shared<const Records>(read(file, options, Labels::unknown));
             for (const auto& record : *records) corpus.documents[1].push_back({record.place, -1});
             corpus.read = [records, options](std::size_t, std::size_t index) {
               return joined((*records)[index], options);

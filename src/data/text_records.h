@@ -8,6 +8,7 @@
 
 #include "config/fields.h"
 #include "data/corpus.h"
+#include "data/labels.h"
 #include "data/table_options.h"
 
 namespace ddptrain {
@@ -29,8 +30,6 @@ struct TextRecord {
   std::string place;  // "reviews.jsonl:12", "reviews.csv row 12"
 };
 
-/// Whether a file's labels (and splits) are asked for.
-enum class Labels { needed, none };
 /// Reads a file. Throws an Error (Exit::data) that names file, line and column or key.
 using ReadRecords = std::function<std::vector<TextRecord>(const std::string& file,
                                                           const TextRecordOptions&, Labels)>;

@@ -12,10 +12,10 @@ namespace impl = torch::autograd::impl;
 
 namespace {
 
-using Layout = std::vector<std::vector<std::size_t>>;
+using BucketLayout = std::vector<std::vector<std::size_t>>;
 
 /// Backward ends before the last bucket leaves, so its tail of at most `most` bytes goes alone.
-void divide_last(Layout& layout, std::span<const std::int64_t> bytes, std::int64_t most) {
+void divide_last(BucketLayout& layout, std::span<const std::int64_t> bytes, std::int64_t most) {
   auto& last = layout.back();
   std::int64_t all = 0, tail = 0;
   for (const auto i : last) all += bytes[i];

@@ -69,14 +69,14 @@ void print(const LrFindResult& found, const LrFindOptions& options) {
   print_suggestion("steep", rates.steep, "the loss falls fastest");
 }
 
-struct Job {
+struct LrFindJob {
   Recipe recipe;
   Placement placement;
   LrFindOptions options;
   std::string output;  // file for the table; empty: none
 };
 
-int find_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
+int find_rank(const LrFindJob& job, const Topology& topology, const Hooks& hooks) {
   prepare_process(job.recipe, job.placement);
   auto world = join_world(job.recipe, job.placement, topology);
   if (hooks.beat) hooks.beat(0, "building");
@@ -98,7 +98,7 @@ int lr_find(const Arguments& arguments) {
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
-  Job job;
+  LrFindJob job;
   job.options = options_of(arguments);
   job.output = arguments.value("--output");
   const auto recipe = lr_find_recipe(loaded.recipe, job.options);

@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double balanced_accuracy(const std::vector<double>& pairs) {
   double sum = 0;
   double occurring = 0;
   for (const auto& c : class_counts(pairs)) {
@@ -21,7 +21,7 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> balanced_accuracy_metric() {
   return entry<Metric, NoOptions>("balanced_accuracy", "The mean recall of the classes that occur.",
                                   [](const NoOptions&, const MetricContext&) {
-                                    return make_pair_metric("balanced_accuracy", value);
+                                    return make_pair_metric("balanced_accuracy", balanced_accuracy);
                                   },
                                   {"larger_is_better", "at_most_1", "takes_class"});
 }

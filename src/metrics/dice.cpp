@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double dice(const std::vector<double>& pairs) {
   const auto c = second_of_two(pairs, "dice");
   return 2 * c.hits / (c.actual + c.predicted);
 }
@@ -15,7 +15,7 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> dice_metric() {
   return entry<Metric, NoOptions>(
       "dice", "Twice the hits over predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", value); },
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", dice); },
       {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
 }
 

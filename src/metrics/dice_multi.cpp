@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double dice_multi(const std::vector<double>& pairs) {
   return mean_over_met(class_counts(pairs),
                        [](const ClassCounts& c) { return 2 * c.hits / (c.actual + c.predicted); });
 }
@@ -15,7 +15,9 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> dice_multi_metric() {
   return entry<Metric, NoOptions>(
       "dice_multi", "The mean over classes of twice the hits over predicted and true units.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice_multi", value); },
+      [](const NoOptions&, const MetricContext&) {
+        return make_pair_metric("dice_multi", dice_multi);
+      },
       {"larger_is_better", "at_most_1", "takes_class"});
 }
 

@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const Moments& m) { return explained_share(m.xx, m.yy); }
+double explained_variance(const Moments& m) { return explained_share(m.xx, m.yy); }
 
 }  // namespace
 
@@ -14,7 +14,7 @@ Entry<Metric> explained_variance_metric() {
       "explained_variance",
       "The share of the variance that predictions explain, whatever their mean error.",
       [](const NoOptions&, const MetricContext&) {
-        return make_moment_metric("explained_variance", {residual, value});
+        return make_moment_metric("explained_variance", {residual, explained_variance});
       },
       {"larger_is_better", "at_most_1", "takes_number"});
 }

@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct FbetaOptions {
   double beta = 1;
   ClassScoreOptions score;
   void fields(Fields& f) {
@@ -22,9 +22,9 @@ struct Options {
 }  // namespace
 
 Entry<Metric> fbeta_metric() {
-  return entry<Metric, Options>(
+  return entry<Metric, FbetaOptions>(
       "fbeta", "F1 in which recall counts beta times as much as precision.",
-      [](const Options& options, const MetricContext& context) {
+      [](const FbetaOptions& options, const MetricContext& context) {
         const double square = options.beta * options.beta;
         return make_class_score("fbeta", options.score, context, [square](const ClassCounts& c) {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);

@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct FbetaMultiOptions {
   double beta = 1;
   LabelScoreOptions score;
   void fields(Fields& f) {
@@ -23,10 +23,10 @@ struct Options {
 }  // namespace
 
 Entry<Metric> fbeta_multi_metric() {
-  return entry<Metric, Options>(
+  return entry<Metric, FbetaMultiOptions>(
       "fbeta_multi",
       "F1 in which recall counts beta times as much as precision, over several labels at once.",
-      [](const Options& options, const MetricContext&) {
+      [](const FbetaMultiOptions& options, const MetricContext&) {
         const double square = options.beta * options.beta;
         return make_label_score("fbeta_multi", options.score, [square](const ClassCounts& c) {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);

@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double hamming_loss(const std::vector<double>& pairs) {
   double all = 0;
   double hits = 0;
   for (const auto& c : class_counts(pairs)) {
@@ -20,7 +20,7 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> hamming_loss_metric() {
   return entry<Metric, NoOptions>("hamming_loss", "Share of units taken for a wrong class.",
                                   [](const NoOptions&, const MetricContext&) {
-                                    return make_pair_metric("hamming_loss", value);
+                                    return make_pair_metric("hamming_loss", hamming_loss);
                                   },
                                   {"smaller_is_better", "at_most_1", "takes_class"});
 }

@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double jaccard_coeff_multi(const std::vector<double>& pairs) {
   return mean_over_met(class_counts(pairs), [](const ClassCounts& c) {
     return c.hits / (c.actual + c.predicted - c.hits);
   });
@@ -19,7 +19,7 @@ Entry<Metric> jaccard_coeff_multi_metric() {
       "jaccard_coeff_multi",
       "The mean over classes of hits over the union of predicted and true units (mean IoU).",
       [](const NoOptions&, const MetricContext&) {
-        return make_pair_metric("jaccard_coeff_multi", value);
+        return make_pair_metric("jaccard_coeff_multi", jaccard_coeff_multi);
       },
       {"larger_is_better", "at_most_1", "takes_class"});
 }

@@ -7,7 +7,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const std::vector<double>& pairs) {
+double mcc(const std::vector<double>& pairs) {
   double all = 0;
   double hits = 0;
   double both = 0;
@@ -28,7 +28,7 @@ double value(const std::vector<double>& pairs) {
 Entry<Metric> mcc_metric() {
   return entry<Metric, NoOptions>(
       "mcc", "Matthews' correlation of predicted and true classes, -1 to 1.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("mcc", value); },
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("mcc", mcc); },
       {"larger_is_better", "at_most_1", "takes_class"});
 }
 

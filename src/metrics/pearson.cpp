@@ -7,7 +7,7 @@
 namespace ddptrain {
 namespace {
 
-double value(const Moments& m) { return m.xy / std::sqrt(m.xx * m.yy); }
+double pearson(const Moments& m) { return m.xy / std::sqrt(m.xx * m.yy); }
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Entry<Metric> pearson_metric() {
   return entry<Metric, NoOptions>("pearson",
                                   "The linear correlation of predictions and targets, -1 to 1.",
                                   [](const NoOptions&, const MetricContext&) {
-                                    return make_moment_metric("pearson", {prediction, value});
+                                    return make_moment_metric("pearson", {prediction, pearson});
                                   },
                                   {"larger_is_better", "at_most_1", "takes_number"});
 }

@@ -25,7 +25,7 @@ std::span<const std::string_view> names(ClassAverage) {
   return words;
 }
 
-struct Options {
+struct RocAucOptions {
   ClassAverage average = ClassAverage::macro;
   MultiClass multi_class = MultiClass::ovr;
   void fields(Fields& f) {
@@ -66,7 +66,7 @@ double one_against_one(const RankedTable& table, ClassAverage average) {
 
 class RocAuc final : public RankingMetric {
  public:
-  explicit RocAuc(const Options& options) : options_(options) {}
+  explicit RocAuc(const RocAucOptions& options) : options_(options) {}
 
   Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
     const auto labels = labels_of(target, output.select(1, 0)).unsqueeze(1);
@@ -84,15 +84,15 @@ class RocAuc final : public RankingMetric {
   }
 
  private:
-  Options options_;
+  RocAucOptions options_;
 };
 
 }  // namespace
 
 Entry<Metric> roc_auc_metric() {
-  return entry<Metric, Options>(
+  return entry<Metric, RocAucOptions>(
       "roc_auc", "Area under the ROC curve, averaged over classes or pairs of classes.",
-      [](const Options& options, const MetricContext&) {
+      [](const RocAucOptions& options, const MetricContext&) {
         return std::make_unique<RocAuc>(options);
       },
       {"larger_is_better", "at_most_1", "takes_class"});

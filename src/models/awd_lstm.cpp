@@ -13,7 +13,7 @@ void share(Fields& f, const char* key, double& p, const char* doc) {
   f(key, p, {.doc = doc, .min = 0, .max = 1});
 }
 
-struct Options {
+struct AwdLstmOptions {
   Auto<std::int64_t> num_classes;
   std::int64_t emb_sz = 400;
   std::int64_t n_hid = 1152;
@@ -69,13 +69,13 @@ struct Options {
   }
 };
 
-double share_of(const Options& options, const char* key, double p) {
+double share_of(const AwdLstmOptions& options, const char* key, double p) {
   const auto share = p * options.drop_mult;
   if (share <= 1) return share;
   throw Error(Exit::recipe, "model.drop_mult: " + std::string(key) + " times it is above 1");
 }
 
-SentenceEncoderShape shape_of(const Options& options, const TextFacts& text) {
+SentenceEncoderShape encoder_shape(const AwdLstmOptions& options, const TextFacts& text) {
   if (options.bidir && (options.emb_sz % 2 != 0 || options.n_hid % 2 != 0))
     throw Error(Exit::recipe, "model.bidir: emb_sz and n_hid must be even, half for each way");
   if (options.max_len && *options.max_len < options.bptt)
@@ -94,7 +94,7 @@ SentenceEncoderShape shape_of(const Options& options, const TextFacts& text) {
           options.max_len};
 }
 
-std::vector<double> ps_of(const Options& options) {
+std::vector<double> ps_of(const AwdLstmOptions& options) {
   const auto count = options.lin_ftrs.size();
   auto ps = options.ps.size() == 1 ? std::vector<double>(count, options.ps[0]) : options.ps;
   if (ps.size() != count)
@@ -107,7 +107,7 @@ std::vector<double> ps_of(const Options& options) {
 /// fastai.text.models.core.PoolingLinearClassifier, the pooling apart.
 class PoolingLinearClassifier final : public Module {
  public:
-  PoolingLinearClassifier(const Options& options, std::int64_t classes,
+  PoolingLinearClassifier(const AwdLstmOptions& options, std::int64_t classes,
                           const at::Generator& generator)
       : layers_(make<Sequence>("layers")) {
     auto sizes = options.lin_ftrs;
@@ -131,10 +131,10 @@ class PoolingLinearClassifier final : public Module {
 
 class AwdLstm final : public Model {
  public:
-  AwdLstm(const Options& options, const ModelContext& context)
+  AwdLstm(const AwdLstmOptions& options, const ModelContext& context)
       : bptt_(options.bptt), alpha_(options.alpha), beta_(options.beta) {
     const auto text = text_facts_of(context, "awd_lstm");
-    encoder_ = make<SentenceEncoder>("0", shape_of(options, text), context.generator);
+    encoder_ = make<SentenceEncoder>("0", encoder_shape(options, text), context.generator);
     classifier_ = make<PoolingLinearClassifier>(
         "1", options, classes_of(options.num_classes, context), context.generator);
   }
@@ -171,9 +171,9 @@ class AwdLstm final : public Model {
 }  // namespace
 
 Entry<Model> awd_lstm_model() {
-  return entry<Model, Options>(
+  return entry<Model, AwdLstmOptions>(
       "awd_lstm", "AWD-LSTM over a text, pooled and classified: fastai's text_classifier_learner.",
-      [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
+      [](const AwdLstmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AwdLstm>(options, context);
       },
       {"batch_norm", "dropout", "takes_texts"});

@@ -27,7 +27,7 @@ std::span<const std::string_view> names(Pooling) {
   return all;
 }
 
-struct Options {
+struct BagOfEmbeddingsOptions {
   Auto<std::int64_t> num_classes;
   std::int64_t dim = 64;
   Pooling pooling = Pooling::mean;
@@ -61,7 +61,7 @@ struct Options {
 /// torch.nn.EmbeddingBag of rows that are filled up with a padding number.
 class Bag final : public Module {
  public:
-  Bag(const Options& options, const TextFacts& text, const at::Generator& generator)
+  Bag(const BagOfEmbeddingsOptions& options, const TextFacts& text, const at::Generator& generator)
       : options_(options), text_(text) {
     const auto runs = options.ngrams > 1 ? options.buckets : 0;
     weight_ = parameter("weight", at::empty({text.vocabulary + runs, options.dim}));
@@ -107,14 +107,14 @@ class Bag final : public Module {
     return numbers.masked_fill(dropped, text_.padding);
   }
 
-  Options options_;
+  BagOfEmbeddingsOptions options_;
   TextFacts text_;
   at::Tensor weight_;
 };
 
 class BagOfEmbeddings final : public SequentialModel {
  public:
-  BagOfEmbeddings(const Options& options, const ModelContext& context) {
+  BagOfEmbeddings(const BagOfEmbeddingsOptions& options, const ModelContext& context) {
     append("embedding", std::make_unique<Bag>(options, text_facts_of(context, "bag_of_embeddings"),
                                               context.generator));
     auto features = options.dim;
@@ -134,11 +134,10 @@ class BagOfEmbeddings final : public SequentialModel {
 }  // namespace
 
 Entry<Model> bag_of_embeddings_model() {
-  return entry<Model, Options>(
+  return entry<Model, BagOfEmbeddingsOptions>(
       "bag_of_embeddings", "A text as the mean of its tokens' embeddings; fastText's classifier.",
-      [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<BagOfEmbeddings>(options, context);
-      },
+      [](const BagOfEmbeddingsOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<BagOfEmbeddings>(options, context); },
       {"dropout", "takes_texts"});
 }
 

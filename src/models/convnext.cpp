@@ -70,12 +70,12 @@ class ChannelsToFront final : public Module {
   }
 };
 
-class Block final : public Module {
+class CNBlock final : public Module {
  public:
   struct Rates {
     double layer_scale, skipped;
   };
-  Block(std::int64_t channels, const Rates& rates, const at::Generator& generator);
+  CNBlock(std::int64_t channels, const Rates& rates, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
@@ -84,7 +84,7 @@ class Block final : public Module {
   StochasticDepth* stochastic_depth_;
 };
 
-Block::Block(std::int64_t channels, const Rates& rates, const at::Generator& generator)
+CNBlock::CNBlock(std::int64_t channels, const Rates& rates, const at::Generator& generator)
     : layer_scale_(parameter("layer_scale", at::full({channels, 1, 1}, rates.layer_scale))),
       block_(make<Sequence>("block")) {
   const ConvolutionShape depthwise{
@@ -99,7 +99,7 @@ Block::Block(std::int64_t channels, const Rates& rates, const at::Generator& gen
   stochastic_depth_ = make<StochasticDepth>("stochastic_depth", rates.skipped);
 }
 
-at::Tensor Block::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor CNBlock::forward(const at::Tensor& input, const Pass& pass) {
   const auto x = layer_scale_.mul(block_->forward(input, pass));
   return stochastic_depth_->forward(x, pass).add_(input);
 }
@@ -109,7 +109,7 @@ class ConvNeXt final : public PooledClassifier {
   ConvNeXt(const ConvNeXtPlan& plan, const ConvNeXtOptions& options, const ModelContext& context);
 
  private:
-  void add_stages(const ConvNeXtPlan& plan, const Block::Rates& rates,
+  void add_stages(const ConvNeXtPlan& plan, const CNBlock::Rates& rates,
                   const at::Generator& generator);
   void initialise_weights(const at::Generator& generator);
 };
@@ -134,7 +134,7 @@ ConvNeXt::ConvNeXt(const ConvNeXtPlan& plan, const ConvNeXtOptions& options,
   initialise_weights(generator);
 }
 
-void ConvNeXt::add_stages(const ConvNeXtPlan& plan, const Block::Rates& rates,
+void ConvNeXt::add_stages(const ConvNeXtPlan& plan, const CNBlock::Rates& rates,
                           const at::Generator& generator) {
   const auto last = std::accumulate(plan.blocks.begin(), plan.blocks.end(), std::int64_t{-1});
   std::int64_t before = 0;
@@ -143,8 +143,8 @@ void ConvNeXt::add_stages(const ConvNeXtPlan& plan, const Block::Rates& rates,
     auto* stage = features().add<Sequence>();
     for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {
       const double depth = static_cast<double>(before++) / static_cast<double>(last);
-      stage->add<Block>(channels, Block::Rates{rates.layer_scale, rates.skipped * depth},
-                        generator);
+      stage->add<CNBlock>(channels, CNBlock::Rates{rates.layer_scale, rates.skipped * depth},
+                          generator);
     }
     if (i + 1 == plan.blocks.size()) break;
     const ConvolutionShape halve{

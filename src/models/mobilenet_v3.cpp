@@ -41,9 +41,9 @@ Block widened(Block block, double width) {
   return block;
 }
 
-class InvertedResidual final : public Module {
+class InvertedResidualV3 final : public Module {
  public:
-  InvertedResidual(const Block& shape, const at::Generator& generator);
+  InvertedResidualV3(const Block& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
@@ -51,7 +51,7 @@ class InvertedResidual final : public Module {
   Sequence* block_;
 };
 
-InvertedResidual::InvertedResidual(const Block& shape, const at::Generator& generator)
+InvertedResidualV3::InvertedResidualV3(const Block& shape, const at::Generator& generator)
     : adds_input_(shape.stride == 1 && shape.in == shape.out), block_(make<Sequence>("block")) {
   const ConvolutionNormShape expand{.in = shape.in,
                                     .out = shape.inside,
@@ -80,7 +80,7 @@ InvertedResidual::InvertedResidual(const Block& shape, const at::Generator& gene
   block_->add<ConvolutionNorm>(project, generator);
 }
 
-at::Tensor InvertedResidual::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor InvertedResidualV3::forward(const at::Tensor& input, const Pass& pass) {
   auto x = block_->forward(input, pass);
   return adds_input_ ? x.add_(input) : x;
 }
@@ -118,7 +118,7 @@ std::int64_t MobileNetV3::add_features(const std::vector<Block>& blocks, std::in
                                   .activation = hard_swish};
   features().add<ConvolutionNorm>(stem, generator);
   for (const auto& block : blocks)
-    features().add<InvertedResidual>(widened(block, width), generator);
+    features().add<InvertedResidualV3>(widened(block, width), generator);
   const auto channels = widened(blocks.back().out, width);
   const ConvolutionNormShape last{
       .in = channels, .out = 6 * channels, .kernel = 1, .norm = norm, .activation = hard_swish};

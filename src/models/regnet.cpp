@@ -39,9 +39,9 @@ std::unique_ptr<Sequence> make_bottleneck(const BlockShape& shape, const at::Gen
   return chain;
 }
 
-class Bottleneck final : public Module {
+class ResBottleneckBlock final : public Module {
  public:
-  Bottleneck(const BlockShape& shape, const at::Generator& generator);
+  ResBottleneckBlock(const BlockShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
@@ -49,7 +49,7 @@ class Bottleneck final : public Module {
   Sequence* f_;
 };
 
-Bottleneck::Bottleneck(const BlockShape& shape, const at::Generator& generator) {
+ResBottleneckBlock::ResBottleneckBlock(const BlockShape& shape, const at::Generator& generator) {
   const ConvolutionNormShape shortcut{.in = shape.in,
                                       .out = shape.out,
                                       .kernel = 1,
@@ -60,7 +60,7 @@ Bottleneck::Bottleneck(const BlockShape& shape, const at::Generator& generator) 
   f_ = child("f", make_bottleneck(shape, generator));
 }
 
-at::Tensor Bottleneck::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor ResBottleneckBlock::forward(const at::Tensor& input, const Pass& pass) {
   const auto shortcut = proj_ == nullptr ? input : proj_->forward(input, pass);
   auto sum = f_->forward(input, pass).add_(shortcut);
   return at::relu_(sum);
@@ -101,7 +101,7 @@ void RegNet::add_stages(const RegNetPlan& plan, const at::Generator& generator) 
     for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {
       shape.stride = block == 0 ? 2 : 1;
       stage->append(name + "-" + std::to_string(block),
-                    std::make_unique<Bottleneck>(shape, generator));
+                    std::make_unique<ResBottleneckBlock>(shape, generator));
       shape.in = shape.out;
     }
     trunk_->append(name, std::move(stage));

@@ -27,7 +27,7 @@ std::int64_t embedding_size(std::int64_t values) {
 
 namespace {
 
-struct Options {
+struct TabularOptions {
   Auto<std::int64_t> num_classes;
   std::vector<std::int64_t> layers{200, 100};
   std::vector<std::int64_t> embedding_sizes;
@@ -64,9 +64,9 @@ struct Options {
 };
 
 /// fastai.layers.Embedding: drawn twice, as nn.Embedding draws before it.
-class Embedding final : public Module {
+class ColumnEmbedding final : public Module {
  public:
-  Embedding(std::int64_t values, std::int64_t width, const at::Generator& generator)
+  ColumnEmbedding(std::int64_t values, std::int64_t width, const at::Generator& generator)
       : weight_(parameter("weight", at::empty({values, width}))) {
     initialise::normal(weight_, 1, generator);
     initialise::normal(weight_, 1, generator);
@@ -85,7 +85,7 @@ class Embeddings final : public Module {
   Embeddings(const std::vector<std::int64_t>& values, const std::vector<std::int64_t>& widths,
              const at::Generator& generator) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      each_.push_back(make<Embedding>(std::to_string(i), values[i], widths[i], generator));
+      each_.push_back(make<ColumnEmbedding>(std::to_string(i), values[i], widths[i], generator));
   }
   at::Tensor forward(const at::Tensor& codes, const Pass& pass) override {
     std::vector<at::Tensor> columns;
@@ -95,12 +95,12 @@ class Embeddings final : public Module {
   }
 
  private:
-  std::vector<Embedding*> each_;
+  std::vector<ColumnEmbedding*> each_;
 };
 
 class Tabular final : public Model {
  public:
-  Tabular(const Options& options, const ModelContext& context)
+  Tabular(const TabularOptions& options, const ModelContext& context)
       : categories_(context.data.cardinalities.size()), numbers_(numbers_of(context)) {
     const auto widths = widths_of(options, context);
     embeds_ = make<Embeddings>("embeds", context.data.cardinalities, widths, context.generator);
@@ -150,7 +150,8 @@ class Tabular final : public Model {
     throw Error(Exit::recipe, "model tabular wants a table (data: {type: csv_table})");
   }
 
-  static std::vector<std::int64_t> widths_of(const Options& options, const ModelContext& context) {
+  static std::vector<std::int64_t> widths_of(const TabularOptions& options,
+                                             const ModelContext& context) {
     const auto& values = context.data.cardinalities;
     if (options.embedding_sizes.empty()) {
       std::vector<std::int64_t> widths;
@@ -164,7 +165,7 @@ class Tabular final : public Model {
     return options.embedding_sizes;
   }
 
-  static std::vector<double> ps_of(const Options& options) {
+  static std::vector<double> ps_of(const TabularOptions& options) {
     const auto count = options.layers.size();
     if (options.ps.empty()) return std::vector<double>(count, 0.0);
     if (options.ps.size() == 1) return std::vector<double>(count, options.ps[0]);
@@ -174,7 +175,7 @@ class Tabular final : public Model {
     return options.ps;
   }
 
-  static std::int64_t outputs_of(const Options& options, const ModelContext& context) {
+  static std::int64_t outputs_of(const TabularOptions& options, const ModelContext& context) {
     if (options.num_classes.automatic() && context.data.class_count() == 0) return 1;
     return classes_of(options.num_classes, context);
   }
@@ -190,9 +191,9 @@ class Tabular final : public Model {
 }  // namespace
 
 Entry<Model> tabular_model() {
-  return entry<Model, Options>(
+  return entry<Model, TabularOptions>(
       "tabular", "Embeddings of categories beside numbers, then linear layers; as fastai's.",
-      [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
+      [](const TabularOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<Tabular>(options, context);
       },
       {"batch_norm", "dropout", "takes_tables"});

@@ -30,7 +30,7 @@ std::span<const std::string_view> names(Pooling) {
   return all;
 }
 
-struct Options {
+struct TextTransformerOptions {
   Auto<std::int64_t> num_classes;
   std::int64_t dim = 128;
   std::int64_t num_layers = 2;
@@ -58,7 +58,7 @@ struct Options {
   }
 };
 
-TransformerEncoderShape shape_of(const Options& options) {
+TransformerEncoderShape encoder_shape(const TextTransformerOptions& options) {
   if (options.dim % options.num_heads != 0)
     throw Error(Exit::recipe, "model.num_heads: " + std::to_string(options.num_heads) +
                                   " does not divide the dim of " + std::to_string(options.dim));
@@ -84,10 +84,10 @@ at::Tensor sinusoids(std::int64_t places, std::int64_t dim) {
 
 class TextTransformer final : public Model {
  public:
-  TextTransformer(const Options& options, const ModelContext& context)
+  TextTransformer(const TextTransformerOptions& options, const ModelContext& context)
       : options_(options), text_(text_facts_of(context, "text_transformer")) {
     const auto& generator = context.generator;
-    const auto shape = shape_of(options);
+    const auto shape = encoder_shape(options);
     if (options.positions == Positions::learned) {
       pos_embedding_ = parameter("pos_embedding", at::empty({options.max_len, options.dim}));
       initialise::normal(pos_embedding_, 0.02, generator);
@@ -131,7 +131,7 @@ class TextTransformer final : public Model {
     return encoded.masked_fill(padded.unsqueeze(2), 0).sum(1).div(tokens);
   }
 
-  Options options_;
+  TextTransformerOptions options_;
   TextFacts text_;
   at::Tensor pos_embedding_;
   Embedding* embedding_;
@@ -143,11 +143,10 @@ class TextTransformer final : public Model {
 }  // namespace
 
 Entry<Model> text_transformer_model() {
-  return entry<Model, Options>(
+  return entry<Model, TextTransformerOptions>(
       "text_transformer", "A small transformer over a text, its norms first, then a linear layer.",
-      [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<TextTransformer>(options, context);
-      },
+      [](const TextTransformerOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<TextTransformer>(options, context); },
       {"dropout", "takes_texts"});
 }
 

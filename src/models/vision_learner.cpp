@@ -20,7 +20,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct VisionLearnerOptions {
   Choice<Model> body;
   Auto<std::int64_t> num_classes;
   bool concat_pool = true;
@@ -86,7 +86,7 @@ Body cut_body(const Choice<Model>& network, const ModelContext& context) {
 
 class VisionLearner final : public Model {
  public:
-  VisionLearner(const Options& options, const ModelContext& context) {
+  VisionLearner(const VisionLearnerOptions& options, const ModelContext& context) {
     auto body = cut_body(options.body, context);
     names_ = std::move(body.names);
     groups_ = std::move(body.groups);
@@ -121,7 +121,7 @@ class VisionLearner final : public Model {
       }
   }
 
-  void add_head(const Options& options, std::int64_t features, std::int64_t outputs,
+  void add_head(const VisionLearnerOptions& options, std::int64_t features, std::int64_t outputs,
                 const at::Generator& generator);
   void initialise_head(const at::Generator& generator);
 
@@ -132,8 +132,8 @@ class VisionLearner final : public Model {
 };
 
 // fastai.vision.learner.create_head.
-void VisionLearner::add_head(const Options& options, std::int64_t features, std::int64_t outputs,
-                             const at::Generator& generator) {
+void VisionLearner::add_head(const VisionLearnerOptions& options, std::int64_t features,
+                             std::int64_t outputs, const at::Generator& generator) {
   if (options.concat_pool)
     head_->add<ConcatPool>();
   else
@@ -173,11 +173,10 @@ void VisionLearner::initialise_head(const at::Generator& generator) {
 }  // namespace
 
 Entry<Model> vision_learner_model() {
-  return entry<Model, Options>(
+  return entry<Model, VisionLearnerOptions>(
       "vision_learner", "The body of a network, and fastai's head on it: for fine-tuning.",
-      [](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<VisionLearner>(options, context);
-      },
+      [](const VisionLearnerOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<VisionLearner>(options, context); },
       {"batch_norm", "dropout", "takes_images"});
 }
 

@@ -68,6 +68,11 @@ void JsonSection::refuse(std::string_view key) const {
     at(key).fail("is not supported");
 }
 
+void JsonSection::check_depth(int depth) const {
+  constexpr int deepest = 8;
+  if (depth > deepest) fail("is nested too deeply");
+}
+
 void JsonSection::fail(const std::string& what) const {
   throw Error(Exit::data, place_ + (place_.ends_with(": ") ? "" : ": ") + what);
 }

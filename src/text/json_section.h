@@ -34,6 +34,8 @@ class JsonSection {
   void allow(std::initializer_list<std::string_view> keys) const;
   /// Refuses a key whose value is not null, false or empty.
   void refuse(std::string_view key) const;
+  /// Refuses sections within sections, of which this is at `depth` from 0, beyond the eighth.
+  void check_depth(int depth) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void not_supported(const std::string& what, const std::string& supported) const;
 

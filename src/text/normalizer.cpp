@@ -11,8 +11,6 @@
 namespace ddptrain {
 namespace {
 
-constexpr int deepest = 8;
-
 void compose(std::string& text, int options) {
   utf8proc_uint8_t* made = nullptr;
   const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
@@ -35,7 +33,7 @@ void change_characters(std::string& text, Change change) {
 }
 
 /// Rust's char::to_lowercase, which knows no neighbours.
-void lowercase(std::string& text) {
+void make_lowercase(std::string& text) {
   change_characters(text, [](std::string& out, char32_t c) {
     if (c == 0x130)
       out += "i\xcc\x87";
@@ -94,7 +92,7 @@ Normalizer::Normalizer(const JsonSection& section) { add(section, 0); }
 
 void Normalizer::add(const JsonSection& section, int depth) {
   const auto type = section.type();
-  if (depth > deepest) section.fail("is nested too deeply");
+  section.check_depth(depth);
   if (type == "Sequence") {
     section.allow({"type", "normalizers"});
     const auto list = section.at("normalizers");
@@ -106,7 +104,7 @@ void Normalizer::add(const JsonSection& section, int depth) {
     return [options](std::string& text) { compose(text, options); };
   };
   if (type == "Lowercase")
-    steps_.emplace_back(lowercase);
+    steps_.emplace_back(make_lowercase);
   else if (type == "StripAccents")
     steps_.emplace_back(strip_all_marks);
   else if (type == "NFC")
@@ -132,7 +130,7 @@ void Normalizer::add_bert(const JsonSection& section) {
     steps_.push_back([](std::string& text) { compose(text, UTF8PROC_DECOMPOSE); });
     steps_.push_back(strip_accents);
   }
-  if (lower) steps_.push_back(lowercase);
+  if (lower) steps_.push_back(make_lowercase);
 }
 
 void Normalizer::apply(std::string& text) const {

@@ -10,7 +10,6 @@ namespace ddptrain {
 namespace {
 
 using Visit = PreTokenizer::Visit;
-constexpr int deepest = 8;
 
 void cut_at_spaces(std::string_view text, const Visit& word) {
   std::size_t first = 0;
@@ -178,7 +177,7 @@ PreTokenizer::PreTokenizer(const JsonSection& section) { add(section, 0); }
 
 void PreTokenizer::add(const JsonSection& section, int depth) {
   const auto type = section.type();
-  if (depth > deepest) section.fail("is nested too deeply");
+  section.check_depth(depth);
   if (type == "Sequence") {
     section.allow({"type", "pretokenizers"});
     const auto list = section.at("pretokenizers");

@@ -11,7 +11,6 @@
 namespace ddptrain {
 namespace {
 
-constexpr int deepest = 8;
 constexpr std::int64_t most_tokens = 1 << 24;
 
 /// Puts tokens at their numbers; no number may be taken twice by different ones.
@@ -85,7 +84,7 @@ void TokenizerFile::read_added_tokens() {
 
 void TokenizerFile::read_post_processor(const JsonSection& section, int depth) {
   const auto type = section.type();
-  if (depth > deepest) section.fail("is nested too deeply");
+  section.check_depth(depth);
   if (type == "ByteLevel") return;  // moves offsets, which nobody asks for here
   if (type == "TemplateProcessing") return read_template(section);
   if (type == "BertProcessing" || type == "RobertaProcessing") {

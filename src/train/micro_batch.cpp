@@ -85,7 +85,7 @@ bool memory_sufficed(Training& t, std::int64_t micro) {
 
 }  // namespace
 
-BatchPlan find_micro(const BatchPlan& planned, Group& group, const Trial& fits) {
+BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {
   auto plan = planned;
   std::vector<std::string> refused;
   while (const auto ranks = refusals(group, fits(plan.micro))) {

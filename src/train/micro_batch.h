@@ -9,12 +9,12 @@
 namespace ddptrain {
 
 /// Whether a micro-batch of a size fits into this rank's memory.
-using Trial = std::function<bool(std::int64_t micro)>;
+using FitsMicro = std::function<bool(std::int64_t micro)>;
 
 /// The planned micro-batch if it fits on every rank, else the largest part of at most half of it
 /// that still cuts `global` evenly, and so on; what is left of the step is accumulated. Every rank
 /// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much.
-BatchPlan find_micro(const BatchPlan& planned, Group& group, const Trial& fits);
+BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits);
 
 /// Trains on `micro` made-up samples per device, the longest and largest of the run, beside the
 /// state that an optimiser like Adam keeps, without a step and without the other ranks: false where

@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct PosterizeOptions {
   std::int64_t bits = 4;
   double p = 0.5;
   void fields(Fields& f) {
@@ -23,10 +23,10 @@ struct Options {
 }  // namespace
 
 Entry<Transform> posterize_transform() {
-  return change_entry<Options>("posterize", "Keeps the highest bits of each value.",
-                               [](Image& image, const Options& options) {
-                                 posterize(image, static_cast<int>(options.bits));
-                               });
+  return change_entry<PosterizeOptions>("posterize", "Keeps the highest bits of each value.",
+                                        [](Image& image, const PosterizeOptions& options) {
+                                          posterize(image, static_cast<int>(options.bits));
+                                        });
 }
 
 }  // namespace ddptrain

@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct SharpnessOptions {
   double factor = 1;
   double p = 0.5;
   void fields(Fields& f) {
@@ -22,9 +22,10 @@ struct Options {
 }  // namespace
 
 Entry<Transform> sharpness_transform() {
-  return change_entry<Options>(
-      "sharpness", "Blurs or sharpens.",
-      [](Image& image, const Options& options) { adjust_sharpness(image, options.factor); });
+  return change_entry<SharpnessOptions>("sharpness", "Blurs or sharpens.",
+                                        [](Image& image, const SharpnessOptions& options) {
+                                          adjust_sharpness(image, options.factor);
+                                        });
 }
 
 }  // namespace ddptrain

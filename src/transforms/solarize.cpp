@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct SolarizeOptions {
   double threshold = 0.5;
   double p = 0.5;
   void fields(Fields& f) {
@@ -23,9 +23,9 @@ struct Options {
 }  // namespace
 
 Entry<Transform> solarize_transform() {
-  return change_entry<Options>(
+  return change_entry<SolarizeOptions>(
       "solarize", "Inverts what is bright.",
-      [](Image& image, const Options& options) { solarize(image, options.threshold); });
+      [](Image& image, const SolarizeOptions& options) { solarize(image, options.threshold); });
 }
 
 }  // namespace ddptrain

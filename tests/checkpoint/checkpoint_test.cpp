@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string refusal(const std::string& folder) {
+std::string refused_checkpoint(const std::string& folder) {
   try {
     load_checkpoint(folder);
   } catch (const Error& error) {
@@ -76,11 +76,11 @@ TEST(Checkpoint, WithAFlippedBitAnywhereNamesTheFile) {
       auto damaged = bytes;
       damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
       write_bytes(file, damaged);
-      ASSERT_THAT(refusal(path), HasSubstr("/" + name)) << "byte " << i;
+      ASSERT_THAT(refused_checkpoint(path), HasSubstr("/" + name)) << "byte " << i;
     }
     write_bytes(file, bytes);
   }
-  EXPECT_EQ(refusal(path), "");
+  EXPECT_EQ(refused_checkpoint(path), "");
 }
 
 TEST(Checkpoint, WithADamagedTensorNamesIt) {
@@ -90,7 +90,7 @@ TEST(Checkpoint, WithADamagedTensorNamesIt) {
   auto bytes = read_bytes(file);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);  // the narrowest, last-laid tensor
   write_bytes(file, bytes);
-  EXPECT_THAT(refusal(path), HasSubstr("(tensor 'conv.bias')"));
+  EXPECT_THAT(refused_checkpoint(path), HasSubstr("(tensor 'conv.bias')"));
 }
 
 TEST(Checkpoint, CutAnywhereNamesTheFile) {
@@ -100,10 +100,10 @@ TEST(Checkpoint, CutAnywhereNamesTheFile) {
     const auto bytes = read_bytes(path + "/" + name);
     for (std::size_t size = 0; size < bytes.size(); size += 7) {
       write_bytes(path + "/" + name, bytes.substr(0, size));
-      ASSERT_THAT(refusal(path), HasSubstr("/" + name)) << size << " bytes";
+      ASSERT_THAT(refused_checkpoint(path), HasSubstr("/" + name)) << size << " bytes";
     }
     write_bytes(path + "/" + name, bytes + "x");
-    EXPECT_THAT(refusal(path), HasSubstr("/" + name)) << "longer";
+    EXPECT_THAT(refused_checkpoint(path), HasSubstr("/" + name)) << "longer";
     write_bytes(path + "/" + name, bytes);
   }
 }
@@ -116,19 +116,19 @@ TEST(Checkpoint, WithAMissingOrExchangedFileNamesIt) {
     const auto file = two + "/" + name;
     const auto bytes = read_bytes(file);
     fs::remove(file);
-    EXPECT_THAT(refusal(two), HasSubstr("/" + name));
+    EXPECT_THAT(refused_checkpoint(two), HasSubstr("/" + name));
     fs::create_directory(file);
-    EXPECT_THAT(refusal(two), HasSubstr("/" + name)) << "a folder in its place";
+    EXPECT_THAT(refused_checkpoint(two), HasSubstr("/" + name)) << "a folder in its place";
     fs::remove(file);
     if (read_bytes(one + "/" + name) != bytes) {
       write_bytes(file, read_bytes(one + "/" + name));
-      EXPECT_NE(refusal(two), "") << name << " of another step";
+      EXPECT_NE(refused_checkpoint(two), "") << name << " of another step";
     }
     write_bytes(file, bytes);
   }
-  EXPECT_EQ(refusal(two), "");
+  EXPECT_EQ(refused_checkpoint(two), "");
   fs::rename(one, folder / "step-00000009");
-  EXPECT_THAT(refusal(folder / "step-00000009"), HasSubstr("holds step 1"));
+  EXPECT_THAT(refused_checkpoint(folder / "step-00000009"), HasSubstr("holds step 1"));
 }
 
 TEST(NewestCheckpoint, FallsBackToOneThatVerifiesAndSaysSo) {
@@ -159,7 +159,7 @@ TEST(SaveCheckpoint, ReplacesADamagedOneAndLeavesASoundOneAlone) {
   EXPECT_EQ(fs::last_write_time(path + "/state.json"), written);
   write_bytes(path + "/state.json", "{}");
   save_checkpoint(folder.path(), small_checkpoint(1));
-  EXPECT_EQ(refusal(path), "");
+  EXPECT_EQ(refused_checkpoint(path), "");
   EXPECT_THAT(names_in(folder.path()), ElementsAre("step-00000001"));
 }
 
@@ -203,7 +203,7 @@ TEST(SaveCheckpoint, LeavesNothingHalfWrittenWhereverTheDiskIsFull) {
     failed = true;
     ASSERT_EQ(code, 3);
     ASSERT_THAT(names_in(folder.path()), ElementsAre("step-00000001")) << bytes << " bytes";
-    ASSERT_EQ(refusal(one), "");
+    ASSERT_EQ(refused_checkpoint(one), "");
   }
   EXPECT_TRUE(failed);
   EXPECT_TRUE(succeeded);
@@ -221,7 +221,8 @@ TEST(SaveCheckpoint, KilledAnywhereLeavesOnlyCompleteOnes) {
     ::usleep(20'000 + 3'517 * static_cast<unsigned>(kill));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
-    for (const auto& path : list_checkpoints(folder.path())) ASSERT_EQ(refusal(path), "") << path;
+    for (const auto& path : list_checkpoints(folder.path()))
+      ASSERT_EQ(refused_checkpoint(path), "") << path;
   }
   EXPECT_FALSE(list_checkpoints(folder.path()).empty());
 }

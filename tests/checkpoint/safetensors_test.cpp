@@ -19,7 +19,7 @@ std::string with_length(const std::string& json) {
 }
 
 // What the reader says to these bytes.
-std::string refusal(const std::string& bytes) {
+std::string refused_safetensors(const std::string& bytes) {
   const TemporaryFolder folder;
   write_bytes(folder / "x.safetensors", bytes);
   try {
@@ -83,43 +83,44 @@ TEST(Safetensors, RefuseHostileHeaders) {
     return with_length("{\"w\":{" + body + "}}") + std::string(8, '\0');
   };
   const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
-  EXPECT_EQ(refusal(entry(good)), "");
-  EXPECT_THAT(refusal(""), HasSubstr("only 0 bytes"));
-  EXPECT_THAT(refusal(std::string(8, '\xff')), HasSubstr("claims"));
-  EXPECT_THAT(refusal(with_length("{}").substr(0, 9)), HasSubstr("cut short"));
-  EXPECT_THAT(refusal(with_length("{nonsense}")), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal(with_length("[]")), HasSubstr("begin with '{'"));
-  EXPECT_THAT(refusal(with_length("{}") + "x"), HasSubstr("1 bytes behind"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F33","shape":[2],"data_offsets":[0,8])")),
+  EXPECT_EQ(refused_safetensors(entry(good)), "");
+  EXPECT_THAT(refused_safetensors(""), HasSubstr("only 0 bytes"));
+  EXPECT_THAT(refused_safetensors(std::string(8, '\xff')), HasSubstr("claims"));
+  EXPECT_THAT(refused_safetensors(with_length("{}").substr(0, 9)), HasSubstr("cut short"));
+  EXPECT_THAT(refused_safetensors(with_length("{nonsense}")), HasSubstr("not JSON"));
+  EXPECT_THAT(refused_safetensors(with_length("[]")), HasSubstr("begin with '{'"));
+  EXPECT_THAT(refused_safetensors(with_length("{}") + "x"), HasSubstr("1 bytes behind"));
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F33","shape":[2],"data_offsets":[0,8])")),
               HasSubstr("F33"));
-  EXPECT_THAT(refusal(entry(R"("shape":[2],"data_offsets":[0,8])")), HasSubstr("no dtype"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("shape":[2],"data_offsets":[0,8])")),
+              HasSubstr("no dtype"));
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])")),
               HasSubstr("disagree"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])")),
               HasSubstr("-2"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])")),
               HasSubstr("2.0"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])")),
               HasSubstr("runs out"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])")),
               HasSubstr("no range"));
-  EXPECT_THAT(refusal(entry(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])")),
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])")),
               HasSubstr("gap"));
-  EXPECT_THAT(
-      refusal(entry(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])")),
-      HasSubstr("overflows"));
-  EXPECT_THAT(
-      refusal(entry(R"("dtype":"F32","shape":[0,4611686018427387904,4],"data_offsets":[0,0])")),
-      HasSubstr("overflows"));
-  EXPECT_THAT(refusal(entry(good + R"(,"extra":1)")), HasSubstr("'extra'"));
-  EXPECT_THAT(
-      refusal(with_length("{\"w\":{" + good + "},\"w\":{" + good + "}}") + std::string(8, '\0')),
-      HasSubstr("'w' comes twice"));
-  EXPECT_THAT(
-      refusal(with_length("{\"v\":{" + good + "},\"w\":{" + good + "}}") + std::string(8, '\0')),
-      HasSubstr("overlaps"));
-  EXPECT_THAT(refusal(with_length(R"({"__metadata__":{"a":1}})")), HasSubstr("'a'"));
-  EXPECT_THAT(refusal(with_length("{\"w\":" + std::string(100000, '[') + "}")),
+  EXPECT_THAT(refused_safetensors(
+                  entry(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])")),
+              HasSubstr("overflows"));
+  EXPECT_THAT(refused_safetensors(
+                  entry(R"("dtype":"F32","shape":[0,4611686018427387904,4],"data_offsets":[0,0])")),
+              HasSubstr("overflows"));
+  EXPECT_THAT(refused_safetensors(entry(good + R"(,"extra":1)")), HasSubstr("'extra'"));
+  EXPECT_THAT(refused_safetensors(with_length("{\"w\":{" + good + "},\"w\":{" + good + "}}") +
+                                  std::string(8, '\0')),
+              HasSubstr("'w' comes twice"));
+  EXPECT_THAT(refused_safetensors(with_length("{\"v\":{" + good + "},\"w\":{" + good + "}}") +
+                                  std::string(8, '\0')),
+              HasSubstr("overlaps"));
+  EXPECT_THAT(refused_safetensors(with_length(R"({"__metadata__":{"a":1}})")), HasSubstr("'a'"));
+  EXPECT_THAT(refused_safetensors(with_length("{\"w\":" + std::string(100000, '[') + "}")),
               HasSubstr("deeply"));
 }
 

@@ -35,7 +35,7 @@ at::Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name
 }
 
 /// What the reader says to these bytes; empty: it reads them.
-std::string refusal(const std::string& bytes) {
+std::string refused_torch_file(const std::string& bytes) {
   const TemporaryFolder folder;
   write_bytes(folder / "x.pth", bytes);
   try {
@@ -87,9 +87,10 @@ TEST(TorchFile, ExecutesNothing) {
 }
 
 TEST(TorchFile, WithoutTensorsIsRefused) {
-  EXPECT_THAT(refusal(read_text(given("no_tensors.pth"))), HasSubstr("no dict of tensors"));
-  EXPECT_THAT(refusal("text"), HasSubstr("begins neither"));
-  EXPECT_THAT(refusal(""), HasSubstr("begins neither"));
+  EXPECT_THAT(refused_torch_file(read_text(given("no_tensors.pth"))),
+              HasSubstr("no dict of tensors"));
+  EXPECT_THAT(refused_torch_file("text"), HasSubstr("begins neither"));
+  EXPECT_THAT(refused_torch_file(""), HasSubstr("begins neither"));
 }
 
 TEST(TorchFile, CutShortIsRefusedWhereverItWasCut) {
@@ -99,7 +100,7 @@ TEST(TorchFile, CutShortIsRefusedWhereverItWasCut) {
     // enough.
     const auto last = std::string(file) == "zip.pth" ? whole.size() / 2 : whole.size();
     for (std::size_t size = 0; size < last; size += 7)
-      EXPECT_NE(refusal(whole.substr(0, size)), "") << file << size;
+      EXPECT_NE(refused_torch_file(whole.substr(0, size)), "") << file << size;
   }
 }
 
@@ -110,7 +111,7 @@ TEST(TorchFile, WithAFlippedByteIsReadOrRefused) {
     for (const char flip : {'\x01', '\x80'}) {
       auto bytes = whole;
       bytes[at] = static_cast<char>(bytes[at] ^ flip);
-      refused += !refusal(bytes).empty();
+      refused += !refused_torch_file(bytes).empty();
     }
   EXPECT_GT(refused, 500);
 }

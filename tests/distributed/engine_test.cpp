@@ -166,15 +166,6 @@ TEST(UnusedParameters, AreTheSameUnderEveryEngineWhereAllowed) {
   expect_same(by_ddp(model, even(), options, 4), expected);
 }
 
-std::string message(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
 void expect_every_rank_to_say(const EngineOptions& options, std::int64_t first_step,
                               const std::string& part) {
   const auto thrown = play(make_thread_worlds(2), [&](World& world) {
@@ -183,7 +174,7 @@ void expect_every_rank_to_say(const EngineOptions& options, std::int64_t first_s
     for (at.step = first_step; at.step < first_step + 2; ++at.step)
       run_window(*engine, samples(4), {1, world.rank, 2}, at);
   });
-  for (const auto& error : thrown) EXPECT_THAT(message(error), HasSubstr(part));
+  for (const auto& error : thrown) EXPECT_THAT(test::message_of(error), HasSubstr(part));
 }
 
 TEST(UnusedParameters, AreNamedWhereNotAllowed) {
@@ -257,7 +248,8 @@ TEST(Ddp, RefusesRanksWithOtherModels) {
   const auto thrown = play(make_thread_worlds(2), [](World& world) {
     make_ddp_engine(factory({true, false, world.rank == 1}), in_double(), world);
   });
-  EXPECT_THAT(message(thrown[0]), HasSubstr("the ranks do not agree on the model's parameters"));
+  EXPECT_THAT(test::message_of(thrown[0]),
+              HasSubstr("the ranks do not agree on the model's parameters"));
 }
 
 TEST(Ddp, ARankThatFailsLeavesNobodyWaiting) {
@@ -267,7 +259,7 @@ TEST(Ddp, ARankThatFailsLeavesNobodyWaiting) {
     if (world.rank == 1) throw std::runtime_error("out of luck");
     run_window(*engine, samples(4), {1, world.rank, 2}, {});
   });
-  EXPECT_EQ(message(thrown[0]), "thread 1 of the group has ended");
+  EXPECT_EQ(test::message_of(thrown[0]), "thread 1 of the group has ended");
 }
 
 TEST(Dp, AReplicaThatFailsStopsAllAndSaysWhy) {

@@ -17,15 +17,6 @@ namespace {
 using test::play;
 using test::play_all;
 
-std::string message(const std::exception_ptr& thrown) {
-  try {
-    if (thrown) std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(SingleGroup, KeepsWhatItIsGiven) {
   const auto group = make_single_group();
   auto value = at::arange(3, at::kDouble);
@@ -79,8 +70,8 @@ TEST(ThreadGroup, AMemberThatThrowsLeavesNobodyWaiting) {
     if (world.rank == 1) throw std::runtime_error("out of luck");
     world.control->barrier();
   });
-  EXPECT_EQ(message(thrown[0]), "thread 1 of the group has ended");
-  EXPECT_EQ(message(thrown[2]), "thread 1 of the group has ended");
+  EXPECT_EQ(test::message_of(thrown[0]), "thread 1 of the group has ended");
+  EXPECT_EQ(test::message_of(thrown[2]), "thread 1 of the group has ended");
 }
 
 TEST(ThreadGroup, AnAbortCarriesItsReason) {
@@ -88,7 +79,7 @@ TEST(ThreadGroup, AnAbortCarriesItsReason) {
     if (world.rank == 1) return world.control->abort("replica 1: out of luck");
     world.control->barrier();
   });
-  EXPECT_EQ(message(thrown[0]), "replica 1: out of luck");
+  EXPECT_EQ(test::message_of(thrown[0]), "replica 1: out of luck");
 }
 
 TEST(ThreadGroup, NobodyWaitsForLongerThanTheTimeout) {
@@ -123,7 +114,7 @@ TEST(Agreement, NamesTheRanksThatDiffer) {
     agree(world, "the recipe", "same");
     agree(world, "the data", world.rank == 1 ? "b" : "a");
   });
-  EXPECT_EQ(message(thrown[0]),
+  EXPECT_EQ(test::message_of(thrown[0]),
             "the ranks do not agree on the data: rank 0, 2 has 'a'; rank 1 has 'b'; start every "
             "rank with the same files and options");
 }

@@ -11,8 +11,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 std::string metrics(const Folder& folder, const std::vector<std::string>& more) {
   std::vector<std::string> words{"run",
                                  "small.yaml",

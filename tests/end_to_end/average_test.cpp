@@ -6,8 +6,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 TEST(Average, OfARunsCheckpointsIsEvaluatedAndStartsAnotherRun) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

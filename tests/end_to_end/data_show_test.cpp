@@ -9,8 +9,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 /// Width and height in a PNG's header.
 std::pair<int, int> size_of_png(const std::string& file) {
   const auto number = [&](std::size_t at) {

@@ -8,8 +8,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 TEST(Eval, GivesTheRunsLastEvaluationToTheLastBitOnAnyNumberOfRanks) {
   const Folder folder;
   write(folder / "small.yaml",

@@ -10,8 +10,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 const std::vector<std::string> kLongRun{"run",
                                         "small.yaml",
                                         "parallel.mode=ddp",

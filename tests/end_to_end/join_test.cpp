@@ -9,8 +9,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

@@ -10,8 +10,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 /// A list of the small shapes in which each has its own name and a second label for some.
 std::string several_labels() {
   std::string csv = "path,label,is_valid\n";

@@ -11,10 +11,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
-const char* kModel = "model={type: mnist_net, num_classes: auto}";
-
 /// The numbers of a table, row by row.
 std::vector<double> numbers(const std::string& csv) {
   std::istringstream lines(csv);
@@ -34,10 +30,10 @@ TEST(LrFind, GivesTheSameLossesInEveryMode) {
   std::vector<double> one;
   for (const std::string mode : {"none", "dp", "ddp"}) {
     const auto devices = std::string("parallel.devices=") + (mode == "none" ? "1" : "2");
-    const auto ended =
-        run({"lr-find", "small.yaml", kModel, "train.precision=fp64", "--steps", "30", "--start",
-             "1e-3", "--end", "0.5", "--output", mode + ".csv", "parallel.mode=" + mode, devices},
-            folder.path(), environment());
+    const auto ended = run(
+        {"lr-find", "small.yaml", kSmallModel, "train.precision=fp64", "--steps", "30", "--start",
+         "1e-3", "--end", "0.5", "--output", mode + ".csv", "parallel.mode=" + mode, devices},
+        folder.path(), environment());
     ASSERT_EQ(ended.code, 0) << ended.err;
     EXPECT_NE(ended.out.find("valley"), std::string::npos) << ended.out;
     const auto curve = numbers(read(folder / (mode + ".csv")));
@@ -52,8 +48,9 @@ TEST(LrFind, LeavesNothingBehindAndStartsAFreshRunUnchanged) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe("callbacks: [early_stopping]\n"));
   const auto before = list(shapes());
-  const auto ended = run({"lr-find", "small.yaml", kModel, "--steps", "12", "train.ema.decay=0.9"},
-                         folder.path(), environment());
+  const auto ended =
+      run({"lr-find", "small.yaml", kSmallModel, "--steps", "12", "train.ema.decay=0.9"},
+          folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_FALSE(exists(folder / "runs"));
   for (const auto& name : list(folder.path()))
@@ -65,7 +62,7 @@ TEST(LrFind, StopsWhereTheLossDiverges) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   const auto ended =
-      run({"lr-find", "small.yaml", kModel, "--end", "1e6"}, folder.path(), environment());
+      run({"lr-find", "small.yaml", kSmallModel, "--end", "1e6"}, folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.out.find("stopped: the smoothed loss is above four times its best"),
             std::string::npos)
@@ -91,8 +88,8 @@ TEST(LrFind, RefusesRatesAndStepsThatMakeNoCurve) {
 TEST(LrFind, EndsAtCtrlCAndLeavesNoProcess) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  Program program({"lr-find", "small.yaml", kModel, "-v", "--steps", "1000000", "--end", "1e-6",
-                   "parallel.mode=ddp", "parallel.devices=2"},
+  Program program({"lr-find", "small.yaml", kSmallModel, "-v", "--steps", "1000000", "--end",
+                   "1e-6", "parallel.mode=ddp", "parallel.devices=2"},
                   folder.path(), environment());
   for (int i = 0; i < 3000 && program.err().find("samples 3.1") == std::string::npos; ++i)
     ::usleep(10'000);

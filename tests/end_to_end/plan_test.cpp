@@ -10,11 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kRecipe = test::in_source("configs/quickstart.yaml");
+const std::string kPlanned = test::in_source("configs/quickstart.yaml");
 
 TEST(Plan, CountsTheStepsAndTheBytesOfTheRun) {
   const Folder folder;
-  const std::vector<std::string> recipe{kRecipe, "data.root=" + shapes(), "train.duration=1 epoch"};
+  const std::vector<std::string> recipe{kPlanned, "data.root=" + shapes(),
+                                        "train.duration=1 epoch"};
   auto words = recipe;
   words.insert(words.begin(), "plan");
   const auto planned = Program(words, folder.path()).wait();
@@ -35,7 +36,7 @@ TEST(Plan, CountsTheStepsAndTheBytesOfTheRun) {
 TEST(Plan, TellsSeveralNumbersOfDevices) {
   const Folder folder;
   const auto planned =
-      Program({"plan", kRecipe, "--devices", "1,2,4", "--samples", "1000"}, folder.path()).wait();
+      Program({"plan", kPlanned, "--devices", "1,2,4", "--samples", "1000"}, folder.path()).wait();
   ASSERT_EQ(planned.code, 0) << planned.err;
   for (const std::string batch :
        {"micro 32 x accumulate 2 x 1 device", "micro 16 x accumulate 2 x 2 devices",
@@ -47,7 +48,7 @@ TEST(Plan, TellsSeveralNumbersOfDevices) {
 TEST(Plan, RefusesABatchThatDevicesCannotShare) {
   const Folder folder;
   const auto refused =
-      Program({"plan", kRecipe, "--devices", "5", "--samples", "1000"}, folder.path()).wait();
+      Program({"plan", kPlanned, "--devices", "5", "--samples", "1000"}, folder.path()).wait();
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("cannot be split over 5 devices"));
 }

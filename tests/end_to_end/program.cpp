@@ -117,6 +117,8 @@ const std::string& shapes() {
   return path;
 }
 
+std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
+
 int reached_step(const std::string& log) {
   const auto at = log.rfind("\nstep ");
   return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + 6);

@@ -66,6 +66,10 @@ std::vector<std::string> list(const std::string& folder);  // names, sorted
 /// A small folder of shapes, made once per test program: 10 classes, 12 train and 4 val images
 /// each, 32 px.
 const std::string& shapes();
+/// What recipes of tests read: SHAPES is shapes().
+std::map<std::string, std::string> environment();
+/// An override: a model for them.
+inline constexpr const char* kSmallModel = "model={type: mnist_net, num_classes: auto}";
 
 /// The last step that a log told of, 0 before the first; `log.every` is to be 1 step.
 int reached_step(const std::string& log);

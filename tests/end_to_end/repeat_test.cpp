@@ -8,9 +8,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
-const char* kModel = "model={type: mnist_net, num_classes: auto}";
 const std::string kWeights = "/checkpoints/step-00000004/model.safetensors";
 
 TEST(Repeat, MakesTheRunsThatTheirSeedsWouldMake) {
@@ -19,7 +16,7 @@ TEST(Repeat, MakesTheRunsThatTheirSeedsWouldMake) {
         std::string("parallel.devices=") + (mode == std::string("parallel.mode=ddp") ? "2" : "1");
     const Folder folder;
     write(folder / "small.yaml", small_recipe());
-    const std::vector<std::string> words{"run", "small.yaml", kModel,  "train.duration=4 steps",
+    const std::vector<std::string> words{"run", "small.yaml", kSmallModel, "train.duration=4 steps",
                                          mode,  devices,      "seed=5"};
     auto repeated = words;
     repeated.insert(repeated.end(), {"--repeat", "2"});
@@ -42,11 +39,12 @@ TEST(Repeat, MakesTheRunsThatTheirSeedsWouldMake) {
 TEST(Repeat, EndsWithTheWorstCodeAfterAllSeeds) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe("expect: {accuracy: {min: 1}}\n"));
-  const auto ended = run({"run", "small.yaml", kModel, "train.duration=2 steps", "--repeat", "2"},
-                         folder.path(), environment());
+  const auto ended =
+      run({"run", "small.yaml", kSmallModel, "train.duration=2 steps", "--repeat", "2"},
+          folder.path(), environment());
   EXPECT_EQ(ended.code, 6) << ended.err;
   EXPECT_NE(ended.out.find("\n43 "), std::string::npos) << ended.out;
-  const auto spoilt = run({"run", "small.yaml", kModel, "train.duration=60 steps",
+  const auto spoilt = run({"run", "small.yaml", kSmallModel, "train.duration=60 steps",
                            "optimizer.lr=1e30", "eval.every=60 steps", "--repeat", "2"},
                           folder.path(), environment());
   EXPECT_EQ(spoilt.code, 5) << spoilt.err;
@@ -57,7 +55,7 @@ TEST(Repeat, GoesOnWhereItWasInterrupted) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   const std::vector<std::string> words{
-      "run",      "small.yaml", kModel, "train.duration=40 steps", "eval.every=40 steps",
+      "run",      "small.yaml", kSmallModel, "train.duration=40 steps", "eval.every=40 steps",
       "--repeat", "2"};
   {
     Program program(words, folder.path(), environment());

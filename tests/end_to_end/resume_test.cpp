@@ -17,7 +17,7 @@ namespace {
 
 // Two threads in each of several ranks are more than the cores: where they spin while they wait, a
 // step takes twenty times as long.
-std::map<std::string, std::string> environment() {
+std::map<std::string, std::string> patient_environment() {
   return {{"SHAPES", shapes()}, {"OMP_WAIT_POLICY", "PASSIVE"}};
 }
 
@@ -153,16 +153,16 @@ void expect_killed_equals_uninterrupted(const ResumeCase& what, int kills, int s
   const Folder folder;
   write_weighted_recipe(folder);
   const auto whole = folder / "runs/small/001", cut = folder / "runs/small/002";
-  ASSERT_EQ(run(words(what, steps), folder.path(), environment()).code, 0);
+  ASSERT_EQ(run(words(what, steps), folder.path(), patient_environment()).code, 0);
   std::mt19937 random(static_cast<unsigned>(100 * what.ranks + what.workers));
   std::cout << "killed after step" << std::flush;
   for (int kill = 0, saved = 0; kill < kills && !testing::Test::HasFailure(); ++kill) {
     Program program(kill == 0 ? words(what, steps) : std::vector<std::string>{"resume", cut, "-v"},
-                    folder.path(), environment());
+                    folder.path(), patient_environment());
     saved = kill_between_checkpoints(program, cut, saved, random);
   }
   std::cout << std::endl;
-  const auto last = run({"resume", cut, "-v"}, folder.path(), environment());
+  const auto last = run({"resume", cut, "-v"}, folder.path(), patient_environment());
   ASSERT_EQ(last.code, 0) << last.err;
   expect_equal_runs(whole, cut, what.ranks, steps);
 }
@@ -206,14 +206,14 @@ TEST(Resume, AfterCtrlCSavesAndGoesOn) {
   const Folder folder;
   write_weighted_recipe(folder);
   const auto start = words({"mnist_net", 2, 1}, 30);
-  ASSERT_EQ(run(start, folder.path(), environment()).code, 0);
-  Program cut(start, folder.path(), environment());
+  ASSERT_EQ(run(start, folder.path(), patient_environment()).code, 0);
+  Program cut(start, folder.path(), patient_environment());
   wait_for_step(cut, 4);
   cut.signal(SIGINT);
   const auto ended = cut.wait();
   EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
   EXPECT_TRUE(processes_with(folder.path()).empty());
-  ASSERT_EQ(run({"resume", "runs/small/002", "-v"}, folder.path(), environment()).code, 0);
+  ASSERT_EQ(run({"resume", "runs/small/002", "-v"}, folder.path(), patient_environment()).code, 0);
   expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002", 2, 30);
 }
 
@@ -221,13 +221,15 @@ TEST(Resume, RefusesACheckpointWithAFlippedBitAndTakesTheOneBefore) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   ASSERT_EQ(
-      run({"run", "small.yaml", "checkpoint.every=4 steps"}, folder.path(), environment()).code, 0);
+      run({"run", "small.yaml", "checkpoint.every=4 steps"}, folder.path(), patient_environment())
+          .code,
+      0);
   const auto newest = folder / "runs/small/001/checkpoints/step-00000008/model.safetensors";
   auto bytes = read(newest);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   write(newest, bytes);
-  const auto resumed =
-      run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path(), environment());
+  const auto resumed = run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path(),
+                           patient_environment());
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_NE(resumed.err.find("step-00000008"), std::string::npos) << resumed.err;
 }
@@ -235,10 +237,10 @@ TEST(Resume, RefusesACheckpointWithAFlippedBitAndTakesTheOneBefore) {
 TEST(Resume, OfAnotherModelNamesTheTensor) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  ASSERT_EQ(run({"run", "small.yaml"}, folder.path(), environment()).code, 0);
+  ASSERT_EQ(run({"run", "small.yaml"}, folder.path(), patient_environment()).code, 0);
   const auto resumed =
       run({"resume", "runs/small/001", "model.type=mnist_net", "train.duration=10 steps"},
-          folder.path(), environment());
+          folder.path(), patient_environment());
   EXPECT_EQ(resumed.code, 3) << resumed.err;
   EXPECT_NE(resumed.err.find("conv1.weight"), std::string::npos) << resumed.err;
 }
@@ -246,8 +248,10 @@ TEST(Resume, OfAnotherModelNamesTheTensor) {
 TEST(Resume, SaysWhatChangedAndRefusesEpochsOfAnotherLength) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  ASSERT_EQ(run({"run", "small.yaml", "optimizer.momentum=0.9"}, folder.path(), environment()).code,
-            0);
+  ASSERT_EQ(
+      run({"run", "small.yaml", "optimizer.momentum=0.9"}, folder.path(), patient_environment())
+          .code,
+      0);
   const auto longer = run({"resume", "runs/small/001", "train.duration=10 steps"}, folder.path());
   EXPECT_EQ(longer.code, 0) << longer.err;
   EXPECT_NE(longer.err.find("changed: train.duration: 8 steps -> 10 steps"), std::string::npos)

@@ -9,8 +9,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 std::string last_line(const std::string& text) {
   std::istringstream lines(text);
   std::string last;

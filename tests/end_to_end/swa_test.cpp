@@ -6,8 +6,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
 const std::string kAverage =
     "train={duration: 9 steps, threads: 1, swa: {start: 3 steps, every: 2 steps, lr: 0.02, over: 2 "
     "steps}}";

@@ -6,15 +6,11 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
-
-const char* kModel = "model={type: mnist_net, num_classes: auto}";
-
 TEST(TestVerb, ComparesMetricsWithWhatIsExpected) {
   const Folder folder;
   write(folder / "met.yaml", small_recipe("expect: {accuracy: {min: 0, max: 1}}\n"));
   write(folder / "short.yaml", small_recipe("expect: {valid/accuracy: {min: 1}}\n"));
-  const auto ended = run({"test", "met.yaml", "short.yaml", kModel, "train.duration=2 steps"},
+  const auto ended = run({"test", "met.yaml", "short.yaml", kSmallModel, "train.duration=2 steps"},
                          folder.path(), environment());
   EXPECT_EQ(ended.code, 6) << ended.err;
   EXPECT_NE(ended.out.find("at least 0, at most 1  met "), std::string::npos) << ended.out;

@@ -18,7 +18,7 @@ using golden::Case;
 using nlohmann::json;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr double tolerance = 1e-9;
+constexpr double kTolerance = 1e-9;
 
 at::Tensor formula_batch(const Sizes& shape, std::uint64_t k, double scale, double shift) {
   const auto tensor = at::empty(shape, at::kDouble);
@@ -59,8 +59,8 @@ at::Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name
 void expect_equal(const at::Tensor& actual, const json& expected, const std::string& what) {
   const auto flat = actual.detach().contiguous();
   const auto* data = flat.const_data_ptr<double>();
-  golden::expect_close({data, data + flat.numel()}, golden::numbers(expected), tolerance, tolerance,
-                       what);
+  golden::expect_close({data, data + flat.numel()}, golden::numbers(expected), kTolerance,
+                       kTolerance, what);
 }
 
 struct Rank {

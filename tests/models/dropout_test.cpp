@@ -10,14 +10,11 @@ namespace ddptrain {
 namespace {
 
 using test::make_model;
+using test::training;
 
 const nlohmann::json dropping = {{"type", "sequential"},
                                  {"input", {3, 5, 7}},
                                  {"layers", {"identity", {{"type", "dropout"}, {"p", 0.3}}}}};
-
-Pass training(std::int64_t step, std::int64_t first_row) {
-  return {.training = true, .seed = 42, .step = step, .first_row = first_row};
-}
 
 TEST(Dropout, DoesNotDependOnHowTheBatchIsCut) {
   const auto model = make_model(dropping);

@@ -33,6 +33,11 @@ inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return a.numel() == 0 ? 0 : a.sub(b).abs().max().item<double>();
 }
 
+/// A training pass of a step whose rows begin at one of the global batch.
+inline Pass training(std::int64_t step, std::int64_t first_row) {
+  return {.training = true, .seed = 42, .step = step, .first_row = first_row};
+}
+
 inline at::Tensor noise(std::vector<std::int64_t> shape) { return at::randn(shape); }
 
 }  // namespace ddptrain::test

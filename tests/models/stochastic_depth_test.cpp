@@ -4,12 +4,12 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include "models/nets.h"
+
 namespace ddptrain {
 namespace {
 
-Pass training(std::int64_t step, std::int64_t first_row) {
-  return {.training = true, .seed = 42, .step = step, .first_row = first_row};
-}
+using test::training;
 
 TEST(StochasticDepth, DropsWholeRowsAndKeepsTheMean) {
   StochasticDepth depth(0.25);

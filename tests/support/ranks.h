@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,16 @@ inline std::vector<std::exception_ptr> play(std::vector<World> worlds, const Pla
     });
   for (auto& thread : threads) thread.join();
   return thrown;
+}
+
+/// What one of them says; empty where nothing was thrown.
+inline std::string message_of(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
 }
 
 /// The same where no rank may throw.

@@ -39,9 +39,9 @@ class Squares final : public Dataset {
 };
 
 /// Input times a weight, then batch norm.
-class Scaled final : public Model {
+class ScaledNorm final : public Model {
  public:
-  Scaled() {
+  ScaledNorm() {
     factor_ = parameter("factor", at::empty({}, at::kDouble).fill_(3));
     norm_ = make<BatchNorm>("norm", 2);
   }
@@ -65,7 +65,7 @@ Training training(World& world) {
   t.loader = make_loader(*t.data, {.workers = 0});
   EngineOptions options;
   options.numerics.parameters = at::kDouble;
-  t.engine = make_single_engine([] { return std::make_unique<Scaled>(); }, options);
+  t.engine = make_single_engine([] { return std::make_unique<ScaledNorm>(); }, options);
   t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
                                 EmaOptions{.type = Averaging::swa});
   return t;
