@@ -37,7 +37,7 @@ format:                    ## clang-format on every source
 
 tidy: setup                ## clang-tidy on the torch-free folders
 	cmake --preset tidy > /dev/null
-	cmake --build --preset tidy -j $(JOBS)
+	cmake --build --preset tidy -j $(JOBS) -- -k 0
 
 sanitize: setup            ## the torch-free tests under ASan and UBSan, then under TSan
 	for preset in debug tsan; do \

@@ -129,7 +129,7 @@ class CsvCutter {
       if (at != 0 && static_cast<std::uint32_t>(at) == 0) index_.turns_.push_back(count_);
       make_room(at);
       const auto marks = marks_of(text_, at);
-      if (marks.rare == 0 && resume_ <= at)
+      if (resume_ <= at && (marks.rare == 0 || only_ends_lines(at, marks)))
         take(at, marks);
       else
         meet(at, marks);
@@ -176,13 +176,23 @@ class CsvCutter {
     }
   }
 
+  /// Whether what is rare in a block is all of carriage returns before its line feeds.
+  bool only_ends_lines(std::size_t at, const Marks& marks) {
+    if (marks.rare >> (block - 1) != 0 || (marks.rare << 1 & ~marks.lines) != 0) return false;
+    for (auto found = marks.rare; found; found &= found - 1)
+      if (text_[at + static_cast<std::size_t>(std::countr_zero(found))] != '\r') return false;
+    index_.returns_ = true;
+    return true;
+  }
+
   /// A block of any kind, byte by byte.
   void meet(std::size_t at, const Marks& marks) {
     for (auto found = marks.ends | marks.rare; found; found &= found - 1) {
       const auto here = at + static_cast<std::size_t>(std::countr_zero(found));
       const auto c = static_cast<unsigned char>(text_[here]);
       if (c == 0 || c >= 0x80) strange_ = true;
-      if (c == '"' || c == '\r') index_.special_ = true;
+      if (c == '"') index_.quotes_ = true;
+      if (c == '\r') index_.returns_ = true;
       if (here >= resume_) meet(here);
     }
   }

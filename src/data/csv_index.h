@@ -45,7 +45,8 @@ class CsvIndex {
 
   std::string_view text_;
   std::size_t columns_ = 0;
-  bool special_ = false;  // there are quotes or carriage returns
+  bool quotes_ = false;   // there are some
+  bool returns_ = false;  // there are carriage returns
   // Of each cell, record after record, the place of the comma or line feed that ends it, modulo
   // 2^32; before them the one before the text.
   std::vector<std::uint32_t> ends_;
@@ -65,8 +66,9 @@ class CsvCells {
         is_last_(column + 1 == step_),
         many_(!index.turns_.empty()) {}
 
-  /// Whether all cells are as they stand: no quotes, no carriage returns, the text is below 4 GiB.
-  bool bare() const { return !index_.special_ && !many_; }
+  /// Whether all cells are as they stand: no quotes, no carriage returns behind them, the text is
+  /// below 4 GiB.
+  bool bare() const { return !index_.quotes_ && !(index_.returns_ && is_last_) && !many_; }
   /// Of a column whose cells are bare().
   std::string_view bare(std::size_t record) const {
     const auto number = first_ + record * step_;

@@ -42,6 +42,34 @@ TEST(CsvColumns, ReadNumbersAsTheyAreWritten) {
               ElementsAre(7, -0.5, 3, 12, 1000, 0.25, 5, 123456789012345678., 0));
 }
 
+/// Numbers of all sizes, with and without carriage returns, at every place of a block of 64 bytes,
+/// in more rows than are read at once.
+TEST(CsvColumns, ReadTheSameWhateverEndsTheLines) {
+  const TemporaryFolder folder;
+  constexpr std::size_t rows = 5000;
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  for (const int returns : {0, 1, 2}) {  // in none of the lines, in every second, in all
+    std::string text = "first,name,last\n";
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto digits = std::string("1234567890").substr(0, row % 10);
+      text += digits + ",n" + std::to_string(row % 7) + "," + digits + (row % 11 ? "" : ".5");
+      text += static_cast<int>(row % 2) < returns ? "\r\n" : "\n";
+    }
+    const Csv csv(folder.write("a.csv", text));
+    const auto read =
+        read_columns(csv, {0, 1, 2}, std::vector(3, ColumnKind::automatic), pandas_missing());
+    ASSERT_EQ(read[0].numbers.size(), rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto number = row % 10 ? 1234567890 / std::pow(10, 10 - row % 10) : std::nan("");
+      const auto whole = std::floor(number);
+      const auto last = row % 11 ? whole : row % 10 ? whole + 0.5 : 0.5;
+      ASSERT_TRUE(same(read[0].numbers[row], whole)) << row;
+      ASSERT_TRUE(same(read[2].numbers[row], last)) << row;
+      ASSERT_EQ(read[1].codes[row], row % 7) << row;
+    }
+  }
+}
+
 TEST(CsvColumns, ReadNumbersToTheNearestDouble) {
   const Read read("0.1,\n2.2250738585072014e-308,\n9007199254740993,\n4.35,\n",
                   ColumnKind::numbers);

@@ -157,6 +157,13 @@ TEST(Csv, NamesBytesThatAreNoTextBeforeAllElse) {
             ":3: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
 }
 
+TEST(Csv, KnowsOtherRareBytesBeforeALineFeedFromCarriageReturns) {
+  EXPECT_EQ(problem("path,label\r\na,b\"\nc,d\r\n" + std::string(200, 'x') + ",y\n"),
+            ":2: column 'label': a quote inside of an unquoted field");
+  EXPECT_EQ(problem("path,label\r\na,b\xff\nc,d\r\n" + std::string(200, 'x') + ",y\n"),
+            ":2: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+}
+
 TEST(Csv, EndsRowsInCarriageReturnsOnlyBeforeALineFeedOrTheEnd) {
   const TemporaryFolder folder;
   const Csv csv(folder.write("a.csv", "a,b\r\n1,\r\n2,\"x\"\r\n3,y\r"));
