@@ -12,7 +12,7 @@ namespace {
 std::string cell(const std::string& text) { return join(split(text, '|'), "\\|"); }
 
 std::string default_cell(const Shape& option) {
-  const auto text = default_text(option);
+  auto text = default_text(option);
   if (text.empty() || text == "required") return text;
   return "`" + cell(text.substr(text.find(' ') + 1)) + "`";
 }

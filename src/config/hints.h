@@ -15,7 +15,7 @@ struct ForeignKey {
   std::string_view tools;
   std::string_view theirs;
   std::string_view ours;
-  std::string_view says;
+  std::string_view says{};
 };
 
 std::span<const ForeignKey> foreign_keys();

@@ -64,7 +64,7 @@ void JsonSection::allow(std::initializer_list<std::string_view> keys) const {
 
 void JsonSection::refuse(std::string_view key) const {
   const auto* found = find(key);
-  if (found && *found != false && *found != "" && *found != Json::array())
+  if (found && *found != false && *found != Json(std::string()) && *found != Json::array())
     at(key).fail("is not supported");
 }
 
