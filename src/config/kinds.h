@@ -5,6 +5,7 @@
 namespace ddptrain {
 
 class Dataset;
+class Tokenizer;
 class Transform;
 class Sampler;
 class Mix;
@@ -21,6 +22,8 @@ template <class T>
 inline constexpr const char* kind_name = nullptr;
 template <>
 inline constexpr const char* kind_name<Dataset> = "data";
+template <>
+inline constexpr const char* kind_name<Tokenizer> = "tokenizer";
 template <>
 inline constexpr const char* kind_name<Transform> = "transform";
 template <>

@@ -77,6 +77,21 @@ std::string root_of(const Choice<Dataset>& data) {
   return root.empty() ? fs::path(text_of("file")).parent_path().string() : root;
 }
 
+/// Where a first run often ends: what nobody provides has to be there.
+void check_there(const Choice<Dataset>& data) {
+  for (const char* option : {"root", "file"}) {
+    const auto* value = data.node().find(option);
+    std::error_code unknown;
+    if (!value || !value->is_scalar() || value->is_null() || fs::exists(value->text, unknown))
+      continue;
+    throw Error(Exit::data,
+                std::string("data.") + option + ": '" + value->text +
+                    "' is not there; put the data there, write where they are, or name an archive "
+                    "under data.source",
+                value->place);
+  }
+}
+
 }  // namespace
 
 bool is_provided(const Choice<Dataset>& data) {
@@ -86,7 +101,7 @@ bool is_provided(const Choice<Dataset>& data) {
 
 void provide(const Choice<Dataset>& data) {
   const auto* source = data.node().find("source");
-  if (!source || source->is_null()) return;
+  if (!source || source->is_null()) return check_there(data);
   provide(decode<SourceSpec>(*source), root_of(data));
 }
 

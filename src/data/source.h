@@ -8,7 +8,8 @@
 namespace ddptrain {
 
 /// What a checked data section needs is there afterwards: its source, if it names one, is provided
-/// at its `root`, or where that is left out, in the folder of its `file`.
+/// at its `root`, or where that is left out, in the folder of its `file`. Without a source, a root
+/// or file that is not there is an Error (Exit::data) at its place.
 void provide(const Choice<Dataset>& data);
 
 /// Whether it is there already, or the section names no source.

@@ -11,10 +11,6 @@
 
 namespace ddptrain {
 
-class Tokenizer;
-template <>
-inline constexpr const char* kind_name<Tokenizer> = "tokenizer";
-
 /// The tokens of one document, and the memory that they are views of; used again for the next.
 struct Tokens {
   std::vector<std::string_view> list;

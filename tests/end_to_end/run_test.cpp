@@ -78,7 +78,7 @@ TEST(Run, WithATypoStartsNothing) {
   EXPECT_FALSE(exists(folder / "runs"));
 }
 
-TEST(Run, WithoutTheDataNamesTheFolder) {
+TEST(Run, WithoutTheDataSaysWhereTheyAreNamedAndLeavesNoFolder) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   for (const auto* mode : {"parallel.mode=none", "parallel.mode=ddp"}) {
@@ -86,7 +86,10 @@ TEST(Run, WithoutTheDataNamesTheFolder) {
     const auto ended = run({"run", "small.yaml", mode, std::string("parallel.devices=") + devices},
                            folder.path(), {{"SHAPES", "/nowhere/shapes"}});
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_NE(ended.err.find("/nowhere/shapes"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("small.yaml:6:9: error: data.root: '/nowhere/shapes' is not there; "),
+              std::string::npos)
+        << ended.err;
+    EXPECT_FALSE(exists(folder / "runs"));
   }
 }
 
