@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "base/text.h"
@@ -57,9 +58,17 @@ std::string scalar_text(const std::string& text, bool quoted) {
   return plain_is_safe(text) && (!quoted || reads_as_text) ? text : in_quotes(text);
 }
 
-/// A ':' in a key would read as one without its space.
+/// Only words go without quotes: in a block, most other characters of a key would read as a slip
+/// ("lr = 1", "a:b", "-x").
 std::string key_text(const std::string& key) {
-  return key.find(':') == std::string::npos ? scalar_text(key, true) : in_quotes(key);
+  const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; };
+  const auto in_key = [&](unsigned char c) {
+    return in_word(c) ||
+           std::string_view("-./*+").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  const bool plain = !key.empty() && in_word(static_cast<unsigned char>(key[0])) &&
+                     std::all_of(key.begin(), key.end(), in_key);
+  return plain ? scalar_text(key, true) : in_quotes(key);
 }
 
 std::string flow(const Node& node) {

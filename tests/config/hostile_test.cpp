@@ -31,9 +31,12 @@ std::string damaged(Stream& draw) {
   return text.substr(0, draw.below(8) == 0 ? draw.below(text.size() + 1) : text.size());
 }
 
-// A flow map takes the key `a:b`; in a block it would be a ':' without its space.
-TEST(Reader, KeysWithColonsAreWrittenSoThatTheyRead) {
-  const auto text = "x: {a:b: 1, d::e: 2}\n\"y:z\": {\"e:f\": " + std::string(90, 'w') + "}\n";
+// A flow map takes the keys `a:b` and `c=d`; in a block there would be a ':' without its space, or
+// a
+// '=' in its place.
+TEST(Reader, KeysThatAreNoWordsAreWrittenSoThatTheyRead) {
+  const auto text = "x: {a:b: 1, d::e: 2}\n\"y:z\": {\"e:f\": " + std::string(90, 'w') +
+                    "}\nz: {c=d: 1, -e: " + std::string(90, 'w') + "}\n'u [v': 1\n\"u {v\": 2\n";
   const auto result = read_yaml(text, "a.yaml");
   ASSERT_TRUE(result.problems.empty());
   const auto written = to_yaml(result.tree);
