@@ -1,6 +1,5 @@
 #include "config/characters.h"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -64,12 +63,16 @@ constexpr std::array<Character, 14> lookalikes{{
     {"\xE2\x88\x92", "U+2212", "minus sign", kMinus},
 }};
 
+/// The character of a set that a text starts with; null: none.
+const Character* first_of(std::span<const Character> set, std::string_view text) {
+  for (const auto& character : set)
+    if (text.starts_with(character.bytes)) return &character;
+  return nullptr;
+}
+
 void refuse_of(std::span<const Character> set, std::string_view text, std::size_t at) {
-  const auto rest = text.substr(at);
-  const auto found = std::find_if(set.begin(), set.end(), [&](const Character& character) {
-    return rest.starts_with(character.bytes);
-  });
-  if (found == set.end()) return;
+  const auto* found = first_of(set, text.substr(at));
+  if (!found) return;
   refuse_at(at, std::string(found->name) + " (" + std::string(found->code) + "); write " +
                     std::string(found->write));
 }
@@ -82,6 +85,14 @@ void refuse_invisible(std::string_view text, std::size_t at) {
 
 void refuse_lookalike(std::string_view text, std::size_t at) {
   if (static_cast<unsigned char>(text[at]) >= 0xC2) refuse_of(lookalikes, text, at);
+}
+
+bool is_deceptive(std::string_view text) {
+  if (first_of(lookalikes, text)) return true;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (static_cast<unsigned char>(text[at]) >= 0xC2 && first_of(invisible, text.substr(at)))
+      return true;
+  return false;
 }
 
 }  // namespace ddptrain

@@ -14,4 +14,7 @@ void refuse_invisible(std::string_view text, std::size_t at);
 /// curly quotation mark.
 void refuse_lookalike(std::string_view text, std::size_t at);
 
+/// Whether either would be refused in a text that stands without quotes.
+bool is_deceptive(std::string_view text);
+
 }  // namespace ddptrain

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "config/characters.h"
 #include "config/encode.h"
 #include "config/scalar.h"
 
@@ -21,6 +22,7 @@ bool plain_is_safe(std::string_view text) {
   if (text == "<<" || text.starts_with("---") || text.starts_with("...")) return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos)
     return false;
+  if (is_deceptive(text)) return false;
   // One rule for flow and block: what a bracket would end is quoted everywhere. yaml-cpp also ends
   // plain text in a flow at "? ".
   return std::none_of(text.begin(), text.end(), [](char c) {

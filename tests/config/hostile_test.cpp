@@ -46,6 +46,24 @@ TEST(Reader, KeysThatAreNoWordsAreWrittenSoThatTheyRead) {
   ASSERT_NE(again.tree.find("x")->find("a:b"), nullptr);
 }
 
+// Outside of quotes such characters are refused: they cannot be seen, or only look like YAML's.
+TEST(Reader, TextThatDeceivesIsWrittenInQuotes) {
+  for (const std::string text : {"a\xC2\xA0z", "\xE2\x80\x8Bz", "a\xEF\xBB\xBF", "a\xE2\x80\xA8z",
+                                 "\xE2\x80\x93z", "\xE2\x80\x9Cz",
+                                 "gr\xC3\xB6\xC3\x9F"
+                                 "e"}) {
+    Node tree = Node::map();
+    tree.set("key", Node::scalar(text));
+    tree.set(text, Node::list({Node::scalar(text)}));
+    const auto written = to_yaml(tree);
+    const auto again = read_yaml(written, "b.yaml");
+    ASSERT_TRUE(again.problems.empty()) << written << render(again.problems);
+    EXPECT_EQ(again.tree.find("key")->text, text);
+    ASSERT_NE(again.tree.find(text), nullptr) << written;
+    EXPECT_EQ(again.tree.find(text)->items[0].text, text);
+  }
+}
+
 TEST(Reader, EndsOnDamagedRecipesWithATreeOrOneProblem) {
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n') + 1;
