@@ -31,6 +31,7 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
+  if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
   job.record = [asked = recipe, tree](Recipe& found) mutable {
     return record_of(found, asked, tree, all_catalogs());
   };
@@ -90,7 +91,6 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
     };
   };
   try {
-    if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
     const int code = start_until_done(job, outer, one_rank, level);
     if (code > 128 && !job.folder.empty())
       log::info("'ddptrain resume " + job.folder + "' goes on with this run");

@@ -10,7 +10,8 @@
 
 namespace ddptrain {
 
-/// Resolves a recipe on this machine; `tree` is the recipe as layered.
+/// Resolves a recipe on this machine and provides its data, before there is a run folder; ranks
+/// that another program started do that where they read. `tree` is the recipe as layered.
 Job make_job(Recipe& recipe, const Node& tree, const Topology& outer);
 
 /// What the run folder is told of a job.

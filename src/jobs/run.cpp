@@ -1,7 +1,6 @@
 // `run RECIPE... [key=value...]`: the whole story, from files to an exit code.
 #include "base/error.h"
 #include "cli/problems.h"
-#include "data/source.h"
 #include "jobs/job.h"
 #include "jobs/repeat.h"
 #include "recipe/load.h"
@@ -37,7 +36,6 @@ int run(const Arguments& arguments) {
     job.make_folder = [&] { return make_run_folder(job.recipe.output.dir, start); };
     return start_job(job, outer, arguments.level);
   }
-  provide(job.recipe.data);  // where it fails, there is no run yet
   job.folder = make_run_folder(job.recipe.output.dir, start);
   log::info("run folder " + job.folder);
   const auto lock = lock_run(job.folder);

@@ -125,7 +125,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fit
   context.fitted = fitted;
   context.unlabelled = unlabelled;
   context.epochs = epochs_of(recipe);
-  provide(recipe.data);
+  if (unlabelled.empty()) provide(recipe.data);
   return catalog<Dataset>().build(recipe.data, context);
 }
 

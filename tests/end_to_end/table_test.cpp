@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <thread>
 
@@ -278,7 +279,8 @@ TEST_F(TrainedTable, PredictsEveryRowInOrder) {
   EXPECT_NEAR(right / 3.0, accuracy, 1e-12);
 }
 
-TEST_F(TrainedTable, PredictsWithoutATargetAndNamesWhatItCannot) {
+TEST_F(TrainedTable, PredictsWithoutATargetOrTheTableOfTrainingAndNamesWhatItCannot) {
+  std::filesystem::remove(folder_ / "adult.csv");
   const std::string header =
       "workclass,age,fnlwgt,education,education-num,marital-status,occupation,relationship,race\n";
   write(folder_ / "new.csv", header + "Private,,1000,11th,9,Divorced,Sales,Wife,White\n" +

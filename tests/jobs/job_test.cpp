@@ -27,6 +27,7 @@ TEST(Job, RecordsTheMicroBatchThatWasFound) {
   const TemporaryFolder folder;
   const auto file = folder / "recipe.yaml";
   write_atomically(file, kRecipe);
+  make_folders(folder / "digits");
   auto loaded = load_recipe({file}, {}, all_catalogs());
   ASSERT_EQ(render(loaded.problems), "");
   auto job = make_job(loaded.recipe, loaded.tree, {});
