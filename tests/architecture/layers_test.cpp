@@ -1,5 +1,5 @@
-// The house rules that a compiler does not see: includes point down, floors 0 and 1 know no torch,
-// a component is one file and one row.
+// The rules that a compiler does not see: includes follow the table of src/README.md, the lower
+// layers include no LibTorch header, a component is one file and one row.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,39 +23,29 @@ const fs::path& source() {
   return folder;
 }
 
-/// What each folder may include beside itself (docs/architecture.md, section 2).
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// A row is "| folder | what belongs there | base, config |".
+std::map<std::string, Names> read_layers() {
+  std::map<std::string, Names> layers;
+  for (const auto& line : split(read_text(source() / "README.md"), '\n')) {
+    const auto cells = split(line, '|');
+    if (cells.size() != 5 || cells[1].find("---") == 0 || trimmed(cells[1]) == "folder") continue;
+    auto& allowed = layers[trimmed(cells[1])];
+    for (const auto& name : split(cells[3], ','))
+      if (!trimmed(name).empty()) allowed.insert(trimmed(name));
+  }
+  return layers;
+}
+
+/// What each folder may include beside itself: the table of src/README.md.
 const std::map<std::string, Names>& may_include() {
-  const Names ground{"base", "config", "recipe", "launch"};
-  const auto with = [&](Names more) {
-    more.insert(ground.begin(), ground.end());
-    return more;
-  };
-  const Names tensors{"transforms", "text",        "data",       "models",    "losses",   "metrics",
-                      "optim",      "distributed", "checkpoint", "callbacks", "schedules"};
-  auto all = with(tensors);
-  all.insert({"train", "cli"});
-  static const std::map<std::string, Names> floors{
-      {"base", {}},
-      {"config", {"base"}},
-      {"launch", {"base"}},
-      {"recipe", {"base", "config"}},
-      {"transforms", ground},
-      {"text", ground},
-      {"models", ground},
-      {"losses", ground},
-      {"callbacks", ground},
-      {"data", with({"transforms", "text"})},
-      {"metrics", with({"losses"})},
-      {"optim", with({"models", "schedules"})},
-      {"checkpoint", with({"models"})},
-      {"distributed", with({"models", "losses", "data"})},
-      {"train", with(tensors)},
-      {"schedules", {"base", "config", "recipe"}},
-      {"cli", {"base", "config", "recipe", "schedules"}},
-      {"checker", {"base", "config", "recipe", "schedules", "cli"}},
-      {"jobs", all},
-  };
-  return floors;
+  static const auto layers = read_layers();
+  return layers;
 }
 
 struct Include {
@@ -83,12 +73,15 @@ Names folders() {
   return found;
 }
 
-TEST(Floors, EveryFolderHasItsPlace) {
+TEST(Layers, EveryFolderIsInTheTable) {
+  for (const auto& [folder, allowed] : may_include())
+    EXPECT_TRUE(folders().contains(folder)) << "src/README.md lists " << folder;
   for (const auto& folder : folders())
-    EXPECT_TRUE(may_include().contains(folder)) << "src/" << folder << " is on no floor";
+    EXPECT_TRUE(may_include().contains(folder))
+        << "src/" << folder << " is not in the table of src/README.md";
 }
 
-TEST(Floors, IncludesPointDown) {
+TEST(Layers, IncludesPointDown) {
   for (const auto& [folder, allowed] : may_include())
     for (const auto& include : includes_of(folder)) {
       const auto target = include.name.substr(0, include.name.find('/'));
@@ -98,7 +91,7 @@ TEST(Floors, IncludesPointDown) {
     }
 }
 
-TEST(Floors, TheLowerOnesKnowNoTorch) {
+TEST(Layers, TheLowerOnesIncludeNoLibTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
   for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "text",
                                    "callbacks", "schedules", "cli", "checker"})
@@ -107,14 +100,14 @@ TEST(Floors, TheLowerOnesKnowNoTorch) {
           << include.file << " includes " << include.name;
 }
 
-TEST(Floors, NobodyIncludesAllOfTorch) {
+TEST(Layers, NobodyIncludesAllOfLibTorch) {
   const Names heavy{"torch/torch.h", "torch/nn.h", "torch/all.h", "ATen/ATen.h"};
   for (const auto& [folder, unused] : may_include())
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(heavy.contains(include.name)) << include.file << " includes " << include.name;
 }
 
-TEST(Floors, YamlCppIsKnownToTheReaderAlone) {
+TEST(Layers, OnlyTheReaderIncludesYamlCpp) {
   for (const auto& [folder, unused] : may_include())
     for (const auto& include : includes_of(folder))
       EXPECT_TRUE(!include.name.starts_with("yaml-cpp/") || include.file.filename() == "reader.cpp")
