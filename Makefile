@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build checker configure format tidy sanitize fuzz bench install clean
+.PHONY: quickstart test setup build checker configure generate format tidy sanitize fuzz bench install clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -31,6 +31,13 @@ checker:                   ## the small program that only reads recipes, in buil
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+generate: build            ## the files that are made from the declarations of components, verbs and problems
+	$(BUILD)/ddptrain schema > schemas/recipe.json.new && mv schemas/recipe.json.new schemas/recipe.json
+	$(BUILD)/ddptrain schema --components > schemas/components.json.new && mv schemas/components.json.new schemas/components.json
+	$(BUILD)/ddptrain schema --reference > docs/reference.md.new && mv docs/reference.md.new docs/reference.md
+	$(BUILD)/ddptrain help error --markdown > docs/problems.md.new && mv docs/problems.md.new docs/problems.md
+	$(BUILD)/ddptrain help --man > docs/ddptrain.1.new && mv docs/ddptrain.1.new docs/ddptrain.1
 
 format:                    ## clang-format on every source
 	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')

@@ -19,7 +19,7 @@ std::string committed() { return read_text(test::in_source("schemas/components.j
 
 TEST(Components, OfTheRepositoryAreThoseThatTheProgramWrites) {
   EXPECT_TRUE(committed() == components_text(this_program()))
-      << "out of date; repair: build/ddptrain schema --components > schemas/components.json";
+      << "out of date; repair: make generate";
 }
 
 /// What a program prints, and its exit code.

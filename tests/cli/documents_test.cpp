@@ -14,10 +14,10 @@ using testing::HasSubstr;
 
 TEST(Documents, OfTheRepositoryAreThoseThatTheProgramWrites) {
   EXPECT_TRUE(read_text(test::in_source("docs/ddptrain.1")) == manual_text(this_program()))
-      << "out of date; repair: build/ddptrain help --man > docs/ddptrain.1";
+      << "out of date; repair: make generate";
   EXPECT_TRUE(read_text(test::in_source("docs/reference.md")) ==
               reference_text(*this_program().catalogs))
-      << "out of date; repair: build/ddptrain schema --reference > docs/reference.md";
+      << "out of date; repair: make generate";
 }
 
 TEST(Documents, TheManualHasEveryVerbAndFlag) {

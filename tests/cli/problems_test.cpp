@@ -104,7 +104,7 @@ TEST_F(Says, WhichRuleWasMeant) {
 
 TEST(ProblemsPage, OfTheRepositoryIsTheOneThatTheProgramWrites) {
   EXPECT_TRUE(read_text(test::in_source("docs/problems.md")) == error_page())
-      << "out of date; repair: build/ddptrain help error --markdown > docs/problems.md";
+      << "out of date; repair: make generate";
 }
 
 TEST_F(Says, WhereToReadMoreBehindTheCount) {

@@ -15,8 +15,7 @@ namespace {
 TEST(Schema, OfTheRepositoryIsTheOneThatTheProgramWrites) {
   const auto path = test::in_source("schemas/recipe.json");
   const auto written = json_schema(shape_of<Recipe>(), all_catalogs());
-  EXPECT_TRUE(read_text(path) == written)
-      << "out of date; repair: build/ddptrain schema > schemas/recipe.json";
+  EXPECT_TRUE(read_text(path) == written) << "out of date; repair: make generate";
 }
 
 nlohmann::json schema() {
