@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build checker configure generate format tidy sanitize fuzz bench install clean
+.PHONY: quickstart test setup build checker configure generate docs format tidy sanitize fuzz bench install clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -38,6 +38,9 @@ generate: build            ## the files that are made from the declarations of c
 	$(BUILD)/ddptrain schema --reference > docs/reference.md.new && mv docs/reference.md.new docs/reference.md
 	$(BUILD)/ddptrain help error --markdown > docs/problems.md.new && mv docs/problems.md.new docs/problems.md
 	$(BUILD)/ddptrain help --man > docs/ddptrain.1.new && mv docs/ddptrain.1.new docs/ddptrain.1
+
+docs:                      ## the documentation site, in build-docs/site (needs PyPI)
+	scripts/docs
 
 format:                    ## clang-format on every source
 	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')
