@@ -12,7 +12,7 @@
 
 #include "base/files.h"
 #include "base/random.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 namespace {
 

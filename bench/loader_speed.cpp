@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "transforms/pipeline.h"
+#include "transforms/pipeline/pipeline.h"
 
 namespace {
 

@@ -105,9 +105,9 @@ Json stripped(const Json& schema) {
   return kept;
 }
 
-class Writer {
+class SchemaWriter {
  public:
-  explicit Writer(const Catalogs& catalogs) : catalogs_(catalogs) {}
+  explicit SchemaWriter(const Catalogs& catalogs) : catalogs_(catalogs) {}
 
   Json definitions = common_definitions();
 
@@ -314,7 +314,7 @@ class Writer {
 }  // namespace
 
 std::string json_schema(const Shape& recipe, const Catalogs& catalogs) {
-  Writer writer(catalogs);
+  SchemaWriter writer(catalogs);
   Json properties = writer.properties(recipe, Part::layered);
   properties["extends"] = {
       {"description", "Recipes that this one builds on, weakest first."},

@@ -9,7 +9,7 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kLongestListing = 16;
+constexpr std::size_t kMostKeysListed = 16;
 constexpr std::size_t kMostNames = 3;
 
 // What speaks against a guess, in halves of an edit.
@@ -57,7 +57,7 @@ std::string subject(const UnknownKey& key) {
 
 std::string listing(const Shape& shape) {
   if (shape.children.empty()) return ", which has none";
-  if (shape.children.size() > kLongestListing) return {};
+  if (shape.children.size() > kMostKeysListed) return {};
   std::vector<std::string> known;
   for (const auto& child : shape.children) known.push_back(child.key);
   return "; its options are " + join(known, ", ");

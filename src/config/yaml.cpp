@@ -118,9 +118,9 @@ std::string notes_of(const Node& node) {
 
 constexpr char kCommentMark = '\t';  // no text that is written holds one
 
-class Writer {
+class YamlWriter {
  public:
-  explicit Writer(Comments comments) : comments_(comments) {}
+  explicit YamlWriter(Comments comments) : comments_(comments) {}
 
   void block(std::string& out, const Node& node, std::size_t indent) const {
     const std::string margin(indent, ' ');
@@ -200,7 +200,7 @@ std::string to_yaml(const Node& tree, Comments comments) {
       (tree.is_map() && !tree.members.empty()) || (tree.is_list() && !tree.items.empty());
   if (!block) return flow(tree) + "\n";
   std::string out;
-  Writer(comments).block(out, tree, 0);
+  YamlWriter(comments).block(out, tree, 0);
   return place_comments(out, comments);
 }
 

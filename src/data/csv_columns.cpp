@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include "base/clones.h"
 #include "base/text.h"
 #include "data/dictionary.h"
-#include "transforms/clones.h"
 
 namespace ddptrain {
 namespace {
@@ -68,10 +68,10 @@ CellNumber beyond_double(std::string_view cell) {
   return {std::isinf(value) ? CellNumber::too_large : CellNumber::number, value};
 }
 
-class Reader {
+class ColumnReader {
  public:
-  Reader(const Csv& csv, std::size_t column, ColumnKind kind,
-         const std::vector<std::string>& missing)
+  ColumnReader(const Csv& csv, std::size_t column, ColumnKind kind,
+               const std::vector<std::string>& missing)
       : csv_(csv), column_(column), asked_(kind), missing_(missing) {
     const auto is_number = [](const auto& text) {
       return cell_number(text).is == CellNumber::number;
@@ -228,7 +228,7 @@ CellNumber cell_number(std::string_view cell) {
 std::vector<CsvColumn> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
                                     const std::vector<ColumnKind>& kinds,
                                     const std::vector<std::string>& missing) {
-  std::vector<Reader> readers;
+  std::vector<ColumnReader> readers;
   readers.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     readers.emplace_back(csv, columns[i], kinds.at(i), missing);

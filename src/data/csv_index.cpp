@@ -6,9 +6,9 @@
 #include <array>
 #include <bit>
 
+#include "base/clones.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "transforms/clones.h"
 
 namespace ddptrain {
 namespace {

@@ -7,7 +7,7 @@
 #include "config/choice.h"
 #include "data/progressive.h"
 #include "recipe/data_section.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 namespace ddptrain {
 

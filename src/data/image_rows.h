@@ -8,7 +8,7 @@
 
 #include "data/dataset.h"
 #include "data/image_options.h"
-#include "transforms/pipeline.h"
+#include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {
 

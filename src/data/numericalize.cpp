@@ -40,7 +40,7 @@ struct Seen {
 };
 
 /// What one thread knows.
-struct Reader {
+struct TextReader {
   Tokens tokens;
   Words words;
   std::vector<Seen> seen;
@@ -149,7 +149,7 @@ class Numericalizer {
     return options_.truncate == Truncate::end ? tokens.first(most) : tokens.last(most);
   }
 
-  void add(std::size_t at, std::span<const std::string_view> kept, Reader& reader) {
+  void add(std::size_t at, std::span<const std::string_view> kept, TextReader& reader) {
     auto& words = documents_[at].words;
     words.resize(before_.size() + kept.size() + after_.size());
     auto* next = words.data();
@@ -161,7 +161,7 @@ class Numericalizer {
   }
 
   // New words are numbered in the order in which they come.
-  void see(std::size_t at, const std::vector<std::uint32_t>& words, Reader& reader) const {
+  void see(std::size_t at, const std::vector<std::uint32_t>& words, TextReader& reader) const {
     auto& seen = reader.seen;
     for (std::size_t i = 0; seen.size() < reader.words.size(); ++i)
       if (words[i] == seen.size()) seen.push_back({0, at, i});
@@ -260,7 +260,7 @@ class Numericalizer {
   const std::vector<std::string> before_, after_;
   const std::size_t train_;
   std::vector<Read> documents_;  // train, then valid
-  std::vector<Reader> readers_;
+  std::vector<TextReader> readers_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex error_lock_;

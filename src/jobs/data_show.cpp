@@ -11,8 +11,8 @@
 #include "data/preview.h"
 #include "data/sampler.h"
 #include "train/build.h"
-#include "transforms/contact_sheet.h"
-#include "transforms/write_png.h"
+#include "transforms/codecs/write_png.h"
+#include "transforms/preview/contact_sheet.h"
 
 namespace ddptrain {
 namespace {

@@ -45,16 +45,16 @@ std::string csv_field(const std::string& text) {
 /// What outputs mean: one class a row, any number of labels, or without names numbers.
 struct Classes {
   std::vector<std::string> names;
-  Activation activation;
+  OutputActivation activation;
   std::string delimiter = " ";
-  bool several() const { return activation.kind == Activation::Kind::sigmoid; }
+  bool several() const { return activation.kind == OutputActivation::Kind::sigmoid; }
 };
 
 /// By the loss and the data section that the run was trained with.
 Classes classes_of(const SavedRun& run, const Loss& loss, std::vector<std::string> names) {
   Classes classes{std::move(names), loss.activation()};
   const bool numbers = classes.names.empty();
-  if (!numbers && !classes.several()) classes.activation = {Activation::Kind::softmax};
+  if (!numbers && !classes.several()) classes.activation = {OutputActivation::Kind::softmax};
   if (numbers) classes.activation = {};
   const auto* data = run.tree.find("data");
   const auto* delimiter = data ? data->find("label_delimiter") : nullptr;

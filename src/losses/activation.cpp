@@ -7,27 +7,27 @@
 
 namespace ddptrain {
 
-at::Tensor predictions(const at::Tensor& output, const Activation& activation) {
+at::Tensor predictions(const at::Tensor& output, const OutputActivation& activation) {
   const auto exact = output.to(at::kDouble);
   switch (activation.kind) {
-    case Activation::Kind::softmax:
+    case OutputActivation::Kind::softmax:
       return at::softmax(exact, activation.axis);
-    case Activation::Kind::sigmoid:
+    case OutputActivation::Kind::sigmoid:
       return at::sigmoid(exact);
-    case Activation::Kind::none:
+    case OutputActivation::Kind::none:
       break;
   }
   return exact;
 }
 
-at::Tensor output_of(const at::Tensor& predictions, const Activation& activation) {
+at::Tensor output_of(const at::Tensor& predictions, const OutputActivation& activation) {
   constexpr double least = 1e-15;  // a loss stays finite where all were sure and wrong
   switch (activation.kind) {
-    case Activation::Kind::softmax:
+    case OutputActivation::Kind::softmax:
       return at::log(predictions.clamp_min(least));
-    case Activation::Kind::sigmoid:
+    case OutputActivation::Kind::sigmoid:
       return at::logit(predictions, least);
-    case Activation::Kind::none:
+    case OutputActivation::Kind::none:
       break;
   }
   return predictions;

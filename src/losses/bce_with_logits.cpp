@@ -30,7 +30,7 @@ class BceWithLogits final : public Loss {
         scores, fitted_target(target, scores), weight_.as(scores), positive_.as(scores),
         at::Reduction::None));
   }
-  Activation activation() const override { return {Activation::Kind::sigmoid}; }
+  OutputActivation activation() const override { return {OutputActivation::Kind::sigmoid}; }
 
  private:
   ClassWeights positive_;

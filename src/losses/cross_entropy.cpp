@@ -36,7 +36,9 @@ class CrossEntropy final : public Loss {
     const auto labels = target.to(at::kLong);
     return labelled(values(scores, labels, weight), labels, weight, options_.ignore_index);
   }
-  Activation activation() const override { return {Activation::Kind::softmax, options_.axis}; }
+  OutputActivation activation() const override {
+    return {OutputActivation::Kind::softmax, options_.axis};
+  }
 
  private:
   at::Tensor values(const at::Tensor& scores, const at::Tensor& target,

@@ -35,7 +35,7 @@ class FastaiDice final : public Loss {
     const auto dice = both.mul(2).add(options_.smooth).div(apart.add(options_.smooth));
     return each_counts_once(dice.neg().add(1));
   }
-  Activation activation() const override { return {Activation::Kind::softmax}; }
+  OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
   Options options_;

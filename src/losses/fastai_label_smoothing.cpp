@@ -41,7 +41,7 @@ class FastaiLabelSmoothing final : public Loss {
     terms.values = terms.values.add(uniform);
     return terms;
   }
-  Activation activation() const override { return {Activation::Kind::softmax}; }
+  OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
   static constexpr std::int64_t kNoLabel = -100;

@@ -29,7 +29,7 @@ class Focal final : public Loss {
                                                 at::Reduction::None, -100, 0);
     return each_counts_once(entropy.neg().exp().neg().add(1).pow(gamma_).mul(entropy));
   }
-  Activation activation() const override { return {Activation::Kind::softmax}; }
+  OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
   double gamma_;

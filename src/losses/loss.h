@@ -25,7 +25,7 @@ struct LossContext {
 
 /// What turns outputs into predictions: nothing, probabilities of classes along an axis, or a
 /// probability of each element.
-struct Activation {
+struct OutputActivation {
   enum class Kind { none, softmax, sigmoid } kind = Kind::none;
   std::int64_t axis = 1;
 };
@@ -38,7 +38,7 @@ class Loss {
   /// terms.
   virtual LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const = 0;
   /// Of outputs that this loss is for.
-  virtual Activation activation() const { return {}; }
+  virtual OutputActivation activation() const { return {}; }
 };
 
 template <>

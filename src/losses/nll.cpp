@@ -28,7 +28,7 @@ class Nll final : public Loss {
     auto values = at::nll_loss_nd(scores, labels, weight, at::Reduction::None, ignored_);
     return labelled(std::move(values), labels, weight, ignored_);
   }
-  Activation activation() const override { return {Activation::Kind::softmax}; }
+  OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
   std::int64_t ignored_;

@@ -41,8 +41,8 @@ class Model : public Module {
   /// no division of its own (models/layer_groups.h).
   virtual std::vector<std::vector<Module*>> layer_groups() { return {}; }
 
-  /// Gives the layers before the pooling away (models/body.h), after which the model is of no more
-  /// use. Only models with the trait "body" can.
+  /// Gives the layers before the pooling away (models/vision/body.h), after which the model is of
+  /// no more use. Only models with the trait "body" can.
   virtual Body take_body();
 
   /// For a model that was made of a part of another: the beginnings of names in the other's files,

@@ -14,7 +14,7 @@ namespace {
 
 // Limits on recipes whose references multiply.
 constexpr std::size_t most_under_way = 20;
-constexpr std::size_t most_characters = 1 << 20;
+constexpr std::size_t kMostCharacters = 1 << 20;
 
 struct BadReference {
   std::string message;
@@ -143,9 +143,9 @@ class References {
   }
   void charge(std::size_t characters) {
     characters_ += characters;
-    if (characters_ > most_characters)
+    if (characters_ > kMostCharacters)
       throw BadReference{"the references of this recipe multiply to more than " +
-                         format_bytes(most_characters)};
+                         format_bytes(kMostCharacters)};
   }
 
   Node& root_;

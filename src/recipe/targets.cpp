@@ -17,17 +17,17 @@ struct Kind {
   std::string_view metric;
 };
 
-constexpr std::array<Kind, 3> kKinds{
+constexpr std::array<Kind, 3> kTargetKinds{
     {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc"},
      {"takes_labels", "several labels a sample", "bce_with_logits",
       "accuracy_multi, f1_multi or roc_auc_multi"},
      {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2"}}};
 
-const Kind& words_of(TargetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+const Kind& words_of(TargetKind kind) { return kTargetKinds.at(static_cast<std::size_t>(kind)); }
 
 std::string taken_by(const EntryBase& entry) {
   std::vector<std::string> taken;
-  for (const auto& kind : kKinds)
+  for (const auto& kind : kTargetKinds)
     if (entry.has(kind.trait)) taken.emplace_back(kind.words);
   return join(taken, " or ");
 }

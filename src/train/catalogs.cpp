@@ -6,7 +6,7 @@
 #include "data/sampler.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
-#include "models/layer.h"
+#include "models/layers/layer.h"
 #include "models/model.h"
 #include "optim/clip.h"
 #include "optim/optimizer.h"

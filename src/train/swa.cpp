@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "models/batch_norm.h"
+#include "models/layers/batch_norm.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/swa.h"
 #include "train/swapped.h"

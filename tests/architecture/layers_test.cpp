@@ -66,14 +66,15 @@ std::vector<Include> includes_of(const std::string& folder) {
   return found;
 }
 
+/// Of src/, with those inside them: "models", "models/vision".
 Names folders() {
   Names found;
-  for (const auto& entry : fs::directory_iterator(source()))
-    if (entry.is_directory()) found.insert(entry.path().filename());
+  for (const auto& entry : fs::recursive_directory_iterator(source()))
+    if (entry.is_directory()) found.insert(fs::relative(entry.path(), source()));
   return found;
 }
 
-TEST(Layers, EveryFolderIsInTheTable) {
+TEST(Layers, TheTableListsEveryFolder) {
   for (const auto& [folder, allowed] : may_include())
     EXPECT_TRUE(folders().contains(folder)) << "src/README.md lists " << folder;
   for (const auto& folder : folders())
@@ -82,13 +83,38 @@ TEST(Layers, EveryFolderIsInTheTable) {
 }
 
 TEST(Layers, IncludesPointDown) {
-  for (const auto& [folder, allowed] : may_include())
+  for (const auto& [folder, allowed] : may_include()) {
+    if (folder.find('/') != std::string::npos) continue;  // its outer folder's row holds for it
     for (const auto& include : includes_of(folder)) {
       const auto target = include.name.substr(0, include.name.find('/'));
       if (!may_include().contains(target) || include.name.find('/') == std::string::npos) continue;
       EXPECT_TRUE(target == folder || allowed.contains(target))
           << include.file << " includes " << include.name << ", which is not below it";
     }
+  }
+}
+
+// "models/vision" of "models/vision/vgg.cpp"; "models" of "models/module.h".
+std::string inner_folder(const std::string& file) {
+  const auto last = file.rfind('/');
+  return last == std::string::npos ? std::string() : file.substr(0, last);
+}
+
+// Sub-folders have rows of their own; the files directly in a folder are below all of them, apart
+// from the catalog, which declares components of every sub-folder without including any.
+TEST(Layers, IncludesBetweenSubFoldersFollowTheTable) {
+  for (const auto& [folder, allowed] : may_include()) {
+    if (folder.find('/') != std::string::npos) continue;
+    for (const auto& include : includes_of(folder)) {
+      const auto from = inner_folder(fs::relative(include.file, source()));
+      const auto to = inner_folder(include.name);
+      const auto outer = to.substr(0, to.find('/'));
+      if (outer != folder || from == to || to == folder || !may_include().contains(to)) continue;
+      const auto row = may_include().find(from);
+      EXPECT_TRUE(row != may_include().end() && row->second.contains(to))
+          << include.file << " includes " << include.name;
+    }
+  }
 }
 
 TEST(Layers, TheLowerOnesIncludeNoLibTorch) {
@@ -114,20 +140,30 @@ TEST(Layers, OnlyTheReaderIncludesYamlCpp) {
           << include.file;
 }
 
-/// Functions `Entry<Kind> name() {` of a folder's component files, with kind and file.
+/// Functions `Entry<Kind> name() {` of a folder's component files, with kind, file, and the comment
+/// that the file begins with.
 struct Component {
-  std::string kind, function, stem;
+  std::string kind, function, stem, caption;
 };
+
+std::string caption_of(const std::string& text) {
+  std::string caption;
+  for (const auto& line : split(text, '\n')) {
+    if (!line.starts_with("// ")) break;
+    caption += line.substr(2);
+  }
+  return caption;
+}
 
 std::vector<Component> components_of(const std::string& folder) {
   static const std::regex definition("Entry<(\\w+)> (\\w+)\\(\\) \\{");
   std::vector<Component> found;
-  for (const auto& entry : fs::directory_iterator(source() / folder)) {
+  for (const auto& entry : fs::recursive_directory_iterator(source() / folder)) {
     if (entry.path().extension() != ".cpp") continue;
     const auto text = read_text(entry.path());
     for (std::sregex_iterator match(text.begin(), text.end(), definition), end; match != end;
          ++match)
-      found.push_back({(*match)[1], (*match)[2], entry.path().stem()});
+      found.push_back({(*match)[1], (*match)[2], entry.path().stem(), caption_of(text)});
   }
   return found;
 }
@@ -146,13 +182,21 @@ const std::vector<std::string>& component_folders() {
   return folders;
 }
 
-TEST(Components, AreOneFileEach) {
+// A file holds one component and its name, or a family that its first comment lists by name.
+TEST(Components, StandInTheFileThatNamesThem) {
   for (const auto& folder : component_folders()) {
-    Names files;
-    for (const auto& [kind, function, stem] : components_of(folder)) {
-      EXPECT_TRUE(function == stem || function == stem + "_" + lower(kind))
-          << "src/" << folder << "/" << stem << ".cpp exports " << function;
-      EXPECT_TRUE(files.insert(stem).second) << stem << ".cpp holds two components";
+    std::map<std::string, int> count;
+    const auto components = components_of(folder);
+    for (const auto& component : components) ++count[component.stem];
+    for (const auto& [kind, function, stem, caption] : components) {
+      const auto suffix = "_" + lower(kind);
+      const auto name = function.ends_with(suffix)
+                            ? function.substr(0, function.size() - suffix.size())
+                            : function;
+      const bool listed = (caption + ",").find(" " + name + ",") != std::string::npos ||
+                          caption.find(" " + name + ".") != std::string::npos;
+      EXPECT_TRUE(listed || (count[stem] == 1 && (function == stem || name == stem)))
+          << "src/" << folder << ": " << stem << ".cpp exports " << function;
     }
   }
 }

@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "data/shapes_outline.h"
 #include "data/shapes_picture.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 namespace ddptrain {
 namespace {

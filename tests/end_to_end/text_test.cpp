@@ -30,13 +30,13 @@ void write_reviews(const Folder& folder, int each) {
     }
 }
 
-struct Shipped {
+struct ShippedTexts {
   const char* name;
   std::vector<std::string> small;  // sizes for a test, dropout on
 };
 
-const std::vector<Shipped>& recipes() {
-  static const std::vector<Shipped> all{
+const std::vector<ShippedTexts>& recipes() {
+  static const std::vector<ShippedTexts> all{
       {"imdb",
        {"model.emb_sz=8", "model.n_hid=10", "model.n_layers=2", "model.lin_ftrs=[6]",
         "model.bptt=16", "data.padding.chunk=16"}},
@@ -46,7 +46,7 @@ const std::vector<Shipped>& recipes() {
   return all;
 }
 
-std::vector<std::string> words(const Shipped& recipe, const std::vector<std::string>& more) {
+std::vector<std::string> words(const ShippedTexts& recipe, const std::vector<std::string>& more) {
   std::vector<std::string> all{"run",
                                test::in_source("recipes/" + std::string(recipe.name) + ".yaml"),
                                "name=texts",

@@ -2,7 +2,7 @@
 // choose among these.
 #include "base/error.h"
 #include "input_file.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 using namespace ddptrain;
 

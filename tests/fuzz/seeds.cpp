@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "checkpoint/manifest.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 using namespace ddptrain;
 namespace fs = std::filesystem;

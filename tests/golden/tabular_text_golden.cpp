@@ -15,7 +15,7 @@
 #include "data/padding.h"
 #include "data/sampler.h"
 #include "data/table.h"
-#include "models/embedding_size.h"
+#include "models/tabular/embedding_size.h"
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"

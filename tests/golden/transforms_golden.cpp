@@ -9,11 +9,11 @@
 
 #include "support/golden.h"
 #include "support/node.h"
-#include "transforms/augment_ops.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 #include "transforms/geometry.h"
-#include "transforms/projection.h"
-#include "transforms/resample.h"
+#include "transforms/geometry/projection.h"
+#include "transforms/geometry/resample.h"
+#include "transforms/policies/augment_ops.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {

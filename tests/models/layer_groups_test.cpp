@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "nets.h"
+#include "models/nets.h"
 
 namespace ddptrain {
 namespace {

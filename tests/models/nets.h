@@ -23,6 +23,12 @@ inline std::unique_ptr<Model> make_model(const nlohmann::json& recipe, ModelCont
   return catalog<Model>().build(fragment<Model>(recipe), context);
 }
 
+/// A recipe with more options, or other values of some.
+inline nlohmann::json with(nlohmann::json recipe, const nlohmann::json& more) {
+  recipe.update(more);
+  return recipe;
+}
+
 inline at::Tensor find(const std::vector<NamedTensor>& tensors, const std::string& name) {
   for (const auto& t : tensors)
     if (t.name == name) return t.tensor;

@@ -4,10 +4,14 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
-#include "nets.h"
+#include "base/error.h"
+#include "models/nets.h"
 
 namespace ddptrain::test {
 
@@ -44,6 +48,17 @@ inline at::Tensor three_texts() {
 inline std::vector<double> numbers_of(const at::Tensor& tensor) {
   const auto flat = tensor.detach().to(at::kDouble).contiguous();
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+/// Building `model` fails with a message that holds `part`.
+inline void expect_refused(const nlohmann::json& model, const std::string& part,
+                           const ModelContext& context = text_context()) {
+  try {
+    make_model(model, context);
+    FAIL() << "expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(part));
+  }
 }
 
 }  // namespace ddptrain::test

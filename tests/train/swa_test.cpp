@@ -6,7 +6,7 @@
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
-#include "models/batch_norm.h"
+#include "models/layers/batch_norm.h"
 #include "support/ranks.h"
 
 namespace ddptrain {

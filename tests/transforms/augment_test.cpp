@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "pictures.h"
-#include "transforms/augment_ops.h"
-#include "transforms/projection.h"
-#include "transforms/tone.h"
+#include "transforms/color/tone.h"
+#include "transforms/geometry/projection.h"
+#include "transforms/policies/augment_ops.h"
 
 namespace ddptrain {
 namespace {

@@ -1,11 +1,11 @@
-#include "transforms/contact_sheet.h"
+#include "transforms/preview/contact_sheet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pictures.h"
-#include "transforms/pipeline.h"
-#include "transforms/write_png.h"
+#include "transforms/codecs/write_png.h"
+#include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {
 namespace {

@@ -1,12 +1,12 @@
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 
 #include <gmock/gmock.h>
 #include <webp/encode.h>
 
 #include "pictures.h"
-#include "transforms/codecs.h"
+#include "transforms/codecs/codecs.h"
 #include "transforms/geometry.h"
-#include "transforms/resample.h"
+#include "transforms/geometry/resample.h"
 
 namespace ddptrain {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/files.h"
 #include "pictures.h"
-#include "transforms/decode.h"
-#include "transforms/fastai_options.h"
-#include "transforms/fastai_pose.h"
+#include "transforms/codecs/decode.h"
 #include "transforms/geometry.h"
+#include "transforms/geometry/fastai_options.h"
+#include "transforms/geometry/fastai_pose.h"
 
 namespace ddptrain {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "support/node.h"
 #include "support/where.h"
-#include "transforms/decode.h"
+#include "transforms/codecs/decode.h"
 #include "transforms/transform.h"
 
 namespace ddptrain::test {

@@ -1,4 +1,4 @@
-#include "transforms/pipeline.h"
+#include "transforms/pipeline/pipeline.h"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
-#include "transforms/resample.h"
+#include "transforms/geometry/resample.h"
 
 #include <gtest/gtest.h>
 
 #include "pictures.h"
-#include "transforms/taps.h"
+#include "transforms/geometry/taps.h"
 
 namespace ddptrain {
 namespace {

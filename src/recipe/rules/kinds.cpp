@@ -7,11 +7,11 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds{"images", "tables", "texts"};
+constexpr std::array<std::string_view, 3> kDataKinds{"images", "tables", "texts"};
 
 /// What samples are; nothing where the catalogue does not say.
 std::optional<std::string> kind_of(const RuleContext& rule) {
-  for (const auto kind : kKinds)
+  for (const auto kind : kDataKinds)
     if (rule.has(rule.recipe.data, "gives_" + std::string(kind))) return std::string(kind);
   return {};
 }
@@ -31,7 +31,7 @@ std::string names_with(const RuleContext& rule, const std::string& catalog,
 void the_model_takes_the_samples(const RuleContext& rule) {
   const auto given = kind_of(rule);
   if (!given || rule.has(rule.recipe.model, "takes_" + *given)) return;
-  for (const auto kind : kKinds) {
+  for (const auto kind : kDataKinds) {
     const std::string taken(kind);
     if (rule.has(rule.recipe.model, "takes_" + taken))
       rule.error("model", "'" + rule.recipe.model.type() + "' takes " + taken + ", and '" +

@@ -1,0 +1,67 @@
+#include "models/layers/batch_norm.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include "base/error.h"
+#include "models/layers/sync_batch_norm.h"
+
+namespace ddptrain {
+namespace {
+
+void require_several(std::int64_t values) {
+  if (values == 1)
+    throw Error(Exit::recipe,
+                "batch norm: one value per channel has no variance; a larger batch.micro would do");
+}
+
+}  // namespace
+
+BatchNorm::BatchNorm(std::int64_t channels, const BatchNormOptions& options) : options_(options) {
+  if (options.affine) {
+    weight_ = parameter("weight", at::ones({channels}));
+    bias_ = parameter("bias", at::zeros({channels}));
+  }
+  running_mean_ = buffer("running_mean", at::zeros({channels}));
+  running_var_ = buffer("running_var", at::ones({channels}));
+  batches_ = buffer("num_batches_tracked", at::zeros({}, at::kLong));
+}
+
+at::Tensor BatchNorm::forward(const at::Tensor& input, const Pass& pass) {
+  const bool training = pass.training && !keeps_statistics_;
+  if (training && pass.statistics != nullptr) return forward_together(input, *pass.statistics);
+  return forward_alone(input, training && input.size(0) > 0);
+}
+
+at::Tensor BatchNorm::forward_alone(const at::Tensor& input, bool training) {
+  double momentum = options_.momentum.value_or(0);
+  if (training) {
+    require_several(input.numel() / input.size(1));
+    batches_.add_(1);
+    if (!options_.momentum) momentum = 1 / static_cast<double>(batches_.item<std::int64_t>());
+  }
+  return at::batch_norm(input, weight_, bias_, running_mean_, running_var_, training, momentum,
+                        options_.eps, false);
+}
+
+// Nothing here waits for the device: an empty batch is a factor of 0.
+at::Tensor BatchNorm::forward_together(const at::Tensor& input, Statistics& members) {
+  const auto batch = gather_statistics(input, members);
+  if (input.is_cpu()) require_several(batch.count.item<std::int64_t>());
+  {
+    const at::NoGradGuard no_grad;
+    const auto any = batch.count.gt(0);
+    batches_.add_(any);
+    auto momentum = options_.momentum ? any.to(at::kDouble).mul_(*options_.momentum)
+                                      : any.to(at::kDouble).div_(batches_.clamp_min(1));
+    momentum = momentum.to(running_mean_.scalar_type());
+    const auto unbiased = batch.squares.div(batch.count.sub(1).clamp_min_(1));
+    running_mean_.lerp_(batch.mean.to(running_mean_.scalar_type()), momentum);
+    running_var_.lerp_(unbiased.to(running_var_.scalar_type()), momentum);
+  }
+  return sync_batch_norm(input, weight_, bias_, batch, options_.eps, members);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,34 @@
+#include "models/layers/convolution.h"
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+
+#include "models/layers/initialise.h"
+
+namespace ddptrain {
+
+Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& generator)
+    : shape_(shape) {
+  weight_ = parameter("weight",
+                      at::empty({shape.out, shape.in / shape.groups, shape.kernel, shape.kernel}));
+  if (shape.bias) bias_ = parameter("bias", at::empty({shape.out}));
+  initialise::layer_default(weight_, bias_, generator);
+}
+
+at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
+  return at::conv2d(input, weight_, bias_, {shape_.stride, shape_.stride},
+                    at::IntArrayRef{shape_.padding, shape_.padding}, {1, 1}, shape_.groups);
+}
+
+Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator, LinearBias bias)
+    : weight_(parameter("weight", at::empty({out, in}))) {
+  if (bias == LinearBias::learned) bias_ = parameter("bias", at::empty({out}));
+  initialise::layer_default(weight_, bias_, generator);
+}
+
+at::Tensor Linear::forward(const at::Tensor& input, const Pass&) {
+  return at::linear(input, weight_, bias_);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,35 @@
+#include "models/layers/convolution_norm.h"
+
+#include "models/layers/initialise.h"
+
+namespace ddptrain {
+
+ConvolutionNorm::ConvolutionNorm(const ConvolutionNormShape& shape,
+                                 const at::Generator& generator) {
+  add<Convolution>(ConvolutionShape{.in = shape.in,
+                                    .out = shape.out,
+                                    .kernel = shape.kernel,
+                                    .stride = shape.stride,
+                                    .padding = (shape.kernel - 1) / 2,
+                                    .groups = shape.groups},
+                   generator);
+  add<BatchNorm>(shape.out, shape.norm);
+  if (shape.activation != Activation::none)
+    add<Activate>(shape.activation, Activate::Input::overwrite);
+}
+
+void initialise_mobile(Module& root, const at::Generator& generator,
+                       const std::function<void(const at::Tensor& weight)>& draw_weight) {
+  for (const auto& [path, module] : root.modules())
+    if (const auto* convolution = dynamic_cast<Convolution*>(module)) {
+      initialise::kaiming_normal(convolution->weight(), initialise::Fan::out, generator);
+      if (convolution->bias().defined()) initialise::constant(convolution->bias(), 0);
+    }
+  for (const auto& [path, module] : root.modules())
+    if (const auto* linear = dynamic_cast<Linear*>(module)) {
+      draw_weight(linear->weight());
+      initialise::constant(linear->bias(), 0);
+    }
+}
+
+}  // namespace ddptrain

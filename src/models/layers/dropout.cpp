@@ -1,0 +1,15 @@
+#include "models/layers/dropout.h"
+
+#include "base/random.h"
+#include "models/layers/dropout_mask.h"
+
+namespace ddptrain {
+
+at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
+  if (!pass.training || p_ == 0 || input.numel() == 0) return input;
+  const MaskRows rows{mix(pass.seed, hash_text(path())), pass.step, pass.first_row, input.size(0),
+                      input.numel() / input.size(0)};
+  return input.mul(dropout_mask_for(input, rows, p_).reshape(input.sizes()));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,36 @@
+#include "models/layers/lin_bn_drop.h"
+
+#include "base/error.h"
+#include "models/layers/batch_norm.h"
+#include "models/layers/convolution.h"
+#include "models/layers/dropout.h"
+#include "models/layers/initialise.h"
+
+namespace ddptrain {
+
+void add_lin_bn_drop(Sequence& chain, const LinBnDrop& shape, const at::Generator& generator) {
+  const auto add_norm = [&] {
+    if (shape.norm)
+      initialise::constant(chain.add<BatchNorm>(shape.lin_first ? shape.out : shape.in)->bias(),
+                           1e-3);
+    if (shape.p > 0) chain.add<Dropout>(shape.p);
+  };
+  if (!shape.lin_first) add_norm();
+  chain.add<Linear>(shape.in, shape.out, generator,
+                    shape.norm ? LinearBias::none : LinearBias::learned);
+  if (shape.activation) chain.add<Activate>(*shape.activation);
+  if (shape.lin_first) add_norm();
+}
+
+at::Tensor SigmoidRange::forward(const at::Tensor& input, const Pass&) {
+  return input.sigmoid().mul(most_ - least_).add(least_);
+}
+
+void add_range(Sequence& chain, const std::vector<double>& y_range) {
+  if (y_range.empty()) return;
+  if (y_range.size() != 2 || y_range[0] >= y_range[1])
+    throw Error(Exit::recipe, "model.y_range: write two numbers, the smaller one first");
+  chain.add<SigmoidRange>(y_range[0], y_range[1]);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,37 @@
+// torch.nn.MultiheadAttention of a sequence to itself, rows first (Vaswani et al. 2017).
+#pragma once
+
+#include "models/layers/convolution.h"
+#include "models/layers/dropout.h"
+
+namespace ddptrain {
+
+struct MultiHeadAttentionShape {
+  std::int64_t features = 0;
+  std::int64_t heads = 1;  // divides features
+  double dropout = 0;      // of the attention weights
+};
+
+/// [rows, places, features] to the same. Parameters `in_proj_weight` (query, key and value one
+/// below the other), `in_proj_bias`, `out_proj.weight` and `out_proj.bias`.
+class MultiHeadAttention final : public Module {
+ public:
+  MultiHeadAttention(const MultiHeadAttentionShape& shape, const at::Generator& generator);
+  /// Places where `padded` (bool [rows, places]) are seen by none; a row must have another. None is
+  /// where it is undefined.
+  at::Tensor attend(const at::Tensor& input, const at::Tensor& padded, const Pass& pass);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+
+ private:
+  struct Heads {
+    at::Tensor query, key, value;  // [rows, heads, places, features / heads]
+  };
+  at::Tensor mix_values(const Heads& heads, const at::Tensor& seen, const Pass& pass);
+
+  MultiHeadAttentionShape shape_;
+  at::Tensor in_proj_weight_, in_proj_bias_;
+  Linear* out_proj_;
+  Dropout* dropout_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,17 @@
+#include "models/layers/stochastic_depth.h"
+
+#include "base/random.h"
+#include "models/layers/dropout_mask.h"
+
+namespace ddptrain {
+
+at::Tensor StochasticDepth::forward(const at::Tensor& input, const Pass& pass) {
+  if (!pass.training || p_ == 0 || input.numel() == 0) return input;
+  const MaskRows rows{mix(pass.seed, hash_text(path())), pass.step, pass.first_row, input.size(0),
+                      1};
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
+  shape[0] = input.size(0);
+  return input.mul(dropout_mask_for(input, rows, p_).view(shape));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,142 @@
+// Formulas: with N values per channel over all members, mean m, variance v, s = 1/sqrt(v + eps),
+//   dx = w s (dy - sum(dy)/N - (x - m) s^2 sum(dy (x - m))/N),
+//   dw = s sum(dy (x - m)),  db = sum(dy)  over this member's rows.
+// Both native kernels below are batch norm in evaluation mode with the batch's own statistics: they
+// know every memory format and device, and pass over the data once.
+#include "models/layers/sync_batch_norm.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/batch_norm_update_stats.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/native_batch_norm.h>
+#include <ATen/ops/native_batch_norm_backward.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace ddptrain {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+at::Tensor dense(const at::Tensor& tensor, const at::Tensor& like) {
+  return tensor.contiguous(like.suggest_memory_format());
+}
+
+// Statistics of half-precision inputs are single precision, all others are the input's own.
+at::ScalarType statistics_type(const at::Tensor& input) {
+  return input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+at::Tensor per_channel(const at::Tensor& values, const at::Tensor& input) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
+  shape[1] = -1;
+  return values.view(shape);
+}
+
+// [mean, sum of squared distances, count] of this member's rows.
+at::Tensor local_statistics(const at::Tensor& input) {
+  const auto channels = input.size(1);
+  const auto options = input.options().dtype(at::kDouble);
+  if (input.numel() == 0) return at::zeros({2 * channels + 1}, options);
+  const auto count = input.numel() / channels;
+  const auto [mean, variance] = at::batch_norm_update_stats(dense(input, input), {}, {}, 0);
+  const auto squares = variance.to(at::kDouble).mul_(count);
+  return at::cat({mean.to(at::kDouble), squares, at::full({1}, count, options)});
+}
+
+class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
+                            const at::Tensor& weight, const at::Tensor& bias,
+                            const at::Tensor& mean, const at::Tensor& variance,
+                            const at::Tensor& count, double eps, std::int64_t members);
+  static variable_list backward(AutogradContext* context, const variable_list& gradients);
+};
+
+at::Tensor normalise(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                     const at::Tensor& mean, const at::Tensor& variance, double eps) {
+  return std::get<0>(
+      at::native_batch_norm(dense(input, input), weight, bias, mean, variance, false, 0, eps));
+}
+
+// Per channel over this member's rows: sum(dy (x - m) s) and sum(dy), which are the gradients of
+// weight and bias.
+std::pair<at::Tensor, at::Tensor> local_sums(const at::Tensor& gradient, const at::Tensor& input,
+                                             const at::Tensor& mean, const at::Tensor& variance,
+                                             double eps) {
+  if (input.numel() == 0) return {at::zeros_like(mean), at::zeros_like(mean)};
+  const auto [unused, weight, bias] =
+      at::native_batch_norm_backward(dense(gradient, input), dense(input, input), {}, mean,
+                                     variance, {}, {}, false, eps, {false, true, true});
+  return {weight, bias};
+}
+
+at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& input,
+                                  const at::Tensor& weight, const at::Tensor& bias,
+                                  const at::Tensor& mean, const at::Tensor& variance,
+                                  const at::Tensor& count, double eps, std::int64_t members) {
+  context->save_for_backward({input, weight, mean, variance, count});
+  context->saved_data["eps"] = eps;
+  context->saved_data["members"] = members;
+  if (input.numel() == 0) return at::empty_like(input);
+  return normalise(input, weight, bias, mean, variance, eps);
+}
+
+variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_list& gradients) {
+  const auto saved = context->get_saved_variables();
+  const auto &input = saved[0], &weight = saved[1], &mean = saved[2], &variance = saved[3];
+  const double eps = context->saved_data["eps"].toDouble();
+  auto* members = reinterpret_cast<Statistics*>(context->saved_data["members"].toInt());
+
+  const auto [scaled, plain] = local_sums(gradients[0], input, mean, variance, eps);
+  at::Tensor dx;
+  if (context->needs_input_grad(0)) {
+    auto sums = at::cat({scaled, plain}).to(at::kDouble);
+    members->all_reduce(sums);
+    const auto means = sums.div_(saved[4].clamp_min(1)).to(mean.scalar_type()).chunk(2);
+    auto slope = variance.add(eps).rsqrt_();
+    if (weight.defined()) slope.mul_(weight);
+    if (input.numel() == 0) {
+      dx = at::empty_like(input);
+    } else {
+      const auto wide = input.to(mean.scalar_type());
+      dx = normalise(wide, slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(), mean, variance,
+                     eps);
+      dx.addcmul_(gradients[0].to(mean.scalar_type()), per_channel(slope, input));
+      dx = dx.to(input.scalar_type());
+    }
+  }
+  if (!weight.defined()) return {dx, {}, {}, {}, {}, {}, {}, {}};
+  return {dx, scaled, plain, {}, {}, {}, {}, {}};
+}
+
+}  // namespace
+
+BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members) {
+  const at::NoGradGuard no_grad;
+  const auto all = at::stack(members.all_gather(local_statistics(input)));
+  const auto channels = input.size(1);
+  const auto means = all.narrow(1, 0, channels);
+  const auto squares = all.narrow(1, channels, channels);
+  const auto counts = all.narrow(1, 2 * channels, 1);
+  const auto count = counts.sum();
+  const auto mean = means.mul(counts).sum(0).div_(count.clamp_min(1));
+  const auto between = means.sub(mean).square_().mul_(counts);
+  return {mean, squares.add(between).sum(0), count};
+}
+
+at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight,
+                           const at::Tensor& bias, const BatchStatistics& statistics, double eps,
+                           Statistics& members) {
+  const auto type = statistics_type(input);
+  const auto variance = statistics.squares.div(statistics.count.clamp_min(1)).to(type);
+  return SyncBatchNorm::apply(input, weight, bias, statistics.mean.to(type), variance,
+                              statistics.count, eps, reinterpret_cast<std::int64_t>(&members));
+}
+
+}  // namespace ddptrain

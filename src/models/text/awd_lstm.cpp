@@ -1,0 +1,182 @@
+// The text classifier of ULMFiT (Howard and Ruder 2018): an AWD-LSTM over the whole text, pooled,
+// then linear layers. fastai.text.learner.text_classifier_learner with arch=AWD_LSTM.
+#include "base/error.h"
+#include "models/catalog.h"
+#include "models/layers/lin_bn_drop.h"
+#include "models/sizes.h"
+#include "models/text/sentence_encoder.h"
+
+namespace ddptrain {
+namespace {
+
+void share(Fields& f, const char* key, double& p, const char* doc) {
+  f(key, p, {.doc = doc, .min = 0, .max = 1});
+}
+
+struct AwdLstmOptions {
+  Auto<std::int64_t> num_classes;
+  std::int64_t emb_sz = 400;
+  std::int64_t n_hid = 1152;
+  std::int64_t n_layers = 3;
+  bool bidir = false;
+  double output_p = 0.4, hidden_p = 0.3, input_p = 0.4, embed_p = 0.05, weight_p = 0.5;
+  double drop_mult = 0.5;
+  std::vector<std::int64_t> lin_ftrs{50};
+  std::vector<double> ps{0.1};
+  std::int64_t bptt = 72;
+  std::optional<std::int64_t> max_len = 1440;
+  std::vector<double> y_range;
+  double alpha = 2;
+  double beta = 1;
+  void fields(Fields& f) {
+    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
+    sizes(f);
+    share(f, "output_p", output_p, "Dropout of the pooled text.");
+    share(f, "hidden_p", hidden_p, "Dropout between the LSTM layers; a mask per row and segment.");
+    share(f, "input_p", input_p, "Dropout of the embedded tokens; a mask per row and segment.");
+    share(f, "embed_p", embed_p, "Dropout of whole tokens of the vocabulary.");
+    share(f, "weight_p", weight_p, "Dropout of the hidden-to-hidden weights.");
+    f("drop_mult", drop_mult, {.doc = "Factor of the five dropouts above.", .min = 0});
+    f("lin_ftrs", lin_ftrs, {.doc = "Sizes of the hidden layers of the classifier.", .min = 1});
+    f("ps", ps,
+      {.doc = "Dropout after each hidden layer of the classifier: one for all or one for each.",
+       .min = 0,
+       .max = 1});
+    f("bptt", bptt,
+      {.doc = "Tokens in a segment, over which gradients go back in time; texts are padded in "
+              "front by whole segments.",
+       .min = 1});
+    f("max_len", max_len,
+      {.doc = "Tokens at the end of a text, in whole segments, that are pooled and learned from; "
+              "null: all.",
+       .min = 1});
+    f("y_range", y_range,
+      {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
+       .max_items = 2});
+    f("alpha", alpha,
+      {.doc = "Weight of the mean square of the LSTM's outputs, which training keeps small.",
+       .min = 0});
+    f("beta", beta,
+      {.doc = "Weight of the mean square of their changes from token to token.", .min = 0});
+  }
+
+ private:
+  void sizes(Fields& f) {
+    f("emb_sz", emb_sz, {.doc = "Width of the embedding and of the last LSTM.", .min = 1});
+    f("n_hid", n_hid, {.doc = "Width of the other LSTM layers.", .min = 1});
+    f("n_layers", n_layers, {.doc = "LSTM layers.", .min = 1});
+    f("bidir", bidir, {.doc = "LSTM layers that read both ways, each half as wide."});
+  }
+};
+
+double share_of(const AwdLstmOptions& options, const char* key, double p) {
+  const auto share = p * options.drop_mult;
+  if (share <= 1) return share;
+  throw Error(Exit::recipe, "model.drop_mult: " + std::string(key) + " times it is above 1");
+}
+
+SentenceEncoderShape encoder_shape(const AwdLstmOptions& options, const TextFacts& text) {
+  if (options.bidir && (options.emb_sz % 2 != 0 || options.n_hid % 2 != 0))
+    throw Error(Exit::recipe, "model.bidir: emb_sz and n_hid must be even, half for each way");
+  if (options.max_len && *options.max_len < options.bptt)
+    throw Error(Exit::recipe, "model.max_len: must hold a segment of model.bptt tokens, " +
+                                  std::to_string(options.bptt));
+  return {{.text = text,
+           .emb_sz = options.emb_sz,
+           .n_hid = options.n_hid,
+           .n_layers = options.n_layers,
+           .bidir = options.bidir,
+           .hidden_p = share_of(options, "hidden_p", options.hidden_p),
+           .input_p = share_of(options, "input_p", options.input_p),
+           .embed_p = share_of(options, "embed_p", options.embed_p),
+           .weight_p = share_of(options, "weight_p", options.weight_p)},
+          options.bptt,
+          options.max_len};
+}
+
+std::vector<double> ps_of(const AwdLstmOptions& options) {
+  const auto count = options.lin_ftrs.size();
+  auto ps = options.ps.size() == 1 ? std::vector<double>(count, options.ps[0]) : options.ps;
+  if (ps.size() != count)
+    throw Error(Exit::recipe, "model.ps: " + std::to_string(ps.size()) + " dropouts for " +
+                                  std::to_string(count) + " hidden layers");
+  ps.insert(ps.begin(), share_of(options, "output_p", options.output_p));
+  return ps;
+}
+
+/// fastai.text.models.core.PoolingLinearClassifier, the pooling apart.
+class PoolingLinearClassifier final : public Module {
+ public:
+  PoolingLinearClassifier(const AwdLstmOptions& options, std::int64_t classes,
+                          const at::Generator& generator)
+      : layers_(make<Sequence>("layers")) {
+    auto sizes = options.lin_ftrs;
+    sizes.insert(sizes.begin(), 3 * options.emb_sz);
+    sizes.push_back(classes);
+    const auto ps = ps_of(options);
+    for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+      LinBnDrop shape{.in = sizes[i], .out = sizes[i + 1], .p = ps[i]};
+      if (i + 2 < sizes.size()) shape.activation = Activation::relu;
+      add_lin_bn_drop(*layers_->add<Sequence>(), shape, generator);
+    }
+    add_range(*layers_, options.y_range);
+  }
+  at::Tensor forward(const at::Tensor& pooled, const Pass& pass) override {
+    return layers_->forward(pooled, pass);
+  }
+
+ private:
+  Sequence* layers_;
+};
+
+class AwdLstm final : public Model {
+ public:
+  AwdLstm(const AwdLstmOptions& options, const ModelContext& context)
+      : bptt_(options.bptt), alpha_(options.alpha), beta_(options.beta) {
+    const auto text = text_facts_of(context, "awd_lstm");
+    encoder_ = make<SentenceEncoder>("0", encoder_shape(options, text), context.generator);
+    classifier_ = make<PoolingLinearClassifier>(
+        "1", options, classes_of(options.num_classes, context), context.generator);
+  }
+
+  at::Tensor forward(const at::Tensor& tokens, const Pass& pass) override {
+    const auto text = encoder_->encode(tokens, pass);
+    if (pass.penalty != nullptr) regularise(text.outputs, *pass.penalty);
+    return classifier_->forward(masked_concat_pool(text, bptt_), pass);
+  }
+
+  /// fastai.text.models.awdlstm.awd_lstm_clas_split: the embedding, each LSTM, the classifier.
+  std::vector<std::vector<Module*>> layer_groups() override {
+    std::vector<std::vector<Module*>> groups{{&encoder_->encoder().embedding()}};
+    for (auto* layer : encoder_->encoder().layers()) groups.push_back({layer});
+    groups.push_back({classifier_});
+    return groups;
+  }
+
+ private:
+  /// fastai.callback.rnn.RNNRegularizer: the mean over time and features, padding included.
+  void regularise(const at::Tensor& outputs, Penalty& penalty) const {
+    const auto exact = outputs.scalar_type() == at::kDouble ? outputs : outputs.to(at::kFloat);
+    if (alpha_ > 0) penalty.add(exact.square().mean(at::IntArrayRef{1, 2}).mul(alpha_));
+    if (beta_ > 0 && exact.size(1) > 1)
+      penalty.add(exact.diff(1, 1).square().mean(at::IntArrayRef{1, 2}).mul(beta_));
+  }
+
+  std::int64_t bptt_;
+  double alpha_, beta_;
+  SentenceEncoder* encoder_;
+  PoolingLinearClassifier* classifier_;
+};
+
+}  // namespace
+
+Entry<Model> awd_lstm_model() {
+  return entry<Model, AwdLstmOptions>(
+      "awd_lstm", "AWD-LSTM over a text, pooled and classified: fastai's text_classifier_learner.",
+      [](const AwdLstmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
+        return std::make_unique<AwdLstm>(options, context);
+      },
+      {"batch_norm", "dropout", "takes_texts"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,196 @@
+// mobilenet_v3_small, mobilenet_v3_large. MobileNet V3 of torchvision (Howard et al. 2019). Names,
+// order and first weights are torchvision's.
+#include <string>
+#include <vector>
+
+#include "models/catalog.h"
+#include "models/layers/activation.h"
+#include "models/layers/convolution_norm.h"
+#include "models/layers/dropout.h"
+#include "models/layers/initialise.h"
+#include "models/layers/squeeze_excitation.h"
+#include "models/model.h"
+#include "models/sizes.h"
+#include "models/vision/image_options.h"
+#include "models/vision/pooled_classifier.h"
+
+namespace ddptrain {
+namespace {
+
+struct MobileNetV3Plan {
+  struct Block {
+    std::int64_t in, kernel, inside, out;
+    bool squeeze;
+    Activation activation;
+    std::int64_t stride;
+  };
+  std::vector<Block> blocks;
+  std::int64_t hidden = 0;  // features between the two last layers
+};
+
+using Block = MobileNetV3Plan::Block;
+
+constexpr auto hard_swish = Activation::hard_swish;
+constexpr BatchNormOptions norm{.eps = 0.001, .momentum = 0.01};
+
+struct MobileNetV3Options {
+  ImageOptions image;
+  double width_mult = 1;
+  double dropout = 0.2;
+  void fields(Fields& f) {
+    image.fields(f);
+    f("width_mult", width_mult,
+      {.doc = "Factor on the channels of every layer.", .min = 0, .above_min = true});
+    f("dropout", dropout,
+      {.doc = "Probability of dropping each hidden feature before the last layer.",
+       .min = 0,
+       .max = 1});
+  }
+};
+
+std::int64_t widened(std::int64_t channels, double width) {
+  return whole_channels(static_cast<double>(channels) * width, 8);
+}
+
+Block widened(Block block, double width) {
+  for (auto* channels : {&block.in, &block.inside, &block.out})
+    *channels = widened(*channels, width);
+  return block;
+}
+
+class InvertedResidualV3 final : public Module {
+ public:
+  InvertedResidualV3(const Block& shape, const at::Generator& generator);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+
+ private:
+  bool adds_input_;
+  Sequence* block_;
+};
+
+InvertedResidualV3::InvertedResidualV3(const Block& shape, const at::Generator& generator)
+    : adds_input_(shape.stride == 1 && shape.in == shape.out), block_(make<Sequence>("block")) {
+  const ConvolutionNormShape expand{.in = shape.in,
+                                    .out = shape.inside,
+                                    .kernel = 1,
+                                    .norm = norm,
+                                    .activation = shape.activation};
+  const ConvolutionNormShape depthwise{.in = shape.inside,
+                                       .out = shape.inside,
+                                       .kernel = shape.kernel,
+                                       .stride = shape.stride,
+                                       .groups = shape.inside,
+                                       .norm = norm,
+                                       .activation = shape.activation};
+  const SqueezeExcitationShape squeeze{
+      .channels = shape.inside,
+      .inside = whole_channels(static_cast<double>(shape.inside / 4), 8),
+      .scale = Activation::hard_sigmoid};
+  const ConvolutionNormShape project{.in = shape.inside,
+                                     .out = shape.out,
+                                     .kernel = 1,
+                                     .norm = norm,
+                                     .activation = Activation::none};
+  if (shape.inside != shape.in) block_->add<ConvolutionNorm>(expand, generator);
+  block_->add<ConvolutionNorm>(depthwise, generator);
+  if (shape.squeeze) block_->add<SqueezeExcitation>(squeeze, generator);
+  block_->add<ConvolutionNorm>(project, generator);
+}
+
+at::Tensor InvertedResidualV3::forward(const at::Tensor& input, const Pass& pass) {
+  auto x = block_->forward(input, pass);
+  return adds_input_ ? x.add_(input) : x;
+}
+
+class MobileNetV3 final : public PooledClassifier {
+ public:
+  MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
+              const ModelContext& context);
+
+ private:
+  std::int64_t add_features(const std::vector<Block>& blocks, std::int64_t in, double width,
+                            const at::Generator& generator);
+};
+
+MobileNetV3::MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
+                         const ModelContext& context) {
+  const auto& generator = context.generator;
+  const auto in = channels_of(options.image.in_channels, context, 3);
+  const auto made = add_features(plan.blocks, in, options.width_mult, generator);
+  const auto hidden = widened(plan.hidden, options.width_mult);
+  classifier().add<Linear>(made, hidden, generator);
+  classifier().add<Activate>(hard_swish);
+  classifier().add<Dropout>(options.dropout);
+  classifier().add<Linear>(hidden, classes_of(options.image.num_classes, context), generator);
+  initialise_mobile(*this, generator,
+                    [&](const at::Tensor& weight) { initialise::normal(weight, 0.01, generator); });
+}
+
+std::int64_t MobileNetV3::add_features(const std::vector<Block>& blocks, std::int64_t in,
+                                       double width, const at::Generator& generator) {
+  const ConvolutionNormShape stem{.in = in,
+                                  .out = widened(blocks.front().in, width),
+                                  .stride = 2,
+                                  .norm = norm,
+                                  .activation = hard_swish};
+  features().add<ConvolutionNorm>(stem, generator);
+  for (const auto& block : blocks)
+    features().add<InvertedResidualV3>(widened(block, width), generator);
+  const auto channels = widened(blocks.back().out, width);
+  const ConvolutionNormShape last{
+      .in = channels, .out = 6 * channels, .kernel = 1, .norm = norm, .activation = hard_swish};
+  features().add<ConvolutionNorm>(last, generator);
+  return last.out;
+}
+
+Entry<Model> mobilenet_v3_entry(std::string name, std::string doc, const MobileNetV3Plan& plan) {
+  return entry<Model, MobileNetV3Options>(
+      std::move(name), std::move(doc),
+      [plan](const MobileNetV3Options& options,
+             const ModelContext& context) -> std::unique_ptr<Model> {
+        return std::make_unique<MobileNetV3>(plan, options, context);
+      },
+      {"batch_norm", "body", "dropout", "takes_images"});
+}
+
+}  // namespace
+
+Entry<Model> mobilenet_v3_small_model() {
+  constexpr auto relu = Activation::relu, swish = Activation::hard_swish;
+  return mobilenet_v3_entry("mobilenet_v3_small", "Small MobileNet V3, as in torchvision.",
+                            {.blocks = {{16, 3, 16, 16, true, relu, 2},
+                                        {16, 3, 72, 24, false, relu, 2},
+                                        {24, 3, 88, 24, false, relu, 1},
+                                        {24, 5, 96, 40, true, swish, 2},
+                                        {40, 5, 240, 40, true, swish, 1},
+                                        {40, 5, 240, 40, true, swish, 1},
+                                        {40, 5, 120, 48, true, swish, 1},
+                                        {48, 5, 144, 48, true, swish, 1},
+                                        {48, 5, 288, 96, true, swish, 2},
+                                        {96, 5, 576, 96, true, swish, 1},
+                                        {96, 5, 576, 96, true, swish, 1}},
+                             .hidden = 1024});
+}
+
+Entry<Model> mobilenet_v3_large_model() {
+  constexpr auto relu = Activation::relu, swish = Activation::hard_swish;
+  return mobilenet_v3_entry("mobilenet_v3_large", "Large MobileNet V3, as in torchvision.",
+                            {.blocks = {{16, 3, 16, 16, false, relu, 1},
+                                        {16, 3, 64, 24, false, relu, 2},
+                                        {24, 3, 72, 24, false, relu, 1},
+                                        {24, 5, 72, 40, true, relu, 2},
+                                        {40, 5, 120, 40, true, relu, 1},
+                                        {40, 5, 120, 40, true, relu, 1},
+                                        {40, 3, 240, 80, false, swish, 2},
+                                        {80, 3, 200, 80, false, swish, 1},
+                                        {80, 3, 184, 80, false, swish, 1},
+                                        {80, 3, 184, 80, false, swish, 1},
+                                        {80, 3, 480, 112, true, swish, 1},
+                                        {112, 3, 672, 112, true, swish, 1},
+                                        {112, 5, 672, 160, true, swish, 2},
+                                        {160, 5, 960, 160, true, swish, 1},
+                                        {160, 5, 960, 160, true, swish, 1}},
+                             .hidden = 1280});
+}
+
+}  // namespace ddptrain

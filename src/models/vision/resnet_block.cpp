@@ -1,0 +1,80 @@
+#include "models/vision/resnet_block.h"
+
+#include <ATen/ops/relu.h>
+
+namespace ddptrain {
+namespace {
+
+using Shape = ConvolutionShape;
+
+Shape conv1x1(std::int64_t in, std::int64_t out, std::int64_t stride = 1) {
+  return {.in = in, .out = out, .stride = stride};
+}
+
+Shape conv3x3(std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t groups = 1) {
+  return {.in = in, .out = out, .kernel = 3, .stride = stride, .padding = 1, .groups = groups};
+}
+
+bool needs_shortcut(const ResNetBlockShape& shape, std::int64_t out) {
+  return shape.stride != 1 || shape.in != out;
+}
+
+// torchvision makes the shortcut before the block that holds it, so its weights are drawn first,
+// but it comes last in the order of names.
+std::unique_ptr<Sequence> make_shortcut(const ResNetBlockShape& shape, std::int64_t out,
+                                        const at::Generator& generator) {
+  if (!needs_shortcut(shape, out)) return nullptr;
+  auto shortcut = std::make_unique<Sequence>();
+  shortcut->add<Convolution>(conv1x1(shape.in, out, shape.stride), generator);
+  shortcut->add<BatchNorm>(out);
+  return shortcut;
+}
+
+}  // namespace
+
+void ResNetBlock::add_shortcut(std::unique_ptr<Sequence> shortcut) {
+  if (shortcut) downsample_ = child("downsample", std::move(shortcut));
+}
+
+at::Tensor ResNetBlock::add_and_activate(at::Tensor residual, const at::Tensor& input,
+                                         const Pass& pass) {
+  residual.add_(downsample_ == nullptr ? input : downsample_->forward(input, pass));
+  return at::relu_(residual);
+}
+
+BasicBlock::BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator) {
+  auto shortcut = make_shortcut(shape, shape.planes, generator);
+  conv1_ = make<Convolution>("conv1", conv3x3(shape.in, shape.planes, shape.stride), generator);
+  bn1_ = make<BatchNorm>("bn1", shape.planes);
+  conv2_ = make<Convolution>("conv2", conv3x3(shape.planes, shape.planes, 1), generator);
+  bn2_ = make<BatchNorm>("bn2", shape.planes);
+  add_shortcut(std::move(shortcut));
+}
+
+at::Tensor BasicBlock::forward(const at::Tensor& input, const Pass& pass) {
+  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
+  x = bn2_->forward(conv2_->forward(at::relu_(x), pass), pass);
+  return add_and_activate(std::move(x), input, pass);
+}
+
+Bottleneck::Bottleneck(const ResNetBlockShape& shape, const at::Generator& generator) {
+  const auto width = shape.planes * shape.width_per_group / 64 * shape.groups;
+  const auto out = shape.planes * expansion;
+  auto shortcut = make_shortcut(shape, out, generator);
+  conv1_ = make<Convolution>("conv1", conv1x1(shape.in, width), generator);
+  bn1_ = make<BatchNorm>("bn1", width);
+  conv2_ = make<Convolution>("conv2", conv3x3(width, width, shape.stride, shape.groups), generator);
+  bn2_ = make<BatchNorm>("bn2", width);
+  conv3_ = make<Convolution>("conv3", conv1x1(width, out), generator);
+  bn3_ = make<BatchNorm>("bn3", out);
+  add_shortcut(std::move(shortcut));
+}
+
+at::Tensor Bottleneck::forward(const at::Tensor& input, const Pass& pass) {
+  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
+  x = bn2_->forward(conv2_->forward(at::relu_(x), pass), pass);
+  x = bn3_->forward(conv3_->forward(at::relu_(x), pass), pass);
+  return add_and_activate(std::move(x), input, pass);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,57 @@
+// The two residual blocks of torchvision's ResNet.
+#pragma once
+
+#include "models/layers/batch_norm.h"
+#include "models/layers/chain.h"
+#include "models/layers/convolution.h"
+
+namespace ddptrain {
+
+struct ResNetBlockShape {
+  std::int64_t in = 64;
+  std::int64_t planes = 64;
+  std::int64_t stride = 1;
+  std::int64_t groups = 1;
+  std::int64_t width_per_group = 64;
+};
+
+/// A block that ends in a sum with its input, which a 1x1 convolution with batch norm fits where
+/// channels or size change.
+class ResNetBlock : public Module {
+ public:
+  /// The batch norm before the sum.
+  virtual const BatchNorm& last_norm() const = 0;
+
+ protected:
+  void add_shortcut(std::unique_ptr<Sequence> shortcut);  // null: the input itself
+  at::Tensor add_and_activate(at::Tensor residual, const at::Tensor& input, const Pass& pass);
+
+ private:
+  Sequence* downsample_ = nullptr;
+};
+
+class BasicBlock final : public ResNetBlock {
+ public:
+  static constexpr std::int64_t expansion = 1;
+  BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  const BatchNorm& last_norm() const override { return *bn2_; }
+
+ private:
+  Convolution *conv1_, *conv2_;
+  BatchNorm *bn1_, *bn2_;
+};
+
+class Bottleneck final : public ResNetBlock {
+ public:
+  static constexpr std::int64_t expansion = 4;
+  Bottleneck(const ResNetBlockShape& shape, const at::Generator& generator);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  const BatchNorm& last_norm() const override { return *bn3_; }
+
+ private:
+  Convolution *conv1_, *conv2_, *conv3_;
+  BatchNorm *bn1_, *bn2_, *bn3_;
+};
+
+}  // namespace ddptrain

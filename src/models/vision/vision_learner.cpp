@@ -1,0 +1,183 @@
+// The model of fastai's vision_learner: the body of a network and a head for the task.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/adaptive_max_pool2d.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "models/catalog.h"
+#include "models/layers/batch_norm.h"
+#include "models/layers/convolution.h"
+#include "models/layers/dropout.h"
+#include "models/layers/initialise.h"
+#include "models/layers/lin_bn_drop.h"
+#include "models/layers/pooling.h"
+#include "models/sizes.h"
+#include "models/vision/body.h"
+
+namespace ddptrain {
+namespace {
+
+struct VisionLearnerOptions {
+  Choice<Model> body;
+  Auto<std::int64_t> num_classes;
+  bool concat_pool = true;
+  std::vector<std::int64_t> lin_ftrs{512};
+  double ps = 0.5;
+  bool first_bn = true;
+  bool bn_final = false;
+  bool lin_first = false;
+  std::vector<double> y_range;
+  void fields(Fields& f) {
+    f("body", body,
+      {.doc = "The network whose layers before the pooling are taken.",
+       .required = true,
+       .example = "resnet34"});
+    f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
+    f("concat_pool", concat_pool,
+      {.doc = "The maximum beside the mean of each feature, rather than the mean alone."});
+    f("lin_ftrs", lin_ftrs, {.doc = "Sizes of the head's hidden layers.", .min = 1});
+    f("ps", ps,
+      {.doc = "Dropout before the last layer; half of it before the others.", .min = 0, .max = 1});
+    f("first_bn", first_bn, {.doc = "Batch norm of the features."});
+    f("bn_final", bn_final, {.doc = "Batch norm of the outputs."});
+    f("lin_first", lin_first, {.doc = "Linear layers before their batch norm rather than after."});
+    f("y_range", y_range,
+      {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
+       .max_items = 2});
+  }
+};
+
+/// fastai.layers.AdaptiveConcatPool2d of size 1: maxima, then means.
+class ConcatPool final : public Module {
+ public:
+  at::Tensor forward(const at::Tensor& input, const Pass&) override {
+    return at::cat({std::get<0>(at::adaptive_max_pool2d(input, {1, 1})),
+                    at::adaptive_avg_pool2d(input, {1, 1})},
+                   1);
+  }
+};
+
+bool is_said(const Node& value) {
+  if (value.is_list()) return !value.items.empty();
+  return !value.is_null() && !(value.is_scalar() && value.text == "auto");
+}
+
+Body cut_body(const Choice<Model>& network, const ModelContext& context) {
+  const auto* entry = catalog<Model>().find(network.type());
+  if (!entry->has("body")) {
+    std::vector<std::string> names;
+    const auto& all = catalog<Model>();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all.at(i).has("body")) names.push_back(all.at(i).name);
+    throw Error(Exit::recipe, "model.body: '" + network.type() +
+                                  "' cannot lend its body; these can: " + join(names, ", "));
+  }
+  for (const auto* key : {"num_classes", "weights", "layer_groups"})
+    if (const auto* value = network.node().find(key); value && is_said(*value))
+      throw Error(Exit::recipe, std::string("model.body.") + key + ": write it as 'model." + key +
+                                    "', for the body and its head");
+  auto whole = context;
+  whole.data.classes.resize(1000);  // as torchvision builds it, so that the same weights are drawn
+  return catalog<Model>().build(network, whole)->take_body();
+}
+
+class VisionLearner final : public Model {
+ public:
+  VisionLearner(const VisionLearnerOptions& options, const ModelContext& context) {
+    auto body = cut_body(options.body, context);
+    names_ = std::move(body.names);
+    groups_ = std::move(body.groups);
+    body_ = child("0", std::move(body.layers));
+    head_ = make<Sequence>("1");
+    add_head(options, features(context), classes_of(options.num_classes, context),
+             context.generator);
+    groups_.push_back({head_});
+  }
+
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    return head_->forward(body_->forward(input, pass), pass);
+  }
+  std::vector<std::vector<Module*>> layer_groups() override { return groups_; }
+
+  std::map<std::string, std::string> borrowed_names() const override {
+    std::map<std::string, std::string> names;
+    for (const auto& [theirs, ours] : names_) names[theirs] = "0." + ours;
+    return names;
+  }
+  std::string own_part() const override { return "1"; }
+
+ private:
+  /// Channels that the body gives (fastai's num_features_model).
+  std::int64_t features(const ModelContext& context) const {
+    const at::NoGradGuard no_grad;
+    const auto channels = context.data.sample.size() == 3 ? context.data.sample[0] : 3;
+    for (std::int64_t size = 64;; size *= 2) try {
+        return body_->forward(at::zeros({1, channels, size, size}), Pass{}).size(1);
+      } catch (const c10::Error&) {  // too small for its pooling
+        if (size >= 512) throw;
+      }
+  }
+
+  void add_head(const VisionLearnerOptions& options, std::int64_t features, std::int64_t outputs,
+                const at::Generator& generator);
+  void initialise_head(const at::Generator& generator);
+
+  Sequence* body_;
+  Sequence* head_;
+  std::vector<std::vector<Module*>> groups_;
+  std::map<std::string, std::string> names_;
+};
+
+// fastai.vision.learner.create_head.
+void VisionLearner::add_head(const VisionLearnerOptions& options, std::int64_t features,
+                             std::int64_t outputs, const at::Generator& generator) {
+  if (options.concat_pool)
+    head_->add<ConcatPool>();
+  else
+    head_->add<AdaptiveAveragePool>(1);
+  head_->add<Flatten>();
+  std::vector<std::int64_t> sizes{options.concat_pool ? 2 * features : features};
+  sizes.insert(sizes.end(), options.lin_ftrs.begin(), options.lin_ftrs.end());
+  if (!options.lin_first) sizes.push_back(outputs);
+  std::vector<double> ps(options.lin_ftrs.size(), options.ps / 2);
+  ps.push_back(options.ps);
+  std::size_t next = 0;
+  if (options.lin_first) head_->add<Dropout>(ps[next++]);
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    LinBnDrop shape{.in = sizes[i],
+                    .out = sizes[i + 1],
+                    .norm = i > 0 || options.first_bn,
+                    .p = ps[next++],
+                    .lin_first = options.lin_first};
+    if (i + 2 < sizes.size() || options.lin_first) shape.activation = Activation::relu;
+    add_lin_bn_drop(*head_, shape, generator);
+  }
+  if (options.lin_first) head_->add<Linear>(sizes.back(), outputs, generator);
+  if (options.bn_final) head_->add<BatchNorm>(outputs, BatchNormOptions{.momentum = 0.01});
+  add_range(*head_, options.y_range);
+  initialise_head(generator);
+}
+
+// apply_init with kaiming_normal_: biases become 0.
+void VisionLearner::initialise_head(const at::Generator& generator) {
+  for (const auto& [path, module] : head_->modules())
+    if (const auto* linear = dynamic_cast<Linear*>(module)) {
+      initialise::kaiming_normal(linear->weight(), initialise::Fan::in, generator);
+      if (linear->bias().defined()) initialise::constant(linear->bias(), 0);
+    }
+}
+
+}  // namespace
+
+Entry<Model> vision_learner_model() {
+  return entry<Model, VisionLearnerOptions>(
+      "vision_learner", "The body of a network, and fastai's head on it: for fine-tuning.",
+      [](const VisionLearnerOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<VisionLearner>(options, context); },
+      {"batch_norm", "dropout", "takes_images"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,155 @@
+#include "transforms/codecs/decode.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "transforms/codecs/codecs.h"
+#include "transforms/geometry/resample.h"
+
+namespace ddptrain {
+namespace {
+
+enum class Format { jpeg, png, webp };
+
+struct Signature {
+  std::string_view bytes;
+  const char* format;
+};
+
+constexpr Signature others[] = {
+    {"GIF8", "GIF"},       {"BM", "BMP"},           {"II*\0", "TIFF"}, {"MM\0*", "TIFF"},
+    {"8BPS", "Photoshop"}, {"%PDF", "PDF"},         {"<svg", "SVG"},   {"<!DOCTYPE", "HTML"},
+    {"<html", "HTML"},     {"\xFF\x0A", "JPEG XL"}, {"PK", "ZIP"},
+};
+
+const char* other_format(std::span<const std::uint8_t> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const auto& [signature, format] : others)
+    if (text.starts_with(signature)) return format;
+  if (text.size() > 12 && text.substr(4, 4) == "ftyp") return "HEIF, AVIF or video";
+  return nullptr;
+}
+
+Format format_of(const EncodedImage& file) {
+  if (is_jpeg(file.bytes)) return Format::jpeg;
+  if (is_png(file.bytes)) return Format::png;
+  if (is_webp(file.bytes)) return Format::webp;
+  if (file.bytes.empty()) bad_image(file, "is empty (0 bytes)");
+  const char* other = other_format(file.bytes);
+  bad_image(file, std::string("is ") + (other ? std::string("a ") + other + " file" : "no image") +
+                      "; JPEG, PNG and WebP are read");
+}
+
+ImageHeader header_of(const EncodedImage& file) {
+  switch (format_of(file)) {
+    case Format::jpeg:
+      return jpeg_header(file);
+    case Format::png:
+      return png_header(file);
+    case Format::webp:
+      break;
+  }
+  return webp_header(file);
+}
+
+/// The most a JPEG may be shrunk while decoding so that a window keeps its target's resolution.
+/// Only powers of two have fast inverse transforms.
+int shrink_for(const Window& window) {
+  for (int shrink : {8, 4, 2})
+    if (window.width >= double(shrink) * window.out_width &&
+        window.height >= double(shrink) * window.out_height)
+      return shrink;
+  return 1;
+}
+
+/// The pixels that a window touches at a scale.
+ImagePart part_of(const Window& window, ImageSize size, int shrink) {
+  const int right = (size.width + shrink - 1) / shrink,
+            bottom = (size.height + shrink - 1) / shrink;
+  ImagePart part;
+  part.shrink = shrink;
+  part.left = std::clamp(int(std::floor(window.left / shrink)), 0, right - 1);
+  part.top = std::clamp(int(std::floor(window.top / shrink)), 0, bottom - 1);
+  const int end_x = int(std::ceil((window.left + window.width) / shrink));
+  const int end_y = int(std::ceil((window.top + window.height) / shrink));
+  part.width = std::clamp(end_x, part.left + 1, right) - part.left;
+  part.height = std::clamp(end_y, part.top + 1, bottom) - part.top;
+  return part;
+}
+
+}  // namespace
+
+std::span<const std::string_view> names(DecodeMode) {
+  static constexpr std::array<std::string_view, 2> words{"fast", "exact"};
+  return words;
+}
+
+void bad_image(const EncodedImage& file, const std::string& what) {
+  throw Error(Exit::data, "'" + std::string(file.name) + "' " + what);
+}
+
+void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options) {
+  const std::int64_t pixels = std::int64_t(size.width) * size.height;
+  const std::string text = std::to_string(size.width) + " x " + std::to_string(size.height);
+  if (pixels <= 0) bad_image(file, "has no pixels: its size is " + text);
+  if (pixels > options.max_pixels)
+    bad_image(file, "is too large: " + text + " pixels, at most " +
+                        std::to_string(options.max_pixels) + " are decoded");
+}
+
+ImageSize image_size(const EncodedImage& file, const DecodeOptions& options) {
+  const auto header = header_of(file);
+  check_size(file, header.size, options);
+  if (options.exif_orientation && header.orientation >= 5)
+    return {header.size.height, header.size.width};
+  return header.size;
+}
+
+void decode(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  const auto header = header_of(file);
+  check_size(file, header.size, options);
+  switch (format_of(file)) {
+    case Format::jpeg:
+      decode_jpeg(file, options, into);
+      break;
+    case Format::png:
+      decode_png(file, options, into);
+      break;
+    case Format::webp:
+      decode_webp(file, options, into);
+      break;
+  }
+  if (options.exif_orientation) orient(into, header.orientation);
+}
+
+Image decode(const EncodedImage& file, const DecodeOptions& options) {
+  Image image;
+  decode(file, options, image);
+  return image;
+}
+
+void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
+                   const DecodeOptions& options, Image& work, Image& into) {
+  if (mode == DecodeMode::exact) {
+    decode(file, options, work);
+    return resample(work, window, into);
+  }
+  const bool jpeg = is_jpeg(file.bytes);
+  const auto header = jpeg ? jpeg_header(file) : ImageHeader{};
+  if (!jpeg || (options.exif_orientation && header.orientation != 1)) {
+    decode(file, options, work);
+    return resample_fast(work, window, into);
+  }
+  check_size(file, header.size, options);
+  const int shrink = shrink_for(window);
+  const auto got = decode_jpeg_part(file, part_of(window, header.size, shrink), options, work);
+  Window inside = window;
+  inside.left = window.left / shrink - got.left;
+  inside.top = window.top / shrink - got.top;
+  inside.width = window.width / shrink;
+  inside.height = window.height / shrink;
+  resample_fast(work, inside, into);
+}
+
+}  // namespace ddptrain

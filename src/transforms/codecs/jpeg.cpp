@@ -1,0 +1,202 @@
+// JPEG through libjpeg-turbo: grey, RGB, YCbCr, CMYK and Adobe's YCCK, baseline and progressive;
+// whole pictures, or only a part of them, scaled while decoding.
+#include <cstdio>
+// jpeglib.h needs stdio
+#include <jpeglib.h>
+// after jpeglib.h
+#include <jerror.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "transforms/codecs/codecs.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr int max_scans = 500;  // a progressive file of a few kilobytes can ask for thousands
+
+bool is_frame(int marker) {
+  return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+}
+
+int word_at(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return bytes[at] << 8 | bytes[at + 1];
+}
+
+/// libjpeg's decompressor with an owner. What goes wrong inside of step() is thrown after it.
+class JpegReader {
+ public:
+  explicit JpegReader(const EncodedImage& file) : file_(file) {
+    info_.err = jpeg_std_error(&errors_);
+    info_.client_data = this;
+    errors_.error_exit = [](j_common_ptr info) { reader(info).fail(info); };
+    errors_.emit_message = [](j_common_ptr info, int level) { reader(info).warn(info, level); };
+    step([&] {
+      jpeg_create_decompress(&info_);
+      jpeg_mem_src(&info_, file_.bytes.data(), file_.bytes.size());
+      jpeg_read_header(&info_, TRUE);
+    });
+    progress_.progress_monitor = [](j_common_ptr info) { reader(info).watch_scans(info); };
+    info_.progress = &progress_;
+  }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  jpeg_decompress_struct& info() { return info_; }
+
+  template <class Step>
+  void step(Step&& body) {
+    if (!guard_.run(body)) bad_image(file_, std::string("is not a whole JPEG: ") + message_.data());
+  }
+
+ private:
+  static JpegReader& reader(j_common_ptr info) {
+    return *static_cast<JpegReader*>(info->client_data);
+  }
+  void fail(j_common_ptr info) {
+    errors_.format_message(info, message_.data());
+    guard_.jump();
+  }
+  /// libjpeg paints what is missing grey and only warns; here that is an error.
+  void warn(j_common_ptr info, int level) {
+    if (level >= 0) return;
+    const int code = errors_.msg_code;
+    if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE ||
+        code == JWRN_ARITH_BAD_CODE)
+      fail(info);
+  }
+  void watch_scans(j_common_ptr info) {
+    if (!info->is_decompressor) return;
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= max_scans) return;
+    std::snprintf(message_.data(), message_.size(), "more than %d scans", max_scans);
+    guard_.jump();
+  }
+
+  struct Decompressor : jpeg_decompress_struct {
+    Decompressor() : jpeg_decompress_struct{} {}
+    ~Decompressor() { jpeg_destroy_decompress(this); }
+  };
+
+  const EncodedImage& file_;
+  Decompressor info_;
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  JumpGuard guard_;
+  std::array<char, JMSG_LENGTH_MAX> message_{};
+};
+
+/// One of Adobe's inverted colours under its key, as Pillow and torchvision convert it.
+int uninvert(int colour, int key) {
+  int v = key * (255 - colour) + 128;
+  v = ((v >> 8) + v) >> 8;
+  return std::clamp(key - v, 0, 255);
+}
+
+void convert_cmyk(const std::uint8_t* from, int width, int channels, std::uint8_t* to) {
+  for (int x = 0; x < width; ++x, from += 4, to += channels) {
+    const int red = uninvert(from[0], from[3]);
+    const int green = uninvert(from[1], from[3]);
+    const int blue = uninvert(from[2], from[3]);
+    if (channels == 1) {
+      to[0] = grey_of(red, green, blue);
+    } else {
+      to[0] = static_cast<std::uint8_t>(red);
+      to[1] = static_cast<std::uint8_t>(green);
+      to[2] = static_cast<std::uint8_t>(blue);
+    }
+  }
+}
+
+void choose_output(jpeg_decompress_struct& info, int channels) {
+  if (info.num_components == 4)
+    info.out_color_space = JCS_CMYK;
+  else
+    info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+}
+
+/// Reads `into.height` rows, several a call where they need no conversion.
+void read_rows(JpegReader& reader, Image& into) {
+  auto& info = reader.info();
+  const std::size_t stride = std::size_t(into.width) * into.channels;
+  const bool cmyk = info.num_components == 4;
+  std::vector<std::uint8_t> line(cmyk ? std::size_t(into.width) * 4 : 0);
+  reader.step([&] {
+    for (int y = 0; y < into.height;) {
+      std::uint8_t* rows[8];
+      const int wanted = cmyk ? 1 : std::min(8, into.height - y);
+      for (int i = 0; i < wanted; ++i)
+        rows[i] = cmyk ? line.data() : into.bytes.data() + (y + i) * stride;
+      const int got = static_cast<int>(jpeg_read_scanlines(&info, rows, wanted));
+      if (cmyk)
+        convert_cmyk(line.data(), into.width, into.channels, into.bytes.data() + y * stride);
+      y += got;
+    }
+  });
+}
+
+}  // namespace
+
+bool is_jpeg(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 3 && bytes[0] == 0xFF && bytes[1] == 0xD8 && bytes[2] == 0xFF;
+}
+
+ImageHeader jpeg_header(const EncodedImage& file) {
+  ImageHeader header;
+  const auto& bytes = file.bytes;
+  for (std::size_t at = 2; at + 4 <= bytes.size();) {
+    if (bytes[at] != 0xFF) {  // stray bytes before a marker: libjpeg skips them too
+      ++at;
+      continue;
+    }
+    const int marker = bytes[at + 1];
+    if (marker == 0xFF || marker == 0x00 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {
+      at += marker == 0xFF ? 1 : 2;
+      continue;
+    }
+    const std::size_t length = word_at(bytes, at + 2);
+    if (marker == 0xDA || marker == 0xD9 || length < 2 || at + 2 + length > bytes.size()) break;
+    if (is_frame(marker) && length >= 8) {
+      header.size = {word_at(bytes, at + 7), word_at(bytes, at + 5)};
+      return header;
+    }
+    if (marker == 0xE1 && length > 8 && std::memcmp(&bytes[at + 4], "Exif\0\0", 6) == 0)
+      header.orientation = exif_orientation(bytes.subspan(at + 10, length - 8));
+    at += 2 + length;
+  }
+  bad_image(file, "is not a whole JPEG: it ends before the size of the picture");
+}
+
+ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
+                           const DecodeOptions& options, Image& into) {
+  JpegReader reader(file);
+  auto& info = reader.info();
+  check_size(file, {static_cast<int>(info.image_width), static_cast<int>(info.image_height)},
+             options);
+  choose_output(info, options.channels);
+  info.scale_num = 1;
+  info.scale_denom = part.shrink;
+  JDIMENSION left = part.left, width = part.width;
+  reader.step([&] {
+    jpeg_start_decompress(&info);
+    if (left != 0 || width != info.output_width) jpeg_crop_scanline(&info, &left, &width);
+    if (part.top > 0) jpeg_skip_scanlines(&info, part.top);
+  });
+  into.width = static_cast<int>(info.output_width);
+  into.height = part.height;
+  into.channels = options.channels;
+  into.floats.clear();
+  into.bytes.resize(into.values());
+  read_rows(reader, into);
+  return {static_cast<int>(left), part.top, into.width, into.height, part.shrink};
+}
+
+void decode_jpeg(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  const auto header = jpeg_header(file);
+  const ImagePart whole{0, 0, header.size.width, header.size.height, 1};
+  check_size(file, header.size, options);
+  decode_jpeg_part(file, whole, options, into);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,128 @@
+// PNG through libpng: every colour type and depth. As torchvision.io.decode_image: palettes
+// become colours, alpha is dropped, 16 bits keep their upper 8.
+#include <png.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "transforms/codecs/codecs.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t header_bytes = 29;  // signature, and IHDR up to its end
+
+/// libpng's read structs with an owner. What goes wrong inside of step() is thrown after it.
+class PngReader {
+ public:
+  PngReader(const EncodedImage& file, const DecodeOptions& options) : file_(file) {
+    png_ =
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, this, fail, [](png_structp, const char*) {});
+    DDP_CHECK(png_ != nullptr, "libpng's version differs from its header");
+    info_ = png_create_info_struct(png_);
+    step([&] {
+      png_set_user_limits(png_, 1'000'000, 1'000'000);
+      png_set_chunk_cache_max(png_, 128);
+      png_set_chunk_malloc_max(png_, 8'000'000);
+      png_set_read_fn(png_, this, read);
+      png_read_info(png_, info_);
+    });
+    check_size(file, size(), options);
+  }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  ImageSize size() const {
+    return {static_cast<int>(png_get_image_width(png_, info_)),
+            static_cast<int>(png_get_image_height(png_, info_))};
+  }
+
+  void choose_output(int channels) {
+    step([&] {
+      const int type = png_get_color_type(png_, info_);
+      if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
+      if (png_get_bit_depth(png_, info_) < 8) png_set_expand_gray_1_2_4_to_8(png_);
+      const bool colour = (type & PNG_COLOR_MASK_COLOR) != 0;
+      if (channels == 3 && !colour) png_set_gray_to_rgb(png_);
+      if (channels == 1 && colour) png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, 0.2989, 0.587);
+      png_set_strip_16(png_);
+      png_set_strip_alpha(png_);
+      png_set_interlace_handling(png_);
+      png_read_update_info(png_, info_);
+    });
+  }
+
+  void read_image(std::vector<std::uint8_t*>& rows, std::size_t stride) {
+    step([&] {
+      if (png_get_rowbytes(png_, info_) != stride) png_error(png_, "rows of an unexpected length");
+      png_read_image(png_, rows.data());
+    });
+  }
+
+ private:
+  template <class Step>
+  void step(Step&& body) {
+    if (!guard_.run(body)) bad_image(file_, std::string("is not a whole PNG: ") + message_);
+  }
+  [[noreturn]] static void fail(png_structp png, const char* message) {
+    auto& self = *static_cast<PngReader*>(png_get_error_ptr(png));
+    std::snprintf(self.message_, sizeof self.message_, "%s", message);
+    self.guard_.jump();
+  }
+  static void read(png_structp png, std::uint8_t* to, std::size_t count) {
+    auto& self = *static_cast<PngReader*>(png_get_io_ptr(png));
+    if (count > self.file_.bytes.size() - self.at_) png_error(png, "it ends too early");
+    std::memcpy(to, self.file_.bytes.data() + self.at_, count);
+    self.at_ += count;
+  }
+
+  struct Structs {
+    png_structp png = nullptr;
+    png_infop info = nullptr;
+    ~Structs() { png_destroy_read_struct(&png, &info, nullptr); }
+  };
+
+  const EncodedImage& file_;
+  std::size_t at_ = 0;
+  Structs structs_;
+  png_structp& png_ = structs_.png;
+  png_infop& info_ = structs_.info;
+  JumpGuard guard_;
+  char message_[160] = "";
+};
+
+std::uint32_t long_at(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return std::uint32_t(bytes[at]) << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
+}
+
+}  // namespace
+
+bool is_png(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 8 && png_sig_cmp(bytes.data(), 0, 8) == 0;
+}
+
+ImageHeader png_header(const EncodedImage& file) {
+  if (file.bytes.size() < header_bytes || std::memcmp(&file.bytes[12], "IHDR", 4) != 0)
+    bad_image(file, "is not a whole PNG: it ends before the size of the picture");
+  const std::uint32_t width = long_at(file.bytes, 16), height = long_at(file.bytes, 20);
+  if (width > 1'000'000 || height > 1'000'000)
+    bad_image(file, "is not a PNG of this world: its header asks for " + std::to_string(width) +
+                        " x " + std::to_string(height) + " pixels");
+  return {{static_cast<int>(width), static_cast<int>(height)}, 1};
+}
+
+void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  PngReader reader(file, options);
+  reader.choose_output(options.channels);
+  into.width = reader.size().width;
+  into.height = reader.size().height;
+  into.channels = options.channels;
+  into.floats.clear();
+  into.bytes.resize(into.values());
+  const std::size_t stride = std::size_t(into.width) * into.channels;
+  std::vector<std::uint8_t*> rows(into.height);
+  for (int y = 0; y < into.height; ++y) rows[y] = into.bytes.data() + y * stride;
+  reader.read_image(rows, stride);
+}
+
+}  // namespace ddptrain

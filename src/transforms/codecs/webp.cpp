@@ -1,0 +1,71 @@
+// WebP through libwebp, lossy and lossless; alpha is dropped, animations are refused.
+#include <webp/decode.h>
+
+#include <cstring>
+
+#include "transforms/codecs/codecs.h"
+
+namespace ddptrain {
+namespace {
+
+const char* reason(VP8StatusCode status) {
+  switch (status) {
+    case VP8_STATUS_NOT_ENOUGH_DATA:
+      return "it ends too early";
+    case VP8_STATUS_OUT_OF_MEMORY:
+      return "out of memory";
+    case VP8_STATUS_UNSUPPORTED_FEATURE:
+      return "it uses an unknown feature";
+    default:
+      return "its contents are damaged";
+  }
+}
+
+void check(const EncodedImage& file, VP8StatusCode status) {
+  if (status != VP8_STATUS_OK)
+    bad_image(file, std::string("is not a whole WebP: ") + reason(status));
+}
+
+void make_grey(const std::vector<std::uint8_t>& colours, std::vector<std::uint8_t>& to) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = grey_of(colours[3 * i], colours[3 * i + 1], colours[3 * i + 2]);
+}
+
+}  // namespace
+
+bool is_webp(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 12 && std::memcmp(bytes.data(), "RIFF", 4) == 0 &&
+         std::memcmp(bytes.data() + 8, "WEBP", 4) == 0;
+}
+
+ImageHeader webp_header(const EncodedImage& file) {
+  WebPBitstreamFeatures features;
+  check(file, WebPGetFeatures(file.bytes.data(), file.bytes.size(), &features));
+  if (features.has_animation) bad_image(file, "is an animated WebP; only still ones are read");
+  return {{features.width, features.height}, 1};
+}
+
+void decode_webp(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  const auto size = webp_header(file).size;
+  check_size(file, size, options);
+  const std::size_t pixels = std::size_t(size.width) * size.height;
+  std::vector<std::uint8_t> colours(pixels * 3);
+  WebPDecoderConfig config;
+  DDP_CHECK(WebPInitDecoderConfig(&config), "libwebp's version differs from its header");
+  config.output.colorspace = MODE_RGB;
+  config.output.is_external_memory = 1;
+  config.output.u.RGBA = {colours.data(), size.width * 3, colours.size()};
+  check(file, WebPDecode(file.bytes.data(), file.bytes.size(), &config));
+  into.width = size.width;
+  into.height = size.height;
+  into.channels = options.channels;
+  into.floats.clear();
+  if (options.channels == 3) {
+    into.bytes = std::move(colours);
+  } else {
+    into.bytes.resize(pixels);
+    make_grey(colours, into.bytes);
+  }
+}
+
+}  // namespace ddptrain

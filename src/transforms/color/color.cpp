@@ -1,0 +1,155 @@
+#include "transforms/color/color.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ddptrain {
+namespace {
+
+float grey(float red, float green, float blue) {
+  return 0.2989F * red + 0.587F * green + 0.114F * blue;
+}
+
+std::uint8_t truncated(float value) {
+  return static_cast<std::uint8_t>(std::clamp(value, 0.0F, 255.0F));
+}
+
+/// Calls `change(float* pixel)` on each pixel as floats, in the picture's own unit, and writes the
+/// result back cut off to a byte.
+template <class Change>
+void on_each_pixel(Image& image, Change change) {
+  const std::size_t channels = image.channels;
+  if (image.is_float()) {
+    for (std::size_t i = 0; i < image.floats.size(); i += channels) change(&image.floats[i]);
+    return;
+  }
+  float pixel[4];
+  for (std::size_t i = 0; i < image.bytes.size(); i += channels) {
+    for (std::size_t c = 0; c < channels; ++c) pixel[c] = image.bytes[i + c];
+    change(pixel);
+    for (std::size_t c = 0; c < channels; ++c) image.bytes[i + c] = truncated(pixel[c]);
+  }
+}
+
+float bound(const Image& image) { return image.is_float() ? 1.0F : 255.0F; }
+
+/// Grey as blended with: cut off to a whole number for bytes.
+float blending_grey(const Image& image, const float* pixel) {
+  const float value = image.channels == 3 ? grey(pixel[0], pixel[1], pixel[2]) : pixel[0];
+  return image.is_float() ? value : std::floor(value);
+}
+
+float mean_grey(const Image& image) {
+  double sum = 0;
+  float pixel[4];
+  const std::size_t channels = image.channels;
+  for (std::size_t i = 0; i < image.values(); i += channels) {
+    for (std::size_t c = 0; c < channels; ++c)
+      pixel[c] = image.is_float() ? image.floats[i + c] : image.bytes[i + c];
+    sum += blending_grey(image, pixel);
+  }
+  const std::size_t pixels = image.values() / channels;
+  return static_cast<float>(sum / static_cast<double>(pixels));
+}
+
+struct Hsv {
+  float hue, saturation, value;
+};
+
+/// _rgb_to_hsv in torchvision.
+Hsv to_hsv(const float* p) {
+  const float most = std::max({p[0], p[1], p[2]}), least = std::min({p[0], p[1], p[2]});
+  const float range = most - least;
+  const float divisor = range == 0 ? 1 : range;
+  const float red = (most - p[0]) / divisor, green = (most - p[1]) / divisor,
+              blue = (most - p[2]) / divisor;
+  float hue;
+  if (most == p[0])
+    hue = blue - green;
+  else if (most == p[1])
+    hue = 2 + red - blue;
+  else
+    hue = 4 + green - red;
+  return {std::fmod(hue * (1.0F / 6) + 1, 1.0F), range / (range == 0 ? 1 : most), most};
+}
+
+/// _hsv_to_rgb in torchvision.
+void to_rgb(const Hsv& hsv, float* p) {
+  const float sector = std::floor(hsv.hue * 6), part = hsv.hue * 6 - sector;
+  const float s = hsv.saturation, v = hsv.value;
+  const float q = std::clamp((1 - s * part) * v, 0.0F, 1.0F);
+  const float t = std::clamp((1 - s + s * part) * v, 0.0F, 1.0F);
+  const float low = std::clamp((1 - s) * v, 0.0F, 1.0F);
+  const float reds[] = {v, q, low, low, t, v}, greens[] = {t, v, v, q, low, low},
+              blues[] = {low, low, t, v, v, q};
+  const int i = ((static_cast<int>(sector) % 6) + 6) % 6;
+  p[0] = reds[i];
+  p[1] = greens[i];
+  p[2] = blues[i];
+}
+
+void turn_hue(float* pixel, float shift) {
+  Hsv hsv = to_hsv(pixel);
+  hsv.hue += shift;
+  hsv.hue -= std::floor(hsv.hue);
+  to_rgb(hsv, pixel);
+}
+
+}  // namespace
+
+void adjust_brightness(Image& image, double factor) {
+  const float by = static_cast<float>(factor), most = bound(image);
+  on_each_pixel(image, [&](float* pixel) {
+    for (int c = 0; c < image.channels; ++c) pixel[c] = std::clamp(pixel[c] * by, 0.0F, most);
+  });
+}
+
+void adjust_contrast(Image& image, double factor) {
+  const float by = static_cast<float>(factor), most = bound(image);
+  const float added = static_cast<float>(1 - factor) * mean_grey(image);
+  on_each_pixel(image, [&](float* pixel) {
+    for (int c = 0; c < image.channels; ++c)
+      pixel[c] = std::clamp(pixel[c] * by + added, 0.0F, most);
+  });
+}
+
+void adjust_saturation(Image& image, double factor) {
+  if (image.channels == 1) return;
+  const float by = static_cast<float>(factor), rest = static_cast<float>(1 - factor);
+  const float most = bound(image);
+  on_each_pixel(image, [&](float* pixel) {
+    const float added = rest * blending_grey(image, pixel);
+    for (int c = 0; c < 3; ++c) pixel[c] = std::clamp(pixel[c] * by + added, 0.0F, most);
+  });
+}
+
+void adjust_hue(Image& image, double shift) {
+  if (image.channels == 1 || shift == 0) return;
+  const float by = static_cast<float>(shift);
+  if (image.is_float()) return on_each_pixel(image, [&](float* pixel) { turn_hue(pixel, by); });
+  on_each_pixel(image, [&](float* pixel) {
+    for (int c = 0; c < 3; ++c) pixel[c] /= 255;
+    turn_hue(pixel, by);
+    for (int c = 0; c < 3; ++c) pixel[c] *= 255.999F;  // as to_dtype(uint8, scale=True)
+  });
+}
+
+void to_grey(Image& image, int channels) {
+  Image out;
+  out.width = image.width;
+  out.height = image.height;
+  out.channels = channels;
+  const auto convert = [&](const auto& from, auto& to) {
+    using T = typename std::remove_reference_t<decltype(to)>::value_type;
+    to.reserve(out.values());
+    for (std::size_t i = 0; i < from.size(); i += image.channels) {
+      const T value =
+          image.channels == 3 ? static_cast<T>(grey(from[i], from[i + 1], from[i + 2])) : from[i];
+      to.insert(to.end(), channels, value);
+    }
+  };
+  image.is_float() ? convert(image.floats, out.floats) : convert(image.bytes, out.bytes);
+  image = std::move(out);
+}
+
+}  // namespace ddptrain

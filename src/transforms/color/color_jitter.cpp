@@ -1,0 +1,108 @@
+// Brightness, contrast, saturation and hue at random: torchvision.transforms.v2.ColorJitter.
+#include <algorithm>
+#include <array>
+
+#include "transforms/color/color.h"
+#include "transforms/components.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+enum class Adjustment { brightness, contrast, saturation, hue };
+
+std::span<const std::string_view> names(Adjustment) {
+  static constexpr std::array<std::string_view, 4> words{"brightness", "contrast", "saturation",
+                                                         "hue"};
+  return words;
+}
+
+class ColorJitter final : public Transform {
+ public:
+  struct Options {
+    AmountOption brightness, contrast, saturation, hue;
+    std::vector<Adjustment> order;
+    void fields(Fields& f) {
+      f("brightness", brightness, {.doc = "Factor of the brightness: 0.4 draws from 0.6 to 1.4."});
+      f("contrast", contrast, {.doc = "Factor of the contrast: 0.4 draws from 0.6 to 1.4."});
+      f("saturation", saturation, {.doc = "Factor of the saturation: 0.4 draws from 0.6 to 1.4."});
+      f("hue", hue, {.doc = "Turn of the hue: 0.1 draws from -0.1 to 0.1 of a circle."});
+      f("order", order, {.doc = "The order of the four; empty for a random one.", .max_items = 4});
+    }
+  };
+
+  explicit ColorJitter(const Options& options) : order_(options.order) {
+    ranges_ = {factors(options.brightness, "brightness"), factors(options.contrast, "contrast"),
+               factors(options.saturation, "saturation"), turns(options.hue)};
+    auto sorted = order_;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      throw Error(Exit::recipe, "color_jitter: order names one of the four twice");
+  }
+
+  void apply(Image& image, Stream& random) const override {
+    std::array<Adjustment, 4> order{Adjustment::brightness, Adjustment::contrast,
+                                    Adjustment::saturation, Adjustment::hue};
+    for (std::size_t i = 3; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+    std::array<double, 4> by;
+    for (int i = 0; i < 4; ++i)
+      by[i] = ranges_[i] ? random.uniform(ranges_[i]->low, ranges_[i]->high) : 0;
+    const std::span<const Adjustment> chosen =
+        order_.empty() ? std::span<const Adjustment>(order) : order_;
+    for (Adjustment what : chosen)
+      if (ranges_[int(what)]) adjust(image, what, by[int(what)]);
+  }
+
+ private:
+  struct Range {
+    double low, high;
+  };
+
+  static std::optional<Range> factors(const AmountOption& option, const std::string& name) {
+    if (!option.given()) return {};
+    if (option.range.empty()) return Range{std::max(0.0, 1 - option.amount), 1 + option.amount};
+    require_range(option.range, "color_jitter: " + name + ".range");
+    if (option.range[0] < 0)
+      throw Error(Exit::recipe, "color_jitter: " + name + ".range has a negative factor");
+    return Range{option.range[0], option.range[1]};
+  }
+
+  static std::optional<Range> turns(const AmountOption& option) {
+    if (!option.given()) return {};
+    Range range{-option.amount, option.amount};
+    if (!option.range.empty()) {
+      require_range(option.range, "color_jitter: hue.range");
+      range = {option.range[0], option.range[1]};
+    }
+    if (range.low < -0.5 || range.high > 0.5)
+      throw Error(Exit::recipe, "color_jitter: hue is at most 0.5, half a circle");
+    return range;
+  }
+
+  static void adjust(Image& image, Adjustment what, double by) {
+    switch (what) {
+      case Adjustment::brightness:
+        return adjust_brightness(image, by);
+      case Adjustment::contrast:
+        return adjust_contrast(image, by);
+      case Adjustment::saturation:
+        return adjust_saturation(image, by);
+      case Adjustment::hue:
+        return adjust_hue(image, by);
+    }
+  }
+
+  std::array<std::optional<Range>, 4> ranges_;
+  std::vector<Adjustment> order_;
+};
+
+}  // namespace
+
+Entry<Transform> color_jitter() {
+  return entry<Transform, ColorJitter::Options>(
+      "color_jitter", "Changes brightness, contrast, saturation and hue at random.",
+      [](const ColorJitter::Options& options) { return std::make_unique<ColorJitter>(options); },
+      {"random", "before_normalize"});
+}
+
+}  // namespace ddptrain

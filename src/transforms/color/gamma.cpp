@@ -1,0 +1,42 @@
+// torchvision.transforms.v2.functional.adjust_gamma with a power at random.
+#include "transforms/color/tone.h"
+#include "transforms/components.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class Gamma final : public Transform {
+ public:
+  struct Options {
+    std::vector<double> gamma{0.8, 1.25};
+    void fields(Fields& f) {
+      f("gamma", gamma,
+        {.doc = "Least and greatest power of values in 0 .. 1; below 1 is brighter.",
+         .min = 0,
+         .min_items = 2,
+         .max_items = 2});
+    }
+  };
+
+  explicit Gamma(const Options& options) : options_(options) {
+    require_range(options_.gamma, "gamma: gamma");
+  }
+  void apply(Image& image, Stream& random) const override {
+    adjust_gamma(image, random.uniform(options_.gamma[0], options_.gamma[1]));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> gamma_transform() {
+  return entry<Transform, Gamma::Options>(
+      "gamma", "Raises values to a random power.",
+      [](const Gamma::Options& options) { return std::make_unique<Gamma>(options); },
+      {"random", "before_normalize"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,51 @@
+// torchvision.transforms.v2.GaussianBlur.
+#include "base/error.h"
+#include "transforms/color/tone.h"
+#include "transforms/components.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class GaussianBlur final : public Transform {
+ public:
+  struct Options {
+    std::int64_t kernel_size = 5;
+    std::vector<double> sigma{0.1, 2.0};
+    void fields(Fields& f) {
+      f("kernel_size", kernel_size,
+        {.doc = "Pixels that are mixed along each side; odd.", .min = 1, .unit = "px"});
+      f("sigma", sigma,
+        {.doc = "Least and greatest deviation of the bell curve, in pixels.",
+         .min = 0,
+         .above_min = true,
+         .unit = "px",
+         .min_items = 2,
+         .max_items = 2});
+    }
+  };
+
+  explicit GaussianBlur(const Options& options) : options_(options) {
+    require_range(options_.sigma, "gaussian_blur: sigma");
+    if (options_.kernel_size % 2 == 0)
+      throw Error(Exit::recipe, "gaussian_blur: kernel_size must be odd");
+  }
+  void apply(Image& image, Stream& random) const override {
+    gaussian_blur(image, static_cast<int>(options_.kernel_size),
+                  random.uniform(options_.sigma[0], options_.sigma[1]));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> gaussian_blur_transform() {
+  return entry<Transform, GaussianBlur::Options>(
+      "gaussian_blur", "Blurs by a random amount.",
+      [](const GaussianBlur::Options& options) { return std::make_unique<GaussianBlur>(options); },
+      {"random"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,40 @@
+// Colours become grey: torchvision.transforms.v2.Grayscale.
+#include "transforms/color/color.h"
+#include "transforms/components.h"
+
+namespace ddptrain {
+namespace {
+
+class ToGrayscale final : public Transform {
+ public:
+  struct Options {
+    std::int64_t channels = 3;
+    void fields(Fields& f) {
+      f("channels", channels, {.doc = "1, or 3 equal ones.", .min = 1, .max = 3});
+    }
+  };
+
+  explicit ToGrayscale(const Options& options) : options_(options) {
+    if (options_.channels == 2) throw Error(Exit::recipe, "to_grayscale: channels is 1 or 3");
+  }
+  void apply(Image& image, Stream&) const override {
+    to_grey(image, static_cast<int>(options_.channels));
+  }
+  Extent output(Extent in) const override {
+    in.channels = static_cast<int>(options_.channels);
+    return in;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> to_grayscale() {
+  return entry<Transform, ToGrayscale::Options>(
+      "to_grayscale", "Takes the colours out.",
+      [](const ToGrayscale::Options& options) { return std::make_unique<ToGrayscale>(options); });
+}
+
+}  // namespace ddptrain

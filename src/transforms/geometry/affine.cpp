@@ -1,0 +1,94 @@
+// Moved, turned, scaled and sheared at random: torchvision.transforms.v2.RandomAffine.
+#include <cmath>
+
+#include "transforms/components.h"
+#include "transforms/geometry/projection.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class RandomAffine final : public Transform {
+ public:
+  struct Options {
+    std::vector<double> degrees{0, 0};
+    std::vector<double> translate;
+    std::vector<double> scale{1, 1};
+    std::vector<double> shear;
+    WarpLookup interpolation = WarpLookup::nearest;
+    double fill = 0;
+    void fields(Fields& f);
+  };
+
+  explicit RandomAffine(const Options& options) : options_(options) {
+    require_range(options_.degrees, "affine: degrees");
+    require_range(options_.scale, "affine: scale");
+    if (options_.shear.size() == 1 || options_.shear.size() == 3)
+      throw Error(Exit::recipe,
+                  "affine: shear wants least and greatest along x, or those and the two along y");
+    if (options_.translate.size() == 1)
+      throw Error(Exit::recipe, "affine: translate wants a share of the width and of the height");
+  }
+
+  void apply(Image& image, Stream& random) const override {
+    Affine a;
+    a.degrees = between(options_.degrees, 0, random);
+    if (!options_.translate.empty()) {
+      a.translate[0] = shift(options_.translate[0] * image.width, random);
+      a.translate[1] = shift(options_.translate[1] * image.height, random);
+    }
+    a.scale = between(options_.scale, 0, random);
+    if (options_.shear.size() >= 2) a.shear[0] = between(options_.shear, 0, random);
+    if (options_.shear.size() == 4) a.shear[1] = between(options_.shear, 2, random);
+    affine(image, a, {static_cast<Interpolation>(options_.interpolation), options_.fill});
+  }
+
+ private:
+  static double between(const std::vector<double>& range, std::size_t first, Stream& random) {
+    return random.uniform(range[first], range[first + 1]);
+  }
+  /// Whole pixels, as there.
+  static double shift(double most, Stream& random) {
+    return std::nearbyint(random.uniform(-most, most));
+  }
+
+  Options options_;
+};
+
+void RandomAffine::Options::fields(Fields& f) {
+  f("degrees", degrees,
+    {.doc = "Least and greatest angle, clockwise.",
+     .min = -360,
+     .max = 360,
+     .unit = "degrees",
+     .example = "[-10, 10]",
+     .min_items = 2,
+     .max_items = 2});
+  f("translate", translate,
+    {.doc = "Largest shift as shares of width and height.", .min = 0, .max = 1, .max_items = 2});
+  f("scale", scale,
+    {.doc = "Least and greatest factor of the size.",
+     .min = 0,
+     .above_min = true,
+     .min_items = 2,
+     .max_items = 2});
+  f("shear", shear,
+    {.doc = "Least and greatest angle of a shear along x, then along y.",
+     .min = -89,
+     .max = 89,
+     .unit = "degrees",
+     .max_items = 4});
+  f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
+  f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
+}
+
+}  // namespace
+
+Entry<Transform> affine_transform() {
+  return entry<Transform, RandomAffine::Options>(
+      "affine", "Moves, turns, scales and shears the picture at random.",
+      [](const RandomAffine::Options& options) { return std::make_unique<RandomAffine>(options); },
+      {"random"});
+}
+
+}  // namespace ddptrain

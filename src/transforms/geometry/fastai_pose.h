@@ -1,0 +1,34 @@
+// Where and in which light a picture is seen: what fastai.vision.augment.aug_transforms draws for
+// it.
+#pragma once
+
+#include "transforms/geometry/grid_sample.h"
+
+namespace ddptrain {
+
+/// A change of place; the defaults change nothing.
+struct FastaiPose {
+  int dihedral = 0;                   // 0 .. 7 as fastai counts; 1 mirrors left and right
+  double degrees = 0;                 // counter-clockwise
+  double zoom = 1;                    // above 1 comes nearer
+  double zoom_x = 0.5, zoom_y = 0.5;  // towards where, 0 .. 1 from the left upper corner
+  double warp_x = 0, warp_y = 0;      // tilted, -0.5 .. 0.5
+  Box crop;                           // of the result; empty: all of it
+};
+
+/// The picture as floats 0 .. 1 of the given size, looked up once. One that is more than twice as
+/// large is first shrunk by area, as in fastai.
+void pose(Image& image, const FastaiPose& pose, int width, int height, const GridOptions& options);
+
+/// A change of light in the logits of pixels; the defaults change nothing.
+struct FastaiLight {
+  double brightness = 0.5;  // above 0 and below 1: what medium grey becomes
+  double contrast = 1;      // factor
+  double saturation = 1;    // factor, of three channels
+  bool operator==(const FastaiLight&) const = default;
+};
+
+/// Pixels are floats 0 .. 1.
+void relight(Image& image, const FastaiLight& light);
+
+}  // namespace ddptrain

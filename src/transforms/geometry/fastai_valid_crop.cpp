@@ -1,0 +1,65 @@
+// What fastai.vision.augment.RandomResizedCrop does to pictures of the validation split.
+#include <algorithm>
+#include <cmath>
+
+#include "transforms/components.h"
+#include "transforms/geometry.h"
+#include "transforms/geometry/resample.h"
+#include "transforms/options.h"
+
+namespace ddptrain {
+namespace {
+
+class FastaiValidCrop final : public Transform {
+ public:
+  struct Options {
+    SizeOption size;
+    double val_xtra = 0.14;
+    void fields(Fields& f) {
+      f("size", size,
+        {.doc = "One number for a square, or height and width.",
+         .required = true,
+         .example = "224"});
+      f("val_xtra", val_xtra,
+        {.doc = "Share of the longer side that is resized in excess and then cut off, rounded up "
+                "to multiples of 8 pixels.",
+         .min = 0});
+    }
+  };
+
+  explicit FastaiValidCrop(const Options& options) : options_(options) {
+    options_.size.require("fastai_valid_crop");
+  }
+
+  void apply(Image& image, Stream&) const override {
+    const int height = options_.size.rows(), width = options_.size.columns();
+    const int more =
+        static_cast<int>(std::ceil(std::max(width, height) * options_.val_xtra / 8)) * 8;
+    Image resized;
+    resample(image, whole(image, width + more, height + more), resized);
+    crop(resized, {more / 2, more / 2, width, height});
+    image = std::move(resized);
+  }
+
+  Extent output(Extent in) const override {
+    return {in.channels, options_.size.rows(), options_.size.columns()};
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Transform> fastai_valid_crop() {
+  return entry<Transform, FastaiValidCrop::Options>(
+      "fastai_valid_crop",
+      "Squishes the picture to a little more than a size and keeps the middle, as fastai's "
+      "RandomResizedCrop does in validation; random_resized_crop is what it does in training.",
+      [](const FastaiValidCrop::Options& options) {
+        return std::make_unique<FastaiValidCrop>(options);
+      },
+      {"gives_size"});
+}
+
+}  // namespace ddptrain

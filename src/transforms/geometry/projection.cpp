@@ -1,0 +1,88 @@
+#include "transforms/geometry/projection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+double radians(double degrees) { return degrees * std::numbers::pi / 180; }
+
+/// _get_inverse_affine_matrix in torchvision.
+PlaceMap inverse(const Affine& a, double center_x, double center_y) {
+  const double turn = radians(a.degrees);
+  const double along_x = radians(a.shear[0]), along_y = radians(a.shear[1]);
+  const double first = std::cos(turn - along_y) / std::cos(along_y);
+  const double second = -first * std::tan(along_x) - std::sin(turn);
+  const double third = std::sin(turn - along_y) / std::cos(along_y);
+  const double fourth = -third * std::tan(along_x) + std::cos(turn);
+  PlaceMap map{
+      {fourth / a.scale, -second / a.scale, 0, -third / a.scale, first / a.scale, 0, 0, 0}};
+  auto& m = map.m;
+  const double x = -center_x - a.translate[0], y = -center_y - a.translate[1];
+  m[2] = m[0] * x + m[1] * y + center_x;
+  m[5] = m[3] * x + m[4] * y + center_y;
+  return map;
+}
+
+using Row = std::array<double, 9>;  // eight unknowns and the right-hand side
+
+/// Gauss with pivots.
+std::array<double, 8> solved(std::array<Row, 8> rows) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto pivot = std::max_element(
+        rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
+        [i](const Row& a, const Row& b) { return std::abs(a[i]) < std::abs(b[i]); });
+    DDP_CHECK(std::abs((*pivot)[i]) > 1e-12, "perspective: three corners on a line");
+    std::swap(rows[i], *pivot);
+    for (std::size_t k = 0; k < 8; ++k) {
+      if (k == i) continue;
+      const double by = rows[k][i] / rows[i][i];
+      for (std::size_t j = i; j < 9; ++j) rows[k][j] -= by * rows[i][j];
+    }
+  }
+  std::array<double, 8> values;
+  for (std::size_t i = 0; i < 8; ++i) values[i] = rows[i][8] / rows[i][i];
+  return values;
+}
+
+}  // namespace
+
+void affine(Image& image, const Affine& a, const WarpOptions& options) {
+  double x = 0, y = 0;
+  if (a.center) {
+    x = (*a.center)[0] - image.width * 0.5;
+    y = (*a.center)[1] - image.height * 0.5;
+  }
+  image = warped(image, inverse(a, x, y), image.width, image.height, options);
+}
+
+PlaceMap projection(const Corners& from, const Corners& to) {
+  std::array<Row, 8> rows;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto [x, y] = to[i];
+    const auto [u, v] = from[i];
+    rows[2 * i] = {x, y, 1, 0, 0, 0, -u * x, -u * y, u};
+    rows[2 * i + 1] = {0, 0, 0, x, y, 1, -v * x, -v * y, v};
+  }
+  return {solved(rows)};
+}
+
+void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options) {
+  // torchvision solves in pixels and looks up at their middles: half a pixel is added to the places
+  // of the output and taken off those of the source. Relative to centres the two become one shift.
+  const auto centred = [&](Corners corners) {
+    for (auto& [x, y] : corners) {
+      x -= image.width * 0.5;
+      y -= image.height * 0.5;
+    }
+    return corners;
+  };
+  image = warped(image, projection(centred(from), centred(to)), image.width, image.height, options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,145 @@
+#include "transforms/geometry/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "transforms/geometry/resample_kernels.h"
+#include "transforms/geometry/taps.h"
+
+namespace ddptrain {
+namespace {
+
+struct AxisTaps {
+  Taps x, y;
+};
+
+AxisTaps taps_of(const Image& from, const Window& w) {
+  return {make_taps({w.left, w.width, from.width, w.out_width}, w.interpolation, w.antialias),
+          make_taps({w.top, w.height, from.height, w.out_height}, w.interpolation, w.antialias)};
+}
+
+void shape(Image& into, const Image& from, int width, int height) {
+  into.width = width;
+  into.height = height;
+  into.channels = from.channels;
+  if (from.is_float()) {
+    into.bytes.clear();
+    into.floats.resize(into.values());
+  } else {
+    into.floats.clear();
+    into.bytes.resize(into.values());
+  }
+}
+
+/// As normalize_coeffs_8bpc in Pillow's Resample.c.
+std::vector<std::int32_t> fixed(const std::vector<double>& weights) {
+  std::vector<std::int32_t> whole;
+  whole.reserve(weights.size());
+  for (double weight : weights)
+    whole.push_back(static_cast<std::int32_t>((weight < 0 ? -0.5 : 0.5) +
+                                              weight * (1 << kernels::fraction_bits)));
+  return whole;
+}
+
+void resize_bytes(const Image& from, const AxisTaps& taps, Image& into) {
+  const std::size_t stride = std::size_t(from.width) * from.channels;
+  const std::size_t out_stride = std::size_t(into.width) * into.channels;
+  const auto across = fixed(taps.x.weights), down = fixed(taps.y.weights);
+  const kernels::FixedTaps row_taps{into.width, taps.x.size, taps.x.first.data(), across.data()};
+  const int top = taps.y.first.front(), rows = taps.y.end() - top;
+  std::vector<std::int32_t> line(stride + std::size_t(taps.x.size + 2) * from.channels);
+  std::vector<std::uint8_t> narrowed(rows * out_stride);
+  for (int y = 0; y < rows; ++y) {
+    kernels::widen(from.bytes.data() + (top + y) * stride, stride, line.data());
+    kernels::gather_row_exact(line.data(), row_taps, from.channels, &narrowed[y * out_stride]);
+  }
+  for (int y = 0; y < into.height; ++y)
+    kernels::blend_rows_exact(&narrowed[(taps.y.first[y] - top) * out_stride], out_stride,
+                              &down[std::size_t(y) * taps.y.size], taps.y.count[y], out_stride,
+                              &into.bytes[y * out_stride]);
+}
+
+void narrow_row(const float* from, const Taps& taps, int channels, float* to) {
+  for (std::size_t i = 0; i < taps.first.size(); ++i)
+    for (int c = 0; c < channels; ++c) {
+      double sum = 0;
+      for (int k = 0; k < taps.count[i]; ++k)
+        sum += taps.weights[i * taps.size + k] * from[(taps.first[i] + k) * channels + c];
+      to[i * channels + c] = static_cast<float>(sum);
+    }
+}
+
+void resize_floats(const Image& from, const AxisTaps& taps, Image& into) {
+  const std::size_t stride = std::size_t(from.width) * from.channels;
+  const std::size_t out_stride = std::size_t(into.width) * into.channels;
+  const int top = taps.y.first.front(), rows = taps.y.end() - top;
+  std::vector<float> narrowed(rows * out_stride);
+  for (int y = 0; y < rows; ++y)
+    narrow_row(from.floats.data() + (top + y) * stride, taps.x, from.channels,
+               &narrowed[y * out_stride]);
+  for (int y = 0; y < into.height; ++y)
+    for (std::size_t i = 0; i < out_stride; ++i) {
+      double sum = 0;
+      for (int k = 0; k < taps.y.count[y]; ++k)
+        sum += taps.y.weights[std::size_t(y) * taps.y.size + k] *
+               narrowed[(taps.y.first[y] + k - top) * out_stride + i];
+      into.floats[y * out_stride + i] = static_cast<float>(sum);
+    }
+}
+
+/// One row of floats out of the rows that a tap of the vertical axis names, four at a time.
+void blend(const Image& from, const Taps& taps, int y, float* to) {
+  const std::size_t stride = std::size_t(from.width) * from.channels;
+  const double* weights = &taps.weights[std::size_t(y) * taps.size];
+  for (int k = 0; k < taps.count[y]; k += 4) {
+    const std::uint8_t* rows[4];
+    float some[4];
+    for (int j = 0; j < 4; ++j) {
+      const bool used = k + j < taps.count[y];
+      rows[j] = from.bytes.data() + (taps.first[y] + (used ? k + j : k)) * stride;
+      some[j] = used ? static_cast<float>(weights[k + j]) : 0;
+    }
+    kernels::blend_rows(rows, some, stride, k > 0, to);
+  }
+}
+
+}  // namespace
+
+Window whole(const Image& image, int out_width, int out_height) {
+  return {.left = 0,
+          .top = 0,
+          .width = double(image.width),
+          .height = double(image.height),
+          .out_width = out_width,
+          .out_height = out_height};
+}
+
+void resample(const Image& from, const Window& window, Image& into) {
+  DDP_CHECK(&from != &into, "resizing in place");
+  const auto taps = taps_of(from, window);
+  shape(into, from, window.out_width, window.out_height);
+  if (from.is_float())
+    resize_floats(from, taps, into);
+  else
+    resize_bytes(from, taps, into);
+}
+
+void resample_fast(const Image& from, const Window& window, Image& into) {
+  DDP_CHECK(&from != &into, "resizing in place");
+  if (from.is_float() || window.interpolation == Interpolation::nearest)
+    return resample(from, window, into);
+  const auto taps = taps_of(from, window);
+  shape(into, from, window.out_width, window.out_height);
+  const std::vector<float> weights(taps.x.weights.begin(), taps.x.weights.end());
+  const kernels::FloatTaps across{into.width, taps.x.size, taps.x.first.data(), weights.data()};
+  const std::size_t stride = std::size_t(from.width) * from.channels;
+  std::vector<float> line(stride + std::size_t(taps.x.size + 2) * from.channels);
+  for (int y = 0; y < into.height; ++y) {
+    blend(from, taps.y, y, line.data());
+    kernels::gather_row(line.data(), across, from.channels,
+                        into.bytes.data() + std::size_t(y) * into.width * into.channels);
+  }
+}
+
+}  // namespace ddptrain

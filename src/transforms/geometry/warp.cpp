@@ -1,0 +1,93 @@
+#include "transforms/geometry/warp.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+/// A sample between pixels: sum and how much of it lay inside the picture.
+struct Sample {
+  double sum = 0, inside = 0;
+};
+
+class Lookup {
+ public:
+  explicit Lookup(const Image& image) : image_(image) {}
+
+  Sample nearest(double x, double y, int channel) const {
+    return {at(std::nearbyint(x), std::nearbyint(y), channel),
+            covers(std::nearbyint(x), std::nearbyint(y))};
+  }
+  Sample bilinear(double x, double y, int channel) const {
+    const double left = std::floor(x), top = std::floor(y);
+    Sample sample;
+    for (int dy = 0; dy < 2; ++dy)
+      for (int dx = 0; dx < 2; ++dx) {
+        const double weight = (dx ? x - left : left + 1 - x) * (dy ? y - top : top + 1 - y);
+        sample.sum += weight * at(left + dx, top + dy, channel);
+        sample.inside += weight * covers(left + dx, top + dy);
+      }
+    return sample;
+  }
+
+ private:
+  double covers(double x, double y) const {
+    return x >= 0 && y >= 0 && x < image_.width && y < image_.height;
+  }
+  double at(double x, double y, int channel) const {
+    if (covers(x, y) == 0) return 0;
+    const std::size_t i =
+        (std::size_t(y) * image_.width + std::size_t(x)) * image_.channels + channel;
+    return image_.is_float() ? image_.floats[i] : image_.bytes[i];
+  }
+  const Image& image_;
+};
+
+/// Blends with the fill by how much lay inside, as torchvision does with a mask channel; with black
+/// the sum itself fades.
+double filled(Sample sample, const WarpOptions& options) {
+  if (options.fill == 0) return sample.sum;
+  if (options.interpolation == Interpolation::nearest)
+    return sample.inside < 0.5 ? options.fill : sample.sum;
+  return (sample.sum - options.fill) * sample.inside + options.fill;
+}
+
+void put(Image& image, std::size_t at, double value) {
+  if (image.is_float())
+    image.floats[at] = static_cast<float>(value);
+  else
+    image.bytes[at] = static_cast<std::uint8_t>(std::clamp(std::nearbyint(value), 0.0, 255.0));
+}
+
+}  // namespace
+
+Image warped(const Image& from, const PlaceMap& map, int width, int height,
+             const WarpOptions& options) {
+  DDP_CHECK(options.interpolation != Interpolation::bicubic, "a warp is nearest or bilinear");
+  Image out;
+  out.width = width;
+  out.height = height;
+  out.channels = from.channels;
+  from.is_float() ? out.floats.resize(out.values()) : out.bytes.resize(out.values());
+  const Lookup lookup(from);
+  const bool nearest = options.interpolation == Interpolation::nearest;
+  const auto& m = map.m;
+  std::size_t at = 0;
+  for (int row = 0; row < height; ++row)
+    for (int column = 0; column < width; ++column) {
+      const double dx = column - (width - 1) * 0.5, dy = row - (height - 1) * 0.5;
+      const double scale = m[6] * dx + m[7] * dy + 1;
+      const double x = (m[0] * dx + m[1] * dy + m[2]) / scale + (from.width - 1) * 0.5;
+      const double y = (m[3] * dx + m[4] * dy + m[5]) / scale + (from.height - 1) * 0.5;
+      for (int c = 0; c < from.channels; ++c, ++at) {
+        const auto sample = nearest ? lookup.nearest(x, y, c) : lookup.bilinear(x, y, c);
+        put(out, at, filled(sample, options));
+      }
+    }
+  return out;
+}
+
+}  // namespace ddptrain

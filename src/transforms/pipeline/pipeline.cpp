@@ -1,0 +1,106 @@
+#include "transforms/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "transforms/color/normalize.h"
+
+namespace ddptrain {
+namespace {
+
+Stream draws(const AugmentKey& key, std::size_t index) {
+  const auto purpose = mix(key.seed, hash_text("augmentation"));
+  return Stream(mix(purpose, index), static_cast<std::uint64_t>(key.epoch),
+                static_cast<std::uint64_t>(key.position));
+}
+
+std::string text(int channels, int height, int width) {
+  return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
+}
+
+void check_extent(const Image& image, std::string_view name, const Extent& expected) {
+  if (Extent{image.channels, image.height, image.width} == expected) return;
+  throw Error(Exit::data, "'" + std::string(name) + "' is " +
+                              text(image.channels, image.height, image.width) +
+                              " after its transforms, other samples are " +
+                              text(expected.channels, expected.height, expected.width) +
+                              "; let the transforms end in one size, for example with center_crop");
+}
+
+}  // namespace
+
+Pipeline::Pipeline(const std::vector<Choice<Transform>>& steps, const PipelineOptions& options)
+    : options_(options) {
+  for (const auto& step : steps) steps_.push_back(catalog<Transform>().build(step));
+  if (steps_.empty()) return;
+  if (const auto* last = dynamic_cast<const Normalize*>(steps_.back().get())) {
+    closing_ = std::make_unique<Normalize>(*last);
+    steps_.pop_back();
+  }
+  normalize_ = closing_.get();
+  for (const auto& step : steps_)
+    if (const auto* inner = dynamic_cast<const Normalize*>(step.get())) normalize_ = inner;
+}
+
+Pipeline::~Pipeline() = default;
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+Pipeline& Pipeline::operator=(Pipeline&&) noexcept = default;
+
+Extent Pipeline::output(Extent source) const {
+  for (const auto& step : steps_) source = step->output(source);
+  return source;
+}
+
+Extent Pipeline::output() const { return output({options_.channels, 0, 0}); }
+
+void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
+                    float* out) const {
+  thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
+  DecodeOptions decoding;
+  decoding.channels = options_.channels;
+  std::optional<Window> window;
+  if (!steps_.empty()) {
+    const auto size = image_size(file, decoding);
+    Stream random = draws(key, 0);
+    window = steps_.front()->window(size.width, size.height, random);
+  }
+  if (window)
+    decode_window(file, *window, options_.mode, decoding, decoded, image);
+  else
+    decode(file, decoding, image);
+  finish(image, window ? 1 : 0, file.name, key, expected, out);
+}
+
+void Pipeline::load(Image&& image, std::string_view name, const AugmentKey& key,
+                    const Extent& expected, float* out) const {
+  finish(image, 0, name, key, expected, out);
+}
+
+Image Pipeline::shown(const float* values, const Extent& extent) const {
+  Image image{extent.width, extent.height, extent.channels, {}, {0}};
+  const auto scale = normalize_ ? normalize_->scale(image) : ChannelScale{};  // of 0 to 1
+  image.floats.clear();
+  image.bytes.resize(image.values());
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const auto pixels = image.values() / channels;
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < pixels; ++i) {
+      const float unit = (values[c * pixels + i] - scale.offset[c]) / scale.factor[c];
+      image.bytes[i * channels + c] =
+          static_cast<std::uint8_t>(std::lround(std::clamp(unit, 0.0F, 1.0F) * 255));
+    }
+  return image;
+}
+
+void Pipeline::finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
+                      const Extent& expected, float* out) const {
+  for (std::size_t i = next; i < steps_.size(); ++i) {
+    Stream random = draws(key, i);
+    steps_[i]->apply(image, random);
+  }
+  check_extent(image, name, expected);
+  const auto order = options_.channels_last ? PixelOrder::hwc : PixelOrder::chw;
+  write_pixels(image, closing_ ? closing_->scale(image) : unit_scale(image), order, out);
+}
+
+}  // namespace ddptrain

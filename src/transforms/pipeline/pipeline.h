@@ -1,0 +1,67 @@
+// From a file's bytes to one row of a batch: decode, transform, normalise. Built once from a
+// recipe's list, then used by many threads at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/choice.h"
+#include "transforms/codecs/decode.h"
+#include "transforms/transform.h"
+
+namespace ddptrain {
+
+class Normalize;
+
+/// What the draws of a sample depend on.
+struct AugmentKey {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+  std::int64_t position = 0;  // in the epoch's global order
+};
+
+/// How a pipeline reads and writes.
+struct PipelineOptions {
+  DecodeMode mode = DecodeMode::exact;  // fast for training; evaluation is always exact
+  int channels = 3;                     // of decoded files: 3, or 1 for grey
+  bool channels_last = false;           // rows are written (H, W, C) instead of (C, H, W)
+};
+
+class Pipeline {
+ public:
+  explicit Pipeline(const std::vector<Choice<Transform>>& steps,
+                    const PipelineOptions& options = {});
+  ~Pipeline();
+  Pipeline(Pipeline&&) noexcept;
+  Pipeline& operator=(Pipeline&&) noexcept;
+
+  /// The size of what comes out for sources of a size; not fixed() when it varies with the source.
+  Extent output(Extent source) const;
+  /// The same for sources of any size.
+  Extent output() const;
+
+  /// Decodes, transforms and writes channels x height x width floats to `out`. A picture that comes
+  /// out in another size than `expected` is an Error that names the file and both sizes. Safe to
+  /// call from many threads; each keeps its own working memory.
+  void load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
+            float* out) const;
+  /// The same for pixels that need no decoding (CIFAR, MNIST); `image` is used up.
+  void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
+            float* out) const;
+
+  /// What `load` wrote, channel after channel, as a person would see it: bytes, the normalisation
+  /// of the list undone.
+  Image shown(const float* values, const Extent& extent) const;
+
+ private:
+  void finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
+              const Extent& expected, float* out) const;
+
+  PipelineOptions options_;
+  std::vector<std::unique_ptr<Transform>> steps_;  // without a closing normalize
+  std::unique_ptr<Normalize> closing_;             // fused with writing; may be null
+  const Normalize* normalize_ = nullptr;           // the list's last, wherever it stands
+};
+
+}  // namespace ddptrain

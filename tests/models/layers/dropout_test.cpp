@@ -1,0 +1,69 @@
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "models/layers/dropout_mask.h"
+#include "models/nets.h"
+
+namespace ddptrain {
+namespace {
+
+using test::make_model;
+using test::training;
+
+const nlohmann::json dropping = {{"type", "sequential"},
+                                 {"input", {3, 5, 7}},
+                                 {"layers", {"identity", {{"type", "dropout"}, {"p", 0.3}}}}};
+
+TEST(Dropout, DoesNotDependOnHowTheBatchIsCut) {
+  const auto model = make_model(dropping);
+  const auto x = at::ones({6, 3, 5, 7});
+  const auto whole = model->forward(x, training(3, 10));
+  const auto cut = at::cat({model->forward(x.narrow(0, 0, 2), training(3, 10)),
+                            model->forward(x.narrow(0, 2, 4), training(3, 12))});
+  EXPECT_TRUE(whole.equal(cut));
+  EXPECT_FALSE(whole.equal(model->forward(x, training(4, 10))));
+}
+
+TEST(Dropout, DropsTheAskedShareAndKeepsTheMean) {
+  const auto y = make_model(dropping)->forward(at::ones({1000, 3, 5, 7}), training(0, 0));
+  const double dropped = y.eq(0).to(at::kDouble).mean().item<double>();
+  EXPECT_NEAR(dropped, 0.3, 0.005);  // 105000 draws: three deviations are 0.0042
+  EXPECT_NEAR(y.max().item<double>(), 1 / 0.7, 1e-6);
+}
+
+TEST(Dropout, LeavesEvaluationAlone) {
+  const auto x = at::ones({2, 3, 5, 7});
+  EXPECT_TRUE(make_model(dropping)->forward(x, {}).equal(x));
+}
+
+TEST(Dropout, KeepsMemoryFormatAndChoicesUnderChannelsLast) {
+  const auto model = make_model(dropping);
+  const auto x = at::ones({2, 3, 5, 7});
+  const auto y = model->forward(x.contiguous(at::MemoryFormat::ChannelsLast), training(0, 0));
+  EXPECT_TRUE(y.is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_TRUE(y.equal(model->forward(x, training(0, 0))));
+}
+
+TEST(DropoutMask, IsPhiloxByElementRowAndStep) {
+  const MaskRows rows{mix(7, 8), 5, 3, 4, 41};
+  const auto mask = dropout_mask(rows, 0.5, 2, at::kFloat);
+  for (std::uint32_t r = 0; r < 4; ++r)
+    for (std::uint32_t e = 0; e < 41; ++e) {
+      const auto words = philox({e / 4, 3 + r, 5, 0}, {static_cast<std::uint32_t>(rows.key),
+                                                       static_cast<std::uint32_t>(rows.key >> 32)});
+      ASSERT_EQ(mask[r][e].item<float>(), words[e % 4] < 0x80000000U ? 0 : 2);
+    }
+}
+
+TEST(DropoutMask, HasTheSameBitsByTensorOperations) {
+  for (const double p : {0.1, 0.5, 1.0}) {
+    const MaskRows rows{mix(1, 2), 9, 1000, 5, 39};
+    const auto by_hand = dropout_mask(rows, p, 1.25, at::kDouble);
+    EXPECT_TRUE(by_hand.equal(dropout_mask_on(at::kCPU, rows, p, 1.25, at::kDouble)));
+  }
+}
+
+}  // namespace
+}  // namespace ddptrain
