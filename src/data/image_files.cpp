@@ -23,7 +23,8 @@ EncodedImage encoded(const std::string& bytes, const std::string& name) {
 
 ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context)
     : list_(std::move(list)),
-      rows_(options.transforms, {.mode = options.decode}, context,
+      max_pixels_(options.max_pixels),
+      rows_(options.transforms, options.reading(), context,
             [this](Split split) { return source_size(split); }) {
   facts_.classes = list_.classes;
   const auto& extent = rows_.extent(Split::train);
@@ -112,7 +113,7 @@ std::string ImageFiles::full_path(const ImageFile& file) const {
 Extent ImageFiles::source_size(Split split) const {
   const auto path = sample_name(split, 0);
   const auto bytes = read_text(path);
-  const auto size = image_size(encoded(bytes, path));
+  const auto size = image_size(encoded(bytes, path), {.max_pixels = max_pixels_});
   return {3, size.height, size.width};
 }
 

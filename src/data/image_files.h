@@ -37,6 +37,7 @@ class ImageFiles final : public Dataset {
   void set_target(const ImageFile& file, Batch& batch, std::int64_t row) const;
 
   ImageList list_;
+  std::int64_t max_pixels_;  // of a picture that is decoded
   ImageRows rows_;
   DataFacts facts_;
 };

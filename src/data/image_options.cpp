@@ -14,6 +14,12 @@ void ImageFileOptions::fields(Fields& f) {
   f("decode", decode,
     {.doc = "'fast' decodes training pictures only where and as finely as needed; 'exact' gives "
             "torchvision's pixels, as evaluation always does."});
+  f("max_pixels", max_pixels,
+    {.doc = "Pictures of more pixels are refused (or left out, by policy.on_bad_sample); Pillow's "
+            "limit.",
+     .min = 1,
+     .max = 2'147'483'647,
+     .unit = "pixels"});
   section.fields(f);
 }
 

@@ -7,7 +7,7 @@
 #include "config/choice.h"
 #include "data/progressive.h"
 #include "recipe/data_section.h"
-#include "transforms/codecs/decode.h"
+#include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {
 
@@ -24,6 +24,8 @@ struct ImageFileOptions {
   DataSection section;
   TransformLists transforms;
   DecodeMode decode = DecodeMode::fast;
+  std::int64_t max_pixels = default_max_pixels;
+  PipelineOptions reading() const { return {.mode = decode, .max_pixels = max_pixels}; }
   void fields(Fields& f);
 };
 

@@ -28,7 +28,7 @@ namespace {
 Choice<Dataset> pictures_of(const Recipe& recipe, const std::string& folder) {
   auto node =
       Node::map({{"type", {}, Node::scalar("pictures")}, {"root", {}, Node::quoted_text(folder)}});
-  for (const auto* option : {"transforms", "decode"})
+  for (const auto* option : {"transforms", "decode", "max_pixels"})
     if (const auto* given = recipe.data.node().find(option)) node.set(option, *given);
   Choice<Dataset> data;
   data.choose(std::move(node));

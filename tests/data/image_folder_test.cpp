@@ -136,6 +136,22 @@ TEST(ImageFolder, NamesAFileThatCannotBeDecodedOrLeavesItOut) {
   }
 }
 
+TEST(ImageFolder, LargerPicturesThanMaxPixelsAreBadSamples) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  auto limited = section(folder);
+  limited["max_pixels"] = 100;
+  try {
+    load_one(*build_data(limited), Split::train, 0);
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_THAT(error.what(), HasSubstr("at most 100 are decoded; data.max_pixels may allow more"));
+  }
+  const auto lenient = build_data(limited, {.skip_bad_samples = true});
+  EXPECT_FALSE(load_one(*lenient, Split::train, 0).good);
+}
+
 TEST(ImageFolder, DigestFollowsNamesSizesAndLabelsNotThePlace) {
   const TemporaryFolder one, two;
   write_pictures(one);

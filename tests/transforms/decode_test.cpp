@@ -59,7 +59,8 @@ TEST(Decode, RefusesMorePixelsThanAllowed) {
   options.max_pixels = 1000;
   for (const char* name : {"a_rgb.jpg", "a_rgb.png"}) {
     EXPECT_EQ(decode_message(golden_file(name), options),
-              "'photos/cat.jpg' is too large: 120 x 90 pixels, at most 1000 are decoded");
+              "'photos/cat.jpg' is too large: 120 x 90 pixels, at most 1000 are decoded; "
+              "data.max_pixels may allow more");
     EXPECT_THROW(image_size({golden_file(name), name}, options), Error);
   }
 }

@@ -44,6 +44,12 @@ void decode_webp(const EncodedImage& file, const DecodeOptions& options, Image& 
 /// Refuses empty pictures and those with more pixels than allowed, before memory is taken.
 void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options);
 
+/// Refuses large pictures in fewer bytes than any such file has. Small ones may be of any size.
+void check_claim(const EncodedImage& file, ImageSize size, std::int64_t pixels_per_byte);
+
+/// More pixels than these are looked at twice before memory is taken for them.
+constexpr std::int64_t many_pixels = std::int64_t{1} << 24;
+
 /// Turns a picture by EXIF's orientation.
 void orient(Image& image, int orientation);
 

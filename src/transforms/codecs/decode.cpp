@@ -95,7 +95,17 @@ void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& o
   if (pixels <= 0) bad_image(file, "has no pixels: its size is " + text);
   if (pixels > options.max_pixels)
     bad_image(file, "is too large: " + text + " pixels, at most " +
-                        std::to_string(options.max_pixels) + " are decoded");
+                        std::to_string(options.max_pixels) +
+                        " are decoded; data.max_pixels may allow more");
+}
+
+void check_claim(const EncodedImage& file, ImageSize size, std::int64_t pixels_per_byte) {
+  const std::int64_t pixels = std::int64_t(size.width) * size.height;
+  const auto bytes = static_cast<std::int64_t>(file.bytes.size());
+  if (pixels <= many_pixels || pixels / pixels_per_byte <= bytes) return;
+  bad_image(file, "claims " + std::to_string(size.width) + " x " + std::to_string(size.height) +
+                      " pixels and has " + std::to_string(bytes) +
+                      " bytes, which cannot hold them");
 }
 
 ImageSize image_size(const EncodedImage& file, const DecodeOptions& options) {

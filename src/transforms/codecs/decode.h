@@ -16,10 +16,14 @@ struct EncodedImage {
   std::string_view name;
 };
 
+/// Pillow's Image.MAX_IMAGE_PIXELS doubled, above which it refuses: 89,478,485 pixels of 3 bytes
+/// are a quarter of a GiB.
+constexpr std::int64_t default_max_pixels = 178'956'970;
+
 struct DecodeOptions {
-  int channels = 3;                       // 3, or 1 for grey
-  bool exif_orientation = true;           // turn as the camera was held
-  std::int64_t max_pixels = 178'956'970;  // more are refused, as Pillow does
+  int channels = 3;              // 3, or 1 for grey
+  bool exif_orientation = true;  // turn as the camera was held
+  std::int64_t max_pixels = default_max_pixels;
 };
 
 struct ImageSize {

@@ -15,7 +15,16 @@
 namespace ddptrain {
 namespace {
 
-constexpr int max_scans = 500;  // a progressive file of a few kilobytes can ask for thousands
+// Every 8 x 8 block of a scan with Huffman codes takes at least a bit, and the largest unit of a
+// file covers 32 x 32 pixels with 9 blocks (ITU-T T.81, A.2.3 and B.2.3: at most 10 blocks, factors
+// up to 4). Arithmetic codes can be shorter: only nearly empty pictures are, and small ones stay
+// welcome.
+constexpr std::int64_t pixels_per_byte = 1024;
+
+// Later scans of a progressive file may take a few bytes and cost a pass over all blocks (libjpeg's
+// advisory of 2015, "Two Issues with the JPEG Standard"). Encoders write 10, careful ones some 60.
+constexpr int max_scans = 500;
+constexpr std::int64_t scanned_pixels = std::int64_t{1} << 29, scanned_pixels_per_byte = 2048;
 
 bool is_frame(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -69,8 +78,13 @@ class JpegReader {
   }
   void watch_scans(j_common_ptr info) {
     if (!info->is_decompressor) return;
-    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= max_scans) return;
-    std::snprintf(message_.data(), message_.size(), "more than %d scans", max_scans);
+    const int scans = reinterpret_cast<j_decompress_ptr>(info)->input_scan_number;
+    const std::int64_t pixels = std::int64_t{info_.image_width} * info_.image_height;
+    const auto bytes = static_cast<std::int64_t>(file_.bytes.size());
+    if (scans <= max_scans && scans * pixels <= scanned_pixels + scanned_pixels_per_byte * bytes)
+      return;
+    std::snprintf(message_.data(), message_.size(), "%d scans of so many pixels are too many",
+                  scans);
     guard_.jump();
   }
 
@@ -122,10 +136,14 @@ void read_rows(JpegReader& reader, Image& into) {
   const std::size_t stride = std::size_t(into.width) * into.channels;
   const bool cmyk = info.num_components == 4;
   std::vector<std::uint8_t> line(cmyk ? std::size_t(into.width) * 4 : 0);
+  const bool large = std::int64_t{into.width} * into.height > many_pixels;
+  into.bytes.reserve(into.values());  // not yet touched
+  into.bytes.resize(large ? 0 : into.values());
   reader.step([&] {
     for (int y = 0; y < into.height;) {
       std::uint8_t* rows[8];
       const int wanted = cmyk ? 1 : std::min(8, into.height - y);
+      if (large) into.bytes.resize((y + wanted) * stride);
       for (int i = 0; i < wanted; ++i)
         rows[i] = cmyk ? line.data() : into.bytes.data() + (y + i) * stride;
       const int got = static_cast<int>(jpeg_read_scanlines(&info, rows, wanted));
@@ -177,6 +195,8 @@ ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
   choose_output(info, options.channels);
   info.scale_num = 1;
   info.scale_denom = part.shrink;
+  check_claim(file, {static_cast<int>(info.image_width), static_cast<int>(info.image_height)},
+              pixels_per_byte);
   JDIMENSION left = part.left, width = part.width;
   reader.step([&] {
     jpeg_start_decompress(&info);
@@ -187,7 +207,6 @@ ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
   into.height = part.height;
   into.channels = options.channels;
   into.floats.clear();
-  into.bytes.resize(into.values());
   read_rows(reader, into);
   return {static_cast<int>(left), part.top, into.width, into.height, part.shrink};
 }

@@ -6,11 +6,16 @@
 #include <cstring>
 
 #include "transforms/codecs/codecs.h"
+#include "transforms/codecs/png_data.h"
 
 namespace ddptrain {
 namespace {
 
 constexpr std::size_t header_bytes = 29;  // signature, and IHDR up to its end
+
+// Text, histograms, calibrations: pixels do not depend on them, so they are not even unpacked.
+constexpr std::uint8_t unneeded[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST\0pCAL\0sCAL\0eXIf";
+constexpr int unneeded_count = sizeof unneeded / 5;
 
 /// libpng's read structs with an owner. What goes wrong inside of step() is thrown after it.
 class PngReader {
@@ -24,6 +29,7 @@ class PngReader {
       png_set_user_limits(png_, 1'000'000, 1'000'000);
       png_set_chunk_cache_max(png_, 128);
       png_set_chunk_malloc_max(png_, 8'000'000);
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, unneeded, unneeded_count);
       png_set_read_fn(png_, this, read);
       png_read_info(png_, info_);
     });
@@ -47,15 +53,19 @@ class PngReader {
       if (channels == 1 && colour) png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, 0.2989, 0.587);
       png_set_strip_16(png_);
       png_set_strip_alpha(png_);
-      png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
     });
   }
 
-  void read_image(std::vector<std::uint8_t*>& rows, std::size_t stride) {
+  void read_image(Image& into) {
+    const bool interlaced = png_get_interlace_type(png_, info_) == PNG_INTERLACE_ADAM7;
+    const std::size_t stride = std::size_t(into.width) * into.channels;
+    std::vector<std::uint8_t> line(interlaced ? stride : 0);
     step([&] {
       if (png_get_rowbytes(png_, info_) != stride) png_error(png_, "rows of an unexpected length");
-      png_read_image(png_, rows.data());
+      if (interlaced) return read_interlaced(line.data(), into);
+      for (int y = 0; y < into.height; ++y)
+        png_read_row(png_, into.bytes.data() + std::size_t(y) * stride, nullptr);
     });
   }
 
@@ -68,6 +78,20 @@ class PngReader {
     auto& self = *static_cast<PngReader*>(png_get_error_ptr(png));
     std::snprintf(self.message_, sizeof self.message_, "%s", message);
     self.guard_.jump();
+  }
+  /// Each pass has rows of its own width; libpng's way visits the whole picture seven times.
+  void read_interlaced(std::uint8_t* line, Image& into) {
+    const auto channels = static_cast<std::size_t>(into.channels);
+    for (const auto& pass : adam7) {
+      const int width = pass.width(into.width), height = pass.height(into.height);
+      for (int row = 0; width > 0 && row < height; ++row) {
+        png_read_row(png_, line, nullptr);
+        const auto y = static_cast<std::size_t>(pass.top + row * pass.down);
+        auto* to = into.bytes.data() + (y * into.width + pass.left) * channels;
+        for (int x = 0; x < width; ++x, to += pass.across * channels)
+          std::memcpy(to, line + x * channels, channels);
+      }
+    }
   }
   static void read(png_structp png, std::uint8_t* to, std::size_t count) {
     auto& self = *static_cast<PngReader*>(png_get_io_ptr(png));
@@ -112,17 +136,16 @@ ImageHeader png_header(const EncodedImage& file) {
 }
 
 void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  check_png_chunks(file);
   PngReader reader(file, options);
+  check_png_data(file, reader.size());
   reader.choose_output(options.channels);
   into.width = reader.size().width;
   into.height = reader.size().height;
   into.channels = options.channels;
   into.floats.clear();
   into.bytes.resize(into.values());
-  const std::size_t stride = std::size_t(into.width) * into.channels;
-  std::vector<std::uint8_t*> rows(into.height);
-  for (int y = 0; y < into.height; ++y) rows[y] = into.bytes.data() + y * stride;
-  reader.read_image(rows, stride);
+  reader.read_image(into);
 }
 
 }  // namespace ddptrain

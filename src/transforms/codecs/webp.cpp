@@ -2,6 +2,7 @@
 #include <webp/decode.h>
 
 #include <cstring>
+#include <memory>
 
 #include "transforms/codecs/codecs.h"
 
@@ -26,7 +27,11 @@ void check(const EncodedImage& file, VP8StatusCode status) {
     bad_image(file, std::string("is not a whole WebP: ") + reason(status));
 }
 
-void make_grey(const std::vector<std::uint8_t>& colours, std::vector<std::uint8_t>& to) {
+// Lossless files need no bits at all for a plain colour, lossy ones some hundredths of a bit; what
+// is larger than the floor and emptier than this is no photograph.
+constexpr std::int64_t webp_pixels_per_byte = 4096;
+
+void make_grey(const std::uint8_t* colours, std::vector<std::uint8_t>& to) {
   for (std::size_t i = 0; i < to.size(); ++i)
     to[i] = grey_of(colours[3 * i], colours[3 * i + 1], colours[3 * i + 2]);
 }
@@ -48,20 +53,23 @@ ImageHeader webp_header(const EncodedImage& file) {
 void decode_webp(const EncodedImage& file, const DecodeOptions& options, Image& into) {
   const auto size = webp_header(file).size;
   check_size(file, size, options);
+  check_claim(file, size, webp_pixels_per_byte);
   const std::size_t pixels = std::size_t(size.width) * size.height;
-  std::vector<std::uint8_t> colours(pixels * 3);
   WebPDecoderConfig config;
   DDP_CHECK(WebPInitDecoderConfig(&config), "libwebp's version differs from its header");
   config.output.colorspace = MODE_RGB;
-  config.output.is_external_memory = 1;
-  config.output.u.RGBA = {colours.data(), size.width * 3, colours.size()};
+  // Its memory, not ours: it is not touched before there are pixels.
+  const std::unique_ptr<WebPDecBuffer, void (*)(WebPDecBuffer*)> end(&config.output,
+                                                                     WebPFreeDecBuffer);
   check(file, WebPDecode(file.bytes.data(), file.bytes.size(), &config));
+  const auto* colours = config.output.u.RGBA.rgba;
+  DDP_CHECK(config.output.u.RGBA.stride == size.width * 3, "rows follow one another");
   into.width = size.width;
   into.height = size.height;
   into.channels = options.channels;
   into.floats.clear();
   if (options.channels == 3) {
-    into.bytes = std::move(colours);
+    into.bytes.assign(colours, colours + pixels * 3);
   } else {
     into.bytes.resize(pixels);
     make_grey(colours, into.bytes);

@@ -58,6 +58,7 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
   thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
   DecodeOptions decoding;
   decoding.channels = options_.channels;
+  decoding.max_pixels = options_.max_pixels;
   std::optional<Window> window;
   if (!steps_.empty()) {
     const auto size = image_size(file, decoding);

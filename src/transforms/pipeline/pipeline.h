@@ -26,6 +26,7 @@ struct PipelineOptions {
   DecodeMode mode = DecodeMode::exact;  // fast for training; evaluation is always exact
   int channels = 3;                     // of decoded files: 3, or 1 for grey
   bool channels_last = false;           // rows are written (H, W, C) instead of (C, H, W)
+  std::int64_t max_pixels = default_max_pixels;
 };
 
 class Pipeline {
