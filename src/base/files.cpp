@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/temporary_name.h"
 
 namespace ddptrain {
 namespace {
@@ -71,23 +72,20 @@ std::string read_text(const std::string& path, std::size_t most) {
 }
 
 void write_atomically(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  {
-    const Open file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!file.ok()) fail("write", path);
-    if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) {
-      const int reason = errno;
-      ::unlink(temporary.c_str());
-      errno = reason;
-      fail("write", path);
-    }
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+  const auto temporary = temporary_name(path);
+  const auto give_up = [&](bool made) {
     const int reason = errno;
-    ::unlink(temporary.c_str());
+    if (made) ::unlink(temporary.c_str());
     errno = reason;
     fail("write", path);
+  };
+  {
+    constexpr int anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const Open file(::open(temporary.c_str(), anew, 0666));
+    if (!file.ok()) give_up(false);
+    if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) give_up(true);
   }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) give_up(true);
   sync_folder(parent_of(path));
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_name.h"
 #include "checkpoint/safetensors_header.h"
 
 namespace ddptrain {
@@ -104,8 +105,7 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
   header.metadata = content.metadata;
   for (const auto& named : content.tensors) header.entries.push_back(describe(named, path));
   const auto order = layout(header.entries, content.tensors);
-  const auto temporary = path + ".tmp" + std::to_string(::getpid());
-  ::unlink(temporary.c_str());  // of a process of this number that was killed
+  const auto temporary = temporary_name(path);
   FileWriter writer(temporary);
   writer.write(to_text(header));
   for (const auto i : order)

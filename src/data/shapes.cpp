@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_name.h"
 #include "data/shapes_picture.h"
 
 namespace ddptrain {
@@ -87,8 +88,7 @@ bool make_shapes(const std::string& folder, const ShapesOptions& options) {
   fs::path target(folder);
   if (!target.has_filename()) target = target.parent_path();  // a trailing slash
   if (is_complete(target, options)) return false;
-  const fs::path temporary = target.string() + ".part-" + std::to_string(getpid());
-  fs::remove_all(temporary);
+  const fs::path temporary = temporary_name(target.string());
   make_folders(temporary);
   write_split(temporary / "train", 0, options.train, options);
   write_split(temporary / "val", 1, options.val, options);

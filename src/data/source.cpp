@@ -1,6 +1,10 @@
 #include "data/source.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -57,15 +61,33 @@ std::string checked_archive(const SourceSpec& source, const std::string& downloa
   return download;
 }
 
-/// The folder that becomes root: the only one at the top, or all.
-fs::path contents(const fs::path& folder) {
-  fs::path only;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!only.empty() || entry.is_symlink() || !entry.is_directory()) return folder;
-    only = entry.path();
+/// A folder of one's own beside the data to be, with a name that nobody can guess; gone in the end.
+class PrivateFolder {
+ public:
+  /// `start` is the path without its last letters. To be made under the data's lock: what an
+  /// attempt that was killed left is removed.
+  explicit PrivateFolder(const std::string& start) : path_(start + "XXXXXX") {
+    const fs::path before = start;
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(before.parent_path()))
+      if (entry.path().filename().string().starts_with(before.filename().string()))
+        left.push_back(entry.path());
+    std::error_code kept;
+    for (const auto& each : left) fs::remove_all(each, kept);
+    if (!::mkdtemp(path_.data()))
+      throw Error(Exit::data, "cannot make a folder '" + path_ + "': " + std::strerror(errno));
   }
-  return only.empty() ? folder : only;
-}
+  ~PrivateFolder() {
+    std::error_code kept;
+    fs::remove_all(path_, kept);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// The folder that a section's source becomes.
 std::string root_of(const Choice<Dataset>& data) {
@@ -116,15 +138,14 @@ void provide(const SourceSpec& source, const std::string& root) {
   make_folders(target.parent_path().string());
   const FileLock lock(beside(".lock"));
   if (is_there(target)) return;  // another process was first
-  const auto download = beside(".download"), unpacked = beside(".unpacked");
+  const auto download = beside(".download");
   const auto archive = checked_archive(source, download);
-  fs::remove_all(unpacked);
+  const PrivateFolder folder(beside(".unpacked-"));
+  const auto unpacked = folder.path() + "/data";  // with the rights that folders have here
   make_folders(unpacked);
-  unpack(archive, unpacked);
-  fs::rename(contents(unpacked), target);
+  fs::rename(unpack(archive, unpacked), target);
   sync_folder(target.parent_path().string());
-  fs::remove_all(unpacked);
-  fs::remove(download);
+  if (source.url) fs::remove(download);
   log::info("unpacked into " + target.string());
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/temporary_name.h"
 
 namespace ddptrain {
 namespace {
@@ -30,6 +31,17 @@ TEST_F(Files, AreWrittenWholeAndLeaveNothingBeside) {
   write_atomically(path, std::string("t\0wo", 4));
   EXPECT_EQ(read_text(path), std::string("t\0wo", 4));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(Files, NobodyCanPutALinkWhereOneIsWritten) {
+  const auto path = (folder / "a.txt").string(), other = (folder / "other").string();
+  write_atomically(other, "other");
+  fs::create_symlink(other, path + ".tmp" + std::to_string(::getpid()));  // a name once used
+  write_atomically(path, "one");
+  EXPECT_EQ(read_text(path), "one");
+  EXPECT_EQ(read_text(other), "other");
+  EXPECT_FALSE(fs::is_symlink(path));
+  EXPECT_NE(temporary_name(path), temporary_name(path));
 }
 
 TEST_F(Files, FailuresNameTheFileAndTheReason) {

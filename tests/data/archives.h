@@ -67,15 +67,17 @@ inline std::string little_endian(std::size_t value, int bytes) {
   return text;
 }
 
+constexpr std::size_t utf8_name = 1 << 11;  // of ZIP's general purpose flags
+
 /// Files only, stored without compression (PKWARE's APPNOTE).
-inline std::string zip_of(const std::vector<Item>& items) {
+inline std::string zip_of(const std::vector<Item>& items, std::size_t flags = 0) {
   std::string zip, directory;
   for (const auto& item : items) {
     const auto sum = crc32(0, reinterpret_cast<const Bytef*>(item.content.data()),
                            static_cast<uInt>(item.content.size()));
     const auto size = little_endian(item.content.size(), 4);
-    const auto about = little_endian(0, 8) + little_endian(sum, 4) + size + size +
-                       little_endian(item.path.size(), 2) + little_endian(0, 2);
+    const auto about = little_endian(flags, 2) + little_endian(0, 6) + little_endian(sum, 4) +
+                       size + size + little_endian(item.path.size(), 2) + little_endian(0, 2);
     directory += "PK\1\2" + little_endian(20, 2) + little_endian(20, 2) + about +
                  little_endian(0, 10) + little_endian(zip.size(), 4) + item.path;
     zip += "PK\3\4" + little_endian(20, 2) + about + item.path + item.content;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/archives.h"
+#include "data/https_server.h"
 #include "data/unpack.h"
 #include "support/temporary_folder.h"
 
@@ -69,15 +70,19 @@ TEST(Provide, KeepsSeveralThingsAtTheTop) {
 
 TEST(Provide, FetchesAndChecksBeforeUnpacking) {
   const TemporaryFolder folder;
-  const auto archive = write_archive(folder, "set.tar.gz", two_files);
+  fs::create_directories(folder / "keys");
+  fs::create_directories(folder / "site");
+  const auto archive = write_archive(folder, "site/set.tar.gz", two_files);
+  const HttpsServer server(folder / "site", folder / "keys");
   SourceSpec source;
-  source.url = "file://" + archive;
+  source.url = server.url("set.tar.gz");
   source.md5 = std::string(32, '0');
   EXPECT_THAT(problem([&] { provide(source, folder / "data"); }), HasSubstr("md5 of"));
   EXPECT_FALSE(fs::exists(folder / "data"));
   source.md5 = digest_file(DigestKind::md5, archive);
   provide(source, folder / "data");
   EXPECT_EQ(read_text(folder / "data/a/1.txt"), "one");
+  EXPECT_FALSE(fs::exists(folder / ".data.download"));
 }
 
 TEST(Provide, LeavesAFolderAloneThatIsThere) {
@@ -99,13 +104,57 @@ TEST(Provide, IsDoneOnceByManyAtATime) {
 TEST(Provide, SaysWhatIsMissing) {
   const TemporaryFolder folder;
   SourceSpec source;
-  source.url = "file:///nowhere/x.zip";
+  source.url = "file:///nowhere/x.zip?key=1";
   EXPECT_THAT(problem([&] { provide(source, folder / "d"); }), HasSubstr("wants a digest"));
   source.md5 = "0";
   EXPECT_THAT(problem([&] { provide(source, folder / "d"); }),
-              HasSubstr("cannot fetch 'file:///nowhere/x.zip': no such file"));
+              HasSubstr("'file:///nowhere/x.zip?...' is not https; fetch the archive yourself"));
   source.file = "x.zip";
   EXPECT_THAT(problem([&] { provide(source, folder / "d"); }), HasSubstr("either 'url' or 'file'"));
+}
+
+/// What is beside the data after an archive was refused, without the lock.
+std::vector<std::string> left_by(const std::vector<Item>& items, const std::string& said) {
+  const TemporaryFolder folder;
+  const auto archive = write_archive(folder, "x.tar.gz", items);
+  EXPECT_THAT(problem([&] { provide(from_file(archive), folder / "in/data"); }), HasSubstr(said));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder / "in"))
+    if (entry.path().extension() != ".lock") names.push_back(entry.path().filename());
+  return names;
+}
+
+TEST(Provide, ARefusedArchiveLeavesNothing) {
+  const std::vector<std::string> nothing;
+  EXPECT_EQ(left_by({{"set/a", "x"}, {"../evil", "x"}}, "leaves the folder"), nothing);
+  EXPECT_EQ(left_by({{"set/a", "x"}, {"set/p", "", ItemType::pipe}}, "neither a file"), nothing);
+}
+
+TEST(Provide, WhatAKilledAttemptLeftIsRemoved) {
+  const TemporaryFolder folder;
+  folder.write(".data.unpacked-aBcDeF/data/a", "half");
+  provide(from_file(write_archive(folder, "set.zip", two_files)), folder / "data");
+  EXPECT_FALSE(fs::exists(folder / ".data.unpacked-aBcDeF"));
+}
+
+TEST(Provide, LinksAreCheckedAgainstTheirLastPlace) {
+  const std::vector<std::string> nothing;
+  const auto said = "is a link that leaves the folder";  // once 'set' is taken off
+  EXPECT_EQ(left_by({{"set/a", "x"}, {"set/l", "../secret", ItemType::link}}, said), nothing);
+  EXPECT_EQ(left_by({{"set/d/l", "../../x", ItemType::link}, {"set/a", "x"}}, said), nothing);
+  const TemporaryFolder folder;
+  const auto archive =
+      write_archive(folder, "x.tar.gz", {{"set/d/l", "../a", ItemType::link}, {"set/a", "one"}});
+  provide(from_file(archive), folder / "data");
+  EXPECT_EQ(read_text(folder / "data/d/l"), "one");
+}
+
+TEST(Provide, ReadsNamesInUtf8) {
+  const TemporaryFolder folder;
+  const auto archive = folder.write(
+      "x.zip", zip_of({{"b\xc3\xa4r/\xe6\x97\xa5.txt", "one"}, {"a.txt", "two"}}, utf8_name));
+  provide(from_file(archive), folder / "data");
+  EXPECT_EQ(read_text(folder / "data/b\xc3\xa4r/\xe6\x97\xa5.txt"), "one");
 }
 
 std::string unpacking(const std::vector<Item>& items) {
@@ -136,6 +185,37 @@ TEST(Unpack, NeverWritesOutsideOfItsFolder) {
 TEST(Unpack, RefusesDevices) {
   EXPECT_THAT(unpacking({{"null", "", ItemType::character_device}}), HasSubstr("neither a file"));
   EXPECT_THAT(unpacking({{"pipe", "", ItemType::pipe}}), HasSubstr("neither a file"));
+}
+
+TEST(Unpack, BoundsMembersBytesDepthAndNesting) {
+  const TemporaryFolder folder;
+  int count = 0;
+  const auto said = [&](const std::string& archive, const UnpackLimits& limits) {
+    const auto in = folder / ("in" + std::to_string(count++));
+    fs::create_directories(in);
+    return problem([&] { unpack(archive, in, limits); });
+  };
+  const auto two = write_archive(folder, "two.tar.gz", two_files);
+  EXPECT_EQ(said(two, {1 << 20, 2}), "none");
+  EXPECT_THAT(said(two, {1 << 20, 1}), HasSubstr("has more than 1 members"));
+  EXPECT_THAT(said(two, {1 << 20, 2, 2}), HasSubstr("lies in more than 2 folders"));
+  const auto zeros = write_archive(folder, "zeros.tar.gz", {{"a", std::string(1 << 21, '\0')}});
+  EXPECT_THAT(said(zeros, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
+  const auto stored = write_archive(folder, "zeros.zip", {{"a", std::string(1 << 21, '\0')}});
+  EXPECT_THAT(said(stored, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
+  write_gzip(folder / "twice.tar.gz", read_text(two));
+  EXPECT_THAT(said(folder / "twice.tar.gz", {1 << 20, 9}), HasSubstr("is packed more than once"));
+}
+
+TEST(Unpack, ALaterFileOfTheSameNameCounts) {
+  const TemporaryFolder folder;
+  const auto archive = write_archive(
+      folder, "x.tar.gz",
+      {{"d/a", "one"}, {"d/h", "d/a", ItemType::hard_link}, {"d/a", "three"}, {"e", "x"}});
+  fs::create_directories(folder / "in");
+  unpack(archive, folder / "in");
+  EXPECT_EQ(read_text(folder / "in/d/a"), "three");
+  EXPECT_EQ(read_text(folder / "in/d/h"), "one");
 }
 
 TEST(Unpack, KeepsLinksThatStayInside) {

@@ -1,0 +1,34 @@
+// The program curl as a source of bytes. Torch-free.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace ddptrain {
+
+/// A running curl that writes what it fetches, from byte `from` on, into output().
+class Curl {
+ public:
+  /// Throws an Error (Exit::data) where there is no such program.
+  Curl(const std::string& url, std::int64_t from, std::int64_t most);
+  ~Curl();  // ends it
+  Curl(const Curl&) = delete;
+  Curl& operator=(const Curl&) = delete;
+
+  int output() const { return output_; }
+  /// Waits for its end. Its exit status; -1 when it did not exit by itself.
+  int wait();
+
+ private:
+  void start(const std::string& config, std::int64_t from, std::int64_t most);
+
+  pid_t process_ = 0;
+  int output_ = -1;
+};
+
+/// An option of curl's configuration file with its value in quotes.
+std::string curl_option(const std::string& name, const std::string& value);
+
+}  // namespace ddptrain
