@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build checker configure generate docs format tidy sanitize fuzz bench install clean
+.PHONY: quickstart test setup build checker configure generate docs format tidy sanitize fuzz bench install package clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -29,8 +29,11 @@ checker:                   ## the small program that only reads recipes, in buil
 	@rm -f build-checker.log
 	ninja -C build-checker -j $(JOBS) ddptrain
 
-install: build
-	cmake --install $(BUILD) --prefix $(PREFIX)
+install: build             ## a tree that may be moved to any machine with this C library
+	cmake --install $(BUILD) --prefix $(PREFIX) --strip
+
+package: build             ## that tree as a tarball
+	scripts/package $(BUILD)
 
 generate: build            ## the files that are made from the declarations of components, verbs and problems
 	$(BUILD)/ddptrain schema > schemas/recipe.json.new && mv schemas/recipe.json.new schemas/recipe.json

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "checkpoint/manifest.h"
+#include "data/archives.h"
 #include "transforms/codecs/decode.h"
 
 using namespace ddptrain;
@@ -79,6 +80,18 @@ void add_pictures(const Seeds& seeds) {
   }
 }
 
+void add_archives(const Seeds& seeds) {
+  const std::vector<Item> items{{"set/a/1.txt", "one"},
+                                {"set/b/l", "../a/1.txt", ItemType::link},
+                                {"set/b/h", "set/a/1.txt", ItemType::hard_link},
+                                {"set/c", "", ItemType::folder}};
+  seeds.add("archive", "plain.tar", tar_of(items));
+  seeds.add("archive", "plain.zip",
+            zip_of({{"set/a.txt", "one"}, {"b\xc3\xa4", "two"}}, utf8_name));
+  seeds.add_files("jpeg", "tests/golden/images", ".jpg");
+  seeds.add_files("png", "tests/golden/images", ".png");
+}
+
 void add_tables(const Seeds& seeds) {
   seeds.add("csv", "plain", "path,label,split\na.jpg,cat,train\nb.jpg,dog,valid\n");
   seeds.add("csv", "quoted", "\xef\xbb\xbf\"path\",x\r\n\"a \"\"b\"\"\nc\",\"\"\r\n");
@@ -115,6 +128,7 @@ int main(int, char** arguments) {
   const Seeds seeds(arguments[1]);
   add_recipes(seeds);
   add_pictures(seeds);
+  add_archives(seeds);
   add_tables(seeds);
   add_texts(seeds);
   add_checkpoints(seeds);

@@ -1,0 +1,19 @@
+// Decodes a picture as a run does, with a bound that a fuzzer's memory allows.
+#pragma once
+
+#include "base/error.h"
+#include "input_file.h"
+#include "transforms/codecs/decode.h"
+
+namespace ddptrain::fuzz {
+
+inline void read_picture(std::span<const unsigned char> bytes) {
+  try {
+    const auto image = decode({bytes, "input"}, {.max_pixels = 1 << 23});
+    claim(image.bytes.size() == image.values(), "pixels fill a picture");
+  } catch (const Error& error) {
+    claim(error.code() == Exit::data, "it is the file that is wrong");
+  }
+}
+
+}  // namespace ddptrain::fuzz
