@@ -7,45 +7,73 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
 #include "base/error.h"
+#include "base/table_text.h"
+#include "base/terminal.h"
 
 namespace ddptrain::log {
 namespace {
 
+/// A terminal that understands how a line is rewritten, and nobody who wants plain text.
+bool is_lively() {
+  const char* term = std::getenv("TERM");
+  const char* no = std::getenv("NO_COLOR");
+  return is_terminal() && (term == nullptr || std::strcmp(term, "dumb") != 0) &&
+         (no == nullptr || *no == '\0');
+}
+
 /// stderr with a status line that stays below what is printed.
 class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  void show(const std::string& text) {
+  void show(const std::vector<StatusField>& fields) {
     const std::lock_guard lock(mutex_);
-    if (!text.empty()) {
-      std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    } else if (!status_.empty()) {
-      std::fputc('\n', stderr);
-    }
+    erase();
+    fields_ = fields;
+    draw();
     std::fflush(stderr);
-    status_ = text;
   }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    if (!status_.empty()) std::fputs("\r\033[K", stderr);
+    if (message.level >= spdlog::level::err) fields_.clear();  // what it says is over
+    if (width_ > 0) erase();
     std::fwrite(message.payload.data(), 1, message.payload.size(), stderr);
     std::fputc('\n', stderr);
-    if (!status_.empty()) std::fputs(status_.c_str(), stderr);
+    draw();
     std::fflush(stderr);
   }
   void flush_() override { std::fflush(stderr); }
 
  private:
-  std::string status_;
+  // Terminals wrap a line anew when they become narrower: it may take several rows by now.
+  void erase() {
+    const auto columns = terminal_columns(STDERR_FILENO);
+    if (columns > 0 && width_ > columns) std::fprintf(stderr, "\033[%zuA", (width_ - 1) / columns);
+    std::fputs("\r\033[J", stderr);
+    width_ = 0;
+  }
+
+  // The last column stays free: some terminals wrap when it is written.
+  void draw() {
+    if (fields_.empty()) return;
+    const auto columns = terminal_columns(STDERR_FILENO);
+    const auto line = fitted(fields_, columns > 1 ? columns - 1 : 1);
+    std::fputs(line.c_str(), stderr);
+    width_ = display_width(line);
+  }
+
+  std::vector<StatusField> fields_;
+  std::size_t width_ = 0;  // of the line as drawn; 0: there is none
 };
 
 /// This process's log: the one thing here that lasts.
 struct Log {
   std::shared_ptr<TerminalSink> terminal = std::make_shared<TerminalSink>();
+  std::shared_ptr<spdlog::logger> file;  // null: none
   std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("", terminal);
   Color color = Color::automatic;
   bool verbose = false;
@@ -87,10 +115,13 @@ void open(Level level, int rank, const std::string& file) {
   log.terminal->set_level(threshold(level, log.silent));
   auto logger = std::make_shared<spdlog::logger>("", log.terminal);
   logger->set_level(spdlog::level::debug);
+  log.file = nullptr;
   if (!file.empty()) try {
       auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
       sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
       logger->sinks().push_back(sink);
+      log.file = std::make_shared<spdlog::logger>("", sink);
+      log.file->flush_on(spdlog::level::info);
     } catch (const spdlog::spdlog_ex& failure) {
       throw Error(Exit::data, "cannot write the log '" + file + "': " + failure.what());
     }
@@ -104,6 +135,9 @@ bool is_verbose() { return process_log().verbose; }
 // The text is an argument, never a format: it may hold braces.
 void debug(const std::string& line) { process_log().logger->debug("{}", line); }
 void info(const std::string& line) { process_log().logger->info("{}", line); }
+void record(const std::string& line) {
+  if (const auto& file = process_log().file) file->info("{}", line);
+}
 void warning(const std::string& line) {
   auto& log = process_log();
   log.logger->warn("{}", tagged("", "warning", "1;35", line));
@@ -134,11 +168,16 @@ WarningListener::~WarningListener() {
   log.listener = nullptr;
 }
 
-void status(const std::string& text) {
+void status(const std::vector<StatusField>& fields) {
   auto& log = process_log();
-  if (is_terminal() && !log.silent) log.terminal->show(text);
+  if (is_lively() && !log.silent) log.terminal->show(fields);
 }
 
+void status(const std::string& text) {
+  status(text.empty() ? std::vector<StatusField>{} : std::vector<StatusField>{{text}});
+}
+
+bool has_status() { return is_lively(); }
 bool is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 }  // namespace ddptrain::log

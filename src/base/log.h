@@ -5,8 +5,13 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/place.h"
+
+namespace ddptrain {
+struct StatusField;  // base/terminal.h
+}
 
 namespace ddptrain::log {
 
@@ -27,6 +32,9 @@ void warning(const std::string& line);                    // "warning: ..."
 void error(const std::string& line);                      // "error: ..."
 void error(const std::string& line, const Place& place);  // "file:3:5: error: ..."
 
+/// Into the log file alone, for what the terminal has already.
+void record(const std::string& line);
+
 /// While it lives, every warning of this process is told, on the thread that gives it, one at a
 /// time. There is at most one.
 class WarningListener {
@@ -37,8 +45,13 @@ class WarningListener {
   WarningListener& operator=(const WarningListener&) = delete;
 };
 
-/// Rewrites one line on a terminal (the status line); a no-op elsewhere. An empty text ends it.
+/// Rewrites the line at the end of a terminal, as much of it as fits, unless TERM=dumb or NO_COLOR
+/// ask for plain text; a no-op elsewhere. Nothing, or an error, erases it.
+void status(const std::vector<StatusField>& fields);
 void status(const std::string& text);
+/// Whether there is such a line.
+bool has_status();
+/// Is stderr a terminal?
 bool is_terminal();
 
 }  // namespace ddptrain::log

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/named_table.h"
 #include "config/catalog.h"
 
 namespace ddptrain {
 
-enum class Moment { run_begin, step_end, evaluated, saved, run_end };
+/// `evaluating` (after every batch), `saving` and `saved` are for writers alone.
+enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, run_end };
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
@@ -30,8 +32,12 @@ struct RunView {
   double gradient_norm = 0;  // NaN where not known
   double seconds = 0;        // since the run (or its resumption) began
   double samples_per_second = 0;
-  NamedValues metrics;     // at Moment::evaluated: "valid/accuracy", ...
-  std::string checkpoint;  // at Moment::saved: its folder
+  std::optional<double> seconds_left;   // of a run that is measured in time
+  std::int64_t evaluation_batch = 0;    // at Moment::evaluating: scored on this rank
+  std::int64_t evaluation_batches = 0;  // and in all
+  NamedValues metrics;                  // at Moment::evaluated: "valid/accuracy", ...
+  std::vector<NamedTable> tables;       // then too: "valid/confusion_matrix"
+  std::string checkpoint;               // at Moment::saved: its folder
 };
 
 /// What a callback may ask for. Must be asked alike on every rank.

@@ -30,6 +30,9 @@ class EventsJsonl final : public Callback {
       case Moment::evaluated:
         write(run, "evaluation", metrics(run));
         break;
+      case Moment::evaluating:
+      case Moment::saving:
+        break;
       case Moment::saved:
         write(run, "checkpoint", {{"folder", run.checkpoint}});
         break;
@@ -61,9 +64,24 @@ class EventsJsonl final : public Callback {
     return json;
   }
 
+  static Json table_json(const NamedTable& table) {
+    Json cells = Json::array();
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const auto first =
+          table.cells.begin() + static_cast<std::ptrdiff_t>(row * table.columns.size());
+      cells.push_back(
+          std::vector<double>(first, first + static_cast<std::ptrdiff_t>(table.columns.size())));
+    }
+    return {{"name", table.name + "." + table.file},
+            {"rows", table.rows},
+            {"columns", table.columns},
+            {"cells", cells}};
+  }
+
   static Json metrics(const RunView& run) {
     Json json = Json::object();
     for (const auto& [name, value] : run.metrics) json[name] = value;
+    for (const auto& table : run.tables) json["tables"].push_back(table_json(table));
     return json;
   }
 

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "base/csv_text.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -8,13 +9,6 @@
 
 namespace ddptrain {
 namespace {
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 /// What of an earlier attempt's file is still true at a step.
 struct KeptRows {
@@ -64,9 +58,7 @@ class MetricsCsv final : public Callback {
                     {"samples", static_cast<double>(run.samples)},
                     {"train/loss", run.train_loss},
                     {"train/lr", run.lr}};
-    // A confusion matrix has a column for every pair of classes: events.jsonl keeps it.
-    for (const auto& metric : run.metrics)
-      if (metric.first.find("/confusion_matrix/") == std::string::npos) all.push_back(metric);
+    all.insert(all.end(), run.metrics.begin(), run.metrics.end());
     return all;
   }
 

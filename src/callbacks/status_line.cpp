@@ -1,11 +1,19 @@
-#include <cstdio>
-
 #include "base/log.h"
+#include "base/table_text.h"
+#include "base/terminal.h"
 #include "base/text.h"
+#include "callbacks/pace.h"
 #include "callbacks/writers.h"
 
 namespace ddptrain {
 namespace {
+
+/// Of the fields of the line: which a narrow terminal leaves out, the last named first.
+struct Importance {
+  enum { position, what, time_left, epoch, rate, learning_rate };
+};
+
+constexpr double kSecondsBetweenDraws = 0.1;
 
 class StatusLine final : public Callback {
  public:
@@ -14,15 +22,26 @@ class StatusLine final : public Callback {
   void at(Moment moment, const RunView& run, RunControl&) override {
     switch (moment) {
       case Moment::run_begin:
-        first_step_ = run.step;
+        pace_.begin(run.seconds);
+        log::status({step_of(run)});
         break;
       case Moment::step_end:
         step(run);
         break;
+      case Moment::evaluating:
+        if (is_time(run)) draw(run, {step_of(run), evaluating(run)});
+        break;
       case Moment::evaluated:
+        pace_.paused(run.seconds);
+        draw(run, progress(run));
         log::info(evaluation(run));
         break;
+      case Moment::saving:
+        draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
+        break;
       case Moment::saved:
+        pace_.paused(run.seconds);
+        draw(run, progress(run));
         log::info("step " + std::to_string(run.step) + "  saved " + run.checkpoint);
         break;
       case Moment::run_end:
@@ -32,30 +51,55 @@ class StatusLine final : public Callback {
   }
 
  private:
+  using Fields = std::vector<StatusField>;
+
   void step(const RunView& run) {
-    if (log::is_terminal() && run.seconds - shown_at_ >= 0.1) {
-      shown_at_ = run.seconds;
-      log::status(progress(run));
-    }
+    pace_.stepped(run.seconds);
+    if (is_time(run)) draw(run, progress(run));
     if (!due_(run)) return;
     // The log file gets every line; a terminal has the status line already.
-    if (log::is_terminal())
-      log::debug(progress(run));
+    const auto line = joined(progress(run));
+    if (log::has_status())
+      log::debug(line);
     else
-      log::info(progress(run));
+      log::info(line);
   }
 
-  std::string progress(const RunView& run) const {
-    std::string line = "step " + std::to_string(run.step);
-    if (run.total_steps > 0) line += "/" + std::to_string(run.total_steps);
-    line += "  epoch " + format_fixed(run.epoch, 2) + "  loss " + format_fixed(run.train_loss, 4) +
-            "  lr " + short_number(run.lr) + "  " + format_fixed(run.samples_per_second, 1) +
-            " samples/s";
-    const auto made = run.step - first_step_;
-    if (run.step < run.total_steps && made > 0)
-      line += "  left " + format_seconds(run.seconds / static_cast<double>(made) *
-                                         static_cast<double>(run.total_steps - run.step));
-    return line;
+  bool is_time(const RunView& run) const { return run.seconds - shown_at_ >= kSecondsBetweenDraws; }
+
+  void draw(const RunView& run, const Fields& fields) {
+    shown_at_ = run.seconds;
+    log::status(fields);
+  }
+
+  static StatusField step_of(const RunView& run) {
+    auto text = "step " + std::to_string(run.step);
+    if (run.total_steps > 0 && !run.seconds_left) text += "/" + std::to_string(run.total_steps);
+    return {text, Importance::position};
+  }
+
+  static StatusField evaluating(const RunView& run) {
+    return {"evaluating, batch " + std::to_string(run.evaluation_batch) + "/" +
+                std::to_string(run.evaluation_batches),
+            Importance::what};
+  }
+
+  Fields progress(const RunView& run) const {
+    Fields fields{step_of(run),
+                  {"epoch " + format_fixed(run.epoch, 2), Importance::epoch},
+                  {"loss " + format_fixed(run.train_loss, 4), Importance::what},
+                  {"lr " + short_number(run.lr), Importance::learning_rate},
+                  {format_fixed(run.samples_per_second, 1) + " samples/s", Importance::rate}};
+    const auto left = run.seconds_left ? run.seconds_left : pace_.left(run.total_steps - run.step);
+    if (left && *left > 0)
+      fields.push_back({"left " + format_seconds(*left), Importance::time_left});
+    return fields;
+  }
+
+  static std::string joined(const Fields& fields) {
+    std::vector<std::string> parts;
+    for (const auto& field : fields) parts.push_back(field.text);
+    return join(parts, "  ");
   }
 
   static std::string evaluation(const RunView& run) {
@@ -63,19 +107,13 @@ class StatusLine final : public Callback {
     // Scores of single classes stay in the files.
     std::size_t shown = 0;
     for (const auto& [name, value] : run.metrics)
-      if (++shown <= 8) line += "  " + name + " " + format_fixed(value, 4);
+      if (++shown <= 8) line += "  " + one_line(name, 40) + " " + format_fixed(value, 4);
     if (shown > 8) line += "  and " + std::to_string(shown - 8) + " more";
     return line;
   }
 
-  static std::string short_number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g", value);
-    return text;
-  }
-
   Due due_;
-  std::int64_t first_step_ = 0;
+  Pace pace_;
   double shown_at_ = -1;
 };
 

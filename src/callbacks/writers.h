@@ -13,8 +13,9 @@ namespace ddptrain {
 /// Asked once after every step: is it time for a line?
 using Due = std::function<bool(const RunView&)>;
 
-/// On a terminal one line that is rewritten, elsewhere one line per period: step, epoch, loss, rate
-/// of learning, samples per second, time left. Evaluations and checkpoints are lines of their own.
+/// On a terminal one line that is rewritten and fits it, elsewhere one line per period: step,
+/// epoch, loss, rate of learning, samples per second, time left; on the terminal also how far an
+/// evaluation is and that a checkpoint is being written. What came of those are lines of their own.
 std::unique_ptr<Callback> make_status_line(Due due);
 
 /// metrics.csv: a row per evaluation with step, epoch, samples, "train/loss", "train/lr" and the
@@ -24,6 +25,13 @@ std::unique_ptr<Callback> make_metrics_csv(const std::string& path);
 
 /// events.jsonl: an object per period, evaluation, checkpoint, beginning and end.
 std::unique_ptr<Callback> make_events_jsonl(const std::string& path, Due due);
+
+/// confusion.csv and whatever other tables an evaluation brings, in `folder`: those of the last
+/// evaluation. What another than the run's own weights scored is confusion.valid_ema.csv and so on.
+std::unique_ptr<Callback> make_tables_csv(const std::string& folder);
+
+/// Writes one such file.
+void write_table(const std::string& folder, const NamedTable& table);
 
 /// An event file for TensorBoard in `folder`: "train/loss", "train/lr", "train/gradient_norm",
 /// "train/samples_per_second" and the metrics.

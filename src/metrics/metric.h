@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/named_table.h"
 #include "config/catalog.h"
 #include "losses/loss.h"
 
@@ -20,8 +21,7 @@ struct MetricContext {
 
 /// Evaluation cuts data into the same batches whatever the world size; `terms` of each batch travel
 /// to rank 0, which adds them in batch order. So every value is equal to the last bit on any number
-/// of ranks. A metric with the trait "matrix" gives cells named name/row/column: for events.jsonl
-/// and the report, too many for metrics.csv.
+/// of ranks. What has two names, row and column, is a table rather than values.
 class Metric {
  public:
   using Make = std::unique_ptr<Metric>(const MetricContext&);
@@ -37,6 +37,7 @@ class Metric {
   virtual void add(Terms& total, const Terms& batch) const;
   /// Names ("accuracy", "top_5", "accuracy/tench") and values; NaN where nothing was counted.
   virtual Values values(const Terms& total) const = 0;
+  virtual std::vector<NamedTable> tables(const Terms& /*total*/) const { return {}; }
 };
 
 template <>

@@ -2,7 +2,9 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/error.h"
 #include "data/lengths.h"
@@ -83,53 +85,100 @@ std::string score_own_batches(Training& t, const std::function<void()>& alive) {
 }
 
 /// Adds up records in which each batch has the terms of all metrics once for each prefix.
-NamedValues add_up(const Training& t, const std::vector<std::string>& records,
-                   const std::vector<std::string>& prefixes) {
+Evaluation add_up(const Training& t, const std::vector<std::string>& records,
+                  const std::vector<std::string>& prefixes) {
   const auto count = t.metrics.size();
   std::vector<Metric::Terms> totals(count * prefixes.size());
   std::vector<std::size_t> at(records.size(), 0);
   for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
     for (std::size_t i = 0; i < totals.size(); ++i)
       t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));
-  NamedValues values;
-  for (std::size_t i = 0; i < totals.size(); ++i)
+  Evaluation found;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const auto prefix = prefixes[i / count] + "/";
     for (auto& [name, value] : t.metrics[i % count]->values(totals[i]))
-      values.emplace_back(prefixes[i / count] + "/" + name, value);
-  return values;
+      found.values.emplace_back(prefix + name, value);
+    for (auto& table : t.metrics[i % count]->tables(totals[i])) {
+      table.name = prefix + table.name;
+      found.tables.push_back(std::move(table));
+    }
+  }
+  return found;
 }
 
-NamedValues score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
+Evaluation score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
   std::vector<std::string> prefixes{prefix};
   if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
   return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefixes);
 }
 
-NamedValues score_average(Training& t, const std::string& prefix,
-                          const std::function<void()>& alive) {
+Evaluation score_average(Training& t, const std::string& prefix,
+                         const std::function<void()>& alive) {
   const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
   const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
   return score(t, prefix, alive);
 }
 
 // An average that has not begun is the model itself.
-NamedValues under_prefix(const std::string& prefix, const NamedValues& values) {
-  NamedValues renamed;
-  for (const auto& [name, value] : values)
-    renamed.emplace_back(prefix + name.substr(std::string("valid").size()), value);
-  return renamed;
+Evaluation under_prefix(const std::string& prefix, Evaluation found) {
+  const auto rename = [&](std::string& name) {
+    name.replace(0, std::string("valid").size(), prefix);
+  };
+  for (auto& value : found.values) rename(value.first);
+  for (auto& table : found.tables) rename(table.name);
+  return found;
 }
+
+/// Names of metrics that the recipe asks for, with their split.
+std::vector<std::string> asked_for(const Recipe& recipe) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    names.push_back(name.starts_with("valid") ? name : "valid/" + name);
+  };
+  for (const auto& expected : recipe.expect) add(expected.first);
+  if (recipe.checkpoint.keep_best) add(recipe.checkpoint.keep_best->metric);
+  for (const auto& callback : recipe.callbacks)
+    if (const auto* metric = callback.node().find("metric")) add(metric->text);
+  return names;
+}
+
+void add_asked_cells(const Recipe& recipe, Evaluation& found) {
+  for (const auto& name : asked_for(recipe)) {
+    const auto is_there = [&](const auto& value) { return value.first == name; };
+    if (std::any_of(found.values.begin(), found.values.end(), is_there)) continue;
+    for (const auto& table : found.tables)
+      if (const auto cell = find_cell(table, name)) {
+        found.values.emplace_back(name, *cell);
+        break;
+      }
+  }
+}
+
+bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
 
 }  // namespace
 
-NamedValues evaluate(Training& t, const std::function<void()>& alive) {
+Evaluation evaluate(Training& t, const std::function<void()>& alive) {
   t.engine->broadcast_buffers();
-  auto values = score(t, "valid", alive);
-  if (!t.ema) return values;
-  const std::string prefix = t.recipe.train.swa ? "valid_swa" : "valid_ema";
-  const auto averaged =
-      t.ema->updates() > 0 ? score_average(t, prefix, alive) : under_prefix(prefix, values);
-  values.insert(values.end(), averaged.begin(), averaged.end());
-  return values;
+  auto found = score(t, "valid", alive);
+  if (t.ema) {
+    const std::string prefix = t.recipe.train.swa ? "valid_swa" : "valid_ema";
+    auto averaged =
+        scores_average(t) ? score_average(t, prefix, alive) : under_prefix(prefix, found);
+    std::move(averaged.values.begin(), averaged.values.end(), std::back_inserter(found.values));
+    std::move(averaged.tables.begin(), averaged.tables.end(), std::back_inserter(found.tables));
+  }
+  add_asked_cells(t.recipe, found);
+  return found;
+}
+
+std::int64_t evaluation_calls(const Training& t) {
+  auto batches = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
+                                    t.world->rank, t.world->size)
+                     .size();
+  if (t.evaluation_batches) batches = std::min(batches, *t.evaluation_batches);
+  const auto passes = t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
+  return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
 }
 
 }  // namespace ddptrain

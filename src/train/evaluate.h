@@ -1,17 +1,29 @@
 // Scores that do not depend on how many ranks computed them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "train/training.h"
 
 namespace ddptrain {
+
+/// What came of an evaluation. A cell of a table is among the values too where the recipe names it
+/// (expect, keep_best, a callback).
+struct Evaluation {
+  NamedValues values;
+  std::vector<NamedTable> tables;
+};
 
 /// Every metric on the validation split, "valid/accuracy" and so on; the same values on every rank,
 /// to the last bit on any number of ranks (equal threads per rank). With an average of weights
 /// its scores follow as "valid_ema/..." or "valid_swa/...", and with eval.tta those of test-time
 /// augmentation as "valid_tta/...". All ranks call it together.
 /// `alive` is called after every batch.
-NamedValues evaluate(Training& training, const std::function<void()>& alive = {});
+Evaluation evaluate(Training& training, const std::function<void()>& alive = {});
+
+/// How often an evaluation will call `alive` on this rank.
+std::int64_t evaluation_calls(const Training& training);
 
 }  // namespace ddptrain

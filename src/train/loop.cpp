@@ -131,13 +131,25 @@ class Loop {
     if (t_.position.evaluated == step) return;
     beat("evaluation");
     if (last) update_average_statistics(t_, [this] { beat("evaluation"); });
-    t_.last_evaluation = evaluate(t_, [this] { beat("evaluation"); });
+    view_.evaluation_batch = 0;
+    view_.evaluation_batches = evaluation_calls(t_);
+    auto found = evaluate(t_, [this] { scored_batch(); });
+    t_.last_evaluation = std::move(found.values);
+    t_.last_tables = std::move(found.tables);
     evaluated_at_ = Clock::now();
     t_.position.evaluated = step;
     view_.metrics = t_.last_evaluation;
+    view_.tables = t_.last_tables;
     tell(Moment::evaluated);
     note_best();
     view_.metrics.clear();
+    view_.tables.clear();
+  }
+
+  void scored_batch() {
+    beat("evaluation");
+    ++view_.evaluation_batch;
+    tell(Moment::evaluating);
   }
 
   void note_best() {
@@ -158,6 +170,7 @@ class Loop {
     saved_step_ = step;
     saved_at_ = Clock::now();
     if (t_.world->rank != 0) return;
+    tell(Moment::saving);
     view_.checkpoint = save_checkpoint(hooks_.checkpoints, capture(t_));
     mark_best();
     tell(Moment::saved);
@@ -191,9 +204,14 @@ class Loop {
     view_.seconds = seconds_since(began_);
     view_.samples_per_second =
         view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
-    for (const auto& callback : t_.callbacks)
-      if (moment != Moment::saved) callback->at(moment, view_, t_.control);
+    if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - view_.seconds);
+    if (!is_for_writers(moment))
+      for (const auto& callback : t_.callbacks) callback->at(moment, view_, t_.control);
     for (const auto& writer : t_.writers) writer->at(moment, view_, t_.control);
+  }
+
+  static bool is_for_writers(Moment moment) {
+    return moment == Moment::evaluating || moment == Moment::saving || moment == Moment::saved;
   }
 
   void beat(const char* phase) const {

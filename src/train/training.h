@@ -78,6 +78,7 @@ struct Training {
   std::int64_t best_step = 0;
   double nominal = 0;  // unit of the loss weights: the first step's total weight; 0 until then
   NamedValues last_evaluation;
+  std::vector<NamedTable> last_tables;            // of an evaluation since this start
   std::optional<std::size_t> evaluation_batches;  // each rank's at most; none: all
 };
 

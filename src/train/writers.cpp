@@ -24,6 +24,7 @@ std::vector<std::unique_ptr<Callback>> make_writers(const Training& training,
   std::vector<std::unique_ptr<Callback>> writers;
   writers.push_back(make_status_line(due_every(period)));
   writers.push_back(make_metrics_csv(folder + "/metrics.csv"));
+  writers.push_back(make_tables_csv(folder));
   writers.push_back(make_events_jsonl(folder + "/events.jsonl", due_every(period)));
   if (training.recipe.log.tensorboard)
     writers.push_back(make_tensorboard(folder + "/tensorboard", due_every(period)));

@@ -11,7 +11,8 @@ namespace ddptrain {
 
 struct Training;
 
-/// Status line, metrics.csv, events.jsonl and TensorBoard's file in a run folder; for rank 0.
+/// Status line, metrics.csv, tables, events.jsonl and TensorBoard's file in a run folder; for rank
+/// 0.
 std::vector<std::unique_ptr<Callback>> make_writers(const Training& training,
                                                     const std::string& folder);
 

@@ -120,10 +120,26 @@ TEST(PerClassAccuracy, NamesClassesAndLeavesAbsentOnesWithoutANumber) {
 
 TEST(ConfusionMatrix, CountsTrueClassesInRows) {
   const auto output = scores({1, 0, 0, 1, 0, 1}, 2);
-  EXPECT_THAT(
-      of(*build("confusion_matrix", {"cat", "dog"}), output, labels({0, 0, 1})),
-      ElementsAre(Pair("confusion_matrix/cat/cat", 1), Pair("confusion_matrix/cat/dog", 1),
-                  Pair("confusion_matrix/dog/cat", 0), Pair("confusion_matrix/dog/dog", 1)));
+  const auto metric = build("confusion_matrix", {"cat", "dog"});
+  const auto total = metric->terms(output, labels({0, 0, 1}), {});
+  EXPECT_THAT(metric->values(total), testing::IsEmpty());
+  const auto table = metric->tables(total).at(0);
+  EXPECT_THAT(table.rows, ElementsAre("cat", "dog"));
+  EXPECT_EQ(table.columns, table.rows);
+  EXPECT_THAT(table.cells, ElementsAre(1, 1, 0, 1));
+  EXPECT_EQ(find_cell(table, "confusion_matrix/cat/dog"), 1);
+  EXPECT_EQ(find_cell(table, "confusion_matrix/cat/bird"), std::nullopt);
+}
+
+/// sklearn.metrics.precision_recall_fscore_support([0, 0, 1], [0, 1, 1], labels=[0, 1, 2],
+/// zero_division=0)
+TEST(ConfusionMatrix, GivesTheScoresOfEachClass) {
+  const auto output = scores({1, 0, 0, 0, 1, 0, 0, 1, 0}, 3);
+  const auto metric = build("confusion_matrix", {"cat", "dog", "newt"});
+  const auto table = metric->tables(metric->terms(output, labels({0, 0, 1}), {})).at(1);
+  EXPECT_THAT(table.columns, ElementsAre("precision", "recall", "f1", "support"));
+  EXPECT_THAT(table.cells, testing::Pointwise(testing::DoubleEq(), {1, 0.5, 2.0 / 3, 2, 0.5, 1,
+                                                                    2.0 / 3, 1, 0, 0, 0, 0}));
 }
 
 TEST(MeanLoss, DividesTheSumOfValuesByTheSumOfWeights) {

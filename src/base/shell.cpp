@@ -1,0 +1,27 @@
+#include "base/shell.h"
+
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace ddptrain {
+
+std::string shell_word(const std::string& word) {
+  constexpr auto plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%~";
+  if (!word.empty() && word.front() != '~' && word.find_first_not_of(plain) == std::string::npos)
+    return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::vector<std::string> parts;
+  for (const auto& word : words) parts.push_back(shell_word(word));
+  return join(parts, " ");
+}
+
+std::string called_as() { return shell_word(program_invocation_name); }
+
+}  // namespace ddptrain

@@ -1,0 +1,26 @@
+// Tables for people: aligned columns, and names that neither break a line nor steer a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddptrain {
+
+/// Columns that UTF-8 text takes on a terminal: two for the wide characters of East Asia and
+/// emoji, none for combining marks (Unicode TR 11, the common blocks).
+std::size_t display_width(std::string_view text);
+
+/// Foreign text on one line of at most `most` columns: control characters and bytes that are no
+/// UTF-8 as \xNN, what is too long cut, with "..." in its place.
+std::string one_line(std::string_view text, std::size_t most);
+
+/// A line for each row: the first column at the left edge, the others flush right, two blanks
+/// between them.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// "0.98765", "1.2e-05", "-" for NaN: what a person compares.
+std::string short_number(double value);
+
+}  // namespace ddptrain

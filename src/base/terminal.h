@@ -1,0 +1,23 @@
+// What a terminal can show.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+/// Columns of the terminal behind a file descriptor, as wide as it is now; 0 where there is none.
+std::size_t terminal_columns(int descriptor);
+
+/// A piece of a line that may be left out where the line does not fit.
+struct StatusField {
+  std::string text;
+  int drop = 0;  // larger ones are left out first; 0 never
+};
+
+/// The fields with two blanks between them, those that fit into `columns`; what still does not fit
+/// is cut.
+std::string fitted(const std::vector<StatusField>& fields, std::size_t columns);
+
+}  // namespace ddptrain

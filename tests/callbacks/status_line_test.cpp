@@ -1,0 +1,256 @@
+// The status line on a terminal: what a person sees, after all that was written and rewritten.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "callbacks/pace.h"
+#include "callbacks/writers.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+/// The rows of a terminal that wraps, and understands what the status line uses of ECMA-48.
+class Screen {
+ public:
+  explicit Screen(std::size_t columns) : columns_(columns) {}
+
+  void write(const std::string& text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == '\033')
+        at = control(text, at);
+      else if (c == '\r')
+        column_ = 0;
+      else if (c == '\n')
+        next_row();
+      else
+        put(c);
+    }
+  }
+
+  /// Without blanks at the end, and without the rows below the last that is not empty.
+  std::vector<std::string> rows() const {
+    auto shown = rows_;
+    for (auto& row : shown) row.erase(row.find_last_not_of(' ') + 1);
+    while (!shown.empty() && shown.back().empty()) shown.pop_back();
+    return shown;
+  }
+  bool wrapped() const { return wrapped_; }
+
+ private:
+  void put(char c) {
+    if (column_ == columns_) {
+      wrapped_ = true;
+      next_row();
+      column_ = 0;
+    }
+    auto& row = rows_[row_];
+    row.resize(std::max(row.size(), column_ + 1), ' ');
+    row[column_++] = c;
+  }
+  void next_row() {
+    if (++row_ == rows_.size()) rows_.emplace_back();
+  }
+  std::size_t control(const std::string& text, std::size_t at) {
+    std::size_t number = 0;
+    for (at += 2; std::isdigit(text[at]); ++at) number = 10 * number + std::size_t(text[at] - '0');
+    if (text[at] == 'A') row_ -= std::min(row_, std::max<std::size_t>(1, number));
+    if (text[at] == 'J') {
+      rows_.resize(row_ + 1);
+      rows_[row_].resize(std::min(rows_[row_].size(), column_));
+    }
+    EXPECT_TRUE(text[at] == 'A' || text[at] == 'J' || text[at] == 'm') << text[at];
+    return at;
+  }
+
+  std::size_t columns_;
+  std::vector<std::string> rows_{""};
+  std::size_t row_ = 0, column_ = 0;
+  bool wrapped_ = false;
+};
+
+/// What `play` writes to a terminal of so many columns.
+std::string on_terminal(unsigned short columns, const std::function<void()>& play,
+                        const std::string& variable = "TERM", const std::string& value = "xterm") {
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = columns;
+  int terminal = -1;
+  const auto child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    ::unsetenv("NO_COLOR");
+    ::setenv("TERM", "xterm", 1);
+    ::setenv(variable.c_str(), value.c_str(), 1);
+    log::open(log::Level::normal, 0, "");
+    play();
+    ::_exit(0);
+  }
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  ::waitpid(child, nullptr, 0);
+  ::close(terminal);
+  return text;
+}
+
+RunView at_step(std::int64_t step) {
+  RunView run;
+  run.step = step;
+  run.total_steps = 300;
+  run.epoch = static_cast<double>(step) / 100;
+  run.train_loss = 0.1234;
+  run.lr = 0.00123;
+  run.seconds = static_cast<double>(step);
+  run.samples_per_second = 512.3;
+  return run;
+}
+
+/// Ten steps with an evaluation of three batches and a checkpoint after the fifth.
+void play_run() {
+  const auto line = make_status_line([](const RunView&) { return false; });
+  RunControl control;
+  line->at(Moment::run_begin, at_step(0), control);
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    auto run = at_step(step);
+    line->at(Moment::step_end, run, control);
+    if (step != 5) continue;
+    run.evaluation_batches = 3;
+    for (run.evaluation_batch = 1; run.evaluation_batch <= 3; ++run.evaluation_batch) {
+      run.seconds += 0.2;
+      line->at(Moment::evaluating, run, control);
+    }
+    run.metrics = {{"valid/a\033[31m", 0.5}};
+    line->at(Moment::evaluated, run, control);
+    line->at(Moment::saving, run, control);
+    run.checkpoint = "step-5";
+    line->at(Moment::saved, run, control);
+  }
+}
+
+class StatusLineAtWidth : public testing::TestWithParam<int> {};
+
+TEST_P(StatusLineAtWidth, NeverWrapsAndIsRewrittenInItsRow) {
+  const auto columns = static_cast<std::size_t>(GetParam());
+  Screen screen(columns);
+  screen.write(on_terminal(static_cast<unsigned short>(columns), play_run));
+  const auto rows = screen.rows();
+  // Two lines that stay, which the terminal may wrap, and the status line.
+  const auto first = std::string("step 5  epoch 0.05  valid/a\\x1b[31m 0.5000");
+  const auto kept = 1 + (first.size() - 1) / columns + 1;
+  ASSERT_THAT(rows, SizeIs(kept + 1));
+  EXPECT_THAT(rows[0], first.substr(0, columns));
+  EXPECT_THAT(rows[kept - 1], "step 5  saved step-5");
+  EXPECT_THAT(rows[kept], testing::StartsWith("step 10/300"));
+  EXPECT_LT(rows[kept].size(), columns);
+}
+
+INSTANTIATE_TEST_SUITE_P(Columns, StatusLineAtWidth, testing::Values(20, 40, 80, 200));
+
+TEST(StatusLine, ShowsWhatMattersMostWhereThereIsLittleRoom) {
+  const auto last_row = [](unsigned short columns) {
+    Screen screen(columns);
+    screen.write(on_terminal(columns, play_run));
+    return screen.rows().back();
+  };
+  EXPECT_EQ(last_row(200),
+            "step 10/300  epoch 0.10  loss 0.1234  lr 0.00123  512.3 samples/s  left 4 min 50 s");
+  EXPECT_EQ(last_row(80), "step 10/300  epoch 0.10  loss 0.1234  512.3 samples/s  left 4 min 50 s");
+  EXPECT_EQ(last_row(40), "step 10/300  loss 0.1234");
+  EXPECT_EQ(last_row(20), "step 10/300");
+}
+
+TEST(StatusLine, ShowsEvaluationAndSaving) {
+  const auto text = on_terminal(80, play_run);
+  EXPECT_THAT(text, HasSubstr("step 5/300  evaluating, batch 2/3"));
+  EXPECT_THAT(text, HasSubstr("step 5/300  writing a checkpoint"));
+  // What follows the line about the checkpoint is as new as it.
+  EXPECT_THAT(text.substr(text.find("saved step-5\r\n")),
+              testing::StartsWith("saved step-5\r\nstep 5/300  epoch 0.05  loss"));
+}
+
+TEST(StatusLine, LeavesNothingBehind) {
+  Screen screen(40);
+  screen.write(on_terminal(40, [] {
+    const auto line = make_status_line([](const RunView&) { return false; });
+    RunControl control;
+    line->at(Moment::run_begin, at_step(0), control);
+    line->at(Moment::step_end, at_step(1), control);
+    line->at(Moment::run_end, at_step(1), control);
+    log::info("done");
+  }));
+  EXPECT_THAT(screen.rows(), ElementsAre("done"));
+}
+
+TEST(StatusLine, EndsWithAnError) {
+  Screen screen(40);
+  screen.write(on_terminal(40, [] {
+    log::status("step 1");
+    log::error("the loss is not finite");
+  }));
+  EXPECT_THAT(screen.rows(), SizeIs(1));
+}
+
+TEST(StatusLine, FollowsATerminalThatBecomesNarrower) {
+  const auto text = on_terminal(80, [] {
+    log::status(std::string(70, 'x'));
+    winsize size{};
+    size.ws_row = 24;
+    size.ws_col = 30;
+    ::ioctl(STDERR_FILENO, TIOCSWINSZ, &size);
+    log::status(std::string(70, 'y'));
+  });
+  // The 70 columns are three rows by now: two up, then everything below is erased.
+  EXPECT_THAT(text, HasSubstr("\033[2A\r\033[J" + std::string(26, 'y') + "..."));
+  EXPECT_THAT(text, Not(HasSubstr(std::string(30, 'y'))));
+}
+
+TEST(StatusLine, IsPlainLinesWhereATerminalIsDumbOrNoColoursAreWanted) {
+  const auto play = [] {
+    const auto line = make_status_line([](const RunView& run) { return run.step % 2 == 0; });
+    RunControl control;
+    line->at(Moment::run_begin, at_step(0), control);
+    for (std::int64_t step = 1; step <= 4; ++step)
+      line->at(Moment::step_end, at_step(step), control);
+    line->at(Moment::run_end, at_step(4), control);
+  };
+  for (const auto& [variable, value] :
+       std::vector<std::pair<std::string, std::string>>{{"TERM", "dumb"}, {"NO_COLOR", "1"}}) {
+    const auto text = on_terminal(40, play, variable, value);
+    EXPECT_THAT(text, Not(HasSubstr("\033"))) << variable;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << variable << text;
+    EXPECT_THAT(text, testing::StartsWith("step 2/300  epoch 0.02  loss")) << variable;
+  }
+}
+
+TEST(Pace, CountsWithTheStepsOfLateAndWithPauses) {
+  Pace pace;
+  pace.begin(0);
+  EXPECT_FALSE(pace.left(10));
+  pace.stepped(20);  // warms up
+  for (int i = 1; i < 10; ++i) pace.stepped(20 + 2 * i);
+  EXPECT_DOUBLE_EQ(*pace.left(5), 10);
+  pace.paused(38 + 30);
+  EXPECT_DOUBLE_EQ(*pace.left(5), 5 * (2 + 3));
+  EXPECT_DOUBLE_EQ(*pace.left(0), 0);
+}
+
+}  // namespace
+}  // namespace ddptrain
