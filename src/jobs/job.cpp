@@ -1,15 +1,21 @@
 #include "jobs/job.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdio>
 #include <functional>
 
 #include "base/error.h"
+#include "base/shell.h"
+#include "base/terminal.h"
 #include "checkpoint/checkpoint.h"
 #include "data/source.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "recipe/record.h"
 #include "train/catalogs.h"
+#include "train/ending.h"
 
 namespace ddptrain {
 
@@ -54,6 +60,7 @@ void keep_found_micro(Job& job, const Topology& outer) {
   auto run = open_run(job.folder, {}, "last");
   auto again = make_job(run.recipe, run.tree, outer);
   again.folder = job.folder;
+  again.results_to_stdout = job.results_to_stdout;
   job = std::move(again);
 }
 
@@ -78,13 +85,42 @@ int start_until_done(Job job, const Topology& outer,
   }
 }
 
+void say(const std::string& line, bool to_stdout) {
+  if (!to_stdout) return log::info(line);
+  std::puts(line.c_str());
+  log::record(line);
+}
+
+/// Metrics are the result of a run and go to stdout; with -q the run folder alone has them.
+void say_end(const RunEnding& ending, bool wanted, log::Level level) {
+  log::info(headline(ending));
+  const bool to_stdout = wanted && level != log::Level::quiet;
+  const auto columns = terminal_columns(to_stdout ? STDOUT_FILENO : STDERR_FILENO);
+  for (const auto& line : results(ending, columns)) say(line, to_stdout);
+  if (to_stdout) std::fflush(stdout);
+  for (const auto& line : what_next(ending)) log::info(line);
+}
+
+/// Rank 0 of a run that trained to its end, or was asked to stop, has written what came of it.
+void finish(const Job& job, const Outcome& outcome, log::Level level) {
+  note_result(outcome.folder, outcome.reason, outcome.metrics);
+  if (outcome.ending.best) note_best(outcome.folder, *outcome.ending.best);
+  say_end(outcome.ending, job.results_to_stdout, level);
+}
+
+/// Where no rank came to say it: killed, or hung.
+void say_how_to_resume(const std::string& folder) {
+  if (run_end(folder).result.empty())
+    log::info("'" + called_as() + " resume " + typed_path(folder) + "' continues this run");
+}
+
 }  // namespace
 
 int start_job(const Job& job, const Topology& outer, log::Level level) {
-  const auto one_rank = [](const Job& started) {
-    return [&started](const Topology& topology, const Hooks& hooks) {
+  const auto one_rank = [level](const Job& started) {
+    return [&started, level](const Topology& topology, const Hooks& hooks) {
       const auto outcome = run_rank(started, topology, hooks);
-      if (topology.rank == 0) note_result(outcome.folder, outcome.reason, outcome.metrics);
+      if (topology.rank == 0) finish(started, outcome, level);
       const int code = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
       if (topology.rank == 0 && started.folder.empty()) note_exit(outcome.folder, code);
       return code;
@@ -92,8 +128,7 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
   };
   try {
     const int code = start_until_done(job, outer, one_rank, level);
-    if (code > 128 && !job.folder.empty())
-      log::info("'ddptrain resume " + job.folder + "' goes on with this run");
+    if (code > 128 && !job.folder.empty()) say_how_to_resume(job.folder);
     if (!job.folder.empty()) note_exit(job.folder, code);
     return code;
   } catch (const Error& error) {

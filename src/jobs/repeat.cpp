@@ -41,6 +41,7 @@ std::optional<Seeded> make_seeded(const Arguments& arguments, const std::string&
   if (has_errors(loaded.problems)) return {};
   Seeded made;
   made.job = make_job(loaded.recipe, loaded.tree, {});
+  made.job.results_to_stdout = false;  // the table of all seeds is the result
   made.start = run_start(made.job, arguments, std::move(loaded.sources));
   return made;
 }
@@ -98,10 +99,13 @@ int take_up(Seeded& seeded, const std::string& folder, log::Level level) {
 
 void print_results(const std::vector<std::string>& folders, std::int64_t first_seed) {
   std::vector<SeedResult> results;
-  for (const auto& folder : folders)
-    results.push_back(
-        {first_seed + static_cast<std::int64_t>(results.size()), run_end(folder).metrics});
+  for (const auto& folder : folders) {
+    auto ended = run_end(folder);
+    results.push_back({first_seed + static_cast<std::int64_t>(results.size()),
+                       std::move(ended.metrics), std::move(ended.best)});
+  }
   std::fputs(seeds_table(results).c_str(), stdout);
+  std::fputs(best_seeds_table(results).c_str(), stdout);
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
+#include "recipe/stages.h"
 #include "train/build.h"
 #include "train/expect.h"
 #include "train/micro_batch.h"
@@ -43,6 +46,39 @@ bool met(const Recipe& recipe, const NamedValues& metrics) {
   return all;
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// What of the validation split `predict` could read: a sample's own file, else the data's.
+std::string some_input(const Training& t) {
+  const auto name = t.data->sample_name(Split::valid, 0);
+  if (std::filesystem::is_regular_file(name)) return name;
+  for (const auto* option : {"file", "root"}) {
+    const auto* given = t.recipe.data.node().find(option);
+    if (given && !given->is_null() && std::filesystem::exists(given->text)) return given->text;
+  }
+  return {};
+}
+
+RunEnding ending_of(const Training& t, const Outcome& outcome, Clock::time_point began) {
+  RunEnding end;
+  end.reason = outcome.reason;
+  end.met = outcome.code != Exit::expect;
+  end.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  end.step = t.position.step;
+  end.total_steps = seconds_of(t.recipe) ? 0 : t.length.total;
+  end.epoch =
+      static_cast<double>(t.position.epoch) +
+      static_cast<double>(t.position.step_in_epoch) / static_cast<double>(t.length.per_epoch);
+  end.evaluated = t.position.evaluated;
+  end.last = outcome.metrics;
+  end.tables = t.last_tables;
+  if (const auto watched = watched_metric(t.recipe))
+    end.best = best_evaluation(outcome.folder + "/metrics.csv", *watched);
+  end.folder = outcome.folder;
+  end.input = some_input(t);
+  return end;
+}
+
 }  // namespace
 
 void prepare_process(const Recipe& recipe, const Placement& placement) {
@@ -68,6 +104,7 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
 }
 
 Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
+  const auto began = Clock::now();
   prepare_process(job.recipe, job.placement);
   auto world = join_world(job.recipe, job.placement, topology);
   agree(world, "the program", version() + " with torch " + torch_version());
@@ -94,8 +131,9 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   }
   hooks.checkpoints = folder + "/checkpoints";
   const auto result = train(training, hooks);
-  Outcome outcome{Exit::done, result.signal, result.reason, folder, training.last_evaluation};
+  Outcome outcome{Exit::done, result.signal, result.reason, folder, training.last_evaluation, {}};
   if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
+  if (world.rank == 0) outcome.ending = ending_of(training, outcome, began);
   return outcome;
 }
 

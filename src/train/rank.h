@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launch/topology.h"
+#include "train/ending.h"
 #include "train/loop.h"
 #include "train/placement.h"
 
@@ -21,6 +22,7 @@ struct Job {
       folder;  // the run folder; ranks that joined somebody else's launcher learn it from rank 0
   std::function<std::string()> make_folder;  // asked of rank 0 where `folder` is empty
   std::optional<std::string> checkpoint;     // to go on from
+  bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
 };
 
 /// How a run ended, for run.json and the exit code.
@@ -30,6 +32,7 @@ struct Outcome {
   std::string reason;
   std::string folder;
   NamedValues metrics;  // of the last evaluation
+  RunEnding ending;     // of rank 0
 };
 
 /// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.

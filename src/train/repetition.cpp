@@ -112,4 +112,19 @@ std::string seeds_table(const std::vector<SeedResult>& results) {
   return text;
 }
 
+std::string best_seeds_table(const std::vector<SeedResult>& results) {
+  std::vector<SeedResult> best;
+  const BestEvaluation* by = nullptr;
+  for (const auto& result : results) {
+    best.push_back({result.seed, {}});
+    if (!result.best) continue;
+    by = &*result.best;
+    best.back().metrics.emplace_back("step", static_cast<double>(by->step));
+    best.back().metrics.insert(best.back().metrics.end(), by->values.begin(), by->values.end());
+  }
+  if (!by) return {};
+  const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
+  return "\nbest by " + by->metric + way + "\n" + seeds_table(best);
+}
+
 }  // namespace ddptrain

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "callbacks/callback.h"
+#include "train/best_evaluation.h"
 
 namespace ddptrain {
 
@@ -34,11 +36,16 @@ class Repetition {
 /// What one seed came to; no metrics where its run did not end with an evaluation.
 struct SeedResult {
   std::int64_t seed = 0;
-  NamedValues metrics;
+  NamedValues metrics;                      // of the last evaluation
+  std::optional<BestEvaluation> best = {};  // empty: nothing says which one is better
 };
 
 /// A row per seed, then mean and standard deviation (n - 1) over the seeds that have metrics, for
 /// the first eight metrics.
 std::string seeds_table(const std::vector<SeedResult>& results);
+
+/// The same of each seed's best evaluation, with its step, under a line that says by what; empty
+/// where no seed has one.
+std::string best_seeds_table(const std::vector<SeedResult>& results);
 
 }  // namespace ddptrain

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "base/version.h"
 
@@ -39,21 +40,6 @@ void write_run(const std::string& folder, const Json& json) {
                    json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-std::string quoted(const std::string& word) {
-  constexpr auto plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%~";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string shell_line(const std::vector<std::string>& words) {
-  std::vector<std::string> parts;
-  for (const auto& word : words) parts.push_back(quoted(word));
-  return join(parts, " ");
-}
-
 std::string host_name() {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
@@ -75,7 +61,8 @@ Json attempt(const RunStart& start) {
           {"ranks", start.ranks},
           {"replicas", start.replicas},
           {"threads", start.threads},
-          {"metrics", Json::object()}};
+          {"metrics", Json::object()},
+          {"best", nullptr}};
 }
 
 Json first_record(const RunStart& start) {
@@ -95,7 +82,7 @@ void write_sources(const std::string& folder, const RunStart& start) {
     write_atomically(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name,
                      source.text);
   }
-  write_atomically(folder + "/command.sh", "cd " + quoted(fs::current_path().string()) + "\n" +
+  write_atomically(folder + "/command.sh", "cd " + shell_word(fs::current_path().string()) + "\n" +
                                                shell_line(start.command_line) + "\n");
 }
 
@@ -132,6 +119,30 @@ void point_latest(const std::string& home, const std::string& folder) {
   fs::create_directory_symlink(fs::path(folder).filename(), temporary, code);
   if (!code) fs::rename(temporary, home + "/latest", code);
   if (code) fs::remove(temporary, code);  // some file systems have no links: nothing depends on it
+}
+
+Json to_json(const NamedValues& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+NamedValues from_json(const Json& json) {
+  NamedValues values;
+  for (const auto& [name, value] : json.items())
+    values.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
+  return values;
+}
+
+std::optional<BestEvaluation> best_of(const Json& run) {
+  const auto json = run.value("best", Json());
+  if (!json.is_object()) return {};
+  BestEvaluation best;
+  best.metric = json.value("metric", "");
+  best.mode = json.value("mode", "") == "min" ? BestMode::min : BestMode::max;
+  best.step = json.value("step", std::int64_t{0});
+  best.values = from_json(json.value("metrics", Json::object()));
+  return best;
 }
 
 bool is_finished(const Json& run) {
@@ -186,8 +197,16 @@ void note_data(const std::string& folder, const std::string& digest) {
 void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics) {
   auto json = read_run(folder);
   json["result"] = reason;
-  json["metrics"] = Json::object();
-  for (const auto& [name, value] : metrics) json["metrics"][name] = value;
+  json["metrics"] = to_json(metrics);
+  write_run(folder, json);
+}
+
+void note_best(const std::string& folder, const BestEvaluation& best) {
+  auto json = read_run(folder);
+  json["best"] = {{"metric", best.metric},
+                  {"mode", names(best.mode)[static_cast<std::size_t>(best.mode)]},
+                  {"step", best.step},
+                  {"metrics", to_json(best.values)}};
   write_run(folder, json);
 }
 
@@ -203,9 +222,9 @@ RunEnd run_end(const std::string& folder) {
   RunEnd end;
   if (const auto code = json.value("exit_code", Json()); code.is_number_integer())
     end.exit_code = code.get<int>();
-  const auto metrics = json.value("metrics", Json::object());
-  for (const auto& [name, value] : metrics.items())
-    end.metrics.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
+  if (const auto result = json.value("result", Json()); result.is_string()) end.result = result;
+  end.metrics = from_json(json.value("metrics", Json::object()));
+  end.best = best_of(json);
   return end;
 }
 

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "callbacks/callback.h"
 #include "recipe/layers.h"
+#include "train/best_evaluation.h"
 
 namespace ddptrain {
 
@@ -38,12 +39,16 @@ void note_resumed(const std::string& folder, const RunStart& start);
 void note_data(const std::string& folder, const std::string& digest);
 /// How training ended: "done", "interrupted", ..., and the last evaluation.
 void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics);
+/// The evaluation that was best by the metric that is watched.
+void note_best(const std::string& folder, const BestEvaluation& best);
 void note_exit(const std::string& folder, int exit_code);
 
 /// How a run ended, from its run.json; no exit code: it has not, or was cut.
 struct RunEnd {
   std::optional<int> exit_code;
+  std::string result;   // "done", "interrupted", ...; empty: training did not end
   NamedValues metrics;  // of the last evaluation
+  std::optional<BestEvaluation> best;
 };
 RunEnd run_end(const std::string& folder);
 

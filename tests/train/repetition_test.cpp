@@ -41,6 +41,18 @@ TEST(SeedsTable, SaysHowManyMetricsItLeavesOut) {
   EXPECT_THAT(seeds_table({{1, many}, {2, many}}), HasSubstr("\nand 2 more"));
 }
 
+TEST(SeedsTable, HasTheBestEvaluationsToo) {
+  const BestEvaluation best{"valid/acc", BestMode::max, 20, {{"valid/acc", 3}}};
+  const BestEvaluation later{"valid/acc", BestMode::max, 40, {{"valid/acc", 5}}};
+  EXPECT_THAT(best_seeds_table({{1, {}, best}, {2, {}, later}}),
+              HasSubstr("\nbest by valid/acc (larger is better)\n"
+                        "seed             step  valid/acc\n"
+                        "1                  20          3\n"
+                        "2                  40          5\n"
+                        "mean               30          4\n"));
+  EXPECT_EQ(best_seeds_table({{1, {{"valid/acc", 3}}}}), "");
+}
+
 TEST(Repetition, RemembersItsFoldersUntilItIsFinished) {
   const TemporaryFolder folder;
   const auto home = folder.path() + "/net";

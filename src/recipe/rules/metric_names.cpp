@@ -70,4 +70,12 @@ NamedMetric named_metric(const RuleContext& rule, const std::string& name) {
   return {{}, "'" + name + "' is not among the metrics; add it to 'metrics'"};
 }
 
+std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {
+  const auto metric = named_metric(rule, name).metric;
+  if (!metric || is_true(rule.value(inner_optimizer(rule.recipe).choice, "maximize"))) return {};
+  if (rule.has(*metric, "smaller_is_better")) return BestMode::min;
+  if (rule.has(*metric, "larger_is_better")) return BestMode::max;
+  return {};
+}
+
 }  // namespace ddptrain

@@ -6,16 +6,6 @@
 namespace ddptrain {
 namespace {
 
-/// Which way is better, by the metric's traits; nothing where they do not say. What an optimiser
-/// makes large on purpose is left to whoever does that.
-std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {
-  const auto metric = named_metric(rule, name).metric;
-  if (!metric || is_true(rule.value(inner_optimizer(rule.recipe).choice, "maximize"))) return {};
-  if (rule.has(*metric, "smaller_is_better")) return BestMode::min;
-  if (rule.has(*metric, "larger_is_better")) return BestMode::max;
-  return {};
-}
-
 std::string which_way(const std::string& name, BestMode better) {
   return better == BestMode::min
              ? "'" + name + "' gets better as it gets smaller; write 'mode: min'"

@@ -1,0 +1,143 @@
+// The end of a run: what it says, where, and that the commands it names can be typed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "program.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The commands below "next:", as words of this program. The small shapes' paths hold no blanks.
+std::vector<std::vector<std::string>> commands_in(const std::string& err) {
+  std::vector<std::vector<std::string>> commands;
+  for (const auto& line : lines_of(err.substr(err.find("next:\n") + 6))) {
+    if (!line.starts_with("  ")) break;
+    std::istringstream words(line);
+    std::string word;
+    words >> word;  // the program
+    commands.emplace_back();
+    while (words >> word) commands.back().push_back(word);
+  }
+  return commands;
+}
+
+TEST(EndOfRun, NamesBestAndLastAndThreeCommandsThatWork) {
+  const Folder folder;
+  write(folder / "small.yaml",
+        small_recipe("metrics: [accuracy, confusion_matrix]\n"
+                     "eval: {every: 2 steps}\n"
+                     "checkpoint: {keep_best: {metric: valid/accuracy, mode: max}}\n"
+                     "expect: {valid/confusion_matrix/circle/circle: {min: 0}}\n"));
+  const auto ended = run({"run", "small.yaml", kSmallModel}, folder.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("\ndone in "));
+  EXPECT_THAT(ended.out, HasSubstr("last (step 8)"));
+  EXPECT_THAT(ended.out, HasSubstr("best by valid/accuracy (larger is better)"));
+  EXPECT_THAT(ended.out, HasSubstr("valid/confusion_matrix\n"));
+  EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("\033")));
+  const auto log = read(folder / "runs/small/001/log.txt");
+  for (const auto& line : lines_of(ended.out)) EXPECT_THAT(log, HasSubstr(line));
+  const auto commands = commands_in(ended.err);
+  ASSERT_EQ(commands.size(), 3U) << ended.err;
+  for (const auto& command : commands) {
+    const auto next = run(command, folder.path());
+    EXPECT_EQ(next.code, 0) << command[0] << next.err;
+  }
+  EXPECT_TRUE(exists(folder / "model.safetensors"));
+}
+
+TEST(EndOfRun, IsInTheRecordOfTheRun) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe("metrics: [error_rate]\neval: {every: 2 steps}\n"));
+  ASSERT_EQ(run({"run", "small.yaml", kSmallModel}, folder.path(), environment()).code, 0);
+  const auto record = nlohmann::json::parse(read(folder / "runs/small/001/run.json"));
+  const auto& best = record.at("best");
+  EXPECT_EQ(best.at("metric"), "valid/error_rate");
+  EXPECT_EQ(best.at("mode"), "min");
+  double smallest = 2;
+  int step = 0;
+  const auto rows = lines_of(read(folder / "runs/small/001/metrics.csv"));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto value = std::stod(rows[i].substr(rows[i].rfind(',') + 1));
+    if (value < smallest) step = std::stoi(rows[i]);
+    smallest = std::min(smallest, value);
+  }
+  EXPECT_EQ(best.at("step"), step);
+  EXPECT_EQ(best.at("metrics").at("valid/error_rate"), smallest);
+}
+
+TEST(EndOfRun, ThatWasInterruptedNamesTheCommandToResume) {
+  for (const auto* mode : {"parallel.mode=none", "parallel.mode=ddp"}) {
+    const Folder folder;
+    write(folder / "small.yaml", small_recipe());
+    Program program(
+        {"run", "small.yaml", kSmallModel, "train.duration=4000 steps", mode,
+         std::string("parallel.devices=") + (std::string(mode) == "parallel.mode=ddp" ? "2" : "1")},
+        folder.path(), environment());
+    while (program.running() && reached_step(program.err()) < 2) ::usleep(10'000);
+    program.signal(SIGINT);
+    const auto ended = program.wait();
+    ASSERT_EQ(ended.code, 130) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("\ninterrupted after "));
+    const auto commands = commands_in(ended.err);
+    ASSERT_EQ(commands.size(), 1U) << ended.err;
+    EXPECT_EQ(commands[0][0], "resume");
+    auto resumed = commands[0];
+    resumed.insert(resumed.end(), {"train.duration=1 step"});
+    EXPECT_TRUE(exists(folder / resumed[1] + "/run.json")) << resumed[1];
+  }
+}
+
+TEST(EndOfRun, LeavesStdoutToTheTableOfSeeds) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto ended =
+      run({"run", "small.yaml", kSmallModel, "train.duration=2 steps", "--repeat", "2"},
+          folder.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.out.starts_with("seed ")) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("\nbest by valid/loss (smaller is better)\nseed "));
+}
+
+TEST(ConfusionMatrix, IsATableAndAFileAndNoColumnsOfScalars) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe("metrics: [accuracy, confusion_matrix]\n"));
+  ASSERT_EQ(run({"run", "small.yaml", kSmallModel}, folder.path(), environment()).code, 0);
+  const auto home = folder / "runs/small/001/";
+  EXPECT_EQ(lines_of(read(home + "metrics.csv"))[0],
+            "step,epoch,samples,train/loss,train/lr,valid/loss,valid/accuracy");
+  const auto confusion = lines_of(read(home + "confusion.csv"));
+  ASSERT_EQ(confusion.size(), 11U);
+  EXPECT_THAT(confusion[0], testing::StartsWith("true \\ predicted,"));
+  for (std::size_t row = 1; row < confusion.size(); ++row) {
+    std::istringstream cells(confusion[row]);
+    std::string cell;
+    std::getline(cells, cell, ',');
+    int sum = 0;
+    while (std::getline(cells, cell, ',')) sum += std::stoi(cell);
+    EXPECT_EQ(sum, 4) << "a row is a true class, and each has 4 images: " << confusion[row];
+  }
+  EXPECT_EQ(lines_of(read(home + "classes.csv"))[0], "class,precision,recall,f1,support");
+  const auto scored = run({"eval", "runs/small/001", "--tables", "tables"}, folder.path());
+  ASSERT_EQ(scored.code, 0) << scored.err;
+  EXPECT_EQ(read(folder / "tables/confusion.csv"), read(home + "confusion.csv"));
+  EXPECT_EQ(read(folder / "tables/classes.csv"), read(home + "classes.csv"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
