@@ -1,21 +1,26 @@
-// `predict RUN INPUT`: a CSV of what each sample is called, its label and the probability of each
-// class, or its value in a regression, in data order.
+// `predict RUN INPUT...`: a CSV of what each sample is called, its label and the probability of
+// each class, or its value in a regression, in the order of the input.
 #include <ATen/core/grad_mode.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <numeric>
-#include <span>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/table_text.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/verb.h"
 #include "data/lengths.h"
 #include "data/loader.h"
+#include "distributed/group.h"
+#include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
-#include "losses/activation.h"
+#include "jobs/start.h"
 #include "train/build.h"
 #include "train/rank.h"
 #include "train/state.h"
@@ -24,87 +29,23 @@
 namespace ddptrain {
 namespace {
 
-/// Every picture below a folder, through the run's transforms: what data sets of pictures predict.
-Choice<Dataset> pictures_of(const Recipe& recipe, const std::string& folder) {
-  auto node =
-      Node::map({{"type", {}, Node::scalar("pictures")}, {"root", {}, Node::quoted_text(folder)}});
-  for (const auto* option : {"transforms", "decode", "max_pixels"})
-    if (const auto* given = recipe.data.node().find(option)) node.set(option, *given);
-  Choice<Dataset> data;
-  data.choose(std::move(node));
-  return data;
-}
+using Clock = std::chrono::steady_clock;
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-/// What outputs mean: one class a row, any number of labels, or without names numbers.
-struct Classes {
-  std::vector<std::string> names;
-  OutputActivation activation;
-  std::string delimiter = " ";
-  bool several() const { return activation.kind == OutputActivation::Kind::sigmoid; }
+struct PredictJob {
+  Recipe recipe;
+  Placement placement;
+  std::string checkpoint;
+  std::vector<std::string> paths;
+  std::string output;  // empty: stdout
+  bool skip_bad = false;
 };
 
-/// By the loss and the data section that the run was trained with.
-Classes classes_of(const SavedRun& run, const Loss& loss, std::vector<std::string> names) {
-  Classes classes{std::move(names), loss.activation()};
-  const bool numbers = classes.names.empty();
-  if (!numbers && !classes.several()) classes.activation = {OutputActivation::Kind::softmax};
-  if (numbers) classes.activation = {};
-  const auto* data = run.tree.find("data");
-  const auto* delimiter = data ? data->find("label_delimiter") : nullptr;
-  if (delimiter && !delimiter->is_null()) classes.delimiter = delimiter->text;
-  return classes;
-}
-
-std::string header(const std::string& name, const std::vector<std::string>& classes) {
-  std::string line = name + (classes.empty() ? ",value" : ",label");
-  for (const auto& each : classes) line += "," + csv_field(each);
-  return line + "\n";
-}
-
-/// The likeliest class; of several labels those that are likelier than not.
-std::string named(std::span<const double> probabilities, const Classes& classes) {
-  const auto best = std::max_element(probabilities.begin(), probabilities.end());
-  if (!classes.several())
-    return classes.names.at(static_cast<std::size_t>(best - probabilities.begin()));
-  std::vector<std::string> labels;
-  for (std::size_t c = 0; c < probabilities.size(); ++c)
-    if (probabilities[c] > 0.5) labels.push_back(classes.names.at(c));
-  return join(labels, classes.delimiter);
-}
-
-/// What follows a sample's name, from its row of outputs.
-std::string prediction(std::span<const double> output, const Classes& classes) {
-  std::string text;
-  if (!classes.names.empty()) text += "," + csv_field(named(output, classes));
-  for (const double number : output) text += "," + format_number(number);
-  return text;
-}
-
-std::string rows(const Dataset& data, const Batch& batch, const at::Tensor& output,
-                 const Classes& classes) {
-  const auto numbers =
-      ddptrain::predictions(output, classes.activation).reshape({batch.rows, -1}).contiguous();
-  const auto width = static_cast<std::size_t>(numbers.size(1));
-  std::string text;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows); ++row) {
-    text += csv_field(data.sample_name(Split::valid, batch.indices.at(row)));
-    text += prediction({numbers.const_data_ptr<double>() + row * width, width}, classes) + "\n";
-  }
-  return text;
-}
-
-EpochPlan all_in_order(const Dataset& data, std::int64_t batch) {
+EpochPlan all_in_order(const Dataset& data, std::int64_t batch, const World& world) {
   EpochPlan plan;
   plan.order.resize(static_cast<std::size_t>(data.size(Split::valid)));
   std::iota(plan.order.begin(), plan.order.end(), 0);
   for (std::int64_t first = 0; first < data.size(Split::valid); first += batch) {
+    if (first / batch % world.size != world.rank) continue;
     Micro micro;
     micro.positions.resize(
         static_cast<std::size_t>(std::min(batch, data.size(Split::valid) - first)));
@@ -115,65 +56,284 @@ EpochPlan all_in_order(const Dataset& data, std::int64_t batch) {
   return plan;
 }
 
-/// Of the plain pass, or of all that eval.tta asks for.
-at::Tensor output_of_batch(const Batch& batch, Loader& loader, Engine& engine, const Loss& loss,
-                           const std::optional<TtaSpec>& tta) {
-  std::vector<at::Tensor> outputs{engine.evaluate(batch).cpu()};
-  if (!tta) return outputs.front();
-  for (std::int64_t pass = 1; pass <= tta->n; ++pass)
-    outputs.push_back(engine.evaluate(loader.next()).cpu());
-  return combined(outputs, loss, *tta);
+/// What a rank made of one batch.
+struct Part {
+  int signal = 0;  // that asks to stop
+  std::vector<std::string> errors;
+  std::string rows;
+};
+
+std::string packed(const Part& part) {
+  std::string text = std::to_string(part.signal) + "\n" + std::to_string(part.errors.size()) + "\n";
+  for (const auto& error : part.errors) text += error + "\n";
+  return text + part.rows;
 }
 
-std::string predictions(const SavedRun& run, Recipe recipe, const Placement& placement,
-                        const std::string& input) {
-  prepare_process(recipe, placement);
-  auto world = join_world(recipe, placement, {});
-  const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto names = class_names(checkpoint);
-  const auto loss =
-      catalog<Loss>().build(recipe.loss, LossContext{static_cast<std::int64_t>(names.size())});
-  const auto classes = classes_of(run, *loss, names);
-  const auto data = build_data(recipe, fitted_state(checkpoint), input);
-  auto facts = data->facts();
-  facts.classes = classes.names;
-  recipe.parallel.mode = Mode::none;
-  auto engine = build_engine(recipe, placement, world, facts);
-  restore(checkpoint.model, engine->model().state(), "the model");
-  auto plan = all_in_order(*data, recipe.eval.batch.value.value());
-  const auto batches = plan.micros.size();
-  const auto& tta = recipe.eval.tta;
-  if (tta) plan.micros = with_passes(plan.micros, tta->n);
-  const auto loader = make_loader(*data, {.split = Split::valid,
-                                          .workers = placement.threads,
-                                          .seed = static_cast<std::uint64_t>(recipe.seed)});
-  loader->start(std::move(plan));
-  const at::NoGradGuard no_grad;
-  std::string text = header(data->name_kind(), classes.names);
-  for (std::size_t i = 0; i < batches; ++i) {
-    const auto batch = loader->next();
-    text += rows(*data, batch, output_of_batch(batch, *loader, *engine, *loss, tta), classes);
+Part unpacked(const std::string& text) {
+  std::size_t at = 0;
+  const auto line = [&] {
+    const auto end = text.find('\n', at);
+    const auto found = text.substr(at, end - at);
+    at = end + 1;
+    return found;
+  };
+  Part part;
+  part.signal = static_cast<int>(parse_integer(line()).value_or(0));
+  part.errors.resize(static_cast<std::size_t>(parse_integer(line()).value_or(0)));
+  for (auto& error : part.errors) error = line();
+  part.rows = text.substr(at);
+  return part;
+}
+
+/// Where rows go: a file that appears when it is whole, or stdout as they come.
+class Destination {
+ public:
+  explicit Destination(const std::string& path) {
+    if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
   }
-  return text;
+  void write(const std::string& text) {
+    if (file_)
+      file_->write(text);
+    else if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+      throw Error(Exit::data, "cannot write to stdout");
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::unique_ptr<AtomicFile> file_;
+};
+
+class Prediction {
+ public:
+  Prediction(const PredictJob& job, const Checkpoint& checkpoint, World& world, const Hooks& hooks)
+      : job_(job),
+        world_(world),
+        hooks_(hooks),
+        classes_(class_names(checkpoint)),
+        inputs_(prediction_inputs(job.recipe, fitted_state(checkpoint), classes_, job.paths)),
+        rows_(make_rows()) {
+    if (world.rank == 0) destination_ = std::make_unique<Destination>(job.output);
+  }
+
+  int run(const Checkpoint& checkpoint) {
+    for (const auto& input : inputs_)
+      if (signal_ == 0) read(input, checkpoint);
+    if (signal_ != 0) return 128 + signal_;
+    if (world_.rank == 0) conclude();
+    return bad_ > 0 && !job_.skip_bad ? static_cast<int>(Exit::data) : 0;
+  }
+
+ private:
+  PredictionRows make_rows() const {
+    auto loss = catalog<Loss>().build(job_.recipe.loss,
+                                      LossContext{static_cast<std::int64_t>(classes_.size())});
+    const auto& type = job_.recipe.data.type();
+    const bool images = !catalog<Dataset>().find(type)->has("unlabelled");
+    PredictionColumns columns;
+    columns.file = inputs_.size() > 1;
+    columns.truth =
+        std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return input.truth; });
+    columns.error = images || type == "text_folder";
+    auto meaning = meaning_of(job_.recipe, *loss, classes_);
+    return {std::move(meaning), columns, std::move(loss)};
+  }
+
+  void read(const PredictionInput& input, const Checkpoint& checkpoint) {
+    std::unique_ptr<Tolerant> data;
+    try {
+      data = std::make_unique<Tolerant>(input.open());
+    } catch (const Error& error) {
+      const bool one = job_.recipe.data.type() == "text_folder";
+      if (error.code() != Exit::data || !one) throw;
+      if (!input.apart)
+        return take({{0, {one_line(error.what(), 2000)}, rows_.unreadable(input, error.what())}},
+                    "path");
+      for (const auto& each : input.apart())
+        if (signal_ == 0) read(each, checkpoint);
+      return;
+    }
+    if (!engine_) build(*data, checkpoint);
+    score(input, *data);
+  }
+
+  void build(const Dataset& data, const Checkpoint& checkpoint) {
+    auto facts = data.facts();
+    facts.classes = classes_;
+    auto recipe = job_.recipe;
+    recipe.parallel.mode = Mode::none;
+    engine_ = build_engine(recipe, job_.placement, world_, facts);
+    restore(checkpoint.model, engine_->model().state(), "the model");
+  }
+
+  void score(const PredictionInput& input, const Tolerant& data) {
+    const auto batch = job_.recipe.eval.batch.value.value();
+    auto plan = all_in_order(data, batch, world_);
+    const auto own = plan.micros.size();
+    if (job_.recipe.eval.tta) plan.micros = with_passes(plan.micros, job_.recipe.eval.tta->n);
+    const auto spec = decode<DataSection>(job_.recipe.data.node()).loader;
+    LoaderOptions options;
+    options.split = Split::valid;
+    options.workers = static_cast<int>(spec.workers.value.value_or(job_.placement.threads));
+    options.prefetch = static_cast<int>(spec.prefetch);
+    options.seed = static_cast<std::uint64_t>(job_.recipe.seed);
+    const auto loader = make_loader(data, options);
+    loader->start(std::move(plan));
+    const auto all = (data.size(Split::valid) + batch - 1) / batch;
+    for (std::int64_t round = 0; round * world_.size < all && signal_ == 0; ++round) {
+      Part part;
+      if (static_cast<std::size_t>(round) < own) part = next_part(input, data, *loader);
+      if (hooks_.stop_signal) part.signal = hooks_.stop_signal();
+      if (hooks_.beat) hooks_.beat(round, "prediction");
+      take(exchanged(part), data.name_kind());
+      samples_ = std::min(samples_ + batch * world_.size, before_ + data.size(Split::valid));
+      show(before_ + data.size(Split::valid));
+    }
+    before_ = samples_;
+  }
+
+  Part next_part(const PredictionInput& input, const Tolerant& data, Loader& loader) {
+    const at::NoGradGuard no_grad;
+    const auto batch = loader.next();
+    Part part;
+    part.rows = rows_.rows(input, data, batch, output_of(batch, loader), part.errors);
+    for (auto& error : part.errors) error = one_line(error, 2000);
+    return part;
+  }
+
+  /// Of the plain pass, or of all that eval.tta asks for.
+  at::Tensor output_of(const Batch& batch, Loader& loader) {
+    const auto& tta = job_.recipe.eval.tta;
+    std::vector<at::Tensor> outputs{engine_->evaluate(batch).cpu()};
+    if (!tta) return outputs.front();
+    for (std::int64_t pass = 1; pass <= tta->n; ++pass)
+      outputs.push_back(engine_->evaluate(loader.next()).cpu());
+    return combined(outputs, rows_.loss(), *tta);
+  }
+
+  std::vector<Part> exchanged(const Part& part) {
+    if (world_.size == 1) return {part};
+    std::vector<Part> parts;
+    for (const auto& text : gather_text(*world_.control, packed(part)))
+      parts.push_back(unpacked(text));
+    return parts;
+  }
+
+  void take(const std::vector<Part>& parts, const std::string& name_kind) {
+    for (const auto& part : parts) {
+      if (part.signal != 0) signal_ = part.signal;
+      bad_ += static_cast<std::int64_t>(part.errors.size());
+      if (!destination_) continue;
+      if (!begun_) destination_->write(rows_.header(name_kind));
+      begun_ = true;
+      for (const auto& error : part.errors) log::warning(error);
+      destination_->write(part.rows);
+    }
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+  void show(std::int64_t all) {
+    if (!destination_ || seconds() - shown_at_ < 0.1) return;
+    shown_at_ = seconds();
+    const double rate = static_cast<double>(samples_) / seconds();
+    log::status({{"predicted " + std::to_string(samples_) + "/" + std::to_string(all), 0},
+                 {format_fixed(rate, 1) + " samples/s", 2},
+                 {"left " + format_seconds(static_cast<double>(all - samples_) / rate), 1}});
+  }
+
+  void conclude() {
+    destination_->commit();
+    log::status("");
+    const auto of = inputs_.size() == 1
+                        ? inputs_[0].name
+                        : plural(static_cast<std::int64_t>(inputs_.size()), "input");
+    log::info("predicted " + plural(samples_ - bad_, "sample") + " of " + of + " in " +
+              format_seconds(seconds()) + (job_.output.empty() ? "" : ": " + job_.output));
+    if (bad_ == 0) return;
+    const auto text = plural(bad_, "sample") + " could not be read; the column 'error' says why";
+    if (job_.skip_bad) return log::info(text);
+    log::error(text + ", and '--skip-bad' makes that no error");
+  }
+
+  const PredictJob& job_;
+  World& world_;
+  const Hooks& hooks_;
+  std::vector<std::string> classes_;
+  std::vector<PredictionInput> inputs_;
+  PredictionRows rows_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Destination> destination_;  // of rank 0
+  Clock::time_point began_ = Clock::now();
+  double shown_at_ = 0;
+  std::int64_t samples_ = 0;
+  std::int64_t before_ = 0;  // samples of earlier inputs
+  std::int64_t bad_ = 0;
+  bool begun_ = false;
+  int signal_ = 0;
+};
+
+int predict_rank(const PredictJob& job, const Topology& topology, const Hooks& hooks) {
+  prepare_process(job.recipe, job.placement);
+  auto world = join_world(job.recipe, job.placement, topology);
+  if (hooks.beat) hooks.beat(0, "building");
+  const auto checkpoint = load_checkpoint(job.checkpoint);
+  return Prediction(job, checkpoint, world, hooks).run(checkpoint);
+}
+
+/// Words after the run folder, apart. A word with '=' that names a file is one.
+RecipeWords predict_words(const Arguments& arguments) {
+  RecipeWords words;
+  for (auto word = arguments.words.begin() + 1; word != arguments.words.end(); ++word) {
+    const auto apart = split_words({*word});
+    const bool is_file = apart.overrides.empty() || std::filesystem::exists(*word);
+    (is_file ? words.files : words.overrides).push_back(*word);
+  }
+  return words;
+}
+
+bool has_prefix(const std::vector<std::string>& words, const std::string& prefix) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const auto& word) { return word.starts_with(prefix); });
+}
+
+/// A batch of prediction is one of evaluation, whatever it is called; several devices are ranks.
+std::vector<std::string> meant(std::vector<std::string> overrides) {
+  for (auto& word : overrides)
+    for (const std::string size : {"batch.global=", "batch.micro=", "batch.per_device="})
+      if (word.starts_with(size)) word = "eval.batch=" + word.substr(size.size());
+  const bool devices =
+      has_prefix(overrides, "parallel.devices=") && !has_prefix(overrides, "parallel.devices=1");
+  if (devices && !has_prefix(overrides, "parallel.mode="))
+    overrides.emplace_back("parallel.mode=ddp");
+  overrides.insert(overrides.begin(), {"~batch", "batch.per_device=1"});
+  return overrides;
 }
 
 int predict(const Arguments& arguments) {
-  auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
+  const auto words = predict_words(arguments);
+  PredictJob job;
+  job.paths = listed_inputs(words.files, arguments.value("--list"));
+  auto run =
+      open_run(arguments.words[0], meant(words.overrides), arguments.value("--checkpoint", "last"));
   require_checkpoint(run);
-  run.recipe.parallel.mode = Mode::none;
-  run.recipe.parallel.devices = {};
-  run.recipe.batch = {};
-  run.recipe.batch.global = run.recipe.eval.batch.value.value_or(64);
-  const auto& input = arguments.words[1];
-  const bool by_itself = catalog<Dataset>().find(run.recipe.data.type())->has("unlabelled");
-  if (!by_itself) run.recipe.data = pictures_of(run.recipe, input);
-  const auto placement = place(run.recipe, {});
-  const auto text = predictions(run, resolved(run.recipe, placement), placement, input);
-  if (arguments.has("--output"))
-    write_atomically(arguments.value("--output"), text);
-  else
-    std::fputs(text.c_str(), stdout);
-  return 0;
+  if (!has_prefix(words.overrides, "parallel.")) {
+    run.recipe.parallel.mode = Mode::none;
+    run.recipe.parallel.devices = {};
+  }
+  run.recipe.eval.batch = Auto<std::int64_t>(run.recipe.eval.batch.value.value_or(64));
+  job.placement = place(run.recipe, {});
+  job.recipe = resolved(run.recipe, job.placement);
+  job.checkpoint = run.checkpoint;
+  job.output = arguments.value("--output");
+  job.skip_bad =
+      arguments.has("--skip-bad") || run.recipe.policy.on_bad_sample == OnBadSample::skip;
+  return start_ranks(job.recipe, job.placement, {},
+                     [&](const Topology& topology, const Hooks& hooks) {
+                       return predict_rank(job, topology, hooks);
+                     },
+                     {arguments.level, {}});
 }
 
 }  // namespace
@@ -181,14 +341,15 @@ int predict(const Arguments& arguments) {
 Verb predict_verb() {
   return {
       .name = "predict",
-      .usage = "RUN_FOLDER INPUT",
+      .usage = "RUN_FOLDER INPUT... [key=value...]",
       .summary =
-          "a CSV of label and probabilities, or value, for every picture below a folder or "
-          "row of a table",
+          "a CSV of label and probabilities, or value, for images, tables or texts: files, "
+          "folders, lists of them",
       .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
-                {"--output", "FILE", "write there instead of stdout"}},
-      .min_words = 2,
-      .max_words = 2,
+                {"--list", "FILE", "also the files and folders that its lines name; - is stdin"},
+                {"--output", "FILE", "write there instead of stdout"},
+                {"--skip-bad", "", "samples that cannot be read are no error"}},
+      .min_words = 1,
       .run = predict};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <thread>
@@ -263,15 +264,19 @@ TEST_F(TrainedTable, PredictsEveryRowInOrder) {
   const auto ended = call({"predict", "runs/adult/001", "adult.csv", "--output", "out.csv"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto text = read(folder_ / "out.csv");
-  EXPECT_TRUE(text.starts_with("row,label,<=50K,>50K\n")) << text;
+  EXPECT_TRUE(text.starts_with("row,label,<=50K,>50K,truth,loss\n")) << text;
   const auto rows = column(text, 0), labels = column(text, 1), low = column(text, 2),
-             high = column(text, 3), truth = column(people(120), 9);
+             high = column(text, 3), truth = column(people(120), 9), given = column(text, 4),
+             losses = column(text, 5);
   ASSERT_EQ(rows.size(), 121);
   int right = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i], std::to_string(i - 1));
     EXPECT_NEAR(std::stod(low[i]) + std::stod(high[i]), 1, 1e-12);
     EXPECT_EQ(labels[i], std::stod(low[i]) >= std::stod(high[i]) ? "<=50K" : ">50K");
+    EXPECT_EQ(given[i], truth[i]);
+    EXPECT_NEAR(std::stod(losses[i]), -std::log(std::stod(truth[i] == "<=50K" ? low[i] : high[i])),
+                1e-4);
     if (i == 4 || i == 8 || i == 51) right += labels[i] == truth[i];
   }
   const auto scores = call({"eval", "runs/adult/001"}).out;

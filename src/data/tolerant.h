@@ -1,0 +1,53 @@
+// A dataset that goes on where a sample cannot be read, and remembers why.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "data/dataset.h"
+
+namespace ddptrain {
+
+/// A sample that cannot be read (Exit::data) becomes a row of zeros: the other rows keep their
+/// places in the batch.
+class Tolerant final : public Dataset {
+ public:
+  explicit Tolerant(std::unique_ptr<Dataset> inner) : inner_(std::move(inner)) {}
+
+  const DataFacts& facts() const override { return inner_->facts(); }
+  std::int64_t size(Split split) const override { return inner_->size(split); }
+  Batch allocate(Split split, std::int64_t rows) const override {
+    return inner_->allocate(split, rows);
+  }
+  std::int64_t length(Split split, std::int64_t index) const override {
+    return inner_->length(split, index);
+  }
+  Batch allocate_length(Split split, std::int64_t rows, std::int64_t length) const override {
+    return inner_->allocate_length(split, rows, length);
+  }
+  Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override {
+    return inner_->allocate_train(epoch, rows);
+  }
+  bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
+            std::int64_t row) const override;
+  std::string sample_name(Split split, std::int64_t index) const override {
+    return inner_->sample_name(split, index);
+  }
+  std::string name_kind() const override { return inner_->name_kind(); }
+  std::int64_t label(Split split, std::int64_t index) const override {
+    return inner_->label(split, index);
+  }
+  std::string digest() const override { return inner_->digest(); }
+
+  /// Why a sample could not be read, once; empty: it could.
+  std::string take_error(std::int64_t index) const;
+
+ private:
+  std::unique_ptr<Dataset> inner_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::int64_t, std::string> errors_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,226 @@
+#include "jobs/prediction_input.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/csv.h"
+#include "data/image_files.h"
+#include "data/json_lines.h"
+#include "data/picture_scan.h"
+#include "data/text_records.h"
+#include "train/build.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+bool is_directory(const std::string& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
+void add_lines(std::istream& lines, Names& paths) {
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) paths.push_back(line);
+  }
+}
+
+/// The folder of a path below the folder that was given, where it is called like a class.
+std::string class_folder(const std::string& below, const Names& classes) {
+  const auto slash = below.find('/');
+  if (slash == std::string::npos) return {};
+  const auto name = below.substr(0, slash);
+  return std::find(classes.begin(), classes.end(), name) == classes.end() ? "" : name;
+}
+
+std::string option_of(const Recipe& recipe, const std::string& name, const std::string& otherwise) {
+  const auto* node = recipe.data.node().find(name);
+  return node && !node->is_null() && node->is_scalar() ? node->text : otherwise;
+}
+
+std::string column_of(const Recipe& recipe, const std::string& name) {
+  const auto* columns = recipe.data.node().find("columns");
+  const auto* node = columns ? columns->find(name) : nullptr;
+  return node && !node->is_null() ? node->text : name;
+}
+
+/// Images with what is known of each.
+struct Images {
+  Names paths;
+  Names truths;
+  bool any_truth = false;
+
+  void add(const std::string& path, const std::string& truth) {
+    paths.push_back(path);
+    truths.push_back(truth);
+    any_truth = any_truth || !truth.empty();
+  }
+};
+
+void add_folder(const std::string& folder, const Names& classes, Images& images) {
+  const auto found = PictureScan(folder, picture_extensions()).pictures("");
+  if (found.empty()) throw Error(Exit::data, "no images in '" + folder + "'");
+  for (const auto& below : found)
+    images.add((fs::path(folder) / below).string(), class_folder(below, classes));
+}
+
+void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
+  const Csv csv(file);
+  const auto path = csv.required_column(column_of(recipe, "path"));
+  const auto label = csv.column(column_of(recipe, "label"));
+  const fs::path root = option_of(recipe, "root", fs::path(file).parent_path().string());
+  for (std::size_t row = 0; row < csv.rows(); ++row)
+    images.add((root / csv.at(row, path)).string(), label ? csv.at(row, *label) : "");
+}
+
+Images images_of(const Recipe& recipe, const Names& classes, const Names& paths) {
+  Images images;
+  const bool manifest = recipe.data.type() == "manifest";
+  const bool one_label = option_of(recipe, "label_delimiter", "").empty();
+  for (const auto& path : paths) {
+    if (is_directory(path))
+      add_folder(path, one_label ? classes : Names{}, images);
+    else if (manifest && lower(fs::path(path).extension().string()) == ".csv")
+      add_manifest(recipe, path, images);
+    else
+      images.add(path, "");
+  }
+  return images;
+}
+
+PredictionInput image_input(const Recipe& recipe, const Names& classes, const Names& paths) {
+  auto images = std::make_shared<const Images>(images_of(recipe, classes, paths));
+  PredictionInput input;
+  input.name =
+      paths.size() == 1 ? "'" + paths[0] + "'" : plural(std::int64_t(paths.size()), "path");
+  input.open = [images, recipe] {
+    ImageList list;
+    for (const auto& path : images->paths) list.files[1].push_back({path, -1, {}});
+    list.files[0] = {list.files[1].front()};
+    DataContext context;
+    context.seed = static_cast<std::uint64_t>(recipe.seed);
+    context.channels_last = recipe.train.channels_last;
+    return std::make_unique<ImageFiles>(std::move(list),
+                                        decode<ImageFileOptions>(recipe.data.node()), context);
+  };
+  if (images->any_truth)
+    input.truth = [images](const std::string&, std::int64_t index) {
+      return images->truths.at(static_cast<std::size_t>(index));
+    };
+  return input;
+}
+
+using Truth = std::function<std::string(const std::string&, std::int64_t)>;
+
+Truth truth_in_column(const std::string& file, const std::string& name) {
+  const auto csv = std::make_shared<const Csv>(file);
+  const auto column = csv->column(name);
+  if (!column) return {};
+  return [csv, column](const std::string&, std::int64_t row) {
+    return csv->at(static_cast<std::size_t>(row), *column);
+  };
+}
+
+Truth truth_in_lines(const Recipe& recipe, const std::string& file) {
+  try {
+    const auto records = std::make_shared<const std::vector<TextRecord>>(read_json_lines(
+        file, decode<TextRecordOptions>(recipe.data.node()), Labels::known, InvalidUtf8::replace));
+    return [records](const std::string&, std::int64_t row) {
+      return records->at(static_cast<std::size_t>(row)).label;
+    };
+  } catch (const Error&) {
+    return {};  // lines without labels; whatever else is wrong with them is found where they are
+                // read
+  }
+}
+
+Truth truth_in_folders(const std::string& folder, const Names& classes) {
+  const auto is_class = [&](const std::string& name) {
+    return is_directory((fs::path(folder) / name).string());
+  };
+  if (std::none_of(classes.begin(), classes.end(), is_class)) return {};
+  return [classes](const std::string& below, std::int64_t) { return class_folder(below, classes); };
+}
+
+Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
+  const auto type = recipe.data.type();
+  if (type == "csv_table") return truth_in_column(path, option_of(recipe, "target", ""));
+  if (type == "text_csv") return truth_in_column(path, option_of(recipe, "label", "label"));
+  if (type == "text_jsonl") return truth_in_lines(recipe, path);
+  return truth_in_folders(path, classes);
+}
+
+using Open = std::function<std::unique_ptr<Dataset>(const std::string&)>;
+
+/// Texts are made numbers all at once; where one of a folder is bad, each is a dataset of its own.
+std::vector<PredictionInput> texts_apart(const Names& extensions, const std::string& folder,
+                                         const Open& open, const Truth& truth) {
+  Names found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && std::find(extensions.begin(), extensions.end(),
+                                             entry.path().extension().string()) != extensions.end())
+      found.push_back(entry.path().lexically_relative(folder).string());
+  std::sort(found.begin(), found.end());
+  std::vector<PredictionInput> inputs;
+  for (const auto& below : found) {
+    const auto path = (fs::path(folder) / below).string();
+    inputs.push_back({"'" + path + "'", [=] { return open(path); }, {}, below, {}});
+    if (truth)
+      inputs.back().truth = [=](const std::string&, std::int64_t) { return truth(below, 0); };
+  }
+  return inputs;
+}
+
+Names extensions_of(const Recipe& recipe) {
+  Names extensions;
+  if (const auto* node = recipe.data.node().find("extensions"))
+    for (const auto& item : node->items) extensions.push_back(item.text);
+  return extensions.empty() ? Names{".txt"} : extensions;
+}
+
+}  // namespace
+
+std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
+                                       const std::string& list) {
+  auto paths = words;
+  if (list == "-") {
+    add_lines(std::cin, paths);
+  } else if (!list.empty()) {
+    std::ifstream file(list);
+    if (!file || is_directory(list)) throw Error(Exit::data, "cannot read the list '" + list + "'");
+    add_lines(file, paths);
+  }
+  if (paths.empty())
+    throw Error(list.empty() ? Exit::recipe : Exit::data,
+                list.empty() ? "nothing to predict: name files or folders, or '--list FILE'"
+                             : "the list '" + list + "' names no file");
+  return paths;
+}
+
+std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const std::string& fitted,
+                                               const std::vector<std::string>& classes,
+                                               const std::vector<std::string>& paths) {
+  const bool by_itself = catalog<Dataset>().find(recipe.data.type())->has("unlabelled");
+  if (!by_itself) return {image_input(recipe, classes, paths)};
+  std::vector<PredictionInput> inputs;
+  for (const auto& path : paths) {
+    if (!fs::exists(path)) throw Error(Exit::data, "no file or folder '" + path + "'");
+    const Open open = [=](const std::string& file) { return build_data(recipe, fitted, file); };
+    inputs.push_back(
+        {"'" + path + "'", [=] { return open(path); }, truth_of(recipe, classes, path), {}, {}});
+    if (recipe.data.type() == "text_folder" && is_directory(path))
+      inputs.back().apart = [=, truth = inputs.back().truth] {
+        return texts_apart(extensions_of(recipe), path, open, truth);
+      };
+  }
+  return inputs;
+}
+
+}  // namespace ddptrain

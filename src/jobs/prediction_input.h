@@ -1,0 +1,40 @@
+// What `predict` is given: files, folders and lists, and what is known of the samples' labels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "jobs/saved_run.h"
+
+namespace ddptrain {
+
+/// Samples that one dataset reads.
+struct PredictionInput {
+  std::string name;  // for messages
+  std::function<std::unique_ptr<Dataset>()> open;
+  /// The label of a sample as it is written, by its name and index; empty: unknown. No function:
+  /// no label is known.
+  std::function<std::string(const std::string&, std::int64_t)> truth;
+  std::string sample;  // what the one sample is called; empty: as the dataset calls it
+  /// The same samples one by one, for a folder in which one cannot be read; may be empty.
+  std::function<std::vector<PredictionInput>()> apart;
+};
+
+/// Paths as given on the command line, then the lines of `list` ("-": of stdin; may be empty).
+/// Errors (Exit::data) where there are none.
+std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
+                                       const std::string& list);
+
+/// In order of the paths: all images as one, of tables and texts one each. Folders of images and
+/// texts are read with all below them, a CSV file as a manifest where the run's data is one. A
+/// class folder below a folder is a label, as is a cell in the target's column. `fitted` is what
+/// the checkpoint keeps of the data, `classes` are the model's.
+std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const std::string& fitted,
+                                               const std::vector<std::string>& classes,
+                                               const std::vector<std::string>& paths);
+
+}  // namespace ddptrain
