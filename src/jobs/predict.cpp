@@ -31,6 +31,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kMostError = 2000;  // characters of a warning
+
 struct PredictJob {
   Recipe recipe;
   Placement placement;
@@ -132,9 +134,13 @@ class Prediction {
     const auto& type = job_.recipe.data.type();
     const bool images = !catalog<Dataset>().find(type)->has("unlabelled");
     PredictionColumns columns;
-    columns.file = inputs_.size() > 1;
-    columns.truth =
-        std::any_of(inputs_.begin(), inputs_.end(), [](const auto& input) { return input.truth; });
+    // Rows of tables and texts of folders are not called by their files.
+    columns.file =
+        inputs_.size() > 1 &&
+        (type == "csv_table" || std::any_of(inputs_.begin(), inputs_.end(),
+                                            [](const auto& input) { return bool(input.apart); }));
+    columns.truth = std::any_of(inputs_.begin(), inputs_.end(),
+                                [](const auto& input) { return bool(input.truth); });
     columns.error = images || type == "text_folder";
     auto meaning = meaning_of(job_.recipe, *loss, classes_);
     return {std::move(meaning), columns, std::move(loss)};
@@ -147,15 +153,18 @@ class Prediction {
     } catch (const Error& error) {
       const bool one = job_.recipe.data.type() == "text_folder";
       if (error.code() != Exit::data || !one) throw;
-      if (!input.apart)
-        return take({{0, {one_line(error.what(), 2000)}, rows_.unreadable(input, error.what())}},
-                    "path");
+      if (!input.apart) return note_unreadable(input, error.what());
       for (const auto& each : input.apart())
         if (signal_ == 0) read(each, checkpoint);
       return;
     }
     if (!engine_) build(*data, checkpoint);
     score(input, *data);
+  }
+
+  void note_unreadable(const PredictionInput& input, const std::string& why) {
+    take({{0, {one_line(why, kMostError)}, rows_.unreadable(input, why)}}, "path");
+    before_ = ++samples_;
   }
 
   void build(const Dataset& data, const Checkpoint& checkpoint) {
@@ -198,7 +207,7 @@ class Prediction {
     const auto batch = loader.next();
     Part part;
     part.rows = rows_.rows(input, data, batch, output_of(batch, loader), part.errors);
-    for (auto& error : part.errors) error = one_line(error, 2000);
+    for (auto& error : part.errors) error = one_line(error, kMostError);
     return part;
   }
 

@@ -211,11 +211,13 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const std::
   if (!by_itself) return {image_input(recipe, classes, paths)};
   std::vector<PredictionInput> inputs;
   for (const auto& path : paths) {
-    if (!fs::exists(path)) throw Error(Exit::data, "no file or folder '" + path + "'");
+    const bool texts = recipe.data.type() == "text_folder";  // of which one may be bad
+    if (!texts && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
     const Open open = [=](const std::string& file) { return build_data(recipe, fitted, file); };
     inputs.push_back(
         {"'" + path + "'", [=] { return open(path); }, truth_of(recipe, classes, path), {}, {}});
-    if (recipe.data.type() == "text_folder" && is_directory(path))
+    if (texts && !is_directory(path)) inputs.back().sample = path;
+    if (texts && is_directory(path))
       inputs.back().apart = [=, truth = inputs.back().truth] {
         return texts_apart(extensions_of(recipe), path, open, truth);
       };
