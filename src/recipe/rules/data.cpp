@@ -19,6 +19,15 @@ void source_is_one_archive(const RuleContext& rule) {
                                           : "which archive? write 'url' or 'file'");
 }
 
+/// A reference to a variable is known only where it is fetched, and is looked at there.
+void source_is_https(const RuleContext& rule) {
+  const auto& source = rule.data.source;
+  if (!source || !source->url || source->url->starts_with("${")) return;
+  if (lower(source->url->substr(0, 8)) != "https://")
+    rule.error("data.source.url",
+               "only https:// is fetched; fetch the archive yourself and name it under 'file'");
+}
+
 void check_digits(const RuleContext& rule, const std::optional<std::string>& digest,
                   const std::string& key, std::size_t digits) {
   if (!digest) return;
@@ -76,6 +85,13 @@ std::vector<Rule> data_rules() {
         "e793b78cc4c9e9a4ccc0c1155377a412}}",
         "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
        source_is_one_archive},
+      {{"https", "A source is fetched by https.",
+        "Everybody on the way could read, and change, what another protocol brings.",
+        "data: {source: {url: \"http://example.org/a.tgz\", md5: "
+        "e793b78cc4c9e9a4ccc0c1155377a412}}",
+        "data: {source: {url: \"https://example.org/a.tgz\", md5: "
+        "e793b78cc4c9e9a4ccc0c1155377a412}}"},
+       source_is_https},
       {{"digest-digits", "A digest has all its digits.",
         "No archive can have it, and an hour of fetching would be for nothing.",
         "data: {source: {file: a.tgz, md5: e793b78c}}",
