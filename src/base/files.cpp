@@ -113,7 +113,7 @@ void sync_folder(const std::string& folder) {
 }
 
 FileLock::FileLock(const std::string& path, Wait wait)
-    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) {
   if (file_ < 0) fail("lock", path);
   const int how = LOCK_EX | (wait == Wait::not_at_all ? LOCK_NB : 0);
   int result = 0;

@@ -1,7 +1,6 @@
 #include "data/shapes.h"
 
 #include <turbojpeg.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
