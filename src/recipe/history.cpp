@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "config/encode.h"
+#include "recipe/merge.h"
 
 namespace ddptrain {
 namespace {
@@ -37,6 +38,20 @@ std::string type_of(const Node& node) {
   return type ? type->text : "";
 }
 
+Event became(const std::string& component, const std::string& before, const std::string& now,
+             const Place& place) {
+  return {Event::Kind::lost,
+          place,
+          {},
+          "'" + component + "' became " + now + ": the options of " + before + " fell away"};
+}
+
+/// Whether the key, an option of the component that its first steps name, outlives its type.
+bool outlives_type(const Address& address, std::size_t count) {
+  return count < address.size() &&
+         is_of_section(to_text(first_steps(address, count)), address[count].name);
+}
+
 /// The outermost value above (or at) the key that a layer replaced as a whole.
 std::optional<Event> replaced(const Address& address, const Merging& step) {
   for (std::size_t count = 1; count <= address.size(); ++count) {
@@ -44,19 +59,32 @@ std::optional<Event> replaced(const Address& address, const Merging& step) {
     const auto* strong = find_at(*step.layer, above);
     const auto* weak = find_at(step.before, above);
     if (!strong || !weak) return {};
-    const auto name = "'" + to_text(above) + "'";
+    const auto name = to_text(above);
     const auto* after = find_at(step.after, address);
-    if (!strong->is_map() && after && !after->is_map()) return {};  // the new value says it
-    if (!strong->is_map())
-      return Event{Event::Kind::lost, strong->place, {}, name + " was replaced as a whole"};
+    const bool word = strong->is_scalar() && weak->is_map() && names_component(name);
+    if (!strong->is_map() && !word && after && !after->is_map())
+      return {};  // the new value says it
+    if (!strong->is_map() && !word)
+      return Event{Event::Kind::lost, strong->place, {}, "'" + name + "' was replaced as a whole"};
     const auto before = type_of(*weak), now = type_of(*strong);
-    if (!before.empty() && !now.empty() && before != now)
-      return Event{Event::Kind::lost,
-                   strong->find("type")->place,
-                   {},
-                   name + " became " + now + ": the options of " + before + " fell away"};
+    const bool differ = !before.empty() && !now.empty() && before != now;
+    if (differ && !outlives_type(address, count))
+      return became(name, before, now, word ? strong->place : strong->find("type")->place);
   }
   return {};
+}
+
+/// What an override that is no removal did to a value that is gone.
+Event gone(const Address& address, const Merging& step, const std::string& word) {
+  for (std::size_t count = 1; count < address.size(); ++count) {
+    const auto above = first_steps(address, count);
+    const auto* weak = find_at(step.before, above);
+    const auto* strong = find_at(step.after, above);
+    const auto before = weak ? type_of(*weak) : "", now = strong ? type_of(*strong) : "";
+    if (!before.empty() && !now.empty() && before != now)
+      return became(to_text(above), before, now, step.place);
+  }
+  return {Event::Kind::lost, step.place, {}, "replaced as a whole by " + word};
 }
 
 class History {
@@ -67,7 +95,7 @@ class History {
   void see(const Merging& step) {
     const auto* before = find_at(step.before, address_);
     const auto* after = find_at(step.after, address_);
-    if (!step.layer) return override_seen(before, after, step.place);
+    if (!step.layer) return override_seen(before, after, step);
     if (before) {
       if (auto lost = replaced(address_, step)) events.push_back(std::move(*lost));
     }
@@ -79,14 +107,13 @@ class History {
   std::vector<Event> events;
 
  private:
-  void override_seen(const Node* before, const Node* after, const Place& place) {
+  void override_seen(const Node* before, const Node* after, const Merging& step) {
+    const auto& place = step.place;
     const auto& word = overrides_.at(static_cast<std::size_t>(place.line - 1));
     if (before && !after) {
       const bool removed = word.starts_with('~');
-      events.push_back({Event::Kind::lost,
-                        place,
-                        {},
-                        (removed ? "removed by " : "replaced as a whole by ") + word});
+      events.push_back(removed ? Event{Event::Kind::lost, place, {}, "removed by " + word}
+                               : gone(address_, step, word));
     } else if (after && written_at(*after, place)) {
       events.push_back({Event::Kind::set, place, part_written_at(*after, place), ""});
     } else if (before && after && to_yaml(*before) != to_yaml(*after)) {

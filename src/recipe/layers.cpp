@@ -53,7 +53,7 @@ class Reader {
   /// Merges one layer over what is there.
   void over(Node& merged, const Node& layer, bool by_itself) const {
     const Node before = watch_ ? merged : Node();
-    merge(merged, layer);
+    merge(merged, layer, "", result_.dropped);
     if (watch_) watch_({before, &layer, merged, by_itself, {}});
   }
 
@@ -147,7 +147,7 @@ Layered read_layers(const std::vector<std::string>& files,
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const Place place{"command line", static_cast<int>(i) + 1, 0, 1};
     const Node before = watch ? result.tree : Node();
-    apply_override(result.tree, overrides[i], place, result.problems);
+    apply_override(result.tree, overrides[i], place, result.problems, result.dropped);
     if (watch) watch({before, nullptr, result.tree, true, place});
   }
   replace_references(result.tree, result.problems);

@@ -8,6 +8,7 @@
 
 #include "config/node.h"
 #include "config/problem.h"
+#include "recipe/merge.h"
 
 namespace ddptrain {
 
@@ -24,8 +25,9 @@ struct Source {
 struct Layered {
   Node tree;
   Problems problems;
-  bool whole = true;            // every file could be read, so that what the tree lacks is missing
-  std::vector<Source> sources;  // every file read, bases behind what extends them
+  bool whole = true;             // every file could be read, so that what the tree lacks is missing
+  std::vector<Source> sources;   // every file read, bases behind what extends them
+  std::vector<Dropped> dropped;  // in the order in which it happened; some may be set again
 };
 
 /// One step of layering: `layer` over `before` gave `after`. `layer` is a file by itself, or a file
@@ -40,8 +42,7 @@ struct Merging {
 using Watch = std::function<void(const Merging&)>;
 
 /// Reads files and overrides ("optimizer.lr=0.1", "~train.clip", "metrics+=[top_k]") and merges
-/// them: maps deeply, lists and scalars replace, a layer that changes `type` drops the weaker
-/// layer's options of that component. `watch`, where given, sees each step.
+/// them as merge() does; all overrides are one layer. `watch`, where given, sees each step.
 Layered read_layers(const std::vector<std::string>& files,
                     const std::vector<std::string>& overrides, const Watch& watch = {});
 

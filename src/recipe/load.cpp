@@ -10,6 +10,7 @@
 #include "config/scalar.h"
 #include "config/shape.h"
 #include "recipe/address.h"
+#include "recipe/dropped.h"
 #include "recipe/paths.h"
 
 namespace ddptrain {
@@ -86,6 +87,8 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.tree = std::move(layered.tree);
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
+  if (layered.whole)
+    add_new(loaded.problems, warn_of_dropped(layered.dropped, loaded.tree, catalogs));
   check_layered(loaded, layered.whole, catalogs);
   end_after_enough(loaded.problems);
   add_chains(loaded.problems, loaded.sources);

@@ -2,14 +2,36 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/node.h"
 
 namespace ddptrain {
 
-/// Maps merge deeply, everything else replaces. A stronger map with another `type` replaces too; a
-/// stronger map of options without `type` completes a component that the weaker layer gave as a
-/// bare word. `path` is the dotted key of both ("data.sampler").
-void merge(Node& weak, const Node& strong, const std::string& path = "");
+/// An option that a weaker layer wrote and that a change of its component's type took away.
+struct Dropped {
+  std::string component;  // its address: "optimizer", "data.transforms.train[0]"
+  std::string key;
+  Node value;
+  std::string before;  // the types
+  std::string now;
+  Place by;  // where the new type is written
+};
+
+/// Maps merge deeply, everything else replaces. A component's bare word is short for {type: word}.
+///
+/// A stronger map with another `type` drops the component's options, all but those that every type
+/// of the section has (`model.weights`, `data.sampler`) and those of the same layer: the words of
+/// the command line are one, whatever their order. `path` is the address of both ("data.sampler").
+void merge(Node& weak, const Node& strong, const std::string& path, std::vector<Dropped>& dropped);
+
+/// Whether a bare word at this address names a component.
+bool names_component(const std::string& path);
+
+/// Whether every type of the component at `path` has this option: it outlives a change of type.
+bool is_of_section(const std::string& path, const std::string& key);
+
+/// The same, where nobody asks what was dropped.
+void merge(Node& weak, const Node& strong);
 
 }  // namespace ddptrain

@@ -46,21 +46,31 @@ Node wrap(const std::vector<Step>& address, std::size_t first, Node value, const
   return value;
 }
 
+/// The address of a list item in which it is named by its position.
+std::string item_path(const std::string& list, const Node& items, const Node* item) {
+  return list + "[" + std::to_string(item - items.items.data()) + "]";
+}
+
 /// Behind the last list step the rest merges as a layer does.
-void assign(Node& tree, const std::vector<Step>& address, Node value, const Place& place) {
+void assign(Node& tree, const std::vector<Step>& address, Node value, const Place& place,
+            std::vector<Dropped>& dropped) {
   Node* at = &tree;
+  std::string path;
   std::size_t done = 0;
   for (std::size_t i = 0; i < address.size(); ++i) {
     if (!address[i].in_list) continue;
     for (; done <= i; ++done) {
-      at = descend(*at, address[done]);
-      if (!at)
-        throw BadOverride{up_to(address, done), "there is no '" + address[done].name + "' here"};
+      const auto& step = address[done];
+      const Node* above = at;
+      at = descend(*at, step);
+      if (!at) throw BadOverride{up_to(address, done), "there is no '" + step.name + "' here"};
+      path =
+          step.in_list ? item_path(path, *above, at) : path + (path.empty() ? "" : ".") + step.name;
     }
   }
   const bool word = at->is_scalar() && done > 0 && done < address.size();
   if (word) *at = Node::map({{"type", at->place, *at}}, at->place);
-  merge(*at, wrap(address, done, std::move(value), place));
+  merge(*at, wrap(address, done, std::move(value), place), path, dropped);
 }
 
 /// The list that a recipe has when nobody sets it.
@@ -73,7 +83,8 @@ Node default_list(const std::vector<Step>& address) {
   return *list;
 }
 
-void append(Node& tree, const std::vector<Step>& address, Node value, const Place& place) {
+void append(Node& tree, const std::vector<Step>& address, Node value, const Place& place,
+            std::vector<Dropped>& dropped) {
   const auto* before = find_at(tree, address);
   if (before && !before->is_list())
     throw BadOverride{to_text(address), "'+=' adds to a list, and this is none"};
@@ -82,15 +93,19 @@ void append(Node& tree, const std::vector<Step>& address, Node value, const Plac
     list.items.insert(list.items.end(), value.items.begin(), value.items.end());
   else
     list.items.push_back(std::move(value));
-  assign(tree, address, std::move(list), place);
+  assign(tree, address, std::move(list), place, dropped);
 }
 
-void remove(Node& tree, const std::vector<Step>& address) {
+void remove(Node& tree, const std::vector<Step>& address, std::vector<Dropped>& dropped) {
+  const auto path = to_text(address);
+  const auto settled = std::erase_if(
+      dropped, [&](const Dropped& option) { return option.component + "." + option.key == path; });
   Node* parent = &tree;
   for (std::size_t i = 0; parent && i + 1 < address.size(); ++i)
     parent = descend(*parent, address[i]);
   const auto* gone = parent ? descend(*parent, address.back()) : nullptr;
-  if (!gone) throw BadOverride{to_text(address), "there is nothing here to remove"};
+  if (!gone && settled > 0) return;
+  if (!gone) throw BadOverride{path, "there is nothing here to remove"};
   if (address.back().in_list) {
     parent->items.erase(parent->items.begin() + (gone - parent->items.data()));
   } else {
@@ -98,8 +113,9 @@ void remove(Node& tree, const std::vector<Step>& address) {
   }
 }
 
-void apply(Node& tree, const std::string& text, const Place& place, Problems& problems) {
-  if (text.starts_with('~')) return remove(tree, address_of(text.substr(1)));
+void apply(Node& tree, const std::string& text, const Place& place, Problems& problems,
+           std::vector<Dropped>& dropped) {
+  if (text.starts_with('~')) return remove(tree, address_of(text.substr(1)), dropped);
   const auto equals = text.find('=');
   if (equals == std::string::npos)
     throw BadOverride{"",
@@ -116,16 +132,17 @@ void apply(Node& tree, const std::string& text, const Place& place, Problems& pr
     return;
   }
   if (appends)
-    append(tree, address, std::move(read.tree), place);
+    append(tree, address, std::move(read.tree), place, dropped);
   else
-    assign(tree, address, std::move(read.tree), place);
+    assign(tree, address, std::move(read.tree), place, dropped);
 }
 
 }  // namespace
 
-void apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems) {
+void apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems,
+                    std::vector<Dropped>& dropped) {
   try {
-    apply(tree, text, place, problems);
+    apply(tree, text, place, problems, dropped);
   } catch (const BadOverride& bad) {
     problems.push_back({Severity::error, "override", place, bad.path, bad.message});
   }

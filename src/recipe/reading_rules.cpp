@@ -38,8 +38,8 @@ std::vector<RuleDoc> of_values() {
        "program this is.",
        "recipe: 2\n", "recipe: 1\n"},
       {"unknown-component", "A 'type' that no component has.",
-       "'ddptrain list' shows the components of every kind.", "optimizer: adm\n",
-       "optimizer: adam\n"},
+       "'ddptrain list' shows the components of every kind.", "loss: cross_entropi\n",
+       "loss: cross_entropy\n"},
       {"too-many-problems", "More problems than are told.",
        "Their number says that the file is no recipe; mend the first ones and check again.", "",
        ""},
@@ -115,6 +115,17 @@ std::vector<RuleDoc> of_layers() {
        "'${env:NAME}' needs the variable or a default, '${env:NAME:-default}'; '${other.key}' "
        "needs that key in the recipe, set by a layer and not through itself.",
        "name: batches-of-${batch.globl}\n", "name: batches-of-${batch.global}\n"},
+      {"dropped-option", "An option of a weaker layer that a change of 'type' takes away.",
+       "Options belong to a type: a rate that suits adam does not suit sgd, so a layer that "
+       "changes "
+       "'type' begins with the defaults of the new one. What every type of the section has "
+       "(model.weights, model.layer_groups, data.source, data.sampler, data.mix, data.loader) is "
+       "kept, and so is what the same layer sets; all words of a command line are one layer. An "
+       "option that somebody wrote and that nobody sets again would be lost without a word. Set it "
+       "beside the new type; on the command line, '~optimizer.lr' says that it is not wanted. A "
+       "base for several types is best written without options of one.",
+       "optimizer: {type: rmsprop, lr: 0.01}\n",
+       "optimizer: {type: rmsprop, lr: 0.01, momentum: 0.9}\n"},
       {"override", "A 'key=value' of the command line that cannot be applied.",
        "'optimizer.lr=0.1' sets a value, '~train.clip' removes one, 'metrics+=[top_k]' appends, "
        "'data.transforms.train[0].size=96' goes into a list by position, and "

@@ -33,7 +33,10 @@ class RuleFolder : public testing::Test {
   std::string fragment() const { return (folder_ / "fragment.yaml").string(); }
   Loaded laid_over(std::string_view text) const {
     write_atomically(fragment(), std::string(text));
-    return load_recipe({base(), fragment()}, {}, all_catalogs());
+    auto loaded = load_recipe({base(), fragment()}, {}, all_catalogs());
+    // Fragments name other components than the good recipe; what that drops is another test's.
+    std::erase_if(loaded.problems, [](const Problem& p) { return p.rule == "dropped-option"; });
+    return loaded;
   }
 
  private:

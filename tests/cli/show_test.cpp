@@ -86,6 +86,25 @@ TEST_F(Show, WhyTellsWhatAChangeOfTypeTookAway) {
             "  base.yaml:4:43: 0.9\n");
 }
 
+TEST_F(Show, WhyTellsWhatAChangeOfTypeOnTheCommandLineTookAway) {
+  const auto lr = said({"show", "own.yaml", "optimizer.type=sgd", "--why", "optimizer.lr"}).out;
+  EXPECT_THAT(lr, HasSubstr("  override optimizer.type=sgd: 'optimizer' became sgd: the options of "
+                            "adam fell away\n  own.yaml:5:7: 0.25\n"));
+  const auto kept =
+      said({"show", "own.yaml", "optimizer.lr=0.5", "optimizer.type=sgd", "--why", "optimizer.lr"});
+  EXPECT_TRUE(kept.out.starts_with("optimizer.lr: 0.5\n  override optimizer.lr=0.5: 0.5\n"))
+      << kept.out;
+}
+
+TEST_F(Show, WhyKnowsWhatOutlivesAType) {
+  folder_.write("weights.yaml", "recipe: 1\nextends: base.yaml\nmodel: {weights: a.pth}\n");
+  const auto why =
+      said({"show", "weights.yaml", "model.type=resnet18", "--why", "model.weights"}).out;
+  const auto lines = split(why, '\n');
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_EQ(lines[1], "  weights.yaml:3:18: a.pth") << why;
+}
+
 TEST_F(Show, WhyTellsWhatRemovedAKey) {
   const auto why = said({"show", "own.yaml", "~train.clip", "--why", "train.clip.max"}).out;
   EXPECT_EQ(why,

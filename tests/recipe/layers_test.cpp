@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+
+#include "base/text.h"
+#include "config/encode.h"
+#include "recipe/address.h"
 
 namespace ddptrain {
 namespace {
@@ -32,7 +37,32 @@ class Layers : public testing::Test {
     return node ? node->text : "nothing";
   }
 
+  using Names = std::vector<std::string>;
+  static Names dropped(const Layered& layered) {
+    Names names;
+    for (const auto& one : layered.dropped) {
+      const auto path = one.component + "." + one.key;
+      if (!find_at(layered.tree, *read_address(path))) names.push_back(path);  // nor set again
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  /// Its values, whatever the order of keys.
+  static std::string sorted_yaml(Node tree) {
+    sort(tree);
+    return to_yaml(tree);
+  }
+
   std::string folder_;
+
+ private:
+  static void sort(Node& node) {
+    std::sort(node.members.begin(), node.members.end(),
+              [](const Member& a, const Member& b) { return a.key < b.key; });
+    for (auto& member : node.members) sort(member.value);
+    for (auto& item : node.items) sort(item);
+  }
 };
 
 TEST_F(Layers, MapsMergeAndListsAndScalarsReplace) {
@@ -54,6 +84,59 @@ TEST_F(Layers, AnotherTypeDropsTheWeakerOptions) {
   EXPECT_EQ(text(read_layers({same}, {}), "optimizer", "momentum"), "0.9");
   EXPECT_EQ(text(read_layers({other}, {}), "optimizer", "momentum"), "nothing");
   EXPECT_EQ(text(read_layers({same}, {"optimizer.type=adam"}), "optimizer", "lr"), "nothing");
+}
+
+TEST_F(Layers, WordsOfACommandLineAreOneLayerInAnyOrder) {
+  const auto base = file("base.yaml",
+                         "optimizer: {type: adam, lr: 0.1, betas: [0.8, 0.9]}\n"
+                         "steps:\n  - {type: resize, size: 8, at: center}\n");
+  const std::vector<std::vector<std::string>> groups{
+      {"optimizer.lr=0.5", "optimizer.type=sgd"},
+      {"optimizer.lr=0.5", "optimizer=sgd"},
+      {"optimizer.lr=0.5", "optimizer={type: sgd, momentum: 0.9}"},
+      {"optimizer.inner.lr=0.5", "optimizer.inner.type=sgd", "optimizer.type=lookahead"},
+      {"steps[0].size=96", "steps[0].type=crop"},
+      {"~optimizer.betas", "~optimizer.lr", "optimizer.type=sgd"},
+      {"optimizer.lr=0.5", "optimizer.type=adam"},
+      {"optimizer.lr=0.5", "optimizer=adam"}};
+  for (auto words : groups) {
+    std::sort(words.begin(), words.end());
+    const auto first = read_layers({base}, words);
+    do {
+      const auto read = read_layers({base}, words);
+      EXPECT_TRUE(read.problems.empty()) << join(words, " ");
+      EXPECT_EQ(sorted_yaml(read.tree), sorted_yaml(first.tree)) << join(words, " ");
+      EXPECT_EQ(dropped(read), dropped(first)) << join(words, " ");
+    } while (std::next_permutation(words.begin(), words.end()));
+  }
+  const auto read = read_layers({base}, groups[0]);
+  EXPECT_EQ(text(read, "optimizer", "type"), "sgd");
+  EXPECT_EQ(text(read, "optimizer", "lr"), "0.5");
+  EXPECT_EQ(dropped(read), Names{"optimizer.betas"});
+  EXPECT_EQ(dropped(read_layers({base}, groups[5])), Names{});
+}
+
+TEST_F(Layers, OptionsOfEveryTypeOfASectionOutliveTheType) {
+  const auto base = file("base.yaml",
+                         "model: {type: xresnet50, activation: mish, weights: a.pth}\n"
+                         "data: {type: image_folder, root: pictures, sampler: weighted}\n");
+  for (const auto* word : {"model.type=resnet34", "model=resnet34", "model={type: resnet34}"}) {
+    const auto read = read_layers({base}, {word});
+    EXPECT_EQ(text(read, "model", "type"), "resnet34") << word;
+    EXPECT_EQ(text(read, "model", "weights"), "a.pth") << word;
+    EXPECT_EQ(dropped(read), Names{"model.activation"}) << word;
+  }
+  const auto read = read_layers({base}, {"data.type=manifest"});
+  EXPECT_EQ(text(read, "data", "sampler"), "weighted");
+  EXPECT_EQ(dropped(read), Names{"data.root"});
+}
+
+TEST_F(Layers, ABareWordIsShortForItsType) {
+  file("base.yaml", "optimizer: {type: sgd, lr: 0.1}\n");
+  const auto same = file("same.yaml", "extends: base.yaml\noptimizer: sgd\n");
+  const auto other = file("other.yaml", "extends: base.yaml\noptimizer: adam\n");
+  EXPECT_EQ(text(read_layers({same}, {}), "optimizer", "lr"), "0.1");
+  EXPECT_EQ(dropped(read_layers({other}, {})), Names{"optimizer.lr"});
 }
 
 TEST_F(Layers, OptionsOverABareWordKeepItsType) {

@@ -113,8 +113,15 @@ TEST_F(Load, MapsMergeAndListsReplaceThroughExtends) {
 TEST_F(Load, ALayerThatChangesTheTypeDropsTheOptionsBelow) {
   write("b.yaml", good_ + "optimizer: {type: sgd, lr: 0.5}\n");
   write("a.yaml", "extends: b.yaml\noptimizer: {type: plain}\n");
-  EXPECT_EQ(problems(load({"a.yaml"})), Lines{});
-  EXPECT_EQ(problems(load({"b.yaml"}, {"optimizer.type=plain"})), Lines{});
+  const auto dropped = [](const std::string& by, const std::string& other) {
+    return Lines{"b.yaml:4:28: warning[dropped-option]: optimizer.lr: '0.5' is dropped: " + by +
+                 " changes optimizer from 'sgd' to 'plain', which has no 'lr'" + other};
+  };
+  const std::string removal = "; '~optimizer.lr' says that it is not wanted";
+  EXPECT_EQ(problems(load({"a.yaml"})), dropped("a.yaml:2:19", ""));
+  EXPECT_EQ(problems(load({"b.yaml"}, {"optimizer.type=plain"})),
+            dropped("command line:1", removal));
+  EXPECT_EQ(problems(load({"b.yaml"}, {"optimizer=plain"})), dropped("command line:1", removal));
   EXPECT_EQ(problems(load({"b.yaml"}, {"optimizer=plain", "optimizer.type=sgd", "optimizer.lr=1"})),
             Lines{});
 }
