@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "config/characters.h"
+#include "config/escapes.h"
 #include "config/finding.h"
 
 namespace ddptrain {
@@ -35,15 +36,20 @@ std::optional<std::size_t> tight_colon(std::string_view text, std::size_t from) 
 
 }  // namespace
 
-std::size_t end_of_quoted(std::string_view text, std::size_t at, std::size_t end) {
+std::size_t end_of_quoted(std::string_view text, std::size_t at, std::size_t end,
+                          std::vector<std::size_t>& pairs) {
   const char quote = text[at];
   for (auto i = at + 1; i < end; ++i) {
-    const bool escape = quote == '"' && text[i] == '\\';
     const bool doubled = quote == '\'' && text[i] == quote && i + 1 < end && text[i + 1] == quote;
-    if (escape || doubled)
+    if (quote == '"' && text[i] == '\\') {
+      const auto size = escape_size(text, i, end);
+      if (size == kPairSize) pairs.push_back(i);
+      i += size - 1;
+    } else if (doubled) {
       ++i;
-    else if (text[i] == quote)
+    } else if (text[i] == quote) {
       return i + 1;
+    }
   }
   refuse_at(at, "the quote is not closed on its line; long text is written with '|' or '>'",
             "quote");
@@ -64,7 +70,7 @@ void refuse_start(std::string_view text, std::size_t at) {
   const char c = text[at];
   refuse_lookalike(text, at);
   if (c == '!') refuse_at(at, "tags are not read; leave it out, or put the text in quotes", "tag");
-  if (c == '@' || c == '`' || c == '%')
+  if (c == '@' || c == '`' || c == '%' || c == ',')
     refuse_at(at, "text that starts with " + in_quotes(c) + " needs quotes");
 }
 
@@ -86,6 +92,8 @@ std::size_t Flow::token(std::size_t at, std::size_t end) {
     return at + 1;
   }
   if (open() && c == ',') {
+    if (!brackets_.back().content)
+      refuse_at(at, "nothing stands before this ','; leave it out, or write null");
     end_entry();
     return at + 1;
   }
@@ -104,12 +112,22 @@ std::size_t Flow::token(std::size_t at, std::size_t end) {
     return at;
   }
   if (c == '\'' || c == '"') {
-    const auto after = end_of_quoted(text_, at, end);
+    const auto after = end_of_quoted(text_, at, end, pairs_);
     brackets_.back().done = true;
     return after;
   }
+  refuse_word(at, end);
   brackets_.back().done = true;
   return plain(at, end);
+}
+
+/// Marks of the block style that stand alone, and a comment that no blank precedes.
+void Flow::refuse_word(std::size_t at, std::size_t end) const {
+  const char c = text_[at];
+  const bool alone = at + 1 >= end || is_blank(text_[at + 1]) || is_mark(text_[at + 1]);
+  if (c == '-' && alone) refuse_at(at, "a '-' has no meaning in brackets; text needs quotes");
+  if (c == '?' && alone) refuse_at(at, "'? ' keys are not read; write 'key: value'", "key");
+  if (c == '#') refuse_at(at, kTightComment);
 }
 
 void Flow::start(std::size_t at) {
@@ -130,7 +148,10 @@ void Flow::missing_mark(std::size_t at) const {
   const auto word = entry.substr(0, entry.find_last_not_of(" \t\r\n") + 1);
   if (bracket.kind == '{' && !bracket.colon)
     refuse_at(bracket.entry + word.size(), no_colon_after(word));
-  refuse_at(at, "a ',' is missing before this");
+  if (text_[at] == '#') refuse_at(at, kTightComment);
+  const bool next_line = entry.find('\n') != std::string_view::npos;
+  refuse_at(at, std::string("a ',' is missing before this") +
+                    (next_line ? "; text in brackets stands on one line" : ""));
 }
 
 bool Flow::is_colon(std::size_t at, std::size_t end) const {

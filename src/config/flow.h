@@ -10,8 +10,10 @@
 namespace ddptrain {
 
 /// Where the quoted text that starts at `at` ends, behind its closing quote; throws a Finding at
-/// the opening one when it is not closed before `end`.
-std::size_t end_of_quoted(std::string_view text, std::size_t at, std::size_t end);
+/// the opening one when it is not closed before `end`, and at an escape that is none. Surrogate
+/// pairs are added to `pairs`.
+std::size_t end_of_quoted(std::string_view text, std::size_t at, std::size_t end,
+                          std::vector<std::size_t>& pairs);
 
 /// The first closing bracket that no bracket of the text opens; 0 when there is none.
 char surplus_bracket(std::string_view text);
@@ -22,7 +24,8 @@ void refuse_start(std::string_view text, std::size_t at);
 /// Follows the brackets of one value, line by line; whatever does not fit throws a Finding.
 class Flow {
  public:
-  explicit Flow(std::string_view text) : text_(text) {}
+  /// `pairs` is where surrogate pairs are noted; it must outlive the object.
+  Flow(std::string_view text, std::vector<std::size_t>& pairs) : text_(text), pairs_(pairs) {}
 
   bool open() const { return !brackets_.empty(); }
   /// Reads on from `at` until the outermost bracket closes or the line ends at `end`; where it
@@ -55,10 +58,12 @@ class Flow {
   void end_entry();
   [[noreturn]] void no_value() const;
   void close(std::size_t at);
+  void refuse_word(std::size_t at, std::size_t end) const;
   std::size_t plain(std::size_t at, std::size_t end) const;
   bool is_colon(std::size_t at, std::size_t end) const;
 
   std::string_view text_;
+  std::vector<std::size_t>& pairs_;
   std::vector<Bracket> brackets_;
 };
 

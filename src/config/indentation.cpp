@@ -26,20 +26,24 @@ std::optional<std::size_t> Indentation::column() const {
   return levels_.back().column;
 }
 
-void Indentation::line(std::size_t column) {
+void Indentation::line(std::size_t column, std::size_t at, bool is_entry) {
   if (!plain_) return;
   // Text on a line of its own is a value unless more follows inside the same entry.
   const auto pending = *plain_;
   plain_.reset();
-  if (!pending.parent || column > *pending.parent) not_an_entry(pending.at);
+  if (pending.parent && column <= *pending.parent) return;
+  if (is_entry) not_an_entry(pending.at);
+  second_line(at);
 }
 
-void Indentation::value() {
+void Indentation::value(bool plain) {
+  plain_value_ = plain;
   if (!levels_.empty()) levels_.back().open = false;
   empty_ = false;
 }
 
 void Indentation::value_line(std::size_t column, std::size_t at, bool plain) {
+  if (plain && plain_value_ && !levels_.empty() && levels_.back().column < column) second_line(at);
   while (!levels_.empty() && levels_.back().column >= column) levels_.pop_back();
   const bool expected = levels_.empty() ? empty_ : levels_.back().open;
   if (!expected) not_an_entry(at);
@@ -68,6 +72,7 @@ bool Indentation::beside(std::size_t column, std::size_t at, bool list) {
 
 void Indentation::enter(std::size_t column, std::size_t at, bool list) {
   std::optional<std::size_t> siblings;
+  plain_value_ = false;
   while (!levels_.empty() && levels_.back().column > column) {
     siblings = levels_.back().column;
     levels_.pop_back();
@@ -128,6 +133,21 @@ void Indentation::not_an_entry(std::size_t at) const {
   refuse_missing_space(at);
   refuse_missing_colon(at);
   refuse_at(at, "text where a key or a '-' belongs; long text is written with '|' or '>'");
+}
+
+/// "name: one" and "two" on the next line, which YAML joins; as often it is a key without its ':'.
+void Indentation::second_line(std::size_t at) const {
+  refuse_missing_space(at);
+  const auto rest = text_.substr(at);
+  std::size_t end = 0;
+  while (end < rest.size() && in_word(rest[end])) ++end;
+  const auto next = rest.find_first_not_of(" \t", end);
+  if (end > 0 && next != std::string_view::npos && rest[next] == '=')
+    refuse_at(at + next, "'=' where a ':' belongs");
+  const std::string word(rest.substr(0, end));
+  refuse_at(at,
+            "text goes on from the line above; write it on one line, or with '|' or '>'" +
+                (word.empty() ? word : "; if '" + word + "' is a key, a ':' is missing after it"));
 }
 
 }  // namespace ddptrain

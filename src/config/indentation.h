@@ -14,13 +14,14 @@ class Indentation {
  public:
   explicit Indentation(std::string_view text) : text_(text) {}
 
-  /// A line that is neither blank nor a comment starts with text at this column.
-  void line(std::size_t column);
+  /// A line that is neither blank nor a comment starts with text at this column and position;
+  /// whether it is a key or a dash.
+  void line(std::size_t column, std::size_t at, bool is_entry);
   /// An entry of a list, or of a map, starts here; its value is still to come.
   void dash(std::size_t column, std::size_t at) { enter(column, at, true); }
   void key(std::size_t column, std::size_t at) { enter(column, at, false); }
-  /// The value of the entry that was entered last stands on its line.
-  void value();
+  /// The value of the entry that was entered last stands on its line; whether it is plain text.
+  void value(bool plain = false);
   /// A value that starts a line.
   void value_line(std::size_t column, std::size_t at, bool plain);
   void new_document();
@@ -44,6 +45,7 @@ class Indentation {
   void enter(std::size_t column, std::size_t at, bool list);
   bool beside(std::size_t column, std::size_t at, bool list);
   [[noreturn]] void not_an_entry(std::size_t at) const;
+  [[noreturn]] void second_line(std::size_t at) const;
   void refuse_tight_dash(std::size_t at) const;
   void refuse_missing_space(std::size_t at) const;
   void refuse_missing_colon(std::size_t at) const;
@@ -51,6 +53,7 @@ class Indentation {
   std::string_view text_;
   std::vector<Level> levels_;
   std::optional<Pending> plain_;  // plain text that is a value so far, on a line of its own
+  bool plain_value_ = false;      // the last value is plain text on the line of its key or dash
   bool empty_ = true;
 };
 

@@ -5,10 +5,14 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <map>
 #include <sstream>
 
 #include "base/text.h"
+#include "config/escapes.h"
 #include "config/scan.h"
 
 namespace ddptrain {
@@ -33,10 +37,29 @@ int depth_of(const Node& node) {
   return deepest + 1;
 }
 
+/// What yaml-cpp writes for a surrogate pair, which it does not know: "\\U0001F600".
+constexpr std::size_t kCodeSize = 10;
+
+/// The text with each surrogate pair as one escape, two characters shorter.
+std::string without_pairs(std::string_view text, const std::vector<std::size_t>& pairs) {
+  std::string result;
+  std::size_t done = 0;
+  for (const auto at : pairs) {
+    result += text.substr(done, at - done);
+    std::array<char, kCodeSize + 1> code{};
+    std::snprintf(code.data(), code.size(), "\\U%08X", pair_code(text, at));
+    result += code.data();
+    done = at + kPairSize;
+  }
+  return result.append(text.substr(done));
+}
+
 /// Byte offsets of yaml-cpp's lines to places in characters.
 class Lines {
  public:
-  Lines(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {
+  /// `pairs` is where the text that yaml-cpp sees is shorter.
+  Lines(std::string_view text, std::string file, std::vector<std::size_t> pairs)
+      : text_(text), file_(std::move(file)), pairs_(std::move(pairs)) {
     starts_.push_back(0);
     for (std::size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n') starts_.push_back(i + 1);
@@ -44,8 +67,11 @@ class Lines {
   std::size_t byte(const YAML::Mark& mark) const {
     const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
     if (line >= starts_.size()) return text_.size();
-    return std::min(starts_[line] + static_cast<std::size_t>(std::max(mark.column, 0)),
-                    text_.size());
+    auto at = starts_[line] + static_cast<std::size_t>(std::max(mark.column, 0));
+    for (auto pair = std::lower_bound(pairs_.begin(), pairs_.end(), starts_[line]);
+         pair != pairs_.end() && *pair < at; ++pair)
+      at += kPairSize - kCodeSize;
+    return std::min(at, text_.size());
   }
   Place place(const YAML::Mark& mark) const {
     const auto line =
@@ -65,6 +91,7 @@ class Lines {
  private:
   std::string_view text_;
   std::string file_;
+  std::vector<std::size_t> pairs_;
   std::vector<std::size_t> starts_;
   struct Counted {
     std::size_t line = 0, byte = 0, characters = 0;
@@ -223,6 +250,8 @@ std::string in_our_words(const std::string& message) {
        "a ':' where no value can stand; text that holds ': ' needs quotes"},
       {YAML::ErrorMsg::BLOCK_ENTRY, "a '-' where no list item can stand"},
       {YAML::ErrorMsg::UNKNOWN_TOKEN, "text that starts with this character needs quotes"},
+      {YAML::ErrorMsg::ALIAS_NOT_FOUND, "text that starts with '*' needs quotes"},
+      {YAML::ErrorMsg::ANCHOR_NOT_FOUND, "text that starts with '&' needs quotes"},
       {YAML::ErrorMsg::UNKNOWN_ANCHOR,
        "no anchor of this name stands before it; text that starts with '*' needs quotes"},
   };
@@ -230,11 +259,12 @@ std::string in_our_words(const std::string& message) {
   return found == words.end() ? "not YAML: " + lower(message) : found->second;
 }
 
-Node parse_document(std::string_view text, const std::string& file, const ReadLimits& limits) {
-  const Lines lines(text, file);
+Node parse_document(std::string_view text, const std::string& file, const ReadLimits& limits,
+                    const std::vector<std::size_t>& pairs) {
+  const Lines lines(text, file, pairs);
   Builder builder(lines, limits);
   try {
-    std::istringstream in{std::string(text)};
+    std::istringstream in{without_pairs(text, pairs)};
     YAML::Parser parser(in);
     // The second call meets the second document, if there is one, and the builder refuses it.
     if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
@@ -257,12 +287,13 @@ ReadResult read(std::string_view text, const std::string& file, const ReadLimits
          "larger than " + format_bytes(static_cast<std::int64_t>(limits.bytes))});
     return result;
   }
-  if (auto problem = scan_yaml(text, file)) {
+  std::vector<std::size_t> pairs;
+  if (auto problem = scan_yaml(text, file, pairs)) {
     result.problems.push_back(std::move(*problem));
     return result;
   }
   try {
-    result.tree = parse_document(text, file, limits);
+    result.tree = parse_document(text, file, limits, pairs);
   } catch (Refused& refused) {
     result.problems.push_back(std::move(refused.problem));
   }

@@ -16,7 +16,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 /// Walks the lines as YAML does, as far as is needed to know what each one starts with.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text), levels_(text), flow_(text) {}
+  Scanner(std::string_view text, std::vector<std::size_t>& pairs)
+      : text_(text), pairs_(pairs), levels_(text), flow_(text, pairs) {}
 
   void run() {
     for (; at_ < text_.size(); at_ = end_ + 1) {
@@ -36,7 +37,12 @@ class Scanner {
   void skip_blanks() {
     while (at_ < end_ && blank_or_end(at_)) ++at_;
   }
-  bool at_end() const { return at_ >= end_ || now() == '#'; }
+  /// A '#' begins a comment at the start of a line or behind a blank.
+  bool at_end() const {
+    if (at_ < end_ && now() == '#' && at_ > start_ && !is_blank(text_[at_ - 1]))
+      refuse_at(at_, kTightComment);
+    return at_ >= end_ || now() == '#';
+  }
 
   void line() {
     while (at_ < end_ && is_blank(now())) {
@@ -50,8 +56,16 @@ class Scanner {
     if (column() == 0 && now() == '%')
       refuse_at(at_, "directives are not read; leave this line out", "directive");
     if (document_mark()) return;
-    levels_.line(column());
+    levels_.line(column(), at_, is_entry());
     entry();
+  }
+
+  /// Whether a key or a dash starts here.
+  bool is_entry() const {
+    if (now() == '-' && blank_or_end(at_ + 1)) return true;
+    for (auto i = at_; i < end_; ++i)
+      if (text_[i] == ':' && blank_or_end(i + 1)) return true;
+    return false;
   }
 
   void tab() const {
@@ -64,9 +78,36 @@ class Scanner {
     if (!block_) return false;
     const auto content = text_.substr(start_, end_ - start_);
     const auto indent = content.find_first_not_of(' ');
-    if (trim(content).empty() || indent > *block_) return true;
+    if (trim(content).empty()) return true;
+    if (indent > *block_) {
+      if (!block_text_) block_text_ = indent;
+      if (indent < *block_text_)
+        refuse_at(start_ + indent,
+                  "left of the text of the '|' or '>' above, which starts at column " +
+                      std::to_string(*block_text_ + 1));
+      return true;
+    }
     block_.reset();
     return false;
+  }
+
+  /// "|", ">-", "|2+": `at_` is behind the mark.
+  void block_header() {
+    block_ = owner_;
+    block_text_.reset();
+    const auto mark = at_++;
+    const auto sign = [&] { return at_ < end_ && (now() == '-' || now() == '+') && ++at_; };
+    const bool first = sign();
+    if (at_ < end_ && now() >= '1' && now() <= '9') {
+      block_text_ = 0;  // said, so that any line may stand further right
+      ++at_;
+    }
+    if (!first) sign();
+    skip_blanks();
+    if (at_end()) return;
+    refuse_at(at_, std::string("the text of '") + text_[mark] +
+                       "' starts on the next line; on its own stand '-' or '+' and an indentation "
+                       "of 1 to 9 at most");
   }
 
   /// `---` and `...`; what follows `---` on its line starts the document.
@@ -85,6 +126,8 @@ class Scanner {
     while (now() == '-' && blank_or_end(at_ + 1)) {
       owner_ = column();
       levels_.dash(column(), at_);
+      if (at_ + 1 < end_ && text_[at_ + 1] == '\t')
+        refuse_at(at_ + 1, "a tab stands behind the '-'; write a space", "tab");
       ++dashes_;
       ++at_;
       skip_blanks();
@@ -100,7 +143,7 @@ class Scanner {
     if (dashes_ == 0)
       levels_.value_line(first - start_, first, plain);
     else
-      levels_.value();
+      levels_.value(plain);
     nothing_follows();
   }
 
@@ -117,8 +160,7 @@ class Scanner {
     if (now() == '-' && blank_or_end(at_ + 1))
       refuse_at(at_, "a list starts on a line of its own, or is written [a, b]");
     value_ = at_;
-    skip_scalar();
-    levels_.value();
+    levels_.value(skip_scalar());
     if (at_ < end_ && now() == ':') second_colon(first);
     nothing_follows();
   }
@@ -138,19 +180,24 @@ class Scanner {
     if (at_ >= end_ || now() != '&') return;
     while (!blank_or_end(at_)) ++at_;
     skip_blanks();
+    if (at_ < end_ && now() == '&') refuse_at(at_, "a value has one anchor; this is a second");
+    if (at_ < end_ && now() == '*') refuse_at(at_, "an alias has no anchor of its own");
   }
 
   /// A scalar or flow up to its end or to the ':' behind it; whether it was plain.
   bool skip_scalar() {
     const char c = now();
     refuse_start(text_, at_);
+    if (c == '?' && blank_or_end(at_ + 1)) refuse_at(at_, "'?' alone is no text; put it in quotes");
     if (c == '[' || c == '{' || c == ']' || c == '}') {
       at_ = flow_.read(at_, end_);
     } else if (c == '\'' || c == '"') {
-      at_ = end_of_quoted(text_, at_, end_);
+      at_ = end_of_quoted(text_, at_, end_, pairs_);
     } else if (c == '|' || c == '>') {
-      block_ = owner_;
+      block_header();
       at_ = end_;
+    } else if (c == '*') {
+      while (!blank_or_end(at_)) ++at_;
     } else {
       skip_plain();
       return true;
@@ -188,6 +235,7 @@ class Scanner {
   }
 
   std::string_view text_;
+  std::vector<std::size_t>& pairs_;
   std::size_t at_ = 0;
   std::size_t start_ = 0, end_ = 0;  // of the line
   Indentation levels_;
@@ -196,6 +244,7 @@ class Scanner {
   std::size_t value_ = 0;             // where the value of the key of this line starts
   std::size_t owner_ = 0;             // column of the key or dash that a block scalar belongs to
   std::optional<std::size_t> block_;  // that column, inside one
+  std::optional<std::size_t> block_text_;  // where the text of it starts, once known
 };
 
 std::optional<Finding> scan_characters(std::string_view text) {
@@ -211,9 +260,9 @@ std::optional<Finding> scan_characters(std::string_view text) {
   return {};
 }
 
-std::optional<Finding> scan_structure(std::string_view text) {
+std::optional<Finding> scan_structure(std::string_view text, std::vector<std::size_t>& pairs) {
   try {
-    Scanner(text).run();
+    Scanner(text, pairs).run();
   } catch (Finding& found) {
     return std::move(found);
   }
@@ -247,9 +296,10 @@ int width_at(std::string_view text, std::size_t byte, std::string_view value) {
   return on_line(end + 1);
 }
 
-std::optional<Problem> scan_yaml(std::string_view text, const std::string& file) {
+std::optional<Problem> scan_yaml(std::string_view text, const std::string& file,
+                                 std::vector<std::size_t>& pairs) {
   auto found = scan_characters(text);
-  if (!found) found = scan_structure(text);
+  if (!found) found = scan_structure(text, pairs);
   if (!found) return {};
   return Problem{Severity::error, found->rule, place_at(text, file, found->at), "", found->message};
 }

@@ -4,14 +4,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/problem.h"
 
 namespace ddptrain {
 
 /// The first thing that a recipe must not hold: not UTF-8, control characters, tabs before text,
-/// directives, tags, quotes that do not end on their line, brackets that are not closed, `{a, b}`.
-std::optional<Problem> scan_yaml(std::string_view text, const std::string& file);
+/// directives, tags, quotes that do not end on their line, escapes that are none, brackets that are
+/// not closed, `{a, b}`. `pairs` is where surrogate pairs stand in double quotes.
+std::optional<Problem> scan_yaml(std::string_view text, const std::string& file,
+                                 std::vector<std::size_t>& pairs);
 
 /// The place of a byte: line and column in characters from 1.
 Place place_at(std::string_view text, const std::string& file, std::size_t byte);

@@ -186,5 +186,100 @@ TEST(Traps, GoodYamlStaysGood) {
   EXPECT_TRUE(map.find("last")->is_null());
 }
 
+TEST(Traps, EscapesThatAreNone) {
+  EXPECT_EQ(problem("a: \"it\\'s\"\n"),
+            "1:7 syntax: \"\\'\" is no escape; between double quotes write \"'\" alone");
+  EXPECT_EQ(
+      problem("a: [1, \"\\d+\"]\n"),
+      "1:9 syntax: '\\d' is no escape; write '\\\\d' for a backslash, or put the text in single "
+      "quotes");
+  EXPECT_EQ(problem("\"a\\xZ1\": 1\n"), "1:3 syntax: '\\x' needs 2 hexadecimal digits");
+  EXPECT_EQ(problem("a: \"\\u12\"\n"), "1:5 syntax: '\\u' needs 4 hexadecimal digits");
+  EXPECT_EQ(problem("a: \"\\u0000\"\n"),
+            "1:5 syntax: '\\u0000' is the character NUL, which no text may hold");
+  EXPECT_EQ(tree("a: \"\\t\\\"\\\\\\/\\x41\\u00e9\\U0001F600\"\n").find("a")->text,
+            "\t\"\\/A\xC3\xA9\xF0\x9F\x98\x80");
+  EXPECT_EQ(tree("a: '\\d+'\nb: \\d+\nc: |\n  \\d+\n").find("a")->text, "\\d+") << "no escapes";
+}
+
+// JSON (RFC 8259, section 7) writes characters above U+FFFF as two escapes.
+TEST(Traps, SurrogatePairsAreOneCharacter) {
+  const auto read =
+      tree("a: [\"x\\uD83D\\uDE00y\", b, \"\\ud834\\udd1e\"] # c\nb: '\\uD83D\\uDE00'\n");
+  const auto& items = read.find("a")->items;
+  EXPECT_EQ(items[0].text, "x\xF0\x9F\x98\x80y");
+  EXPECT_EQ(items[2].text, "\xF0\x9D\x84\x9E");
+  EXPECT_EQ(items[1].place.column, 24) << "places are those of the text as written";
+  EXPECT_EQ(items[2].place.column, 27);
+  EXPECT_EQ(read.find("b")->text, "\\uD83D\\uDE00");
+  const std::string half = "' is half a character; '";
+  EXPECT_EQ(problem("a: \"\\uD83D\"\n"),
+            "1:5 syntax: '\\uD83D" + half + "\\uDC00' to '\\uDFFF' must follow it");
+  EXPECT_EQ(problem("a: \"\\uD83D\\u0041\"\n"),
+            "1:5 syntax: '\\uD83D" + half + "\\uDC00' to '\\uDFFF' must follow it");
+  EXPECT_EQ(problem("a: \"\\uDE00\"\n"),
+            "1:5 syntax: '\\uDE00" + half + "\\uD800' to '\\uDBFF' must stand before it");
+}
+
+TEST(Traps, ACommaWithNothingBeforeIt) {
+  const std::string said = " syntax: nothing stands before this ','; leave it out, or write null";
+  EXPECT_EQ(problem("a: [1, , 2]\n"), "1:8" + said);
+  EXPECT_EQ(problem("a: [, 1]\n"), "1:5" + said);
+  EXPECT_EQ(problem("a: [1,,]\n"), "1:7" + said);
+  EXPECT_EQ(problem("a: {b: 1, , c: 2}\n"), "1:11" + said);
+  EXPECT_EQ(problem("a: {,}\n"), "1:5" + said);
+  EXPECT_EQ(tree("a: [1, 2, ]\nb: {c: 1,}\n").find("a")->items.size(), 2U)
+      << "the last may end in one";
+}
+
+TEST(Traps, ACommentBehindNoSpace) {
+  const std::string said =
+      " syntax: a space is missing before the '#'; text that holds it needs quotes around all of "
+      "it";
+  EXPECT_EQ(problem("a: \"b\"#c\n"), "1:7" + said);
+  EXPECT_EQ(problem("a: 'b'#c\n"), "1:7" + said);
+  EXPECT_EQ(problem("a: [1]#c\n"), "1:7" + said);
+  EXPECT_EQ(problem("a: [1,#c\n  2]\n"), "1:7" + said);
+  EXPECT_EQ(problem("a: {b: \"c\"#d\n  }\n"), "1:11" + said);
+  EXPECT_EQ(problem("a: |#c\n  b\n"), "1:5" + said);
+  EXPECT_EQ(tree("a: b#c\n").find("a")->text, "b#c") << "inside of a word it is text";
+}
+
+TEST(Traps, TextOverSeveralLines) {
+  const auto said = [](const std::string& word) {
+    return " syntax: text goes on from the line above; write it on one line, or with '|' or '>'; "
+           "if '" +
+           word + "' is a key, a ':' is missing after it";
+  };
+  EXPECT_EQ(problem("a: one\n  two three\nb: 1\n"), "2:3" + said("two"));
+  EXPECT_EQ(problem("a:\n  one\n  two\n"), "3:3" + said("two"));
+  EXPECT_EQ(problem("a:\n  - one\n    two\n"), "3:5" + said("two"));
+  EXPECT_EQ(problem("a: one\n\n  two\n"), "3:3" + said("two"));
+  EXPECT_EQ(problem("a: [one\n  two]\n"),
+            "2:3 syntax: a ',' is missing before this; text in brackets stands on one line");
+  EXPECT_EQ(tree("a: >\n  one\n  two\n").find("a")->text, "one two\n");
+}
+
+TEST(Traps, BlockTextsBeginOnTheNextLine) {
+  const std::string said =
+      "' starts on the next line; on its own stand '-' or '+' and an indentation of 1 to 9 at most";
+  EXPECT_EQ(problem("a: | b\n  c\n"), "1:6 syntax: the text of '|" + said);
+  EXPECT_EQ(problem("a: >0\n  c\n"), "1:5 syntax: the text of '>" + said);
+  EXPECT_EQ(problem("a: |\n   b\n  c\n"),
+            "3:3 syntax: left of the text of the '|' or '>' above, which starts at column 4");
+  EXPECT_EQ(tree("a: |2-  # c\n   b\n  c\n").find("a")->text, " b\nc");
+}
+
+TEST(Traps, MarksThatAreNoText) {
+  EXPECT_EQ(problem("a: ,b\n"), "1:4 syntax: text that starts with ',' needs quotes");
+  EXPECT_EQ(problem("a: [-, b]\n"),
+            "1:5 syntax: a '-' has no meaning in brackets; text needs quotes");
+  EXPECT_EQ(problem("a: {? b: 1}\n"), "1:5 key: '? ' keys are not read; write 'key: value'");
+  EXPECT_EQ(problem("a: ?\n"), "1:4 syntax: '?' alone is no text; put it in quotes");
+  EXPECT_EQ(problem("a: &x &y 1\n"), "1:7 syntax: a value has one anchor; this is a second");
+  EXPECT_EQ(problem("a: &x 1\nb: &y *x\n"), "2:7 syntax: an alias has no anchor of its own");
+  EXPECT_EQ(problem("a:\n  -\tb: 1\n"), "2:4 tab: a tab stands behind the '-'; write a space");
+}
+
 }  // namespace
 }  // namespace ddptrain
