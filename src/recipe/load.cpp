@@ -12,6 +12,7 @@
 #include "recipe/address.h"
 #include "recipe/dropped.h"
 #include "recipe/paths.h"
+#include "recipe/record.h"
 
 namespace ddptrain {
 namespace {
@@ -89,7 +90,10 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.sources = std::move(layered.sources);
   if (layered.whole)
     add_new(loaded.problems, warn_of_dropped(layered.dropped, loaded.tree, catalogs));
+  const auto layered_tree = loaded.tree;  // paths as written: messages quote both
   check_layered(loaded, layered.whole, catalogs);
+  hide_secrets(loaded.problems, layered_tree);
+  hide_secrets(loaded.problems, loaded.tree);
   end_after_enough(loaded.problems);
   add_chains(loaded.problems, loaded.sources);
   return loaded;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/catalog.h"
+#include "config/problem.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -11,6 +12,9 @@ namespace ddptrain {
 /// The text of recipe.yaml: every value of `resolved`, with a comment where `asked` said `auto`.
 /// Values that `tree` (the layered recipe) took from a secret of the environment stay references.
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs);
+
+/// Messages that quote a secret of the environment quote the reference to it instead.
+void hide_secrets(Problems& problems, const Node& tree);
 
 /// Values that were taken from a secret of the environment become references to it again.
 void hide_secrets(Node& tree);

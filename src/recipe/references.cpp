@@ -20,11 +20,17 @@ struct BadReference {
   std::string message;
 };
 
+/// The NAME of env:NAME or env:NAME:-default.
+std::string name_of(const std::string& inside) {
+  const auto rest = inside.substr(4);
+  return rest.substr(0, rest.find(":-"));
+}
+
 /// ${env:NAME} or ${env:NAME:-default} without the dollar and braces.
 std::string environment_value(const std::string& inside) {
   const auto rest = inside.substr(4);
   const auto dash = rest.find(":-");
-  const auto name = rest.substr(0, dash);
+  const auto name = name_of(inside);
   const char* value = std::getenv(name.c_str());
   if (value && (*value != '\0' || dash == std::string::npos)) return value;
   if (dash != std::string::npos) return rest.substr(dash + 2);
@@ -32,17 +38,17 @@ std::string environment_value(const std::string& inside) {
                      ":-default}'"};
 }
 
-/// Whether a text takes a value from the environment whose name says that nobody else should see
-/// it.
-bool names_secret(const std::string& text) {
-  for (auto at = text.find("${env:"); at != std::string::npos; at = text.find("${env:", at + 1)) {
-    const auto first = at + 6;
-    const auto name = text.substr(first, text.find_first_of(":}", first) - first);
-    for (const auto* word : {"KEY", "TOKEN", "SECRET", "PASSWORD"})
-      if (name.find(word) != std::string::npos) return true;
-  }
+/// Whether a name of the environment says that nobody else should see its value. "pass" is also in
+/// "password", "passwd" and "passphrase", "cred" in "credentials".
+bool names_secret(const std::string& name) {
+  const auto plain = lower(name);
+  for (const auto* word : {"pass", "secret", "token", "key", "cred"})
+    if (plain.find(word) != std::string::npos) return true;
   return false;
 }
+
+/// An address may hold anything: user, password, signature.
+bool keeps_references(const std::string& path) { return path == "data.source.url"; }
 
 /// Replaces each ${...} by what `value_of` says of its inside.
 std::string replace(const std::string& text,
@@ -90,21 +96,26 @@ class References {
       return;
     }
     const auto written = node.text;
-    node.text = replace(node.text, [&](const std::string& inside) { return text_of(inside); });
-    if (names_secret(written)) node.reference = written;
+    bool secret = keeps_references(path);
+    node.text =
+        replace(node.text, [&](const std::string& inside) { return text_of(inside, secret); });
+    if (secret) node.reference = written;
     if (!node.quoted && is_null_text(node.text)) node.quoted = true;
   } catch (const BadReference& bad) {
     problems_.push_back({Severity::error, "reference", node.place, path, bad.message});
   }
 
-  std::string text_of(const std::string& inside) {
+  /// `secret` becomes true where the text is one.
+  std::string text_of(const std::string& inside, bool& secret) {
     if (inside.starts_with("env:")) {
+      secret = secret || names_secret(name_of(inside));
       auto value = environment_value(inside);
       charge(value.size());
       return value;
     }
     const auto value = resolve(inside);
     if (!value.is_scalar()) throw BadReference{"'${" + inside + "}' is not a single value"};
+    secret = secret || !value.reference.empty();
     return value.text;
   }
 
@@ -155,6 +166,22 @@ class References {
 };
 
 }  // namespace
+
+std::map<std::string, std::string> secrets_of(const Node& tree) {
+  std::map<std::string, std::string> secrets;
+  if (!tree.reference.empty() && tree.is_scalar()) {
+    secrets.emplace(tree.text, tree.reference);
+    replace(tree.reference, [&](const std::string& inside) {
+      const bool environment = inside.starts_with("env:");
+      const char* value = environment ? std::getenv(name_of(inside).c_str()) : nullptr;
+      if (value) secrets.emplace(value, "${env:" + name_of(inside) + "}");
+      return std::string();
+    });
+  }
+  for (const auto& item : tree.items) secrets.merge(secrets_of(item));
+  for (const auto& member : tree.members) secrets.merge(secrets_of(member.value));
+  return secrets;
+}
 
 void replace_references(Node& tree, Problems& problems) {
   References(tree, problems).walk(tree, "");
