@@ -1,3 +1,6 @@
+#include <cmath>
+#include <cstdio>
+
 #include "base/log.h"
 #include "base/table_text.h"
 #include "base/terminal.h"
@@ -87,7 +90,7 @@ class StatusLine final : public Callback {
   Fields progress(const RunView& run) const {
     Fields fields{step_of(run),
                   {"epoch " + format_fixed(run.epoch, 2), Importance::epoch},
-                  {"loss " + format_fixed(run.train_loss, 4), Importance::what},
+                  {"loss " + measured(run.train_loss), Importance::what},
                   {"lr " + short_number(run.lr), Importance::learning_rate},
                   {format_fixed(run.samples_per_second, 1) + " samples/s", Importance::rate}};
     const auto left = run.seconds_left ? run.seconds_left : pace_.left(run.total_steps - run.step);
@@ -107,9 +110,18 @@ class StatusLine final : public Callback {
     // Scores of single classes stay in the files.
     std::size_t shown = 0;
     for (const auto& [name, value] : run.metrics)
-      if (++shown <= 8) line += "  " + one_line(name, 40) + " " + format_fixed(value, 4);
+      if (++shown <= 8) line += "  " + one_line(name, 40) + " " + measured(value);
     if (shown > 8) line += "  and " + std::to_string(shown - 8) + " more";
     return line;
+  }
+
+  /// Four places, as scores are read; small and large numbers by four digits.
+  static std::string measured(double value) {
+    const double size = std::abs(value);
+    if (size == 0 || (size >= 0.001 && size < 1e5)) return format_fixed(value, 4);
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    return text;
   }
 
   Due due_;

@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/foreign_verbs.h"
 #include "cli/program.h"
+#include "config/suggest.h"
 
 namespace ddptrain {
 namespace {
@@ -16,9 +18,9 @@ int say(const Error& error) {
 int refuse_verb(const Program& program, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& verb : program.verbs) names.emplace_back(verb.name);
-  const auto near = nearest(name, names);
+  const auto meant = meant_verbs(name, names);
   log::error("ddptrain has no verb '" + name + "'" +
-             (near.empty() ? "; see 'ddptrain help'" : "; did you mean '" + near + "'?"));
+             (meant.empty() ? "; see 'ddptrain help'" : did_you_mean(meant)));
   return static_cast<int>(Exit::recipe);
 }
 
@@ -53,7 +55,8 @@ int run_command_line(const Program& program, const std::vector<std::string>& com
 } catch (const Error& error) {
   return say(error);
 } catch (const std::bad_alloc&) {
-  return say(Error(Exit::memory, "out of memory; a smaller batch.micro or eval.batch needs less"));
+  return say(
+      Error(Exit::memory, "out of memory; a smaller model, batch.micro or eval.batch needs less"));
 } catch (const std::exception& error) {
   return say(Error(Exit::bug,
                    std::string("a bug in ddptrain, please report it with the recipe and 'ddptrain "

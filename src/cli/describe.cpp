@@ -202,9 +202,31 @@ int describe_key(const std::string& word, const Catalogs& catalogs) {
   return 0;
 }
 
+/// The kinds that have a component of this name.
+std::vector<std::string> kinds_of(const std::string& name, const Catalogs& catalogs) {
+  std::vector<std::string> kinds;
+  for (const auto& [kind, catalog] : catalogs)
+    if (catalog->find(name)) kinds.push_back(kind);
+  return kinds;
+}
+
+/// A key of recipes, a kind, or else a component whose name one kind alone has.
+int describe_word(const std::string& word, const Catalogs& catalogs) {
+  const auto kinds = kinds_of(word, catalogs);
+  KeyReader reader(catalogs);
+  if (const auto address = read_address(word)) reader.read(recipe_shape(), *address, 0, "");
+  if (kinds.empty() || !reader.meanings.empty() || catalogs.contains(word))
+    return describe_key(word, catalogs);
+  if (kinds.size() == 1) return describe_component(*catalogs.at(kinds[0]), word, catalogs);
+  std::vector<std::string> ways;
+  for (const auto& kind : kinds) ways.push_back("'ddptrain describe " + kind + " " + word + "'");
+  throw Error(Exit::recipe, "'" + word + "' is a name in several kinds (" + join(kinds, ", ") +
+                                "); write " + join(ways, " or "));
+}
+
 int describe(const Arguments& arguments) {
   const auto& catalogs = *arguments.program->catalogs;
-  if (arguments.words.size() == 1) return describe_key(arguments.words[0], catalogs);
+  if (arguments.words.size() == 1) return describe_word(arguments.words[0], catalogs);
   return describe_component(arguments.program->catalog(arguments.words[0]), arguments.words[1],
                             catalogs);
 }
@@ -213,7 +235,7 @@ int describe(const Arguments& arguments) {
 
 Verb describe_verb() {
   return {.name = "describe",
-          .usage = "KIND NAME | KEY",
+          .usage = "KIND NAME | NAME | KEY",
           .summary = "a component's options, or a key of recipes: type, range, default, example",
           .flags = {},
           .min_words = 1,

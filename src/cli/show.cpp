@@ -1,4 +1,5 @@
 // `show RECIPE... [key=value...]`: the recipe after layering, and who set what.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
@@ -38,6 +39,8 @@ int show(const Arguments& arguments) {
           arguments.flags.count("--why") >
       1)
     throw Error(Exit::recipe, "--full, --minimal and --why exclude each other");
+  if (arguments.has("--why") && std::count(words.files.begin(), words.files.end(), "-") > 0)
+    throw Error(Exit::recipe, "--why reads a recipe twice; name a file instead of '-'");
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto text = arguments.has("--why") ? why_text(loaded, words, arguments.value("--why"),

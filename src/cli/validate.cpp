@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/program.h"
+#include "cli/recipe_files.h"
 #include "config/problem_formats.h"
 #include "recipe/load.h"
 #include "recipe/rule_docs.h"
@@ -78,11 +79,12 @@ Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
 }
 
 int validate(const Arguments& arguments) {
-  const auto words = split_words(arguments.words);
+  auto words = split_words(arguments.words);
   if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain validate RECIPE... [key=value...]");
+    throw Error(Exit::recipe, "usage: ddptrain validate RECIPE|FOLDER|-... [key=value...]");
   const auto level = level_of(arguments);
   const auto format = format_of(arguments);
+  words.files = recipe_files(words.files);
   Problems all;
   auto code = Exit::done;
   for (const auto& file : words.files) {
@@ -105,8 +107,10 @@ int validate(const Arguments& arguments) {
 Verb validate_verb() {
   return {
       .name = "validate",
-      .usage = "RECIPE... [key=value...]",
-      .summary = "check recipes, each by itself, without starting anything",
+      .usage = "RECIPE|FOLDER|-... [key=value...]",
+      .summary =
+          "check recipes (all below a folder; - is the standard input), each by itself, without "
+          "starting anything",
       .flags = {{"--level", "rules|data|model|step",
                  "rules (default): the recipe alone; data: what it names can be read; model: one "
                  "batch on the CPU; step: one step on the devices"},

@@ -45,7 +45,7 @@ std::string expected(const Shape& shape) {
     case Shape::Kind::text:
       return "text";
     case Shape::Kind::duration:
-      return "a duration such as '5 epochs'";
+      return shape.unit.empty() ? "a duration such as '5 epochs'" : "a time such as '5 min'";
     case Shape::Kind::size:
       return "a size such as '64 MiB'";
     case Shape::Kind::share:
@@ -153,6 +153,7 @@ class Checker {
         break;
       case Shape::Kind::duration:
         fits = amount<Duration>(node, why);
+        if (!fits && !shape.unit.empty()) why = no_time(node, why);
         break;
       case Shape::Kind::size:
         fits = amount<Size>(node, why);
@@ -162,6 +163,17 @@ class Checker {
         break;
     }
     if (!fits) bad(node, shape, path, why);
+  }
+
+  /// A duration that only time makes sense for: what to write is no number of epochs.
+  static std::string no_time(const Node& node, const std::string& why) {
+    std::string unused;
+    const auto number = node.is_scalar() ? read_number(node, unused) : std::nullopt;
+    if (number)
+      return "'" + node.text + "' has no unit; write '" + format_number(*number) + " s' or '" +
+             format_number(*number) + " min'";
+    const bool general = why.find("epochs") != std::string::npos;
+    return general ? describe(node) + " is not a time; write for example '5 min'" : why;
   }
 
   template <class T>
@@ -230,7 +242,33 @@ class Checker {
 
   void record(const Node& node, const Shape& shape, const std::string& path) {
     if (!node.is_map()) return shorthand(node, shape, path);
+    if (const auto* meant = wrapped(node, shape)) return unwrap(node, shape, *meant, path);
     fields(node, shape, path, "");
+  }
+
+  /// "lr: {value: 0.1}": the value that stands under a key of nobody's, where it could be written
+  /// alone.
+  static const Node* wrapped(const Node& node, const Shape& shape) {
+    if (shape.shorthand.empty() || node.members.size() != 1) return nullptr;
+    const auto& [key, place, value] = node.members[0];
+    const auto known = [&](const Shape& child) {
+      return child.key == key || is_near(child.key, name_distance(key, child.key));
+    };
+    const bool ours = std::any_of(shape.children.begin(), shape.children.end(), known);
+    return ours || !value.is_scalar() ? nullptr : &value;
+  }
+
+  void unwrap(const Node& node, const Shape& shape, const Node& meant, const std::string& path) {
+    std::vector<std::string> keys;
+    std::string wanted = "a value";
+    for (const auto& child : shape.children) {
+      keys.push_back(child.key);
+      if (child.key == shape.shorthand) wanted = expected(child);
+    }
+    const auto last = path.substr(path.rfind('.') + 1);
+    bad(node, shape, path,
+        "'" + node.members[0].key + "' is not an option here; " + wanted + " was expected, '" +
+            last + ": " + meant.text + "', or a map of " + join(keys, ", "));
   }
 
   void shorthand(const Node& node, const Shape& shape, const std::string& path) {

@@ -21,10 +21,26 @@ std::vector<NamedTensor> averaged(const Checkpoint& checkpoint) {
   return weights;
 }
 
-int export_weights(const Arguments& arguments) {
-  const auto& file = arguments.words[1];
-  if (!file.ends_with(".safetensors"))
+/// "m.onnx" alone is as clear a wish as "RUN m.onnx".
+void check_words(const std::vector<std::string>& words) {
+  const auto& file = words.back();
+  const auto dot = file.rfind('.');
+  const bool named = dot != std::string::npos && file.find('/', dot) == std::string::npos;
+  if (words.size() == 2 && file.ends_with(".safetensors")) return;
+  if (named && !file.ends_with(".safetensors"))
+    throw Error(Exit::recipe, "'" + file +
+                                  "': only weights are exported, as .safetensors, which PyTorch, "
+                                  "timm and Hugging Face read; there is no graph (ONNX, "
+                                  "TorchScript); write 'ddptrain export RUN_FOLDER " +
+                                  file.substr(0, dot) + ".safetensors'");
+  if (words.size() == 2)
     throw Error(Exit::recipe, "'" + file + "': weights are written as .safetensors");
+  throw Error(Exit::recipe, "usage: ddptrain export RUN_FOLDER FILE.safetensors");
+}
+
+int export_weights(const Arguments& arguments) {
+  check_words(arguments.words);
+  const auto& file = arguments.words[1];
   const auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
   require_checkpoint(run);
   const auto checkpoint = load_checkpoint(run.checkpoint);
@@ -43,7 +59,7 @@ Verb export_verb() {
       .summary = "a run's weights with torchvision's or fastai's names",
       .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
                 {"--ema", "", "the averaged weights"}},
-      .min_words = 2,
+      .min_words = 1,
       .max_words = 2,
       .run = export_weights};
 }

@@ -26,9 +26,15 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
   Signals signals;
   try {
     return rank_main(topology, signal_hooks(signals));
-  } catch (...) {
+  } catch (const Error&) {
     report_failure(topology, failure_of(std::current_exception(), topology.rank));
     throw;
+  } catch (...) {
+    const auto failure = failure_of(std::current_exception(), topology.rank);
+    report_failure(topology, failure);
+    if (failure.code != Exit::memory) throw;
+    throw Error(Exit::memory,  // LibTorch's own exception is none of a bug
+                "out of memory; a smaller model, batch.micro or eval.batch needs less");
   }
 }
 

@@ -133,7 +133,7 @@ std::vector<Row> rows_of(const Tested& tested) {
   if (tested.expected.empty()) return {{tested.file, "", "", "", "ran", time}};
   std::vector<Row> rows;
   for (const auto& one : tested.expected)
-    rows.push_back({tested.file, one.metric, one.value ? format_number(*one.value) : "not computed",
+    rows.push_back({tested.file, one.metric, one.value ? short_metric(*one.value) : "not computed",
                     one.bounds, one.met ? "met" : "not met", time});
   return rows;
 }

@@ -83,7 +83,9 @@ class Reader {
     }
     std::string text;
     try {
-      text = read_text(named.file, ReadLimits{}.bytes + 4);  // a byte order mark, and one too many
+      const bool input = named.file == "-" && !named.place.known();
+      // A byte order mark, and one too many.
+      text = read_text(input ? "/dev/stdin" : named.file, ReadLimits{}.bytes + 4);
     } catch (const Error& error) {
       problem("file", named.place, error.what());
       return Node::map();

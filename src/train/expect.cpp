@@ -1,5 +1,8 @@
 #include "train/expect.h"
 
+#include <array>
+#include <cstdio>
+
 #include "base/text.h"
 
 namespace ddptrain {
@@ -20,6 +23,12 @@ std::string bounds_text(const ExpectSpec& bounds) {
 }
 
 }  // namespace
+
+std::string short_metric(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
 
 std::vector<Expectation> expectations(const Recipe& recipe, const NamedValues& metrics) {
   std::vector<Expectation> all;

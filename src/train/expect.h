@@ -17,6 +17,9 @@ struct Expectation {
   bool met = false;
 };
 
+/// A metric or loss as people read it: six digits that matter.
+std::string short_metric(double value);
+
 /// One for each entry of `expect`; a bare name means the validation split.
 std::vector<Expectation> expectations(const Recipe& recipe, const NamedValues& metrics);
 

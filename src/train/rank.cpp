@@ -13,12 +13,14 @@
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
 #include "recipe/stages.h"
+#include "train/agreement.h"
 #include "train/build.h"
 #include "train/expect.h"
 #include "train/micro_batch.h"
 #include "train/run_folder.h"
 #include "train/state.h"
 #include "train/weights.h"
+#include "train/weights_memory.h"
 #include "train/writers.h"
 
 namespace ddptrain {
@@ -39,7 +41,7 @@ bool met(const Recipe& recipe, const NamedValues& metrics) {
   for (const auto& expected : expectations(recipe, metrics)) {
     if (!expected.met)
       log::error("expect: " + expected.metric + " is " +
-                 (expected.value ? format_number(*expected.value) : "not computed") + ", " +
+                 (expected.value ? short_metric(*expected.value) : "not computed") + ", " +
                  expected.bounds + " was expected");
     all = all && expected.met;
   }
@@ -108,17 +110,17 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   prepare_process(job.recipe, job.placement);
   auto world = join_world(job.recipe, job.placement, topology);
   agree(world, "the program", version() + " with torch " + torch_version());
-  agree(world, "the recipe", job.recipe_text);
+  agree_on_recipe(world, job.recipe_text);
   const auto folder = shared_folder(job, world);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   std::optional<Checkpoint> checkpoint;
-  if (job.checkpoint) checkpoint = load_checkpoint(*job.checkpoint);
+  if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
   auto training = build(job.recipe, job.placement, world,
                         checkpoint ? fitted_state(*checkpoint) : std::string());
   if (checkpoint)
     restore(training, *checkpoint);
   else
-    start_from_weights(training);
+    with_weights([&] { start_from_weights(training); });
   checkpoint.reset();
   settle_micro(training, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");

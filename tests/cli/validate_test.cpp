@@ -1,0 +1,84 @@
+// `validate` of folders and of the standard input.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cli/said.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using test::said;
+using testing::HasSubstr;
+
+const std::string kGood =
+    "recipe: 1\nmodel: resnet18\ndata: {type: image_folder, root: x}\nbatch: {global: 64}\n";
+
+/// A file as the standard input while it lives.
+class Input {
+ public:
+  explicit Input(const std::string& file) : before_(::dup(0)) {
+    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    ::dup2(opened, 0);
+    ::close(opened);
+  }
+  ~Input() {
+    ::dup2(before_, 0);
+    ::close(before_);
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+ private:
+  int before_;
+};
+
+class Validate : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  test::Inside inside_{folder_.path()};
+};
+
+TEST_F(Validate, ChecksEveryRecipeBelowAFolder) {
+  folder_.write("all/b.yaml", kGood);
+  folder_.write("all/deep/a.yml", "extends: ../b.yaml\nseed: x\n");
+  folder_.write("all/compose.yaml", "services: {web: {image: nginx}}\n");
+  folder_.write("all/.git/c.yaml", "recipe: 1\nseed: hidden\n");
+  folder_.write("all/runs/001/run.json", "{}");
+  folder_.write("all/runs/001/recipe.yaml", "recipe: 1\nseed: of a run\n");
+  folder_.write("all/notes.txt", "recipe: 1\nseed: text\n");
+  const auto answer = said({"validate", "all"});
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_EQ(answer.out, "all/b.yaml: good\n");
+  EXPECT_THAT(answer.err, HasSubstr("all/deep/a.yml:2:7: error[bad-value]: seed: "));
+  EXPECT_THAT(answer.err,
+              HasSubstr("all: 1 other YAML file without 'recipe' or 'extends' left out"));
+  EXPECT_THAT(answer.err, HasSubstr("1 error; nothing was started"));
+}
+
+TEST_F(Validate, RefusesAFolderWithoutRecipes) {
+  folder_.write("none/compose.yaml", "services: {}\n");
+  const auto answer = said({"validate", "none"});
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_THAT(answer.err, HasSubstr("'none' holds no recipe"));
+}
+
+TEST_F(Validate, ReadsTheStandardInput) {
+  folder_.write("base.yaml", kGood);
+  const auto good = folder_.write("good", "extends: base.yaml\n");
+  const auto wrong = folder_.write("wrong", kGood + "seed: x\n");
+  {
+    const Input input(good);
+    const auto answer = said({"validate", "-"});
+    EXPECT_EQ(answer.out, "-: good\n") << "paths begin in the current folder; " << answer.err;
+  }
+  const Input input(wrong);
+  const auto answer = said({"validate", "-", "seed=y"});
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_THAT(answer.err, HasSubstr("error[bad-value]: seed: 'y' is not an integer"));
+}
+
+}  // namespace
+}  // namespace ddptrain

@@ -1,0 +1,46 @@
+#include "train/weights_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace ddptrain {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The code and message that work for weights ends with.
+std::pair<Exit, std::string> ended(void (*work)()) {
+  try {
+    with_weights([&] { work(); });
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  } catch (const std::exception& other) {
+    return {Exit::bug, other.what()};
+  }
+  return {Exit::done, ""};
+}
+
+TEST(WithWeights, BlamesNoBatchWhereMemoryEnds) {
+  for (const auto& [code, message] :
+       {ended([] { throw std::bad_alloc(); }),
+        ended([] { throw std::runtime_error("DefaultCPUAllocator: can't allocate memory"); })}) {
+    EXPECT_EQ(code, Exit::memory);
+    EXPECT_THAT(message, HasSubstr("weights"));
+    EXPECT_THAT(message, Not(HasSubstr("batch.micro")));
+  }
+}
+
+TEST(WithWeights, LeavesOtherErrorsAsTheyAre) {
+  EXPECT_EQ(ended([] { throw Error(Exit::data, "no file"); }),
+            std::pair(Exit::data, std::string("no file")));
+  EXPECT_EQ(ended([] { throw std::runtime_error("a bug"); }),
+            std::pair(Exit::bug, std::string("a bug")));
+}
+
+}  // namespace
+}  // namespace ddptrain
