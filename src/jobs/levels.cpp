@@ -8,11 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "config/decode.h"
 #include "data/source.h"
 #include "jobs/in_child.h"
 #include "jobs/job.h"
 #include "jobs/start.h"
+#include "recipe/model_section.h"
 #include "train/build.h"
+#include "train/expect.h"
+#include "train/one_class.h"
 #include "train/rehearsal.h"
 #include "train/trial.h"
 
@@ -63,15 +67,29 @@ class Looker {
                   "data.source: the data are not there; 'ddptrain data get' fetches them");
     auto recipe = loaded_.recipe;
     recipe.policy.on_bad_sample = OnBadSample::error;
+    weights();
     const auto data = build_data(recipe);
     std::int64_t read = 0;
     for (const auto split : {Split::train, Split::valid}) read += read_samples(*data, split);
     const auto classes = data->facts().class_count();
+    if (classes == 1) warn_of_one_class(data->facts().classes[0]);
     report("data: " + plural(data->size(Split::train), "training sample") + ", " +
            std::to_string(data->size(Split::valid)) + " held out" +
            (classes > 0 ? ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes")
                         : "") +
            "; " + plural(read, "sample") + " read");
+  }
+
+  /// What the model starts from is there.
+  void weights() const {
+    const auto weights = decode<ModelSection>(loaded_.recipe.model.node()).weights;
+    if (weights && !fs::exists(weights->file))
+      throw Error(Exit::data, "model.weights: there is no '" + weights->file + "'");
+  }
+
+  void warn_of_one_class(const std::string& name) {
+    findings_.problems.push_back({Severity::warning, "one-class", place_of(loaded_.tree, "data"),
+                                  "data", one_class_text(name)});
   }
 
   void model() {
@@ -81,8 +99,8 @@ class Looker {
       throw Error(Exit::non_finite, "the loss of the first samples is not finite");
     const auto& facts = trial.facts;
     report("model: " + shapes_text(trial.inputs) + " to " + shape_text(trial.output) +
-           ", targets " + shapes_text(trial.targets) + ", loss " + format_fixed(trial.loss, 4) +
-           "; " + std::to_string(facts.parameters) + " parameters, " +
+           ", targets " + shapes_text(trial.targets) + ", loss " + short_metric(trial.loss) + "; " +
+           std::to_string(facts.parameters) + " parameters, " +
            format_bytes(facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
                         facts.average_bytes) +
            " of weights, gradients and optimiser, " + format_bytes(facts.activation_bytes) +

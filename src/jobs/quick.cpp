@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "data/shapes.h"
 #include "jobs/quick_data.h"
+#include "recipe/targets.h"
+#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -59,10 +61,18 @@ Node pictures(const Node& own, const std::string& type, const std::string& folde
   return data;
 }
 
-Node table(const Node& own, const std::string& folder) {
+/// What the rows are to hold: as the recipe says it, else as its loss takes it.
+bool is_regression(const Recipe& recipe) {
+  if (const auto target = written_target(recipe, all_catalogs()))
+    return *target == TargetKind::numbers;
+  const auto* loss = all_catalogs().at("loss")->find(recipe.loss.type());
+  return loss && loss->has("takes_number") && !loss->has("takes_class");
+}
+
+Node table(const Node& own, const std::string& folder, bool regression) {
   Node data = own;
   for (const auto* key : {"source", "drop", "missing"}) remove(data, key);
-  data.set("file", Node::quoted_text(make_rows(own, folder)));
+  data.set("file", Node::quoted_text(make_rows(own, folder, regression)));
   data.set("valid", map_of({{"fraction", word("0.2")}}));
   return data;
 }
@@ -79,12 +89,13 @@ Node texts(const Node& own, const std::string& folder) {
   return data;
 }
 
-Node made_data(const Node& own, const std::string& type, const std::string& folder) {
+Node made_data(const Node& own, const Recipe& recipe, const std::string& folder) {
+  const auto& type = recipe.data.type();
   constexpr std::array<std::string_view, 5> drawn{"image_folder", "image_names", "manifest",
                                                   "mnist", "cifar10"};
   if (std::find(drawn.begin(), drawn.end(), type) != drawn.end())
     return pictures(own, type, folder);
-  if (type == "csv_table") return table(own, folder);
+  if (type == "csv_table") return table(own, folder, is_regression(recipe));
   if (type.starts_with("text_")) return texts(own, folder);
   throw Error(Exit::recipe, "data: no data can be made for '" + type + "'", own.place);
 }
@@ -110,9 +121,8 @@ void shorten(Node& train) {
     train.set("duration", word(kLength));
   }
   if (auto* swa = train.find("swa"); swa && swa->is_map())
-    for (const auto& [key, value] :
-         {std::pair("start", "1 step"), std::pair("every", "1 step"), std::pair("over", "1 step")})
-      swa->set(key, word(value));
+    for (const auto* key : {"start", "every", "over"})
+      if (key != std::string_view("over") || swa->find(key)) swa->set(key, word("1 step"));
 }
 
 }  // namespace
@@ -120,7 +130,7 @@ void shorten(Node& train) {
 Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& folder) {
   Node quick = tree;
   const auto* data = tree.find("data");
-  quick.set("data", made_data(*data, recipe.data.type(), folder + "/data"));
+  quick.set("data", made_data(*data, recipe, folder + "/data"));
   if (!quick.find("train")) quick.set("train", Node::map());
   shorten(*quick.find("train"));
   if (auto* model = quick.find("model"); model->is_map()) remove(*model, "weights");

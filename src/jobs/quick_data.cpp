@@ -41,11 +41,9 @@ std::string sentence(int seed, bool good) {
 
 }  // namespace
 
-std::string make_rows(const Node& options, const std::string& folder) {
+std::string make_rows(const Node& options, const std::string& folder, bool regression) {
   const auto words = names(options, "categories", "kind");
   const auto numbers = names(options, "continuous", "size");
-  const auto* task = options.find("task");
-  const bool regression = task && task->text == "regression";
   std::string csv;
   for (const auto& name : words) csv += quoted(name) + ",";
   for (const auto& name : numbers) csv += quoted(name) + ",";

@@ -153,6 +153,10 @@ const std::vector<RuleDoc>& level_rules() {
        "'validate --level data' opens the dataset and reads samples of it, as a run would. The "
        "exit code is that of a run which meets the same.",
        "", ""},
+      {"one-class", "The training data have one class alone.",
+       "A model that always says the same is right then, so that nothing is learned. Most often a "
+       "folder above the class folders, or one of them, was named as 'data.root'.",
+       "", ""},
       {"model-level", "The model does not take a batch of these data.",
        "'validate --level model' sends one batch forward and backward on the CPU, and looks at "
        "shapes and at whether the loss is finite.",

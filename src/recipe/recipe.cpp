@@ -76,7 +76,7 @@ void SwaSpec::fields(Fields& f) {
      .min = 0,
      .above_min = true});
   f("anneal", anneal, {.doc = "How the rate gets there."});
-  f("over", over, {.doc = "How long that takes; nothing with anneal none."});
+  f("over", over, {.doc = "How long that takes; unused with anneal none."});
   f("update_bn", update_bn,
     {.doc = "At the end a pass over train gives batch norm the statistics of the average."});
 }
@@ -109,8 +109,9 @@ void Devices::fields(Fields& f) {
 }
 
 void TimeoutSpec::fields(Fields& f) {
-  f("start", start, {.doc = "How long ranks wait for each other at the start."});
-  f("step", step, {.doc = "How long a rank waits in a collective before the run ends."});
+  f("start", start, {.doc = "How long ranks wait for each other at the start.", .unit = "time"});
+  f("step", step,
+    {.doc = "How long a rank waits in a collective before the run ends.", .unit = "time"});
 }
 
 void DdpSpec::fields(Fields& f) {
@@ -131,7 +132,10 @@ void ParallelSpec::fields(Fields& f) {
     {.doc = "none: one device; dp: replicas in one process; ddp: one process per device."});
   f("device", device, {.doc = "auto takes CUDA where there is a GPU."});
   f("devices", devices, {.doc = "How many devices or which: auto, 2, or [0, 2]."});
-  f("sync_bn", sync_bn, {.doc = "Batch-norm statistics over all devices."});
+  f("sync_bn", sync_bn,
+    {.doc =
+         "Batch-norm statistics over all devices; auto: where the model has batch norm and there "
+         "are several."});
   f("ddp", ddp, {.doc = "Options of mode ddp, named as in PyTorch."});
   f("timeout", timeout, {.doc = "How long ranks wait for each other."});
 }

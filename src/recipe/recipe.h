@@ -101,7 +101,7 @@ struct ParallelSpec {
   Mode mode = Mode::none;
   DeviceKind device = DeviceKind::automatic;
   Devices devices;
-  bool sync_bn = false;
+  Auto<bool> sync_bn = false;
   DdpSpec ddp;
   TimeoutSpec timeout;
   void fields(Fields& f);

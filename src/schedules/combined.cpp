@@ -37,6 +37,8 @@ class CombinedSchedule final : public Schedule {
       f("parts", parts,
         {.doc = "The curves in order; their shares add up to 100 %.",
          .required = true,
+         .example =
+             "[{curve: linear, start: 0, end: 1, share: 30 %}, {curve: cosine, share: 70 %}]",
          .min_items = 1});
       warmup.fields(f);
     }

@@ -5,16 +5,19 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "config/catalog.h"
 #include "data/lengths.h"
 #include "data/source.h"
 #include "optim/groups.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
+#include "train/one_class.h"
 #include "train/scores.h"
 #include "train/shapes.h"
 #include "train/stages.h"
 #include "train/swa.h"
+#include "train/weights_memory.h"
 
 namespace ddptrain {
 namespace {
@@ -37,7 +40,7 @@ EngineOptions engine_options(const Recipe& recipe, const Placement& placement, i
   }
   options.replicas = placement.replicas;
   options.device_ids = placement.ids;
-  options.sync_bn = recipe.parallel.sync_bn;
+  options.sync_bn = recipe.parallel.sync_bn.value.value_or(false);
   const auto& ddp = recipe.parallel.ddp;
   options.bucket_bytes = ddp.bucket_cap_mb.bytes;
   options.find_unused_parameters = ddp.find_unused_parameters;
@@ -158,13 +161,14 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   t.data = build_data(recipe, fitted);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
+  if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
   t.sampler = build_sampler(recipe, *t.data);
   t.length = run_length(t);
   if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);
   build_scores(t);
-  t.engine = build_engine(recipe, placement, world, facts);
+  t.engine = with_weights([&] { return build_engine(recipe, placement, world, facts); });
   try_shapes(t);
   try_scores(t);
   build_optimisation(t);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "models/catalog.h"
 
 namespace ddptrain {
 namespace {
@@ -76,6 +77,13 @@ int threads_per_rank(const Recipe& recipe, int local_ranks) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local_ranks);
 }
 
+/// What sync_bn auto comes to: other models have nothing to synchronise, one device nobody to do it
+/// with.
+bool shares_statistics(const Recipe& recipe, const Placement& placement) {
+  const auto* model = catalog<Model>().find(recipe.model.type());
+  return placement.devices() > 1 && model && model->has("batch_norm");
+}
+
 }  // namespace
 
 int visible_gpus() {
@@ -104,6 +112,8 @@ Placement place(const Recipe& recipe, const Topology& outer) {
 }
 
 Recipe resolved(Recipe recipe, const Placement& placement) {
+  if (recipe.parallel.sync_bn.automatic())
+    recipe.parallel.sync_bn = shares_statistics(recipe, placement);
   recipe.batch.global = placement.batch.global;
   recipe.batch.per_device.reset();
   recipe.batch.micro = Auto<std::int64_t>(placement.batch.micro);

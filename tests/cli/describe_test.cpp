@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+
 #include "cli/example.h"
 #include "cli/said.h"
 #include "config/reader.h"
@@ -79,6 +82,69 @@ TEST(Describe, EveryExampleOfAComponentIsAGoodFragment) {
       ASSERT_TRUE(read.problems.empty()) << example;
       merge(recipe, read.tree);
       EXPECT_EQ(render(check(recipe, recipe_shape(), catalogs)), "") << example;
+    }
+}
+
+TEST(Describe, ANameThatOneKindHas) {
+  EXPECT_EQ(described({"adamw"}), described({"optimizer", "adamw"}));
+  EXPECT_EQ(described({"resnet18"}), described({"model", "resnet18"}));
+}
+
+TEST(Describe, ANameThatSeveralKindsHaveListsThem) {
+  const auto& catalogs = *this_program().catalogs;
+  std::map<std::string, std::vector<std::string>> kinds;
+  for (const auto& [kind, catalog] : catalogs)
+    for (const auto& name : catalog->names()) kinds[name].push_back(kind);
+  std::size_t shared = 0;
+  for (const auto& [name, all] : kinds) {
+    if (all.size() < 2 || catalogs.contains(name)) continue;
+    ++shared;
+    const auto text = described({name});
+    for (const auto& kind : all)
+      EXPECT_THAT(text, HasSubstr("'ddptrain describe " + kind + " " + name + "'"));
+  }
+  EXPECT_GT(shared, 0U);
+}
+
+/// Recipes of different data, and what is made of them when no component is named.
+const std::vector<std::string>& bases() {
+  static const std::vector<std::string> all{
+      "model: resnet18\ndata: {type: image_folder, root: x}\nmetrics: [error_rate]\n",
+      "model: resnet18\nparallel: {mode: ddp, devices: 2}\n"
+      "data: {type: manifest, file: x.csv, columns: {weight: w}}\n",
+      "model: resnet18\nloss: bce_with_logits\nmetrics: []\n"
+      "data: {type: manifest, file: x.csv, label_delimiter: ' '}\n",
+      "model: {type: tabular}\ndata: {type: csv_table, file: x.csv, target: y}\n",
+      "model: {type: tabular}\nloss: mse\nmetrics: []\n"
+      "data: {type: csv_table, file: x.csv, target: y, task: regression}\n",
+      "model: bag_of_embeddings\ndata: {type: text_folder, root: x}\n",
+      "model: mlp\ndata: {type: mnist, root: x}\n"};
+  return all;
+}
+
+/// The problems of the example over each of the bases, none where one of them is good.
+std::string problems_of_example(const std::string& example) {
+  std::string all;
+  for (const auto& base : bases()) {
+    std::ofstream("base.yaml") << base << "train: {duration: 50 epochs}\nbatch: {global: 64}\n";
+    std::ofstream("example.yaml") << example;
+    auto problems =
+        load_recipe({"base.yaml", "example.yaml"}, {}, *this_program().catalogs).problems;
+    std::erase_if(problems, [](const Problem& p) { return p.rule == "dropped-option"; });
+    if (problems.empty()) return "";
+    all += render(problems);
+  }
+  return all;
+}
+
+TEST(Describe, EveryExampleOfAComponentKeepsTheRulesBetweenParts) {
+  const TemporaryFolder folder;
+  const test::Inside inside(folder.path());
+  const auto& catalogs = *this_program().catalogs;
+  for (const auto& [kind, catalog] : catalogs)
+    for (std::size_t i = 0; i < catalog->size(); ++i) {
+      const auto example = example_of(kind, catalog->at(i), catalogs);
+      EXPECT_EQ(problems_of_example(example), "") << example;
     }
 }
 

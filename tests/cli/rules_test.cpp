@@ -113,15 +113,25 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Devices, RuleCase,
-    testing::Values(Case{"parallel: {devices: [1]}", {}},
-                    Case{"parallel: {mode: ddp, device: cuda, devices: {count: 2, ids: [0, 1]}}",
-                         {}},
-                    Case{"parallel: {mode: ddp, device: cpu, devices: [0, 0]}",
-                         {"device-list", "device-twice"}},
-                    Case{"model: vit_b_16\nparallel: {mode: none, sync_bn: true}",
-                         {"sync-bn", "sync-bn-alone"}},
-                    Case{"parallel: {mode: dp, devices: 2, ddp: {bucket_cap_mb: 25 MiB}}", {}},
-                    Case{"parallel: {mode: ddp, timeout: {start: 1 h, step: 90 s}}", {}}));
+    testing::Values(
+        Case{"parallel: {devices: [1]}", {}},
+        Case{"parallel: {mode: ddp, device: cuda, devices: {count: 2, ids: [0, 1]}}", {}},
+        Case{"parallel: {mode: ddp, device: cpu, devices: [0, 0]}",
+             {"device-list", "device-twice"}},
+        Case{"model: vit_b_16\nparallel: {mode: none, sync_bn: true}",
+             {"sync-bn", "sync-bn-alone"}},
+        Case{"model: vit_b_16\nparallel: {mode: ddp, devices: 2, sync_bn: auto}", {}},
+        Case{"parallel: {mode: none, sync_bn: auto}", {}},
+        Case{"parallel: {timeout: {start: 2 min, step: 5 min}}", {}},
+        Case{"parallel: {mode: dp, devices: 2, timeout: {start: 5 min}}", {"timeout-alone"}},
+        Case{"train: {swa: {lr: 0.01, anneal: none, over: 5 epochs}}", {"swa-anneal"}},
+        Case{"train: {swa: {over: 5 epochs}}", {"swa-anneal"}},
+        Case{"train: {swa: {lr: 0.01, over: 5 epochs}}", {}},
+        Case{"model: {weights: pretrained}", {"weights-word"}},
+        Case{"model: {weights: {file: imagenet}}", {"weights-word"}},
+        Case{"model: {weights: runs/imagenet}", {}}, Case{"model: {weights: latest}", {}},
+        Case{"parallel: {mode: dp, devices: 2, ddp: {bucket_cap_mb: 25 MiB}}", {}},
+        Case{"parallel: {mode: ddp, timeout: {start: 1 h, step: 90 s}}", {}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Lengths, RuleCase,

@@ -48,5 +48,16 @@ TEST(TestVerb, QuickNeedsNoDataAndLeavesNothing) {
     EXPECT_EQ(name.find("ddptrain-test"), std::string::npos) << name;
 }
 
+/// The loss alone tells that the targets are numbers.
+TEST(TestVerb, QuickRunsARegressionThatNamesNoTask) {
+  const Folder folder;
+  write(folder / "prices.yaml",
+        "model: {type: tabular, layers: [8]}\n"
+        "data: {type: csv_table, file: prices.csv, target: price}\n"
+        "batch: {global: 8}\nloss: mse\nmetrics: [mae]\noptimizer: {type: sgd, lr: 0.01}\n");
+  const auto ended = run({"test", "--quick", "prices.yaml"}, folder.path(), environment());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end

@@ -239,7 +239,8 @@ TEST_F(Load, RulesBetweenPartsPointAtWhatIsWritten) {
   EXPECT_EQ(problems(load({"a.yaml"})),
             (Lines{"a.yaml:3:17: error[batch]: batch.global: 8 cannot be split over 3 devices; "
                    "nearest: 6, 9",
-                   "a.yaml:4:44: error[sync-bn]: parallel.sync_bn: 'mlp' has no batch norm",
+                   "a.yaml:4:44: error[sync-bn]: parallel.sync_bn: 'mlp' has no batch norm; "
+                   "'sync_bn: auto' is for recipes of models with and without",
                    "a.yaml:6:37: error[warmup]: schedule.warmup: '3 epochs' of warm-up is longer "
                    "than the run of '2 epochs'",
                    "a.yaml:6:11: warning[momentum-cycle]: schedule: 'one_cycle' cycles momentum, "

@@ -47,8 +47,14 @@ void stages_have_their_rates(const RuleContext& rule) {
 
 void a_rate_is_annealed(const RuleContext& rule) {
   const auto& swa = rule.recipe.train.swa;
-  if (swa && !swa->lr && swa->anneal != SwaSpec{}.anneal)
+  if (!swa) return;
+  if (!swa->lr && swa->anneal != SwaSpec{}.anneal)
     rule.warn("train.swa.anneal", "without train.swa.lr the schedule goes on");
+  const bool over = to_text(swa->over) != to_text(SwaSpec{}.over);
+  if (over && !swa->lr)
+    rule.warn("train.swa.over", "without train.swa.lr the schedule goes on");
+  else if (over && swa->anneal == SwaAnneal::none)
+    rule.warn("train.swa.over", "with 'anneal: none' the rate jumps to train.swa.lr at once");
 }
 
 }  // namespace
@@ -78,8 +84,9 @@ std::vector<Rule> average_rules() {
         "train: {fine_tune: {epochs: 4}, swa: {lr: 0.01}}",
         "train: {fine_tune: {epochs: 4}, swa: {}}"},
        stages_have_their_rates},
-      {{"swa-anneal", "train.swa.anneal says how the rate gets to train.swa.lr.",
-        "Without such a rate the schedule goes on and nothing is annealed.",
+      {{"swa-anneal", "train.swa.anneal and over say how the rate gets to train.swa.lr.",
+        "Without such a rate the schedule goes on and nothing is annealed, and with 'anneal: none' "
+        "there is no way for 'over' to be the length of.",
         "train: {swa: {anneal: linear}}", "train: {swa: {anneal: linear, lr: 0.01}}"},
        a_rate_is_annealed},
   };

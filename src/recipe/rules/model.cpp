@@ -1,6 +1,7 @@
 // The model against its weights, the pictures and the classes.
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/text.h"
 #include "config/decode.h"
@@ -35,6 +36,25 @@ void weights_are_here(const RuleContext& rule) {
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
   if (weights && is_address(weights->file))
     rule.error("model.weights", "nothing is fetched here; download the file and write where it is");
+}
+
+/// What other tools understand as "find some": a word, where a file or a run's folder belongs.
+void weights_are_no_word(const RuleContext& rule) {
+  namespace fs = std::filesystem;
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  if (!weights || is_address(weights->file)) return;
+  const fs::path file(weights->file);
+  const auto name = file.filename().string();
+  const auto place = nearest_place(rule.tree, "model.weights.file");
+  const auto home = place.file == "command line" ? fs::path() : fs::path(place.file).parent_path();
+  const bool alone = fs::absolute(home / name).lexically_normal() == fs::absolute(file);
+  const bool of_a_run = name == "last" || name == "best" || name == "latest" ||
+                        name.starts_with("step-") || parse_integer(name);
+  if (!alone || of_a_run || name.find('.') != std::string::npos) return;
+  rule.error("model.weights",
+             "'" + name +
+                 "' is neither a .safetensors or .pth file nor the folder of a run "
+                 "such as runs/NAME/latest; nothing is fetched by name");
 }
 
 void the_body_can_be_lent(const RuleContext& rule) {
@@ -129,6 +149,12 @@ std::vector<Rule> model_rules() {
         "model: {weights: \"https://download.pytorch.org/models/resnet18-f37072fd.pth\"}",
         "model: {weights: resnet18-f37072fd.pth}"},
        weights_are_here},
+      {{"weights-word", "Weights are named by a file or a folder, not by a word.",
+        "Other tools look words such as 'imagenet' up and fetch what belongs to them. Here, "
+        "weights "
+        "are a file that somebody has looked at, or a run's folder (runs/NAME/latest).",
+        "model: {weights: imagenet}", "model: {weights: resnet18-f37072fd.pth}"},
+       weights_are_no_word},
       {{"body", "A body comes from a model that can lend it.",
         "What stands before the pooling must be known, and how pretrained files call it.",
         "model: {type: vision_learner, body: vit_b_16}",

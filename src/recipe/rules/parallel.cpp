@@ -37,15 +37,21 @@ void devices_are_counted_once(const RuleContext& rule) {
                                              std::to_string(ids.size()) + " are listed");
 }
 
+bool is_asked_for(const Auto<bool>& option) { return option.value.value_or(false); }
+
 void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
-  if (rule.recipe.parallel.sync_bn && model && !model->has("batch_norm"))
-    rule.error("parallel.sync_bn", "'" + model->name + "' has no batch norm");
+  if (is_asked_for(rule.recipe.parallel.sync_bn) && model && !model->has("batch_norm"))
+    rule.error("parallel.sync_bn", "'" + model->name +
+                                       "' has no batch norm; 'sync_bn: auto' is for recipes of "
+                                       "models with and without");
 }
 
 void sync_bn_has_devices(const RuleContext& rule) {
-  if (rule.recipe.parallel.sync_bn && rule.recipe.parallel.mode == Mode::none)
-    rule.warn("parallel.sync_bn", "mode none has one device: there is nothing to synchronise");
+  if (is_asked_for(rule.recipe.parallel.sync_bn) && rule.recipe.parallel.mode == Mode::none)
+    rule.warn(
+        "parallel.sync_bn",
+        "mode none has one device: there is nothing to synchronise; 'sync_bn: auto' fits both");
 }
 
 void ddp_options_are_read(const RuleContext& rule) {
@@ -71,6 +77,14 @@ void time_outs_are_times(const RuleContext& rule) {
   };
   check(rule.recipe.parallel.timeout.start, "start");
   check(rule.recipe.parallel.timeout.step, "step");
+}
+
+void time_outs_have_ranks(const RuleContext& rule) {
+  const auto& [start, step] = rule.recipe.parallel.timeout;
+  const TimeoutSpec fresh;
+  const bool asked = to_text(start) != to_text(fresh.start) || to_text(step) != to_text(fresh.step);
+  if (asked && rule.recipe.parallel.mode != Mode::ddp)
+    rule.warn("parallel.timeout", "only mode ddp has ranks that wait for each other");
 }
 
 void there_are_ranks_to_restart(const RuleContext& rule) {
@@ -103,7 +117,8 @@ std::vector<Rule> parallel_rules() {
         "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
        devices_are_counted_once},
       {{"sync-bn", "sync_bn wants a model with batch norm.",
-        "Statistics over all devices are those of batch norm; other norms look at one sample.",
+        "Statistics over all devices are those of batch norm; other norms look at one sample. "
+        "'sync_bn: auto' does it where the model has batch norm and there are several devices.",
         "model: vit_b_16\nparallel: {mode: ddp, sync_bn: true}",
         "model: resnet18\nparallel: {mode: ddp, sync_bn: true}"},
        sync_bn_has_batch_norm},
@@ -126,6 +141,10 @@ std::vector<Rule> parallel_rules() {
         "parallel: {mode: ddp, timeout: {step: 1 epoch}}",
         "parallel: {mode: ddp, timeout: {step: 10 min}}"},
        time_outs_are_times},
+      {{"timeout-alone", "Only mode ddp has time-outs.",
+        "They bound how long ranks wait for each other; the other modes are one process.",
+        "parallel: {timeout: {step: 10 min}}", "parallel: {mode: ddp, timeout: {step: 10 min}}"},
+       time_outs_have_ranks},
       {{"restart", "Only mode ddp can start a rank again.",
         "The other modes are one process: when it dies, nobody is left to start it.",
         "policy: {on_rank_failure: restart}",
