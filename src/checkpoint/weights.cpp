@@ -3,9 +3,15 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -43,12 +49,55 @@ std::string weights_file(const std::string& path) {
   return *newest + "/model.safetensors";
 }
 
+using Json = nlohmann::ordered_json;
+
+/// A list of names, or the `classes` of a state.json; none where it is neither.
+std::vector<std::string> class_list(const Json& json) {
+  const auto list = json.is_object() ? json.value("classes", Json()) : json;
+  std::vector<std::string> names;
+  if (list.is_array())
+    for (const auto& name : list)
+      if (name.is_string()) names.push_back(name.get<std::string>());
+  return names;
+}
+
 }  // namespace
 
 std::vector<NamedTensor> read_weights(const std::string& path) {
+  return read_saved_weights(path).tensors;
+}
+
+SavedWeights read_saved_weights(const std::string& path) {
   const auto file = weights_file(path);
-  if (file.ends_with(".safetensors")) return read_safetensors(file).tensors;
-  return read_torch_file(file);
+  if (!file.ends_with(".safetensors")) return {read_torch_file(file), {}};
+  auto content = read_safetensors(file);
+  SavedWeights saved{std::move(content.tensors), {}};
+  const auto state = std::filesystem::path(file).parent_path() / "state.json";
+  if (const auto named = content.metadata.find("classes"); named != content.metadata.end())
+    saved.classes = class_list(Json::parse(named->second, nullptr, false));
+  else if (std::filesystem::exists(state))
+    saved.classes = class_list(Json::parse(read_text(state.string()), nullptr, false));
+  return saved;
+}
+
+Outputs order_outputs(SavedWeights& saved, const std::vector<std::string>& here,
+                      const std::string& layer) {
+  if (saved.classes.empty() || here.empty() || saved.classes == here) return Outputs::as_they_are;
+  if (!std::is_permutation(here.begin(), here.end(), saved.classes.begin(), saved.classes.end()))
+    return Outputs::others;
+  std::map<std::string, std::int64_t> places;
+  for (const auto& name : saved.classes)
+    places.emplace(name, static_cast<std::int64_t>(places.size()));
+  std::vector<std::int64_t> rows;
+  for (const auto& name : here) rows.push_back(places.at(name));
+  for (const auto& [name, tensor] : saved.tensors)
+    if (is_below(name, layer) &&
+        (tensor.dim() == 0 || tensor.size(0) != static_cast<std::int64_t>(rows.size())))
+      return Outputs::others;
+  for (auto& named : saved.tensors)
+    if (is_below(named.name, layer))
+      named.tensor = named.tensor.index_select(0, at::tensor(rows, at::kLong));
+  return Outputs::reordered;
 }
 
 void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap) {

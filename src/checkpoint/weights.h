@@ -13,6 +13,22 @@ namespace ddptrain {
 /// a checkpoint's folder or in that of a run's newest one. Throws an Error (Exit::data).
 std::vector<NamedTensor> read_weights(const std::string& path);
 
+/// The same with the names of the classes that the outputs stand for, in their order: those of the
+/// checkpoint that the file lies in, or in its header (export); none where nobody knows.
+struct SavedWeights {
+  std::vector<NamedTensor> tensors;
+  std::vector<std::string> classes;
+};
+SavedWeights read_saved_weights(const std::string& path);
+
+/// How the classes of saved outputs stand to those of a model.
+enum class Outputs { as_they_are, reordered, others };
+
+/// Puts the rows of `layer` (the name before the dot) in the order of the classes `here`. Changes
+/// nothing where classes are not known, or where others are there.
+Outputs order_outputs(SavedWeights& saved, const std::vector<std::string>& here,
+                      const std::string& layer);
+
 /// The longest beginning of a name that `remap` knows is replaced.
 void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap);
 

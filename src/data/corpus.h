@@ -15,7 +15,9 @@ struct Document {
 };
 
 struct Corpus {
-  std::vector<std::string> classes;
+  std::vector<std::string> classes;  // those of the training documents, then those that only
+                                     // others have
+  std::size_t trained = 0;           // how many of them training documents have
   std::array<std::vector<Document>, 2> documents;  // train, valid
   /// The bytes of a document; called from many threads.
   std::function<std::string(std::size_t split, std::size_t index)> read;

@@ -121,7 +121,8 @@ class CsvTable final : public Dataset {
 
 std::unique_ptr<Dataset> make_table(TableOptions options, const DataContext& context) {
   if (context.unlabelled.empty())
-    return std::make_unique<CsvTable>(options, read_table(options, context.fitted), true);
+    return std::make_unique<CsvTable>(options, read_table(options, context.fitted, context.classes),
+                                      true);
   options.file = context.unlabelled;
   return std::make_unique<CsvTable>(options, read_unlabelled_table(options, context.fitted), false);
 }

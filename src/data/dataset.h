@@ -9,6 +9,7 @@
 
 #include "config/catalog.h"
 #include "data/batch.h"
+#include "data/classes.h"
 #include "recipe/data_facts.h"
 
 namespace ddptrain {
@@ -25,6 +26,7 @@ struct Draw {
   std::int64_t position = 0;
   bool augment = false;  // a held-out sample goes through the training transforms, in their last
                          // shape; `epoch` is then which time, from 1
+  bool plain = false;    // a training sample goes through the transforms of held-out ones
 };
 
 /// What a dataset is built for.
@@ -33,6 +35,7 @@ struct DataContext {
   bool skip_bad_samples = false;
   bool channels_last = false;
   std::string fitted = {};      // a checkpoint's Dataset::state(): taken as it is; empty: fit now
+  KnownClasses classes = {};    // a checkpoint's, and what becomes of others
   std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
                                 // the section's own, its samples valid ones of unknown labels
   std::optional<double> epochs = {};  // the run's, where its recipe says epochs
@@ -74,6 +77,8 @@ class Dataset {
   /// The label of a sample without loading it, -1 when unknown; weights of samples for `sampler:
   /// weighted`.
   virtual std::int64_t label(Split split, std::int64_t index) const = 0;
+  /// Its labels where it may have several; none when unknown.
+  virtual std::vector<std::int64_t> labels(Split split, std::int64_t index) const;
   virtual std::vector<double> weights(Split) const { return {}; }
   /// What was fitted on the training samples and a trained model relies on (a vocabulary,
   /// statistics), as JSON text for the checkpoint; it comes back as DataContext::fitted where the

@@ -78,6 +78,10 @@ std::int64_t ImageFiles::label(Split split, std::int64_t index) const {
   return file(split, index).label;
 }
 
+std::vector<std::int64_t> ImageFiles::labels(Split split, std::int64_t index) const {
+  return list_.multi_label ? file(split, index).labels : Dataset::labels(split, index);
+}
+
 std::vector<double> ImageFiles::weights(Split split) const { return list_.weights[side(split)]; }
 
 Preview ImageFiles::preview(Split split, std::int64_t index, const Draw& draw) const {

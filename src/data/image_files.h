@@ -25,6 +25,7 @@ class ImageFiles final : public Dataset {
             std::int64_t row) const override;
   std::string sample_name(Split split, std::int64_t index) const override;
   std::int64_t label(Split split, std::int64_t index) const override;
+  std::vector<std::int64_t> labels(Split split, std::int64_t index) const override;
   std::vector<double> weights(Split split) const override;
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override;
   std::string digest() const override;

@@ -60,12 +60,13 @@ void require_folder(const fs::path& folder, const std::string& option) {
                               ", or name an archive under data.source");
 }
 
-/// All that are there, or those that were asked for, sorted.
-std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std::string> asked) {
+/// All that are there, or those that were asked for, sorted. A trained model's data may lack some.
+std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std::string> asked,
+                                        bool may_lack) {
   const auto there = class_folders(folder);
   if (asked.empty()) return there;
   std::sort(asked.begin(), asked.end());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
+  for (std::size_t i = 0; i < asked.size() && !may_lack; ++i) {
     if (i > 0 && asked[i] == asked[i - 1])
       throw Error(Exit::recipe, "data.classes: '" + asked[i] + "' is listed twice");
     if (!std::binary_search(there.begin(), there.end(), asked[i]))
@@ -74,25 +75,28 @@ std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std:
   return asked;
 }
 
+struct ClassChoice {
+  bool all = true;        // not only those that the recipe lists
+  bool may_lack = false;  // a trained model's data need not have each
+};
+
 void add_split(ImageList& list, Split split, const std::string& folder, const PictureScan& scan,
-               bool all_classes) {
+               const ClassChoice& choice) {
   const auto path = fs::path(list.root) / folder;
   auto& files = list.files[static_cast<std::size_t>(split)];
   for (const auto& name : class_folders(path)) {
-    const auto found = std::find(list.classes.begin(), list.classes.end(), name);
-    if (found == list.classes.end() && !all_classes) continue;
-    if (found == list.classes.end())
-      throw Error(Exit::data, "class '" + name + "' in '" + path.string() +
-                                  "' is not among the training classes");
+    auto found = std::find(list.classes.begin(), list.classes.end(), name);
+    if (found == list.classes.end() && !choice.all) continue;
+    if (found == list.classes.end()) found = list.classes.insert(found, name);
     const auto paths = scan.pictures((fs::path(folder) / name).lexically_normal().string());
-    if (paths.empty() && split == Split::train)
+    if (paths.empty() && split == Split::train && !choice.may_lack)
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no pictures");
     for (const auto& each : paths) files.push_back({each, found - list.classes.begin(), {}});
   }
   if (files.empty()) throw Error(Exit::data, "no pictures in '" + path.string() + "'");
 }
 
-ImageList list_pictures(const ImageFolderOptions& options) {
+ImageList list_pictures(const ImageFolderOptions& options, const KnownClasses& known) {
   require_one_way(options.valid);
   const fs::path root = options.root;
   require_folder(root, "data.root");
@@ -100,18 +104,20 @@ ImageList list_pictures(const ImageFolderOptions& options) {
   const PictureScan scan(options.root, options.extensions);
   ImageList list;
   list.root = options.root;
-  list.classes = chosen_classes(root / options.train, options.classes);
-  const bool all = options.classes.empty();
+  const ClassChoice choice{options.classes.empty(), known.from_checkpoint()};
+  list.classes = chosen_classes(root / options.train, options.classes, choice.may_lack);
+  const auto own = list.classes;
   if (list.classes.empty())
     throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
-  add_split(list, Split::train, options.train, scan, all);
+  add_split(list, Split::train, options.train, scan, choice);
   if (options.valid.fraction || options.valid.list) {
     hold_out(list, options.valid);
-    return list;
+  } else {
+    const auto valid = options.valid.folder.value_or("valid");
+    require_folder(root / valid, "data.valid");
+    add_split(list, Split::valid, valid, scan, choice);
   }
-  const auto valid = options.valid.folder.value_or("valid");
-  require_folder(root / valid, "data.valid");
-  add_split(list, Split::valid, valid, scan, all);
+  number_classes(list, known, own);
   return list;
 }
 
@@ -122,7 +128,8 @@ Entry<Dataset> image_folder_dataset() {
       "image_folder", "Pictures in a folder per class.",
       [](const ImageFolderOptions& options,
          const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
+        return std::make_unique<ImageFiles>(list_pictures(options, context.classes), options.images,
+                                            context);
       },
       {"gives_images", "gives_class"});
 }

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "data/classes.h"
 #include "data/split.h"
 
 namespace ddptrain {
@@ -50,6 +52,30 @@ Parts listed_parts(const std::vector<ImageFile>& all, const std::string& file) {
   return parts;
 }
 
+std::vector<std::int64_t> labels_of(const ImageFile& file) {
+  if (file.label < 0) return file.labels;
+  return {file.label};
+}
+
+/// False where a label is of a class that is left out.
+bool renumber(ImageFile& file, const ImageList& list, ClassNumbers& numbers) {
+  const auto number = [&](std::int64_t label) {
+    return numbers.of(list.classes[static_cast<std::size_t>(label)],
+                      (std::filesystem::path(list.root) / file.path).string());
+  };
+  if (file.label >= 0) {
+    const auto found = number(file.label);
+    if (found) file.label = *found;
+    return found.has_value();
+  }
+  for (auto& label : file.labels) {
+    const auto found = number(label);
+    if (!found) return false;
+    label = *found;
+  }
+  return true;
+}
+
 bool in_numeric_order(const std::string& a, const std::string& b) {
   return *parse_integer(a) < *parse_integer(b);
 }
@@ -88,20 +114,34 @@ std::vector<std::string> class_order(std::vector<std::string> labels) {
   return labels;
 }
 
-void require_known_in_train(const ImageList& list) {
-  std::vector<bool> known(list.classes.size());
-  const auto each_label = [](const ImageFile& file, auto&& work) {
-    if (file.label >= 0) work(static_cast<std::size_t>(file.label));
-    for (const auto label : file.labels) work(static_cast<std::size_t>(label));
-  };
+std::vector<std::string> classes_in_train(const ImageList& list) {
+  std::vector<bool> met(list.classes.size());
   for (const auto& file : list.files[0])
-    each_label(file, [&](std::size_t label) { known[label] = true; });
-  for (const auto& file : list.files[1])
-    each_label(file, [&](std::size_t label) {
-      if (!known[label])
-        throw Error(Exit::data, "class '" + list.classes[label] + "' (of '" + file.path +
-                                    "') is only in the valid split");
-    });
+    for (const auto label : labels_of(file)) met[static_cast<std::size_t>(label)] = true;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < met.size(); ++i)
+    if (met[i]) names.push_back(list.classes[i]);
+  return names;
+}
+
+void number_classes(ImageList& list, const KnownClasses& known,
+                    const std::vector<std::string>& own) {
+  ClassNumbers numbers(known, own);
+  for (const std::size_t split : {0, 1}) {
+    std::vector<std::int64_t> kept;
+    auto& files = list.files[split];
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (renumber(files[i], list, numbers)) kept.push_back(static_cast<std::int64_t>(i));
+    if (kept.size() == files.size()) continue;
+    if (kept.empty())
+      throw Error(Exit::data, "no sample of the " +
+                                  std::string(split == 0 ? "training" : "validation") +
+                                  " split has a known class: " + numbers.left_out());
+    files = chosen(files, kept);
+    if (!list.weights[split].empty()) list.weights[split] = chosen(list.weights[split], kept);
+  }
+  list.classes = numbers.names();
+  if (const auto note = numbers.left_out(); !note.empty()) log::warning(note);
 }
 
 }  // namespace ddptrain

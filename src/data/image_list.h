@@ -8,6 +8,7 @@
 
 namespace ddptrain {
 
+struct KnownClasses;
 struct ValidSpec;
 
 struct ImageFile {
@@ -35,7 +36,12 @@ void hold_out(ImageList& list, const ValidSpec& valid);
 /// Each label once: bytewise, or as numbers where all are.
 std::vector<std::string> class_order(std::vector<std::string> labels);
 
-/// Throws an Error (Exit::data) where a class is met in the valid split alone.
-void require_known_in_train(const ImageList& list);
+/// Numbers labels by the known classes, or where there are none by `own`.
+/// A picture of another class is an Error (Exit::data), or left out with a warning.
+void number_classes(ImageList& list, const KnownClasses& known,
+                    const std::vector<std::string>& own);
+
+/// Those of the list's classes that training pictures have.
+std::vector<std::string> classes_in_train(const ImageList& list);
 
 }  // namespace ddptrain

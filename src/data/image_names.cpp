@@ -116,7 +116,7 @@ void divide(ImageList& list, const ValidSpec& valid) {
                                 " pictures are in '" + *valid.folder + "'");
 }
 
-ImageList list_pictures(const ImageNamesOptions& options) {
+ImageList list_pictures(const ImageNamesOptions& options, const KnownClasses& known) {
   std::error_code unknown;
   if (!fs::is_directory(options.root, unknown))
     throw Error(Exit::data, "no folder '" + options.root +
@@ -134,7 +134,7 @@ ImageList list_pictures(const ImageNamesOptions& options) {
     list.files[0].push_back({paths[i], found - list.classes.begin(), {}});
   }
   divide(list, options.valid);
-  require_known_in_train(list);
+  number_classes(list, known, classes_in_train(list));
   return list;
 }
 
@@ -144,7 +144,8 @@ Entry<Dataset> image_names_dataset() {
   return entry<Dataset, ImageNamesOptions>(
       "image_names", "Pictures whose labels are in their names.",
       [](const ImageNamesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
+        return std::make_unique<ImageFiles>(list_pictures(options, context.classes), options.images,
+                                            context);
       },
       {"gives_images", "gives_class"});
 }

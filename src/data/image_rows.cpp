@@ -53,6 +53,7 @@ const ImageRows::Side& ImageRows::train_side(std::int64_t epoch) const {
 
 const ImageRows::Side& ImageRows::of(Split split, const Draw& draw) const {
   if (draw.augment) return of(Split::train);
+  if (draw.plain) return of(Split::valid);
   return split == Split::train ? train_side(draw.epoch) : of(split);
 }
 

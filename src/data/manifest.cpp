@@ -167,7 +167,7 @@ void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
   if (!has_split) hold_out(list, valid);
 }
 
-ImageList read_manifest(const ManifestOptions& options) {
+ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
   if (options.label_delimiter && options.label_delimiter->empty())
     throw Error(Exit::recipe, "data.label_delimiter is empty; write null for one label a picture");
   const Csv csv(options.file);
@@ -177,7 +177,7 @@ ImageList read_manifest(const ManifestOptions& options) {
     if (list.files[static_cast<std::size_t>(split)].empty())
       throw Error(Exit::data,
                   options.file + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
-  require_known_in_train(list);
+  number_classes(list, known, classes_in_train(list));
   return list;
 }
 
@@ -187,7 +187,8 @@ Entry<Dataset> manifest_dataset() {
   return entry<Dataset, ManifestOptions>(
       "manifest", "Pictures listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(read_manifest(options), options.images, context);
+        return std::make_unique<ImageFiles>(read_manifest(options, context.classes), options.images,
+                                            context);
       },
       {"gives_images", "gives_weights", "gives_class"});
 }

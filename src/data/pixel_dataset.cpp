@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "data/preview.h"
 
 namespace ddptrain {
@@ -22,6 +23,27 @@ void check_labels(const PixelSet& set, std::size_t classes) {
                                   ", and there are " + std::to_string(classes) + " classes");
 }
 
+/// Gives labels the numbers of the known classes, whose names are returned.
+std::vector<std::string> number_pixels(std::array<PixelSet, 2>& sets,
+                                       const std::vector<std::string>& own,
+                                       const KnownClasses& known) {
+  if (!known.from_checkpoint() || known.names == own) return own;
+  ClassNumbers numbers(known, own);
+  for (auto& set : sets) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < set.labels.size(); ++i) {
+      const auto number = numbers.of(own[set.labels[i]], set.files.back().path());
+      if (!number) continue;
+      set.pixels[kept] = set.pixels[i];
+      set.labels[kept++] = static_cast<std::uint8_t>(*number);
+    }
+    set.pixels.resize(kept);
+    set.labels.resize(kept);
+  }
+  if (const auto note = numbers.left_out(); !note.empty()) log::warning(note);
+  return numbers.names();
+}
+
 }  // namespace
 
 void PixelOptions::fields(Fields& f) {
@@ -36,10 +58,10 @@ PixelDataset::PixelDataset(std::array<PixelSet, 2> sets, Extent source,
       source_(source),
       rows_(transforms, {.channels = source.channels}, context,
             [source](Split) { return source; }) {
-  facts_.classes = std::move(classes);
+  for (const auto& set : sets_) check_labels(set, classes.size());
+  facts_.classes = number_pixels(sets_, classes, context.classes);
   const auto& extent = rows_.extent(Split::train);
   facts_.sample = {extent.channels, extent.height, extent.width};
-  for (const auto& set : sets_) check_labels(set, facts_.classes.size());
 }
 
 std::int64_t PixelDataset::size(Split split) const {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/log.h"
 #include "data/dictionary.h"
 
 namespace ddptrain {
@@ -106,7 +107,8 @@ class Encoder {
       split.labels.push_back(labels[static_cast<std::size_t>(target.cells.codes[row])]);
       if (split.labels.back() == unseen)
         csv_.fail(row, target.index,
-                  "class '" + csv_.at(row, target.index) + "' is in no training row");
+                  "class '" + csv_.at(row, target.index) +
+                      "' is in no training row; 'policy.on_unknown_class: skip' leaves it out");
     }
   }
 
@@ -127,19 +129,36 @@ Table encoded(const Csv& csv, const TableCells& cells, TableFit fit, RowSplits s
   return table;
 }
 
+/// Rows whose target is a class that is not fitted.
+void leave_out_unknown(RowSplits& splits, const TableColumn& target, const TableFit& fit,
+                       const KnownClasses& classes) {
+  if (fit.target_classes.empty()) return;
+  ClassNumbers numbers(classes, fit.target_classes);
+  for (auto& rows : splits)
+    std::erase_if(rows, [&](std::size_t row) {
+      const auto name = target.cells.names[static_cast<std::size_t>(target.cells.codes[row])];
+      return !numbers.of(std::string(name), {});
+    });
+  if (const auto note = numbers.left_out(); !note.empty()) log::warning(note);
+}
+
 }  // namespace
 
-Table read_table(const TableOptions& options, const std::string& fitted) {
+Table read_table(const TableOptions& options, const std::string& fitted,
+                 const KnownClasses& classes) {
   const Csv csv(options.file);
   if (fitted.empty()) {
     const auto cells = read_cells(csv, options);
     auto splits = split_rows(csv, options);
     auto fit = fit_table(cells, splits, options);
+    if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
     return encoded(csv, cells, std::move(fit), std::move(splits), options);
   }
   auto fit = fit_from_json(fitted, options);
   const auto cells = read_cells(csv, options, fit, Labels::known);
-  return encoded(csv, cells, std::move(fit), split_rows(csv, options), options);
+  auto splits = split_rows(csv, options);
+  if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
+  return encoded(csv, cells, std::move(fit), std::move(splits), options);
 }
 
 Table read_unlabelled_table(const TableOptions& options, const std::string& fitted) {

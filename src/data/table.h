@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/classes.h"
 #include "data/table_fit.h"
 #include "data/table_options.h"
 
@@ -29,8 +30,10 @@ struct Table {
 /// Fits on the training rows, or takes what a checkpoint kept (to_json of data/table_fit.h). Errors
 /// (Exit::data) name file, line and column: a cell that is not a number, a missing target, a
 /// missing number where no training row lacks one, a class of the target that is only in the valid
-/// rows. Unknown columns are Errors (Exit::recipe) with the nearest name.
-Table read_table(const TableOptions& options, const std::string& fitted = {});
+/// rows, unless `classes` leaves such rows out. Unknown columns are Errors (Exit::recipe) with the
+/// nearest name.
+Table read_table(const TableOptions& options, const std::string& fitted = {},
+                 const KnownClasses& classes = {});
 
 /// All rows of a file, as valid rows without targets, for a trained model.
 Table read_unlabelled_table(const TableOptions& options, const std::string& fitted);

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -100,7 +101,47 @@ std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenize
   return state.at("vocabulary").get<std::vector<std::string>>();
 }
 
-std::string key_of(const CorpusSource& source, const TextOptions& options,
+/// The documents of known classes, with the numbers of these; `note` says what was left out.
+Corpus numbered(Corpus all, const KnownClasses& known, std::string& note) {
+  const auto trained = all.classes.begin() + static_cast<std::ptrdiff_t>(all.trained);
+  ClassNumbers numbers(known, {all.classes.begin(), trained});
+  std::array<std::vector<std::size_t>, 2> kept;
+  for (std::size_t split = 0; split < 2; ++split) {
+    std::vector<Document> documents;
+    for (std::size_t i = 0; i < all.documents[split].size(); ++i) {
+      auto document = std::move(all.documents[split][i]);
+      if (document.label >= 0) {
+        const auto& name = all.classes[static_cast<std::size_t>(document.label)];
+        const auto number = numbers.of(name, document.name);
+        if (!number) continue;
+        document.label = *number;
+      }
+      kept[split].push_back(i);
+      documents.push_back(std::move(document));
+    }
+    all.documents[split] = std::move(documents);
+  }
+  all.classes = numbers.names();
+  note = numbers.left_out();
+  all.read = [kept = std::move(kept), read = std::move(all.read)](
+                 std::size_t split, std::size_t index) { return read(split, kept[split][index]); };
+  return all;
+}
+
+/// A source of documents, and the classes that their labels are numbers of.
+struct ClassedSource {
+  const CorpusSource& source;
+  const KnownClasses& classes;
+
+  TextPack numericalized(const Tokenizer& tokenizer, const NumericalizeOptions& how) const {
+    std::string note;
+    auto pack = numericalize(numbered(source.open(), classes, note), tokenizer, how);
+    if (!note.empty()) pack.notes.push_back(note);
+    return pack;
+  }
+};
+
+std::string key_of(const ClassedSource& source, const TextOptions& options,
                    const NumericalizeOptions& made, const std::string& tokenizer) {
   const Json key{format,
                  tokenizer,
@@ -111,23 +152,28 @@ std::string key_of(const CorpusSource& source, const TextOptions& options,
                  static_cast<int>(made.invalid_utf8),
                  made.skip_bad,
                  made.fitted,
-                 sha256(source.key)};
+                 source.classes.names,
+                 source.classes.skip_unknown,
+                 sha256(source.source.key)};
   return sha256(key.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-PackedText numbers(const CorpusSource& source, const TextOptions& options,
+PackedText numbers(const ClassedSource& source, const TextOptions& options,
                    const Tokenizer& tokenizer, const NumericalizeOptions& how) {
   const auto folder = options.cache.value_or(default_text_cache());
   // A run that goes on finds what it made at its start, if the vocabulary is still the same.
   if (!how.fitted.empty()) {
     auto fresh = how;
     fresh.fitted.clear();
-    const auto key = key_of(source, options, fresh, tokenizer.digest());
+    const KnownClasses own{{}, source.classes.skip_unknown};
+    const auto key = key_of({source.source, own}, options, fresh, tokenizer.digest());
     auto found = PackedText::open(text_cache_file(folder, key));
-    if (found && found->tokens() == how.fitted) return std::move(*found);
+    const auto& classes = source.classes.names;
+    if (found && found->tokens() == how.fitted && (classes.empty() || found->classes() == classes))
+      return std::move(*found);
   }
   return cached_text(folder, key_of(source, options, how, tokenizer.digest()),
-                     [&] { return numericalize(source.open(), tokenizer, how); });
+                     [&] { return source.numericalized(tokenizer, how); });
 }
 
 }  // namespace
@@ -143,10 +189,11 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
   how.skip_bad = context.skip_bad_samples;
   how.threads = static_cast<int>(std::thread::hardware_concurrency());
   how.fitted = fitted_tokens(context.fitted, *tokenizer);
+  const ClassedSource classed{source, context.classes};
   // What somebody wants predicted is hardly wanted twice.
   auto text = context.unlabelled.empty()
-                  ? numbers(source, options, *tokenizer, how)
-                  : PackedText::in_memory(numericalize(source.open(), *tokenizer, how));
+                  ? numbers(classed, options, *tokenizer, how)
+                  : PackedText::in_memory(classed.numericalized(*tokenizer, how));
   for (const auto& note : text.notes()) log::warning(note);
   const Json state{{"tokenizer", tokenizer->digest()}, {"vocabulary", text.tokens()}};
   return std::make_unique<TextDataset>(std::move(text), options.padding,

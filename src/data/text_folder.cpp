@@ -52,7 +52,8 @@ struct TextFile {
 
 struct TextFiles {
   std::string root;
-  std::vector<std::string> classes;
+  std::vector<std::string> classes;  // as in Corpus
+  std::size_t trained = 0;
   std::array<std::vector<TextFile>, 2> splits;
 };
 
@@ -109,17 +110,16 @@ std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::pa
   return found;
 }
 
+/// The data of a trained model need not have texts of each class.
 void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t split,
-               const std::string& folder) {
+               const std::string& folder, bool may_lack) {
   const auto path = fs::path(files.root) / folder;
   const std::string option = split == 0 ? "train" : "valid";
   for (const auto& name : class_folders(options, path, option)) {
-    const auto known = std::find(files.classes.begin(), files.classes.end(), name);
-    if (known == files.classes.end())
-      throw Error(Exit::data, "class '" + name + "' in '" + path.string() +
-                                  "' is not among the training classes; data.ignore leaves it out");
+    auto known = std::find(files.classes.begin(), files.classes.end(), name);
+    if (known == files.classes.end()) known = files.classes.insert(known, name);
     auto texts = texts_below(options, files.root, path / name, known - files.classes.begin());
-    if (texts.empty() && split == 0)
+    if (texts.empty() && split == 0 && !may_lack)
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no texts");
     auto& all = files.splits[split];
     all.insert(all.end(), texts.begin(), texts.end());
@@ -165,16 +165,17 @@ void hold_out(TextFiles& files, const ValidSpec& valid) {
                                 (files.splits[1].empty() ? "validation" : "training"));
 }
 
-TextFiles list_texts(const TextFolderOptions& options) {
+TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
   require_one_way(options.valid);
   TextFiles files;
   files.root = options.root;
   files.classes = class_folders(options, fs::path(options.root) / options.train, "train");
-  add_split(options, files, 0, options.train);
+  files.trained = files.classes.size();
+  add_split(options, files, 0, options.train, may_lack);
   if (options.valid.fraction || options.valid.list)
     hold_out(files, options.valid);
   else
-    add_split(options, files, 1, options.valid.folder.value_or("valid"));
+    add_split(options, files, 1, options.valid.folder.value_or("valid"), may_lack);
   return files;
 }
 
@@ -209,6 +210,7 @@ std::string key_of(const TextFiles& files) {
 Corpus corpus_of(const TextFiles& files) {
   Corpus corpus;
   corpus.classes = files.classes;
+  corpus.trained = files.trained;
   for (std::size_t split = 0; split < 2; ++split)
     for (const auto& file : files.splits[split]) corpus.documents[split].push_back(file.document);
   corpus.read = [&files](std::size_t split, std::size_t index) {
@@ -224,7 +226,7 @@ Entry<Dataset> text_folder_dataset() {
       "text_folder", "Texts, a file each, in a folder per class.",
       [](const TextFolderOptions& options, const DataContext& context) {
         const auto files = context.unlabelled.empty()
-                               ? list_texts(options)
+                               ? list_texts(options, context.classes.from_checkpoint())
                                : list_unlabelled(options, context.unlabelled);
         return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
                                  options.texts, options.invalid_utf8, context);

@@ -125,13 +125,12 @@ Corpus corpus_of(Rows read, const TextRecordOptions& options) {
   const auto rows = std::make_shared<const Rows>(std::move(read));
   Corpus corpus;
   corpus.classes = classes_of(*rows);
+  corpus.trained = corpus.classes.size();
   for (std::size_t split = 0; split < 2; ++split)
     for (const auto row : rows->splits[split]) {
       const auto& label = rows->records[row].label;
-      const auto found = std::find(corpus.classes.begin(), corpus.classes.end(), label);
-      if (found == corpus.classes.end())
-        throw Error(Exit::data, rows->records[row].place + ": class '" + label +
-                                    "' is not among those of the training rows");
+      auto found = std::find(corpus.classes.begin(), corpus.classes.end(), label);
+      if (found == corpus.classes.end()) found = corpus.classes.insert(found, label);
       corpus.documents[split].push_back({rows->records[row].place, found - corpus.classes.begin()});
     }
   corpus.read = [rows, options](std::size_t split, std::size_t index) {

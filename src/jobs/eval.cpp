@@ -1,6 +1,9 @@
-// `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks.
+// `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks; or the
+// scores of its weights on other data.
+#include <ATen/ops/tensor.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
@@ -17,6 +20,7 @@
 #include "train/evaluate.h"
 #include "train/rank.h"
 #include "train/state.h"
+#include "train/weights.h"
 
 namespace ddptrain {
 namespace {
@@ -24,7 +28,11 @@ namespace {
 // Weights of a file in place of the checkpoint's; a run's average has nothing to do with them.
 void take_file(Training& training, const std::string& file) {
   auto& model = training.engine->model();
-  const auto fit = take_weights(read_weights(file), model.state(), "");
+  auto saved = read_saved_weights(file);
+  if (order_outputs(saved, training.data->facts().classes, last_layer(model)) == Outputs::others)
+    throw Error(Exit::data, "--weights: '" + file + "' is of other classes: [" +
+                                join(saved.classes, ", ") + "]");
+  const auto fit = take_weights(saved.tensors, model.state(), "");
   const auto problem = misfit(fit);
   if (!problem.empty())
     throw Error(Exit::data, "--weights: '" + file + "' does not fit: " + problem);
@@ -32,27 +40,82 @@ void take_file(Training& training, const std::string& file) {
   training.ema.reset();
 }
 
-/// Which weights: those of a file, else the checkpoint's, which also says what the data was fitted
-/// to.
-struct Evaluated {
-  std::string file;
+/// Which weights on which samples. The checkpoint also tells what the data was fitted to, and the
+/// order of its classes.
+struct EvalJob {
+  std::string file;  // of weights instead of the checkpoint's; may be empty
   std::string checkpoint;
-  std::string tables;  // a folder to write tables to; empty: none is
+  Scored scored = Scored::valid;
+  std::string held_out;  // how the recipe chooses the validation split
+  std::string tables;    // a folder to write tables to; empty: none is
 };
 
+/// The one way of data.valid that is written, as YAML; empty where there is none.
+std::string way_held_out(const Node& tree) {
+  const auto* data = tree.find("data");
+  const auto* valid = data ? data->find("valid") : nullptr;
+  if (!valid || valid->is_null()) return {};
+  if (valid->is_scalar()) return valid->text;
+  for (const auto* way : {"folder", "fraction", "list", "column", "rows"}) {
+    const auto* value = valid->find(way);
+    if (!value || value->is_null() || (value->is_list() && value->items.empty())) continue;
+    if (std::string(way) == "folder") return value->text;
+    return "{" + std::string(way) + ": " + (value->is_list() ? "[...]" : value->text) + "}";
+  }
+  return {};
+}
+
+/// Rows that could not be read, of one pass over the split, on all ranks.
+std::int64_t skipped_samples(const Training& t) {
+  auto sum = at::tensor({static_cast<double>(t.valid_loader->skipped())}, at::kDouble);
+  t.world->control->all_reduce(sum);
+  const auto passes =
+      (t.ema && t.ema->updates() > 0 ? 2 : 1) * (t.recipe.eval.tta ? t.recipe.eval.tta->n + 1 : 1);
+  return static_cast<std::int64_t>(sum.item<double>()) / passes;
+}
+
+std::string split_text(const EvalJob& job, const Training& t) {
+  if (job.scored == Scored::train) return "the training split";
+  if (job.scored == Scored::all) return "the training and validation splits";
+  if (job.held_out.empty()) return "the validation split";
+  const bool cut = job.held_out.starts_with('{');
+  const auto all = t.data->size(Split::train) + t.data->size(Split::valid);
+  return "the validation split (data.valid: " + job.held_out + ")" +
+         (cut ? "; '--split all' scores all " + std::to_string(all) : "");
+}
+
+/// What was scored, so that no score is taken for that of other samples.
+void log_scored(const EvalJob& job, const Training& t, std::int64_t skipped) {
+  log::info("scored " + plural(t.data->size(Split::valid) - skipped, "sample") + " of " +
+            split_text(job, t));
+  auto absent = absent_classes(*t.data, Split::valid);
+  if (absent.empty()) return;
+  const auto count = absent.size();
+  if (count > 8) absent.resize(8), absent.emplace_back("...");
+  log::info(std::to_string(count) + " of " + std::to_string(t.data->facts().class_count()) +
+            " classes " + (count == 1 ? "has" : "have") +
+            " no samples here: " + join(absent, ", "));
+}
+
+/// "valid/accuracy" under the name of the split that was scored.
+std::string scored_name(const std::string& name, Scored scored) {
+  const auto word = names(scored)[static_cast<std::size_t>(scored)];
+  return std::string(word) + name.substr(std::string("valid").size());
+}
+
 /// A line for each metric, then the tables as the terminal can show them.
-void print(const Evaluation& found, const std::string& folder) {
+void print(const Evaluation& found, const EvalJob& job) {
   for (const auto& [name, value] : found.values)
-    std::printf("%s %s\n", name.c_str(), format_number(value).c_str());
+    std::printf("%s %s\n", scored_name(name, job.scored).c_str(), format_number(value).c_str());
   for (const auto& table : found.tables) {
     std::puts("");
     for (const auto& line : to_lines(table, terminal_columns(STDOUT_FILENO)))
       std::puts(line.c_str());
-    if (!folder.empty()) write_table(folder, table);
+    if (!job.tables.empty()) write_table(job.tables, table);
   }
 }
 
-int eval_rank(const Evaluated& what, const Recipe& recipe, const Placement& placement,
+int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placement,
               const Topology& topology, const Hooks& hooks) {
   prepare_process(recipe, placement);
   auto world = join_world(recipe, placement, topology);
@@ -60,15 +123,27 @@ int eval_rank(const Evaluated& what, const Recipe& recipe, const Placement& plac
     if (hooks.beat) hooks.beat(0, "evaluation");
   };
   alive();
-  const auto checkpoint = load_checkpoint(what.checkpoint);
-  auto training = build(recipe, placement, world, fitted_state(checkpoint));
-  if (what.file.empty())
+  const auto checkpoint = load_checkpoint(job.checkpoint);
+  auto training = build(recipe, placement, world, saved_data(checkpoint), job.scored);
+  if (job.file.empty())
     restore_weights(training, checkpoint);
   else
-    take_file(training, what.file);
+    take_file(training, job.file);
   const auto found = evaluate(training, alive);
-  if (world.rank == 0) print(found, what.tables);
+  const auto skipped = skipped_samples(training);
+  if (world.rank != 0) return 0;
+  log_scored(job, training, skipped);
+  print(found, job);
   return 0;
+}
+
+Scored scored_of(const Arguments& arguments) {
+  const auto word = arguments.value("--split", "valid");
+  const auto words = names(Scored{});
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end())
+    throw Error(Exit::recipe, "--split: '" + word + "' is not one of valid, train, all");
+  return static_cast<Scored>(found - words.begin());
 }
 
 int eval(const Arguments& arguments) {
@@ -77,15 +152,16 @@ int eval(const Arguments& arguments) {
   words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
   const auto run =
       open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
-  const Evaluated what{arguments.value("--weights"), run.checkpoint, arguments.value("--tables")};
-  if (!what.tables.empty()) make_folders(what.tables);
+  const EvalJob job{arguments.value("--weights"), run.checkpoint, scored_of(arguments),
+                    way_held_out(run.tree), arguments.value("--tables")};
+  if (!job.tables.empty()) make_folders(job.tables);
   require_checkpoint(run);
   const auto outer = topology_from_environment();
   const auto placement = place(run.recipe, outer);
   const auto recipe = resolved(run.recipe, placement);
   return start_ranks(recipe, placement, outer,
                      [&](const Topology& topology, const Hooks& hooks) {
-                       return eval_rank(what, recipe, placement, topology, hooks);
+                       return eval_rank(job, recipe, placement, topology, hooks);
                      },
                      {arguments.level, {}});
 }
@@ -96,10 +172,12 @@ Verb eval_verb() {
   return {
       .name = "eval",
       .usage = "RUN_FOLDER [key=value...]",
-      .summary = "the metrics of a run's weights on its validation data",
+      .summary = "the metrics of a run's weights on its validation split, or on other data",
       .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
-                {"--weights", "FILE", "these weights instead, such as those of 'average'"},
-                {"--tables", "FOLDER", "write confusion.csv and classes.csv there"}},
+                {"--tables", "FOLDER", "write confusion.csv and classes.csv there"},
+                {"--split", "valid|train|all",
+                 "the samples to score (default valid), through the transforms of validation"},
+                {"--weights", "FILE", "these weights instead, such as those of 'average'"}},
       .min_words = 1,
       .run = eval};
 }

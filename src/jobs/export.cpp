@@ -1,11 +1,14 @@
 // `export RUN FILE`: weights under their plain names, for torchvision, fastai and everything that
 // reads safetensors.
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
 #include "jobs/saved_run.h"
+#include "train/state.h"
 
 namespace ddptrain {
 namespace {
@@ -45,7 +48,13 @@ int export_weights(const Arguments& arguments) {
   require_checkpoint(run);
   const auto checkpoint = load_checkpoint(run.checkpoint);
   const auto weights = arguments.has("--ema") ? averaged(checkpoint) : checkpoint.model;
-  write_safetensors(file, {weights, {{"format", "pt"}, {"model", run.recipe.model.type()}}});
+  const nlohmann::json classes(saved_data(checkpoint).classes);
+  write_safetensors(
+      file,
+      {weights,
+       {{"format", "pt"},
+        {"model", run.recipe.model.type()},
+        {"classes", classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}}});
   log::info("wrote " + plural(static_cast<std::int64_t>(weights.size()), "tensor") + " to " + file);
   return 0;
 }

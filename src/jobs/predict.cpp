@@ -113,8 +113,8 @@ class Prediction {
       : job_(job),
         world_(world),
         hooks_(hooks),
-        classes_(class_names(checkpoint)),
-        inputs_(prediction_inputs(job.recipe, fitted_state(checkpoint), classes_, job.paths)),
+        saved_(saved_data(checkpoint)),
+        inputs_(prediction_inputs(job.recipe, saved_, job.paths)),
         rows_(make_rows()) {
     if (world.rank == 0) destination_ = std::make_unique<Destination>(job.output);
   }
@@ -129,8 +129,8 @@ class Prediction {
 
  private:
   PredictionRows make_rows() const {
-    auto loss = catalog<Loss>().build(job_.recipe.loss,
-                                      LossContext{static_cast<std::int64_t>(classes_.size())});
+    auto loss = catalog<Loss>().build(
+        job_.recipe.loss, LossContext{static_cast<std::int64_t>(saved_.classes.size())});
     const auto& type = job_.recipe.data.type();
     const bool images = !catalog<Dataset>().find(type)->has("unlabelled");
     PredictionColumns columns;
@@ -142,7 +142,7 @@ class Prediction {
     columns.truth = std::any_of(inputs_.begin(), inputs_.end(),
                                 [](const auto& input) { return bool(input.truth); });
     columns.error = images || type == "text_folder";
-    auto meaning = meaning_of(job_.recipe, *loss, classes_);
+    auto meaning = meaning_of(job_.recipe, *loss, saved_.classes);
     return {std::move(meaning), columns, std::move(loss)};
   }
 
@@ -169,7 +169,7 @@ class Prediction {
 
   void build(const Dataset& data, const Checkpoint& checkpoint) {
     auto facts = data.facts();
-    facts.classes = classes_;
+    facts.classes = saved_.classes;
     auto recipe = job_.recipe;
     recipe.parallel.mode = Mode::none;
     engine_ = build_engine(recipe, job_.placement, world_, facts);
@@ -269,7 +269,7 @@ class Prediction {
   const PredictJob& job_;
   World& world_;
   const Hooks& hooks_;
-  std::vector<std::string> classes_;
+  SavedData saved_;
   std::vector<PredictionInput> inputs_;
   PredictionRows rows_;
   std::unique_ptr<Engine> engine_;

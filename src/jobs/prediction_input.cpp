@@ -204,18 +204,20 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
   return paths;
 }
 
-std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const std::string& fitted,
-                                               const std::vector<std::string>& classes,
+std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const SavedData& saved,
                                                const std::vector<std::string>& paths) {
   const bool by_itself = catalog<Dataset>().find(recipe.data.type())->has("unlabelled");
-  if (!by_itself) return {image_input(recipe, classes, paths)};
+  if (!by_itself) return {image_input(recipe, saved.classes, paths)};
   std::vector<PredictionInput> inputs;
   for (const auto& path : paths) {
     const bool texts = recipe.data.type() == "text_folder";  // of which one may be bad
     if (!texts && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
-    const Open open = [=](const std::string& file) { return build_data(recipe, fitted, file); };
-    inputs.push_back(
-        {"'" + path + "'", [=] { return open(path); }, truth_of(recipe, classes, path), {}, {}});
+    const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
+    inputs.push_back({"'" + path + "'",
+                      [=] { return open(path); },
+                      truth_of(recipe, saved.classes, path),
+                      {},
+                      {}});
     if (texts && !is_directory(path)) inputs.back().sample = path;
     if (texts && is_directory(path))
       inputs.back().apart = [=, truth = inputs.back().truth] {

@@ -9,6 +9,7 @@
 
 #include "data/dataset.h"
 #include "jobs/saved_run.h"
+#include "train/build.h"
 
 namespace ddptrain {
 
@@ -31,10 +32,9 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
 
 /// In order of the paths: all images as one, of tables and texts one each. Folders of images and
 /// texts are read with all below them, a CSV file as a manifest where the run's data is one. A
-/// class folder below a folder is a label, as is a cell in the target's column. `fitted` is what
-/// the checkpoint keeps of the data, `classes` are the model's.
-std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const std::string& fitted,
-                                               const std::vector<std::string>& classes,
+/// class folder below a folder is a label, as is a cell in the target's column. `saved` is what
+/// the checkpoint keeps of the data.
+std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const SavedData& saved,
                                                const std::vector<std::string>& paths);
 
 }  // namespace ddptrain

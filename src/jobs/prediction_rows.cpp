@@ -32,7 +32,8 @@ std::string file_of(const PredictionInput& input) {
 
 OutputMeaning meaning_of(const Recipe& recipe, const Loss& loss, std::vector<std::string> classes) {
   OutputMeaning meaning{std::move(classes), loss.activation()};
-  if (!meaning.numbers() && !meaning.several()) meaning.activation = {OutputActivation::Kind::softmax};
+  if (!meaning.numbers() && !meaning.several())
+    meaning.activation = {OutputActivation::Kind::softmax};
   if (meaning.numbers()) meaning.activation = {};
   const auto* delimiter = recipe.data.node().find("label_delimiter");
   if (delimiter && !delimiter->is_null()) meaning.delimiter = delimiter->text;

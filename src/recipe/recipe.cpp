@@ -20,6 +20,10 @@ std::span<const std::string_view> names(OnBadSample) {
   static constexpr std::array<std::string_view, 2> words{"error", "skip"};
   return words;
 }
+std::span<const std::string_view> names(OnUnknownClass) {
+  static constexpr std::array<std::string_view, 2> words{"error", "skip"};
+  return words;
+}
 std::span<const std::string_view> names(OnNonFinite) {
   static constexpr std::array<std::string_view, 2> words{"stop", "skip"};
   return words;
@@ -187,6 +191,9 @@ void PolicySpec::fields(Fields& f) {
     {.doc = "A file that cannot be read ends the run, or is skipped."});
   f("bad_samples", bad_samples,
     {.doc = "With on_bad_sample: skip, the largest share of samples that may be bad."});
+  f("on_unknown_class", on_unknown_class,
+    {.doc = "A sample of a class that the model was not trained on is an error, or is left out; "
+            "classes are matched by name."});
   f("on_non_finite", on_non_finite,
     {.doc = "A loss or gradient that is not finite ends the run, or its step is skipped."});
   f("on_rank_failure", on_rank_failure,

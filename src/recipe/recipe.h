@@ -19,6 +19,7 @@ enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 enum class Mode { none, dp, ddp };
 enum class DeviceKind { automatic, cpu, cuda };
 enum class OnBadSample { error, skip };
+enum class OnUnknownClass { error, skip };
 enum class OnNonFinite { stop, skip };
 enum class OnRankFailure { stop, restart };
 enum class BestMode { max, min };
@@ -27,6 +28,7 @@ std::span<const std::string_view> names(Precision);
 std::span<const std::string_view> names(Mode);
 std::span<const std::string_view> names(DeviceKind);
 std::span<const std::string_view> names(OnBadSample);
+std::span<const std::string_view> names(OnUnknownClass);
 std::span<const std::string_view> names(OnNonFinite);
 std::span<const std::string_view> names(OnRankFailure);
 std::span<const std::string_view> names(BestMode);
@@ -150,6 +152,7 @@ struct OutputSpec {
 struct PolicySpec {
   OnBadSample on_bad_sample = OnBadSample::error;
   Share bad_samples{0.01};  // with skip: at most this share
+  OnUnknownClass on_unknown_class = OnUnknownClass::error;
   OnNonFinite on_non_finite = OnNonFinite::stop;
   OnRankFailure on_rank_failure = OnRankFailure::stop;
   void fields(Fields& f);

@@ -119,13 +119,14 @@ ShardPlan shard_plan(const Training& t) {
   return shard_plan(t.section.loader, {batch.global, batch.accumulate, t.world->size});
 }
 
-std::unique_ptr<Dataset> build_data(const Recipe& recipe, const std::string& fitted,
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
                                     const std::string& unlabelled) {
   DataContext context;
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last;
-  context.fitted = fitted;
+  context.fitted = saved.fitted;
+  context.classes = {saved.classes, recipe.policy.on_unknown_class == OnUnknownClass::skip};
   context.unlabelled = unlabelled;
   context.epochs = epochs_of(recipe);
   if (unlabelled.empty()) provide(recipe.data);
@@ -152,13 +153,13 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
 }
 
 Training build(const Recipe& recipe, const Placement& placement, World& world,
-               const std::string& fitted) {
+               const SavedData& saved, Scored scored) {
   Training t;
   t.recipe = recipe;
   t.placement = placement;
   t.world = &world;
   t.section = decode<DataSection>(recipe.data.node());
-  t.data = build_data(recipe, fitted);
+  t.data = with_scored(build_data(recipe, saved), scored);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));

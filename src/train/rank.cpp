@@ -116,7 +116,7 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
   auto training = build(job.recipe, job.placement, world,
-                        checkpoint ? fitted_state(*checkpoint) : std::string());
+                        checkpoint ? saved_data(*checkpoint) : SavedData());
   if (checkpoint)
     restore(training, *checkpoint);
   else

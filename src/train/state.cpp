@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "data/scored.h"
 
 namespace ddptrain {
 namespace {
@@ -83,21 +84,28 @@ void say_differences(const Json& saved, const Json& now) {
   throw Error(Exit::data, "the run cannot go on from this checkpoint: " + why);
 }
 
-// Position and schedule count steps, and an output of the model means a class.
-void require_the_same_epochs(const Training& t, const Json& state) {
+/// An output of the model means a class, by its name: data of a class fewer is other data.
+void require_all_classes(const Training& t, const Json& state) {
   const auto classes = state.at("classes").get<std::vector<std::string>>();
-  const auto& here = t.data->facts().classes;
-  if (classes != here)
+  if (classes != t.data->facts().classes)
     refuse("it was trained on the classes [" + join(classes, ", ") + "], and the data has [" +
-           join(here, ", ") + "]");
+           join(t.data->facts().classes, ", ") + "]");
+  if (state.at("data") == t.data->digest()) return;
+  const auto absent = absent_classes(*t.data, Split::train);
+  if (!absent.empty())
+    refuse("it was trained on the classes [" + join(classes, ", ") +
+           "], and the data has no training sample of [" + join(absent, ", ") + "]");
+  log::warning("the data is not what it was when the checkpoint was written");
+}
+
+// Position and schedule count steps.
+void require_the_same_epochs(const Training& t, const Json& state) {
   const std::int64_t steps = state.at("steps_per_epoch"),
                      global = state.at("surroundings").at("global");
   if (steps != t.length.per_epoch || global != t.length.global)
     refuse("its epochs are " + std::to_string(steps) + " steps of " + std::to_string(global) +
            " samples, and they would be " + std::to_string(t.length.per_epoch) + " of " +
            std::to_string(t.length.global) + " (batch.global, data)");
-  if (state.at("data") != t.data->digest())
-    log::warning("the data is not what it was when the checkpoint was written");
 }
 
 // Statistics of an average are there only once it was finished.
@@ -149,19 +157,17 @@ void restore_weights(Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.ema, t.ema->state(), "the average");
 }
 
-std::vector<std::string> class_names(const Checkpoint& checkpoint) {
-  return Json::parse(checkpoint.state).at("classes").get<std::vector<std::string>>();
-}
-
-std::string fitted_state(const Checkpoint& checkpoint) {
+SavedData saved_data(const Checkpoint& checkpoint) {
   const auto state = Json::parse(checkpoint.state);
-  const auto found = state.find("fitted");
-  return found == state.end() ? std::string() : found->dump();
+  const auto fitted = state.find("fitted");
+  return {fitted == state.end() ? std::string() : fitted->dump(),
+          state.at("classes").get<std::vector<std::string>>()};
 }
 
 void restore(Training& t, const Checkpoint& checkpoint) {
   const auto state = Json::parse(checkpoint.state);
   restore_weights(t, checkpoint);
+  require_all_classes(t, state);
   require_the_same_epochs(t, state);
   t.optimizer->load(checkpoint.optimizer);
   t.position = position_of(state.at("position"));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
-#include "train/training.h"
+#include "train/build.h"
 
 namespace ddptrain {
 
@@ -19,10 +19,7 @@ void restore(Training& training, const Checkpoint& checkpoint);
 /// Weights and averages alone, for evaluation.
 void restore_weights(Training& training, const Checkpoint& checkpoint);
 
-/// Names of the classes that a checkpoint's model tells apart.
-std::vector<std::string> class_names(const Checkpoint& checkpoint);
-
-/// What the run's data was fitted to (Dataset::state()), empty where there is nothing.
-std::string fitted_state(const Checkpoint& checkpoint);
+/// What build() must know of the data that the checkpoint's model was trained on.
+SavedData saved_data(const Checkpoint& checkpoint);
 
 }  // namespace ddptrain

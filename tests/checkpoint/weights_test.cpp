@@ -70,5 +70,43 @@ TEST(WeightFiles, AreSafetensorsCheckpointsAndTorchFiles) {
   EXPECT_EQ(read_weights(torch).at(0).name, "a.weight");
 }
 
+SavedWeights outputs_of(std::vector<std::string> classes) {
+  return {{{"conv.w", ramp({3, 2})}, {"fc.w", ramp({3, 2})}, {"fc.b", ramp({3})}},
+          std::move(classes)};
+}
+
+TEST(Outputs, FollowTheNamesOfTheirClasses) {
+  auto saved = outputs_of({"10", "2", "1"});
+  EXPECT_EQ(order_outputs(saved, {"1", "2", "10"}, "fc"), Outputs::reordered);
+  EXPECT_TRUE(saved.tensors[0].tensor.equal(ramp({3, 2})));
+  EXPECT_TRUE(saved.tensors[1].tensor.equal(ramp({3, 2}).flip(0)));
+  EXPECT_TRUE(saved.tensors[2].tensor.equal(ramp({3}).flip(0)));
+}
+
+TEST(Outputs, OfTheSameClassesStay) {
+  auto saved = outputs_of({"a", "b", "c"});
+  EXPECT_EQ(order_outputs(saved, {"a", "b", "c"}, "fc"), Outputs::as_they_are);
+  EXPECT_TRUE(saved.tensors[1].tensor.equal(ramp({3, 2})));
+  EXPECT_EQ(order_outputs(saved = outputs_of({}), {"a", "b", "c"}, "fc"), Outputs::as_they_are);
+}
+
+TEST(Outputs, OfOtherClassesAreNotTakenForThese) {
+  auto saved = outputs_of({"a", "b", "c"});
+  EXPECT_EQ(order_outputs(saved, {"a", "b", "d"}, "fc"), Outputs::others);
+  EXPECT_EQ(order_outputs(saved, {"a", "b"}, "fc"), Outputs::others);
+}
+
+TEST(WeightFiles, KnowTheClassesOfTheirCheckpointOrHeader) {
+  const TemporaryFolder folder;
+  write_safetensors(folder / "model.safetensors", {{{"w", ramp({2})}}, {}});
+  EXPECT_TRUE(read_saved_weights(folder.path()).classes.empty());
+  folder.write("state.json", R"({"classes": ["b", "a"]})");
+  EXPECT_EQ(read_saved_weights(folder.path()).classes, (std::vector<std::string>{"b", "a"}));
+  write_safetensors(folder / "exported.safetensors",
+                    {{{"w", ramp({2})}}, {{"classes", R"(["c"])"}}});
+  EXPECT_EQ(read_saved_weights(folder / "exported.safetensors").classes,
+            (std::vector<std::string>{"c"}));
+}
+
 }  // namespace
 }  // namespace ddptrain

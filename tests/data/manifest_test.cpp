@@ -7,6 +7,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 json section(const std::string& file) {
   const json steps = json::array({{{"type", "resize"}, {"size", {4, 4}}}});
@@ -63,7 +64,7 @@ TEST(Manifest, NamesRowAndColumnOfWhatIsWrong) {
   EXPECT_THAT(problem("path,label\na,x\n"), HasSubstr("no column 'split'"));
   EXPECT_THAT(problem("path,label,split\na,x,train\n"), HasSubstr("no rows in split 'valid'"));
   EXPECT_THAT(problem("path,label,split\na,x,train\nb,y,valid\n"),
-              HasSubstr("class 'y' (of 'b') is only in the valid split"));
+              MatchesRegex(".*class 'y' \\(of '/.*/b'\\) is only in the valid split.*"));
 }
 
 /// What a noisy-label file of the Imagenette leaderboard looks like.
@@ -120,7 +121,8 @@ TEST(Manifest, RefusesSeveralLabelsThatCannotBe) {
   wanted["label_delimiter"] = "|";
   EXPECT_THAT(data_problem(wanted), HasSubstr(":2: column 'label': label 'x' is written twice"));
   wanted["file"] = folder.write("list.csv", "path,label,split\na,x,train\nb,x|y,valid\n");
-  EXPECT_THAT(data_problem(wanted), HasSubstr("class 'y' (of 'b') is only in the valid split"));
+  EXPECT_THAT(data_problem(wanted),
+              MatchesRegex(".*class 'y' \\(of '/.*/b'\\) is only in the valid split.*"));
   wanted["file"] = folder.write("list.csv", "path,label,split\na,,train\nb,,valid\n");
   EXPECT_THAT(data_problem(wanted), HasSubstr("no row has a label"));
 }

@@ -140,8 +140,8 @@ TEST(TextFolder, NamesWhatIsMissing) {
   EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("/train' (data.train)"));
   write_reviews(folder);
   folder.write("valid/mixed/0.txt", "so so");
-  EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("class 'mixed' in '" + folder / "valid" +
-                                                        "' is not among the training classes"));
+  EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("class 'mixed' (of 'valid/mixed/0.txt') "
+                                                        "is only in the valid split"));
 }
 
 TEST(TextFolder, SaysWhichTextIsNotUtf8OrReplacesOrLeavesItOut) {
@@ -256,7 +256,7 @@ TEST(TextCsv, NamesRowAndColumn) {
               HasSubstr("r.csv:4: column 'label': empty"));
   const auto other = folder.write("s.csv", "text,label\na,x\nb,y\nc,x\n");
   EXPECT_THAT(complaint(record_recipe(folder, "text_csv", other)),
-              HasSubstr("s.csv row 1: class 'y' is not among those of the training rows"));
+              HasSubstr("s.csv row 1') is only in the valid split"));
   auto recipe = record_recipe(folder, "text_csv", other);
   recipe["valid"] = {{"fraction", nullptr}, {"column", "label"}};
   EXPECT_THAT(complaint(recipe), HasSubstr("row 0: 'label': 'x' is neither 'train' nor 'valid'"));

@@ -1,6 +1,9 @@
 // Scores do not depend on how many ranks computed them.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "program.h"
@@ -24,6 +27,179 @@ TEST(Eval, GivesTheRunsLastEvaluationToTheLastBitOnAnyNumberOfRanks) {
     ASSERT_EQ(more.code, 0) << more.err;
     EXPECT_EQ(more.out, one.out) << devices << " ranks";
   }
+}
+
+/// "valid/loss 2.3" and so on.
+std::map<std::string, double> scores(const std::string& out) {
+  std::map<std::string, double> values;
+  std::istringstream lines(out);
+  std::string name, value;
+  while (lines >> name >> value) values[name] = std::atof(value.c_str());
+  return values;
+}
+
+/// The small shapes in class folders of other names; an empty name leaves a class out.
+void copy_classes(const std::string& root, const std::map<std::string, std::string>& names) {
+  for (const auto* split : {"train", "val"})
+    for (const auto& name : list(shapes() + "/" + split)) {
+      const auto found = names.find(name);
+      const auto other = found == names.end() ? name : found->second;
+      if (other.empty()) continue;
+      std::filesystem::create_directories(root + "/" + split);
+      std::filesystem::copy(shapes() + "/" + split + "/" + name, root + "/" + split + "/" + other,
+                            std::filesystem::copy_options::recursive);
+    }
+}
+
+/// The share of predictions that are the name of the folder that the image lies in.
+double accuracy_of(const std::string& predictions) {
+  std::istringstream lines(predictions);
+  std::string line;
+  std::getline(lines, line);
+  double right = 0, rows = 0;
+  for (; std::getline(lines, line); ++rows) {
+    const auto comma = line.find(',');
+    const auto label = line.substr(comma + 1, line.find(',', comma + 1) - comma - 1);
+    right += line.find("/" + label + "/") != std::string::npos ? 1 : 0;
+  }
+  return right / rows;
+}
+
+std::vector<std::string> small_run(int steps) {
+  return {"run",
+          "small.yaml",
+          kSmallModel,
+          "train.duration=" + std::to_string(steps) + " steps",
+          "optimizer={type: adam, lr: 3e-3}",
+          "eval.every=100 steps",
+          "checkpoint.every=100 steps",
+          "train.threads=1"};
+}
+
+TEST(Eval, MatchesClassesByNameWhereSomeAreMissing) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run(small_run(60), folder.path(), environment()).code, 0);
+  const auto classes = list(shapes() + "/val");
+  copy_classes(folder / "other", {{classes[0], ""}, {classes[3], ""}, {classes[4], ""}});
+  const auto other = "data.root=" + folder / "other";
+  const auto trained = run({"eval", "runs/small/001", other, "--split", "train"}, folder.path());
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto predicted = run({"predict", "runs/small/001", folder / "other/train"}, folder.path());
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_NEAR(scores(trained.out).at("train/accuracy"), accuracy_of(predicted.out), 1e-6);
+  EXPECT_GT(scores(trained.out).at("train/accuracy"), 0.25) << "it learned too little to tell";
+  EXPECT_NE(predicted.err.find("scored 84 samples of "), std::string::npos) << predicted.err;
+  const auto ended = run({"eval", "runs/small/001", other}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("scored 28 samples of the validation split (data.valid: val)"),
+            std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find("3 of 10 classes have no samples here: " + classes[0] + ", "),
+            std::string::npos)
+      << ended.err;
+}
+
+TEST(Eval, NamesAnUnknownClassOrLeavesItOut) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run(small_run(2), folder.path(), environment()).code, 0);
+  const auto classes = list(shapes() + "/val");
+  copy_classes(folder / "other", {{classes[2], "zebra"}});
+  const auto other = "data.root=" + folder / "other";
+  const auto refused = run({"eval", "runs/small/001", other}, folder.path());
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_NE(refused.err.find("class 'zebra' (of '" + folder / "other/train/zebra/"),
+            std::string::npos)
+      << refused.err;
+  const auto skipped =
+      run({"eval", "runs/small/001", other, "policy.on_unknown_class=skip"}, folder.path());
+  EXPECT_EQ(skipped.code, 0) << skipped.err;
+  EXPECT_NE(skipped.err.find("scored 36 samples"), std::string::npos) << skipped.err;
+  EXPECT_NE(skipped.err.find("16 samples of 1 unknown class left out"), std::string::npos)
+      << skipped.err;
+}
+
+TEST(Eval, ScoresASplitOrAllSamplesAndSaysWhich) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = small_run(2);
+  words.insert(words.end(), {"data.train=val", "data.valid={fraction: 0.2}", "batch.global=8"});
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto held = run({"eval", "runs/small/001"}, folder.path());
+  EXPECT_NE(held.err.find("scored 8 samples of the validation split (data.valid: {fraction: 0.2}); "
+                          "'--split all' scores all 40"),
+            std::string::npos)
+      << held.err;
+  const auto train = run({"eval", "runs/small/001", "--split", "train"}, folder.path());
+  EXPECT_NE(train.err.find("scored 32 samples of the training split"), std::string::npos)
+      << train.err;
+  const auto all = run({"eval", "runs/small/001", "--split", "all"}, folder.path());
+  EXPECT_NE(all.err.find("scored 40 samples of the training and validation splits"),
+            std::string::npos)
+      << all.err;
+  const auto valid = scores(held.out).at("valid/loss"),
+             trained = scores(train.out).at("train/loss");
+  EXPECT_NEAR(scores(all.out).at("all/loss"), (8 * valid + 32 * trained) / 40, 1e-6);
+  EXPECT_EQ(run({"eval", "runs/small/001", "--split", "test"}, folder.path()).code, 2);
+}
+
+/// The small shapes as 1 to 10, which an image folder puts in the order of their bytes ("1", "10",
+/// "2", ...) and a manifest in that of their values.
+class OtherOrder : public testing::Test {
+ protected:
+  OtherOrder() {
+    std::map<std::string, std::string> numbers;
+    for (const auto& name : list(shapes() + "/val"))
+      numbers[name] = std::to_string(numbers.size() + 1);
+    copy_classes(folder_ / "numbers", numbers);
+    std::string csv = "path,label,split\n";
+    for (const auto* split : {"train", "val"})
+      for (const auto& name : list(folder_ / "numbers/" + split))
+        for (const auto& file : list(folder_ / "numbers/" + split + "/" + name))
+          csv += std::string(split) + "/" + name + "/" + file + "," + name + "," +
+                 (std::string(split) == "val" ? "valid" : "train") + "\n";
+    write(folder_ / "numbers/list.csv", csv);
+    write(folder_ / "small.yaml", small_recipe());
+    const auto first = run(small_run(60), folder_.path(), {{"SHAPES", folder_ / "numbers"}});
+    EXPECT_EQ(first.code, 0) << first.err;
+    const auto eval = run({"eval", "runs/small/001"}, folder_.path());
+    loss_ = scores(eval.out)["valid/loss"];
+    EXPECT_GT(loss_, 0.1);
+  }
+  const Folder folder_;
+  double loss_ = 0;
+  const std::string manifest_ =
+      "data={type: manifest, root: " + folder_ / "numbers" +
+      ", file: " + folder_ / "numbers/list.csv" +
+      ", transforms: {train: [{type: resize, size: 32}, {type: normalize, preset: imagenet}], "
+      "valid: [{type: resize, size: 32}, {type: normalize, preset: imagenet}]}}";
+};
+
+TEST_F(OtherOrder, OfClassesDoesNotChangeAnEvaluation) {
+  const auto ended = run({"eval", "runs/small/001", manifest_}, folder_.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NEAR(scores(ended.out)["valid/loss"], loss_, 1e-6);
+}
+
+// A step of rate almost 0 leaves the weights as they are.
+TEST_F(OtherOrder, OfClassesDoesNotChangeWhatAResumedRunTrains) {
+  const auto ended =
+      run({"resume", "runs/small/001", manifest_, "optimizer.lr=1e-40", "train.duration=61 steps"},
+          folder_.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NEAR(scores(run({"eval", "runs/small/001"}, folder_.path()).out)["valid/loss"], loss_,
+              1e-6);
+}
+
+TEST_F(OtherOrder, OfClassesIsThatOfTheDataInARunThatBeginsFromTheWeights) {
+  auto words = small_run(1);
+  words.insert(words.end(), {manifest_, "optimizer.lr=1e-40", "model.weights=runs/small/001"});
+  const auto ended = run(words, folder_.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("in the order of the classes here"), std::string::npos) << ended.err;
+  EXPECT_NEAR(scores(run({"eval", "runs/small/002"}, folder_.path()).out)["valid/loss"], loss_,
+              1e-6);
 }
 
 TEST(Predict, WritesARowPerPictureInDataOrder) {

@@ -54,6 +54,22 @@ TEST_F(Weights, OfAnotherClassCountGetANewLastLayer) {
       << second.err;
 }
 
+TEST_F(Weights, OfOtherClassesGetANewLastLayerHoweverManyThereAre) {
+  for (const auto* split : {"train", "val"})
+    for (const auto& name : list(shapes() + "/" + split)) {
+      const auto home = folder_ / "renamed/" + split;
+      std::filesystem::create_directories(home);
+      std::filesystem::create_directory_symlink(shapes() + "/" + split + "/" + name,
+                                                home + "/my-" + name);
+    }
+  const auto second = train(
+      {"model.weights=" + weights_, "data.root=" + folder_ / "renamed", "train.duration=1 step"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.err.find("the last layer 'fc' is re-initialised, its classes are others"),
+            std::string::npos)
+      << second.err;
+}
+
 TEST_F(Weights, OfAnotherModelAreRefusedOrTakenInPart) {
   const auto strict =
       train({"model.type=resnet34", "model.weights=" + weights_, "train.duration=1 step"});

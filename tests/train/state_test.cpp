@@ -5,16 +5,22 @@
 namespace ddptrain {
 namespace {
 
-TEST(FittedState, IsWhatTheDatasetGave) {
+TEST(SavedData, IsWhatTheDatasetGave) {
   Checkpoint checkpoint;
   checkpoint.state = R"({"classes": ["neg"], "fitted": {"words": ["xxunk", "é"], "mean": 0.1}})";
-  EXPECT_EQ(fitted_state(checkpoint), R"({"words":["xxunk","é"],"mean":0.1})");
+  EXPECT_EQ(saved_data(checkpoint).fitted, R"({"words":["xxunk","é"],"mean":0.1})");
 }
 
-TEST(FittedState, IsEmptyWhereNothingWasFitted) {
+TEST(SavedData, IsEmptyWhereNothingWasFitted) {
   Checkpoint checkpoint;
   checkpoint.state = R"({"classes": ["neg"]})";
-  EXPECT_EQ(fitted_state(checkpoint), "");
+  EXPECT_EQ(saved_data(checkpoint).fitted, "");
+}
+
+TEST(SavedData, HasTheClassesInOrderOfTheOutputs) {
+  Checkpoint checkpoint;
+  checkpoint.state = R"({"classes": ["neg", "a", "pos"]})";
+  EXPECT_EQ(saved_data(checkpoint).classes, (std::vector<std::string>{"neg", "a", "pos"}));
 }
 
 }  // namespace
