@@ -5,33 +5,17 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "callbacks/append_file.h"
+#include "callbacks/history.h"
 #include "callbacks/writers.h"
 
 namespace ddptrain {
 namespace {
 
-/// What of an earlier attempt's file is still true at a step.
-struct KeptRows {
-  std::string header;  // empty: there is none
-  std::string text;    // header and rows
-};
-
-// A last line without its end was cut by a crash.
-KeptRows rows_until(const std::string& text, std::int64_t step) {
-  KeptRows kept;
-  std::size_t at = 0;
-  for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {
-    const auto line = text.substr(at, end - at);
-    at = end + 1;
-    if (kept.header.empty()) {
-      kept.header = line;
-      kept.text = line + "\n";
-    } else if (const auto row = parse_integer(line.substr(0, line.find(',')));
-               row && *row <= step) {
-      kept.text += line + "\n";
-    }
-  }
-  return kept;
+/// metrics.csv.1, or the first that is free.
+std::string free_copy(const std::string& path) {
+  int number = 1;
+  while (std::filesystem::exists(path + "." + std::to_string(number))) ++number;
+  return path + "." + std::to_string(number);
 }
 
 class MetricsCsv final : public Callback {
@@ -49,6 +33,12 @@ class MetricsCsv final : public Callback {
     const auto before = read_text(path_);
     const auto kept = rows_until(before, run.step);
     header_ = kept.header;
+    if (kept.shorter) {
+      const auto copy = free_copy(path_);
+      write_atomically(copy, before);
+      log::info("rows after step " + std::to_string(run.step) + " of " + path_ + " are kept in " +
+                copy);
+    }
     if (kept.text != before) write_atomically(path_, kept.text);
   }
 

@@ -19,8 +19,9 @@ using Due = std::function<bool(const RunView&)>;
 std::unique_ptr<Callback> make_status_line(Due due);
 
 /// metrics.csv: a row per evaluation with step, epoch, samples, "train/loss", "train/lr" and the
-/// metrics. No clock in it: rows behind the step at which a run begins again are dropped, so that a
-/// resumed run's file equals an uninterrupted one's.
+/// metrics. No clock in it: rows behind the step at which a run begins again move to metrics.csv.1
+/// (or .2 and so on, a copy of the whole), so that a resumed run's file equals an uninterrupted
+/// one's.
 std::unique_ptr<Callback> make_metrics_csv(const std::string& path);
 
 /// events.jsonl: an object per period, evaluation, checkpoint, beginning and end.

@@ -168,29 +168,47 @@ Checkpoint load_checkpoint(const std::string& folder) {
   return checkpoint;
 }
 
-std::vector<std::string> list_checkpoints(const std::string& root) {
+std::vector<std::string> checkpoint_folders(const std::string& root) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(root, none)) {
-    const auto step = step_of(entry.path().filename().string());
-    if (step && fs::exists(entry.path() / "MANIFEST.json", none))
+  for (const auto& entry : fs::directory_iterator(root, none))
+    if (const auto step = step_of(entry.path().filename().string()))
       found.emplace_back(*step, entry.path());
-  }
   std::sort(found.begin(), found.end());
   std::vector<std::string> folders;
   for (auto& [step, folder] : found) folders.push_back(std::move(folder));
   return folders;
 }
 
+std::vector<std::string> list_checkpoints(const std::string& root) {
+  auto folders = checkpoint_folders(root);
+  std::error_code none;
+  std::erase_if(folders,
+                [&](const auto& folder) { return !fs::exists(folder + "/MANIFEST.json", none); });
+  return folders;
+}
+
 std::optional<std::string> newest_checkpoint(const std::string& root,
                                              std::vector<std::string>& notes) {
-  auto folders = list_checkpoints(root);
+  const auto folders = checkpoint_folders(root);
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
     std::string why;
     if (verifies(*folder, &why)) return *folder;
     notes.push_back("the checkpoint '" + *folder + "' is not used: " + why);
   }
   return {};
+}
+
+std::string copy_checkpoint(const std::string& folder, const std::string& root) {
+  make_folders(root);
+  const auto name = fs::path(folder).filename().string();
+  NewFolder copy(root + "/" + std::string(temporary_prefix) + name);
+  std::error_code code;
+  fs::copy(folder, copy.path(), fs::copy_options::recursive, code);
+  if (code)
+    throw Error(Exit::data, "cannot copy '" + folder + "' to '" + root + "': " + code.message());
+  copy.put_at(root + "/" + name);
+  return root + "/" + name;
 }
 
 void link_best(const std::string& root, const std::string& folder) {

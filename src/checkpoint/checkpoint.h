@@ -36,10 +36,16 @@ Checkpoint load_checkpoint(const std::string& folder);
 /// Complete checkpoints under `root`, newest last; folders without a manifest are not listed.
 std::vector<std::string> list_checkpoints(const std::string& root);
 
+/// Every folder of a checkpoint under `root`, complete or not, newest last.
+std::vector<std::string> checkpoint_folders(const std::string& root);
+
 /// The newest that verifies; `notes` receives a line for each newer one that did not. Empty where
 /// there is none.
 std::optional<std::string> newest_checkpoint(const std::string& root,
                                              std::vector<std::string>& notes);
+
+/// Copies a checkpoint of another run to `root`, in one step. Returns its path.
+std::string copy_checkpoint(const std::string& folder, const std::string& root);
 
 /// Points `root`/best at a checkpoint's folder, in one step.
 void link_best(const std::string& root, const std::string& folder);

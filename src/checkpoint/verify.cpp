@@ -78,4 +78,24 @@ Manifest verify_checkpoint(const std::string& folder) {
   return manifest;
 }
 
+std::vector<std::string> damages_of(const std::string& folder) {
+  std::vector<std::string> damages;
+  const auto look = [&](const auto& check) {
+    try {
+      check();
+    } catch (const Error& error) {
+      damages.emplace_back(error.what());
+    }
+  };
+  Manifest manifest;
+  look([&] {
+    const auto path = folder + "/MANIFEST.json";
+    if (!fs::exists(path)) refuse_file(path, "is missing");
+    manifest = parse_manifest(read_text(path), path);
+    check_place(folder, manifest);
+  });
+  for (const auto& file : manifest.files) look([&] { verify_file(folder, file); });
+  return damages;
+}
+
 }  // namespace ddptrain

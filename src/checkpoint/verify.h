@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <vector>
 
 #include "checkpoint/manifest.h"
 
@@ -15,5 +16,8 @@ std::string tensor_checksum(const at::Tensor& tensor);
 /// Compares a folder with its manifest. Throws an Error (Exit::data) naming the file, and the
 /// tensors where that is possible, that is missing, cut, changed or exchanged.
 Manifest verify_checkpoint(const std::string& folder);
+
+/// What is wrong with each file of a checkpoint; empty: it is complete.
+std::vector<std::string> damages_of(const std::string& folder);
 
 }  // namespace ddptrain

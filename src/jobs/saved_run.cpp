@@ -1,10 +1,13 @@
 #include "jobs/saved_run.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/verify.h"
 #include "cli/problems.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
@@ -14,21 +17,69 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string newest(const std::string& root) {
-  std::vector<std::string> notes;
-  const auto found = newest_checkpoint(root, notes);
-  for (const auto& note : notes) log::warning(note);
-  return found.value_or("");
-}
-
 std::string choose_checkpoint(const std::string& root, const std::string& which) {
-  if (which == "last") return newest(root);
   const auto path = fs::path(root) / which;
   if (!fs::exists(path)) throw Error(Exit::data, "no checkpoint '" + path.string() + "'");
   return which == "best" ? fs::canonical(path).string() : path.string();
 }
 
+/// Whether events.jsonl tells of a checkpoint since the run last began at step 0.
+bool has_saved(const std::string& folder) {
+  const auto file = folder + "/events.jsonl";
+  if (!fs::exists(file)) return false;
+  const auto events = read_text(file);
+  const auto saved = events.rfind("{\"event\":\"checkpoint\""),
+             began = events.rfind("{\"event\":\"begin\"");
+  return saved != std::string::npos && (began == std::string::npos || saved > began);
+}
+
+/// The weights of the newest checkpoint whose model.safetensors is as it was.
+std::string intact_weights(const NewestCheckpoint& newest) {
+  const auto folders = checkpoint_folders(newest.run + "/checkpoints");
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
+    const auto file = *folder + "/model.safetensors";
+    const bool damaged =
+        std::any_of(newest.damages.begin(), newest.damages.end(), [&](const std::string& damage) {
+          return damage.find("'" + file + "'") != std::string::npos ||
+                 damage.find("'" + *folder + "/MANIFEST.json'") != std::string::npos;
+        });
+    if (!damaged) return file;
+  }
+  return "FILE";
+}
+
+[[noreturn]] void refuse_damaged(const NewestCheckpoint& newest) {
+  for (const auto& damage : newest.damages) log::error(damage);
+  throw Error(
+      Exit::data,
+      (newest.damages.empty() ? "the checkpoints of '" + newest.run + "' are gone"
+                              : "no checkpoint of '" + newest.run + "' is intact") +
+          "; nothing was changed. 'ddptrain resume " + newest.run +
+          " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
+          newest.run + "/recipe.yaml model.weights=" + intact_weights(newest) +
+          "' starts another run from weights");
+}
+
 }  // namespace
+
+NewestCheckpoint newest_of(const std::string& folder) {
+  NewestCheckpoint newest{folder, {}, {}};
+  std::vector<std::string> notes;
+  if (const auto found = newest_checkpoint(folder + "/checkpoints", notes)) {
+    newest.checkpoint = *found;
+    for (const auto& note : notes) log::warning(note);
+    return newest;
+  }
+  for (const auto& each : checkpoint_folders(folder + "/checkpoints"))
+    for (auto& damage : damages_of(each)) newest.damages.push_back(std::move(damage));
+  return newest;
+}
+
+std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest) {
+  if (!newest.checkpoint.empty()) return newest.checkpoint;
+  if (!newest.damages.empty() || has_saved(newest.run)) refuse_damaged(newest);
+  return {};
+}
 
 std::string run_folder(const std::string& folder) {
   if (!fs::exists(folder + "/recipe.yaml"))
@@ -43,14 +94,23 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
   auto loaded = load_recipe({file}, overrides, all_catalogs());
   if (say_problems(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
-  return {home, std::move(loaded.recipe), std::move(loaded.tree),
-          choose_checkpoint(home + "/checkpoints", which)};
+  SavedRun run{home, std::move(loaded.recipe), std::move(loaded.tree), {}, {}};
+  if (which == "last") {
+    auto newest = newest_of(home);
+    run.checkpoint = std::move(newest.checkpoint);
+    run.damages = std::move(newest.damages);
+  } else {
+    run.checkpoint = choose_checkpoint(home + "/checkpoints", which);
+  }
+  return run;
 }
 
 void require_checkpoint(const SavedRun& run) {
-  if (run.checkpoint.empty())
-    throw Error(Exit::data, "no complete checkpoint in '" + run.folder +
-                                "/checkpoints'; the run was cut before its first");
+  if (!run.checkpoint.empty()) return;
+  for (const auto& damage : run.damages) log::error(damage);
+  throw Error(Exit::data, "no complete checkpoint in '" + run.folder + "/checkpoints'" +
+                              (run.damages.empty() ? "; the run was interrupted before its first"
+                                                   : ": all are damaged"));
 }
 
 }  // namespace ddptrain

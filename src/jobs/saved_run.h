@@ -1,6 +1,7 @@
 // A run folder as resume, eval, predict and export open it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,26 @@ namespace ddptrain {
 
 struct SavedRun {
   std::string folder;
-  Recipe recipe;           // as resolved, with the overrides given now
-  Node tree;               // the same as layered
-  std::string checkpoint;  // folder of the chosen one; empty: the run has none yet
+  Recipe recipe;                     // as resolved, with the overrides given now
+  Node tree;                         // the same as layered
+  std::string checkpoint;            // folder of the chosen one; empty: the run has none
+  std::vector<std::string> damages;  // where it has none that is complete: what is wrong with each
 };
+
+/// The newest complete checkpoint of a run (empty: none), and what is wrong with all where none is.
+struct NewestCheckpoint {
+  std::string run;
+  std::string checkpoint;
+  std::vector<std::string> damages;
+};
+
+/// Logs a warning for each newer checkpoint that is damaged.
+NewestCheckpoint newest_of(const std::string& folder);
+
+/// Where a run that is resumed continues from; nothing where it was interrupted before its first
+/// checkpoint. An Error (Exit::data) where its checkpoints are damaged or gone: it names each file
+/// and says what can be done.
+std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest);
 
 /// Without links. An Error (Exit::data) where it is not a run's folder.
 std::string run_folder(const std::string& folder);
@@ -21,7 +38,7 @@ std::string run_folder(const std::string& folder);
 /// Reads RUN/recipe.yaml and finds a checkpoint: "last" (the newest that verifies; what does not is
 /// said), "best", or the name of one. Problems of the recipe are printed and end in an Error
 /// (Exit::recipe); a missing run or checkpoint is Exit::data.
-/// A run that was cut before its first checkpoint has none.
+/// A run that was interrupted before its first checkpoint has none.
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which = "last");
 
