@@ -53,6 +53,9 @@ class Loop {
     return t_.position.step >= t_.length.total;
   }
 
+  // With what earlier attempts trained, where the run's length is a time.
+  double seconds_trained() const { return seconds_before_ + seconds_since(began_); }
+
   void step() {
     if (!epoch_started_) start_epoch();
     const auto index = static_cast<std::size_t>(t_.position.step_in_epoch);
@@ -107,7 +110,7 @@ class Loop {
         static_cast<double>(save),
         static_cast<double>(first && evaluate_every_.due_after(seconds_since(evaluated_at_))),
         static_cast<double>(first && save_every_.due_after(seconds_since(saved_at_))),
-        static_cast<double>(first && seconds_ && seconds_since(began_) >= *seconds_),
+        static_cast<double>(first && seconds_ && seconds_trained() >= *seconds_),
         static_cast<double>(signal > 0)};
     if (t_.world->size > 1) {
       auto sums = at::tensor(flags, at::kDouble);
@@ -169,6 +172,7 @@ class Loop {
     t_.engine->broadcast_buffers();
     saved_step_ = step;
     saved_at_ = Clock::now();
+    if (seconds_) t_.position.seconds = seconds_trained();
     if (t_.world->rank != 0) return;
     tell(Moment::saving);
     view_.checkpoint = save_checkpoint(hooks_.checkpoints, capture(t_));
@@ -221,6 +225,7 @@ class Loop {
   Training& t_;
   const Hooks& hooks_;
   std::optional<double> seconds_;  // that the run lasts, where it is measured so
+  double seconds_before_ = t_.position.seconds;
   Period evaluate_every_;
   Period save_every_;
   RunResult result_;

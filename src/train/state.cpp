@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "data/scored.h"
+#include "train/completion.h"
 
 namespace ddptrain {
 namespace {
@@ -28,13 +29,15 @@ Json surroundings(const Training& t) {
 }
 
 Json position_json(const Position& at) {
-  return {{"step", at.step},
-          {"epoch", at.epoch},
-          {"step_in_epoch", at.step_in_epoch},
-          {"samples", at.samples},
-          {"evaluated", at.evaluated},
-          {"empty_steps", at.empty_steps},
-          {"skipped_steps", at.skipped_steps}};
+  Json json{{"step", at.step},
+            {"epoch", at.epoch},
+            {"step_in_epoch", at.step_in_epoch},
+            {"samples", at.samples},
+            {"evaluated", at.evaluated},
+            {"empty_steps", at.empty_steps},
+            {"skipped_steps", at.skipped_steps}};
+  if (at.seconds > 0) json["seconds"] = at.seconds;
+  return json;
 }
 
 Position position_of(const Json& json) {
@@ -46,6 +49,7 @@ Position position_of(const Json& json) {
   at.evaluated = json.at("evaluated");
   at.empty_steps = json.at("empty_steps");
   at.skipped_steps = json.at("skipped_steps");
+  at.seconds = json.value("seconds", 0.0);
   return at;
 }
 
@@ -70,6 +74,27 @@ void restore_callbacks(Training& t, const Json& states) {
       log::warning("callbacks[" + std::to_string(i) +
                    "] is another one than in the checkpoint; it "
                    "starts anew");
+}
+
+// A stop holds until the run is asked for more; what callbacks counted stays either way.
+void restore_stop(Training& t, const Json& state) {
+  const auto stop = state.find("stop");
+  if (stop == state.end()) return;
+  const auto reason = stop->at("reason").get<std::string>();
+  if (stop->at("asked") == asked_length(t.recipe)) {
+    t.control.stop = reason;
+    return;
+  }
+  std::vector<std::string> counting;
+  for (std::size_t i = 0; i < t.callbacks.size(); ++i)
+    if (!t.callbacks[i]->state().empty())
+      counting.push_back("callbacks[" + std::to_string(i) + "] (" + t.recipe.callbacks[i].type() +
+                         ")");
+  log::info("the run had stopped (" + reason + ") and continues, since it is asked for more; " +
+            (counting.empty() ? "nothing of the stop counts any more"
+                              : join(counting, ", ") +
+                                    " keep what they counted, so the next evaluation that is no "
+                                    "better may stop it again"));
 }
 
 void say_differences(const Json& saved, const Json& now) {
@@ -138,6 +163,8 @@ Checkpoint capture(const Training& t) {
   if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
   if (t.best && t.best->value())
     state["best"] = {{"value", *t.best->value()}, {"step", t.best_step}};
+  if (t.control.stop)
+    state["stop"] = {{"reason", *t.control.stop}, {"asked", asked_length(t.recipe)}};
   state["evaluation"] = numbers_json(t.last_evaluation);
   state["callbacks"] = callback_states(t);
   state["surroundings"] = surroundings(t);
@@ -182,6 +209,7 @@ void restore(Training& t, const Checkpoint& checkpoint) {
   for (const auto& [name, value] : state.at("evaluation").items())
     t.last_evaluation.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
   restore_callbacks(t, state.at("callbacks"));
+  restore_stop(t, state);
   say_differences(state.at("surroundings"), surroundings(t));
 }
 

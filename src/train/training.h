@@ -38,6 +38,7 @@ struct Position {
   std::int64_t evaluated = 0;      // steps made at the last evaluation
   std::int64_t empty_steps = 0;    // without a counted sample: nothing changed
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
+  double seconds = 0;              // trained, where train.duration is a time
 };
 
 /// A part of the run with a schedule of its own (train/stages.h).
