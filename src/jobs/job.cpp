@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 
 #include "base/error.h"
@@ -21,6 +22,7 @@ namespace ddptrain {
 
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources) {
   RunStart start;
+  start.launch = launch_name();
   start.name = job.recipe.name;
   start.recipe_text = job.recipe_text;
   start.sources = std::move(sources);
@@ -61,6 +63,7 @@ void keep_found_micro(Job& job, const Topology& outer) {
   auto again = make_job(run.recipe, run.tree, outer);
   again.folder = job.folder;
   again.results_to_stdout = job.results_to_stdout;
+  again.start = job.start;
   job = std::move(again);
 }
 
@@ -75,11 +78,13 @@ int start_until_done(Job job, const Topology& outer,
     if (!restart || outer.joined() || job.placement.ranks == 1 || !may_pass(code)) return code;
     std::vector<std::string> notes;
     const auto newest = newest_checkpoint(job.folder + "/checkpoints", notes);
-    if (newest == job.checkpoint) {
+    for (const auto& note : notes) log::warning(note);
+    if (!newest || newest == job.checkpoint) {
       log::error("not started again: no checkpoint was made since the last start");
       return code;
     }
     keep_found_micro(job, outer);
+    job.rewrite_recipe = job.set_aside = false;
     job.checkpoint = newest;
     log::warning("starting again from " + *newest);
   }
@@ -114,6 +119,19 @@ void say_how_to_resume(const std::string& folder) {
     log::info("'" + called_as() + " resume " + typed_path(folder) + "' continues this run");
 }
 
+// Logs of ranks may tell why a start failed, except where it was refused or a person ended it.
+bool tells_in_logs(int code) {
+  const bool refused =
+      code == static_cast<int>(Exit::recipe) || code == static_cast<int>(Exit::data);
+  return !refused && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP;
+}
+
+void end_in_folder(const Job& job, const Topology& outer, int code) {
+  if (job.folder.empty() || outer.rank != 0) return;
+  if (code != 0) abandon_run(job.folder, job.start, code, tells_in_logs(code));
+  note_exit(job.folder, job.start, code);
+}
+
 }  // namespace
 
 int start_job(const Job& job, const Topology& outer, log::Level level) {
@@ -122,17 +140,19 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
       const auto outcome = run_rank(started, topology, hooks);
       if (topology.rank == 0) finish(started, outcome, level);
       const int code = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
-      if (topology.rank == 0 && started.folder.empty()) note_exit(outcome.folder, code);
+      if (topology.rank == 0 && started.folder.empty())
+        note_exit(outcome.folder, started.start, code);
       return code;
     };
   };
   try {
     const int code = start_until_done(job, outer, one_rank, level);
-    if (code > 128 && !job.folder.empty()) say_how_to_resume(job.folder);
-    if (!job.folder.empty()) note_exit(job.folder, code);
+    end_in_folder(job, outer, code);
+    if (code > 128 && !job.folder.empty() && std::filesystem::exists(job.folder))
+      say_how_to_resume(job.folder);
     return code;
   } catch (const Error& error) {
-    if (!job.folder.empty()) note_exit(job.folder, static_cast<int>(error.code()));
+    end_in_folder(job, outer, static_cast<int>(error.code()));
     throw;
   }
 }

@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"
 #include "jobs/job.h"
+#include "jobs/saved_run.h"
 #include "recipe/load.h"
 #include "train/catalogs.h"
 #include "train/repetition.h"
@@ -25,25 +26,19 @@ std::int64_t count_of(const Arguments& arguments) {
   return *count;
 }
 
-struct Seeded {
-  Job job;
-  RunStart start;
-};
-
 /// The recipe with `more` overrides behind those given; nothing where it has errors, which are
 /// said.
-std::optional<Seeded> make_seeded(const Arguments& arguments, const std::string& more) {
+std::optional<Job> make_seeded(const Arguments& arguments, const std::string& more) {
   auto words = split_words(arguments.words);
   if (!more.empty()) words.overrides.push_back(more);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
   if (more.empty()) say_problems(loaded.problems);
   if (has_errors(loaded.problems)) return {};
-  Seeded made;
-  made.job = make_job(loaded.recipe, loaded.tree, {});
-  made.job.results_to_stdout = false;  // the table of all seeds is the result
-  made.start = run_start(made.job, arguments, std::move(loaded.sources));
-  return made;
+  auto job = make_job(loaded.recipe, loaded.tree, {});
+  job.results_to_stdout = false;  // the table of all seeds is the result
+  job.start = run_start(job, arguments, std::move(loaded.sources));
+  return job;
 }
 
 /// A seed's run may end so, and the next one still tells something.
@@ -71,30 +66,27 @@ int start(const Job& job, log::Level level) {
   }
 }
 
-int begin(Seeded& seeded, Repetition& repetition, log::Level level) {
-  seeded.job.folder = make_run_folder(seeded.job.recipe.output.dir, seeded.start);
-  const auto lock = lock_run(seeded.job.folder);
-  repetition.add(seeded.job.folder);
-  log::info("seed " + std::to_string(seeded.start.seed) + ": run folder " + seeded.job.folder);
-  return start(seeded.job, level);
+int begin_seed(Job& job, Repetition& repetition, log::Level level) {
+  job.folder = make_run_folder(job.recipe.output.dir, job.start);
+  const auto lock = lock_run(job.folder);
+  repetition.add(job.folder);
+  log::info("seed " + std::to_string(job.start.seed) + ": run folder " + job.folder);
+  return start(job, level);
 }
 
-/// A run of an earlier start of this repetition: done, or to be gone on with.
-int take_up(Seeded& seeded, const std::string& folder, log::Level level) {
-  const auto head = "seed " + std::to_string(seeded.start.seed) + ": ";
+/// A run of an earlier start of this repetition: done, or to be continued.
+int take_up(Job& job, const std::string& folder, log::Level level) {
+  const auto head = "seed " + std::to_string(job.start.seed) + ": ";
   const auto lock = lock_run(folder);
   const auto ended = run_end(folder);
   if (ended.exit_code && is_result(*ended.exit_code)) {
     log::info(head + "done in " + folder);
     return *ended.exit_code;
   }
-  std::vector<std::string> notes;
-  seeded.job.folder = folder;
-  seeded.job.checkpoint = newest_checkpoint(folder + "/checkpoints", notes);
-  for (const auto& note : notes) log::warning(note);
+  job.folder = folder;
+  job.checkpoint = checkpoint_to_resume(newest_of(folder));
   log::info(head + "going on in " + folder);
-  note_resumed(folder, seeded.start);
-  return start(seeded.job, level);
+  return start(job, level);
 }
 
 void print_results(const std::vector<std::string>& folders, std::int64_t first_seed) {
@@ -118,17 +110,17 @@ int run_repeated(const Arguments& arguments) {
         "--repeat starts its ranks itself; under another launcher give each run its 'seed='");
   const auto first = make_seeded(arguments, {});
   if (!first) return static_cast<int>(Exit::recipe);
-  const auto& recipe = first->job.recipe;
-  log::info(to_text(first->job.placement.batch));
-  Repetition repetition(recipe.output.dir, recipe.name, first->job.recipe_text, count);
+  const auto& recipe = first->recipe;
+  log::info(to_text(first->placement.batch));
+  Repetition repetition(recipe.output.dir, recipe.name, first->recipe_text, count);
   const auto begun = repetition.folders();
   int worst = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    auto seeded = make_seeded(arguments, "seed=" + std::to_string(recipe.seed + i));
-    DDP_CHECK(seeded, "a seed made a recipe wrong");
+    auto job = make_seeded(arguments, "seed=" + std::to_string(recipe.seed + i));
+    DDP_CHECK(job, "a seed made a recipe wrong");
     const auto at = static_cast<std::size_t>(i);
-    const int code = at < begun.size() ? take_up(*seeded, begun[at], arguments.level)
-                                       : begin(*seeded, repetition, arguments.level);
+    const int code = at < begun.size() ? take_up(*job, begun[at], arguments.level)
+                                       : begin_seed(*job, repetition, arguments.level);
     worst = worse(worst, code);
     if (is_result(code)) continue;
     log::info("the same command goes on with seed " + std::to_string(recipe.seed + i));

@@ -1,19 +1,120 @@
-// `resume RUN_FOLDER [key=value...]`: goes on where a run was cut, exactly.
+// `resume RUN_FOLDER [key=value...]`: continues an interrupted run, exactly; or a new run from one
+// of its earlier checkpoints.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/files.h"
+#include "callbacks/history.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/verify.h"
 #include "config/reader.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
 #include "recipe/changes.h"
+#include "train/completion.h"
 
 namespace ddptrain {
 namespace {
 
-void say_changes(const std::string& folder, const std::string& recipe_text) {
+namespace fs = std::filesystem;
+
+void log_changes(const std::string& folder, const std::string& recipe_text) {
   const auto file = folder + "/recipe.yaml";
   const auto before = read_yaml(read_text(file), file).tree;
   for (const auto& change : changes(before, read_yaml(recipe_text, file).tree))
     log::info("changed: " + to_text(change));
+}
+
+std::string state_of(const std::string& checkpoint) {
+  return read_text(checkpoint + "/state.json");
+}
+
+/// Whether a run is complete and its record says so: then nothing is to be done, and how to ask for
+/// more is logged.
+bool is_complete(const SavedRun& run, const std::string& folder, int rank) {
+  if (run.checkpoint.empty()) return false;
+  const auto code = run_end(run.folder).exit_code;
+  if (code != static_cast<int>(Exit::done) && code != static_cast<int>(Exit::expect)) return false;
+  const auto state = state_of(run.checkpoint);
+  const auto why = completion(run.recipe, state);
+  if (why.empty()) return false;
+  if (rank != 0) return true;
+  log::info("this run is complete (" + why + "); to train on: ddptrain resume " + folder + " '" +
+            extension(run.recipe, state) + "'");
+  return true;
+}
+
+/// Whether the chosen checkpoint is not where the run stands.
+bool is_earlier(const SavedRun& run, const std::string& which) {
+  if (which == "last" || run.checkpoint.empty()) return false;
+  const auto newest = newest_of(run.folder).checkpoint;
+  return !newest.empty() && fs::canonical(newest) != fs::canonical(run.checkpoint);
+}
+
+/// The chosen checkpoint, and the best of the run until then.
+void copy_checkpoints(const SavedRun& run, const std::string& folder) {
+  const auto root = folder + "/checkpoints";
+  const auto chosen = copy_checkpoint(run.checkpoint, root);
+  const auto state = nlohmann::json::parse(state_of(chosen));
+  const auto best = state.find("best");
+  if (best == state.end()) return;
+  const auto name = checkpoint_name(best->at("step"));
+  const auto from = run.folder + "/checkpoints/" + name;
+  if (!fs::exists(root + "/" + name) && (!fs::exists(from) || !damages_of(from).empty())) return;
+  if (!fs::exists(root + "/" + name)) copy_checkpoint(from, root);
+  link_best(root, root + "/" + name);
+}
+
+void copy_history(const SavedRun& run, const std::string& folder) {
+  const std::int64_t step =
+      nlohmann::json::parse(state_of(run.checkpoint)).at("position").at("step");
+  const auto metrics = run.folder + "/metrics.csv", events = run.folder + "/events.jsonl";
+  if (fs::exists(metrics))
+    write_atomically(folder + "/metrics.csv", rows_until(read_text(metrics), step).text);
+  if (fs::exists(events))
+    write_atomically(folder + "/events.jsonl", events_until(read_text(events), step));
+}
+
+/// A new run folder with what the run had at the chosen checkpoint. The run itself stays as it is.
+std::string make_branch(const Job& job, const SavedRun& run) {
+  const auto folder = make_run_folder(job.recipe.output.dir, job.start);
+  copy_checkpoints(run, folder);
+  copy_history(run, folder);
+  log::info("run folder " + folder + ": a new run from " + job.start.origin->checkpoint + " of " +
+            run.folder + ", which keeps its later checkpoints");
+  return folder;
+}
+
+int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Level level) {
+  job.start.origin = {run.folder, fs::path(run.checkpoint).filename().string()};
+  job.start.sources = {{run.folder + "/recipe.yaml", read_text(run.folder + "/recipe.yaml")}};
+  job.checkpoint = run.checkpoint;
+  if (outer.joined()) {
+    job.make_folder = [&] { return make_branch(job, run); };
+    return start_job(job, outer, level);
+  }
+  job.folder = make_branch(job, run);
+  job.checkpoint = job.folder + "/checkpoints/" + job.start.origin->checkpoint;
+  const auto lock = lock_run(job.folder);
+  return start_job(job, outer, level);
+}
+
+/// --from-scratch is for a run that has nothing left to continue from.
+void require_nothing_left(const SavedRun& run) {
+  if (!run.checkpoint.empty())
+    throw Error(Exit::recipe, "--from-scratch: this run can continue from '" + run.checkpoint +
+                                  "'; 'ddptrain run " + run.folder +
+                                  "/recipe.yaml' starts another one from the first step");
+}
+
+void log_where(const Job& job, bool from_scratch) {
+  if (job.checkpoint)
+    log::info("resuming from " + *job.checkpoint);
+  else if (from_scratch)
+    log::info("training from the first step (--from-scratch)");
+  else
+    log::info("the run was interrupted before its first checkpoint: starting from the beginning");
 }
 
 int resume(const Arguments& arguments) {
@@ -21,18 +122,24 @@ int resume(const Arguments& arguments) {
   const auto outer = topology_from_environment();
   // Before the checkpoint is chosen: ranks of a killed launcher may be writing one.
   const auto lock = outer.joined() ? nullptr : lock_run(run_folder(arguments.words[0]));
-  auto run = open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
+  const auto which = arguments.value("--checkpoint", "last");
+  const bool from_scratch = arguments.has("--from-scratch");
+  auto run = open_run(arguments.words[0], words.overrides, which);
+  if (from_scratch)
+    require_nothing_left(run);
+  else if (run.checkpoint.empty())
+    checkpoint_to_resume({run.folder, {}, run.damages});
+  if (which != "last") verify_checkpoint(run.checkpoint);
+  if (is_complete(run, arguments.words[0], outer.rank)) return 0;
   auto job = make_job(run.recipe, run.tree, outer);
+  job.start = run_start(job, arguments, {});
+  job.rewrite_recipe = !words.overrides.empty();
+  job.set_aside = from_scratch;
+  if (outer.rank == 0) log_changes(run.folder, job.recipe_text);
+  if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
   job.folder = run.folder;
   if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
-  if (outer.rank == 0) {
-    say_changes(run.folder, job.recipe_text);
-    log::info(job.checkpoint ? "resuming from " + *job.checkpoint
-                             : "there is no checkpoint yet: starting from the beginning");
-  }
-  if (outer.joined()) return start_job(job, outer, arguments.level);
-  note_resumed(run.folder, run_start(job, arguments, {}));
-  if (!words.overrides.empty()) write_atomically(run.folder + "/recipe.yaml", job.recipe_text);
+  if (outer.rank == 0) log_where(job, from_scratch);
   return start_job(job, outer, arguments.level);
 }
 
@@ -42,8 +149,12 @@ Verb resume_verb() {
   return {
       .name = "resume",
       .usage = "RUN_FOLDER [key=value...]",
-      .summary = "go on where a run was cut, exactly",
-      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"}},
+      .summary = "continue an interrupted run, exactly",
+      .flags = {{"--checkpoint", "WHICH",
+                 "last (default), best, or a name such as step-00000740; from an earlier one than "
+                 "the last a new run folder continues"},
+                {"--from-scratch", "",
+                 "where all checkpoints are damaged: set them aside, train from the first step"}},
       .min_words = 1,
       .run = resume};
 }

@@ -27,16 +27,16 @@ int run(const Arguments& arguments) {
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
   auto job = make_job(loaded.recipe, loaded.tree, outer);
-  const auto start = run_start(job, arguments, std::move(loaded.sources));
+  job.start = run_start(job, arguments, std::move(loaded.sources));
   if (outer.rank == 0) {
     say_unfinished(job);
     log::info(to_text(job.placement.batch));
   }
   if (outer.joined()) {
-    job.make_folder = [&] { return make_run_folder(job.recipe.output.dir, start); };
+    job.make_folder = [&] { return make_run_folder(job.recipe.output.dir, job.start); };
     return start_job(job, outer, arguments.level);
   }
-  job.folder = make_run_folder(job.recipe.output.dir, start);
+  job.folder = make_run_folder(job.recipe.output.dir, job.start);
   log::info("run folder " + job.folder);
   const auto lock = lock_run(job.folder);
   return start_job(job, outer, arguments.level);

@@ -93,11 +93,12 @@ Loaded quick(const Loaded& whole, const std::string& folder) {
 int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
   if (has_errors(loaded.problems)) return static_cast<int>(Exit::recipe);
   auto job = make_job(loaded.recipe, loaded.tree, {});
-  const auto start = run_start(job, arguments, std::move(loaded.sources));
-  job.folder = make_run_folder(job.recipe.output.dir, start);
+  job.start = run_start(job, arguments, std::move(loaded.sources));
+  job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   const int code = run_apart(job);
-  tested.expected = expectations(job.recipe, run_end(job.folder).metrics);
+  if (fs::exists(job.folder + "/run.json"))  // else it failed to start
+    tested.expected = expectations(job.recipe, run_end(job.folder).metrics);
   return code;
 }
 

@@ -81,6 +81,43 @@ RunEnding ending_of(const Training& t, const Outcome& outcome, Clock::time_point
   return end;
 }
 
+/// A folder that rank 0 made is removed where no run begins in it.
+class MadeFolder {
+ public:
+  MadeFolder(const Job& job, const World& world, std::string folder)
+      : start_(job.start), folder_(std::move(folder)), made_(world.rank == 0 && job.make_folder) {}
+  ~MadeFolder() {
+    if (!made_) return;
+    try {
+      abandon_run(folder_, start_, static_cast<int>(Exit::data), false);
+    } catch (const Error&) {  // whatever ended the start is what is reported
+    }
+  }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  const std::string& path() const { return folder_; }
+
+ private:
+  const RunStart& start_;
+  std::string folder_;
+  bool made_;
+};
+
+// The run folder stays as it was until every rank has built and restored its part.
+void begin(const Job& job, Training& training, const std::string& folder) {
+  agree(*training.world, "the step at which training begins",
+        std::to_string(training.position.step));
+  if (training.world->rank != 0) return;
+  const bool settled = training.placement.batch.micro != job.placement.batch.micro && job.record;
+  if (settled || job.rewrite_recipe)
+    write_atomically(folder + "/recipe.yaml",
+                     settled ? job.record(training.recipe) : job.recipe_text);
+  if (job.set_aside) set_checkpoints_aside(folder);
+  begin_run(folder, job.start);
+  note_data(folder, training.data->digest());
+  training.writers = make_writers(training, folder);
+}
+
 }  // namespace
 
 void prepare_process(const Recipe& recipe, const Placement& placement) {
@@ -111,12 +148,13 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   auto world = join_world(job.recipe, job.placement, topology);
   agree(world, "the program", version() + " with torch " + torch_version());
   agree_on_recipe(world, job.recipe_text);
-  const auto folder = shared_folder(job, world);
+  const MadeFolder made(job, world, shared_folder(job, world));
+  const auto& folder = made.path();
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
-  auto training = build(job.recipe, job.placement, world,
-                        checkpoint ? saved_data(*checkpoint) : SavedData());
+  auto training =
+      build(job.recipe, job.placement, world, checkpoint ? saved_data(*checkpoint) : SavedData());
   if (checkpoint)
     restore(training, *checkpoint);
   else
@@ -125,12 +163,7 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   settle_micro(training, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
   });
-  if (world.rank == 0) {
-    if (training.placement.batch.micro != job.placement.batch.micro && job.record)
-      write_atomically(folder + "/recipe.yaml", job.record(training.recipe));
-    note_data(folder, training.data->digest());
-    training.writers = make_writers(training, folder);
-  }
+  begin(job, training, folder);
   hooks.checkpoints = folder + "/checkpoints";
   const auto result = train(training, hooks);
   Outcome outcome{Exit::done, result.signal, result.reason, folder, training.last_evaluation, {}};

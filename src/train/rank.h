@@ -9,6 +9,7 @@
 #include "train/ending.h"
 #include "train/loop.h"
 #include "train/placement.h"
+#include "train/run_folder.h"
 
 namespace ddptrain {
 
@@ -21,6 +22,9 @@ struct Job {
   std::string
       folder;  // the run folder; ranks that joined somebody else's launcher learn it from rank 0
   std::function<std::string()> make_folder;  // asked of rank 0 where `folder` is empty
+  RunStart start;                            // what the run folder records of this launch
+  bool rewrite_recipe = false;               // recipe.yaml was overridden
+  bool set_aside = false;                    // damaged checkpoints, as the run begins
   std::optional<std::string> checkpoint;     // to go on from
   bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
 };

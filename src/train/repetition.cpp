@@ -79,9 +79,10 @@ Repetition::Repetition(const std::string& runs, const std::string& name, std::st
       json.value("count", Json()) != count_)
     return;
   const auto folders = json.value("folders", Json::array());
-  for (const auto& folder : folders)
+  for (const auto& folder : folders) {
     if (!folder.is_string() || !fs::exists(folder.get<std::string>() + "/run.json")) return;
-  folders_ = folders.get<std::vector<std::string>>();
+    folders_.push_back(folder);
+  }
 }
 
 void Repetition::add(const std::string& folder) {

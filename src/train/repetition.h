@@ -16,8 +16,8 @@ namespace ddptrain {
 /// cut.
 class Repetition {
  public:
-  /// Takes up what was begun for the same recipe (of the first seed, resolved) and count, unless a
-  /// folder of it is gone.
+  /// Takes up what was begun for the same recipe (of the first seed, resolved) and count, up to the
+  /// first folder that is gone: a run that failed to start leaves none.
   Repetition(const std::string& runs, const std::string& name, std::string recipe_text,
              std::int64_t count);
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -47,7 +48,9 @@ std::string host_name() {
 }
 
 Json attempt(const RunStart& start) {
-  return {{"started", utc_now()},
+  return {{"launch", start.launch},
+          {"started", utc_now()},
+          {"began", nullptr},
           {"ended", nullptr},
           {"result", nullptr},
           {"exit_code", nullptr},
@@ -68,8 +71,20 @@ Json attempt(const RunStart& start) {
 Json first_record(const RunStart& start) {
   Json json{{"format", 1}, {"name", start.name}, {"seed", start.seed}, {"data_digest", nullptr}};
   json.update(attempt(start));
+  if (start.origin)
+    json["origin"] = {{"run", start.origin->run}, {"checkpoint", start.origin->checkpoint}};
   json["attempts"] = Json::array();
   return json;
+}
+
+bool is_of(const RunStart& start, const Json& run) {
+  return run.value("launch", Json()) == start.launch;
+}
+
+// Records of before there was "began" were made of runs that had.
+bool has_begun(const Json& run) {
+  const auto began = run.find("began");
+  return began == run.end() || !began->is_null();
 }
 
 // Files of the same name in different folders are numbered apart.
@@ -156,8 +171,9 @@ bool is_free(const std::string& folder) {
 
 bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
   try {
-    return read_text(folder + "/recipe.yaml") == recipe_text && !is_finished(read_run(folder)) &&
-           is_free(folder);
+    const auto run = read_run(folder);
+    return read_text(folder + "/recipe.yaml") == recipe_text && has_begun(run) &&
+           !is_finished(run) && is_free(folder);
   } catch (const Error&) {
     return false;  // not a run of ours, or cut while it was being made
   }
@@ -173,19 +189,56 @@ std::string make_run_folder(const std::string& runs, const RunStart& start) {
   write_sources(folder + "/source", start);
   make_folders(folder + "/checkpoints");
   write_run(folder, first_record(start));
-  point_latest(home, folder);
   return folder;
 }
 
-void note_resumed(const std::string& folder, const RunStart& start) {
+std::string launch_name() {
+  return host_name() + " " + std::to_string(::getpid()) + " " + utc_now();
+}
+
+void begin_run(const std::string& folder, const RunStart& start) {
   auto json = read_run(folder);
-  Json before;
-  for (const auto* key : {"started", "ended", "result", "exit_code", "command", "host", "ranks"})
-    before[key] = json.value(key, Json());
-  json["attempts"].push_back(before);
-  const auto now = attempt(start);
-  json.update(now);
+  const bool first = !has_begun(json);
+  if (!first && is_of(start, json)) return;
+  if (!is_of(start, json)) {
+    Json before;
+    for (const auto* key : {"started", "ended", "result", "exit_code", "command", "host", "ranks"})
+      before[key] = json.value(key, Json());
+    if (!first) json["attempts"].push_back(before);
+    json.update(attempt(start));
+  }
+  json["began"] = utc_now();
   write_run(folder, json);
+  if (first) point_latest(fs::path(folder).parent_path().string(), folder);
+}
+
+void abandon_run(const std::string& folder, const RunStart& start, int exit_code, bool keep_logs) {
+  std::error_code none;
+  if (!fs::exists(json_path(folder), none)) return;
+  auto json = read_run(folder);
+  if (!is_of(start, json) || has_begun(json)) return;
+  if (!keep_logs) {
+    fs::remove_all(folder, none);
+    fs::remove(fs::path(folder).parent_path(), none);  // where it is empty again
+    return;
+  }
+  json["result"] = "failed to start";
+  json["ended"] = utc_now();
+  json["exit_code"] = exit_code;
+  write_run(folder, json);
+}
+
+void set_checkpoints_aside(const std::string& folder) {
+  const auto from = folder + "/checkpoints";
+  std::error_code code;
+  if (!fs::exists(from) || fs::is_empty(from)) return;
+  int number = 1;
+  while (fs::exists(from + ".damaged-" + std::to_string(number))) ++number;
+  const auto to = from + ".damaged-" + std::to_string(number);
+  fs::rename(from, to, code);
+  if (code) throw Error(Exit::data, "cannot move '" + from + "': " + code.message());
+  make_folders(from);
+  log::info("the damaged checkpoints are in " + to);
 }
 
 void note_data(const std::string& folder, const std::string& digest) {
@@ -210,8 +263,11 @@ void note_best(const std::string& folder, const BestEvaluation& best) {
   write_run(folder, json);
 }
 
-void note_exit(const std::string& folder, int exit_code) {
+void note_exit(const std::string& folder, const RunStart& start, int exit_code) {
+  std::error_code none;
+  if (!fs::exists(json_path(folder), none)) return;  // it was abandoned
   auto json = read_run(folder);
+  if (!is_of(start, json) || !has_begun(json)) return;
   json["ended"] = utc_now();
   json["exit_code"] = exit_code;
   write_run(folder, json);

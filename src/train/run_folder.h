@@ -14,8 +14,15 @@
 
 namespace ddptrain {
 
+/// The checkpoint of another run that a run continues from.
+struct RunOrigin {
+  std::string run;         // its folder
+  std::string checkpoint;  // "step-00000740"
+};
+
 /// What is known of a run before it starts.
 struct RunStart {
+  std::string launch;                     // tells one start of the program from another
   std::string name;                       // of the recipe
   std::string recipe_text;                // resolved, as YAML
   std::vector<Source> sources;            // files as written
@@ -25,23 +32,36 @@ struct RunStart {
   int ranks = 1;
   int replicas = 1;
   int threads = 1;
+  std::optional<RunOrigin> origin;
 };
 
-/// Makes `runs`/NAME/NNN with the next free number, recipe.yaml, source/, run.json, checkpoints/,
-/// and points `runs`/NAME/latest at it. Returns its absolute path. Throws an Error (Exit::data)
-/// that names the folder when it cannot be written.
+/// "host 12345 2026-11-22T08:00:00Z": different for each start of the program.
+std::string launch_name();
+
+/// Makes `runs`/NAME/NNN with the next free number, recipe.yaml, source/, run.json, checkpoints/.
+/// Its run.json has "began": null until begin_run(). Returns its absolute path. Throws an Error
+/// (Exit::data) that names the folder when it cannot be written.
 std::string make_run_folder(const std::string& runs, const RunStart& start);
 
-/// Notes in run.json that a run goes on in its folder; the result of the attempt before goes to its
-/// "attempts".
-void note_resumed(const std::string& folder, const RunStart& start);
+/// Notes in run.json that training begins: every rank has built and restored what it needs. The
+/// first time, `runs`/NAME/latest points at the folder; later, the result of the attempt before
+/// goes to its "attempts". A launch that began already changes nothing.
+void begin_run(const std::string& folder, const RunStart& start);
+
+/// What a launch that ended without begin_run() leaves: a folder that it made is removed, or where
+/// `keep_logs`, marked as one that failed to start; any other stays as it is.
+void abandon_run(const std::string& folder, const RunStart& start, int exit_code, bool keep_logs);
+
+/// Moves what is in checkpoints/ to the first free checkpoints.damaged-N.
+void set_checkpoints_aside(const std::string& folder);
 
 void note_data(const std::string& folder, const std::string& digest);
 /// How training ended: "done", "interrupted", ..., and the last evaluation.
 void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics);
 /// The evaluation that was best by the metric that is watched.
 void note_best(const std::string& folder, const BestEvaluation& best);
-void note_exit(const std::string& folder, int exit_code);
+/// Nothing where this launch did not begin the run.
+void note_exit(const std::string& folder, const RunStart& start, int exit_code);
 
 /// How a run ended, from its run.json; no exit code: it has not, or was cut.
 struct RunEnd {
