@@ -100,7 +100,7 @@ TEST(WeightFiles, KnowTheClassesOfTheirCheckpointOrHeader) {
   const TemporaryFolder folder;
   write_safetensors(folder / "model.safetensors", {{{"w", ramp({2})}}, {}});
   EXPECT_TRUE(read_saved_weights(folder.path()).classes.empty());
-  folder.write("state.json", R"({"classes": ["b", "a"]})");
+  std::ofstream(folder / "state.json") << R"({"classes": ["b", "a"]})";
   EXPECT_EQ(read_saved_weights(folder.path()).classes, (std::vector<std::string>{"b", "a"}));
   write_safetensors(folder / "exported.safetensors",
                     {{{"w", ramp({2})}}, {{"classes", R"(["c"])"}}});
