@@ -39,21 +39,6 @@ struct Job {
   std::size_t last;
 };
 
-void drop_bad_rows(Slot& slot) {
-  auto& batch = slot.batch;
-  std::int64_t kept = 0;
-  for (std::int64_t row = 0; row < batch.rows; ++row) {
-    if (slot.bad[static_cast<std::size_t>(row)]) continue;
-    if (kept != row) {
-      for (auto& tensor : batch.inputs) tensor.select(0, kept).copy_(tensor.select(0, row));
-      for (auto& tensor : batch.targets) tensor.select(0, kept).copy_(tensor.select(0, row));
-      batch.indices[static_cast<std::size_t>(kept)] = batch.indices[static_cast<std::size_t>(row)];
-    }
-    ++kept;
-  }
-  if (kept < batch.rows) batch = slice(batch, 0, kept);
-}
-
 /// All state is guarded by one mutex; only the rows of a job are written outside of it. A slot is
 /// opened again when its batch was delivered, so that at most `prefetch` are under way.
 class ThreadedLoader final : public Loader {
@@ -85,9 +70,6 @@ class ThreadedLoader final : public Loader {
     plan_ = std::move(plan);
     pool_ = fresh_pool();  // an epoch may have a shape of its own
     opened_ = delivered_ = 0;
-    skipped_here_ = 0;
-    rows_here_ = 0;
-    for (const auto& micro : plan_.micros) rows_here_ += micro.positions.size();
     work_.notify_all();
   }
 
@@ -101,11 +83,6 @@ class ThreadedLoader final : public Loader {
     ++delivered_;
     work_.notify_all();
     return finish(slot);
-  }
-
-  std::int64_t skipped() const override {
-    const std::lock_guard lock(mutex_);
-    return skipped_;
   }
 
  private:
@@ -237,23 +214,14 @@ class ThreadedLoader final : public Loader {
 
   Batch finish(Slot& slot) {
     if (slot.error) std::rethrow_exception(slot.error);
-    const auto own = static_cast<std::ptrdiff_t>(slot.micro->positions.size());
-    const auto bad = std::count(slot.bad.begin(), slot.bad.begin() + own, 1);
-    skipped_ += bad;
-    skipped_here_ += bad;
-    const auto allowed = options_.bad_share * static_cast<double>(rows_here_);
-    if (bad > 0 && static_cast<double>(skipped_here_) > std::max(allowed, 1.0))
-      throw Error(Exit::data,
-                  std::to_string(skipped_here_) + " of " + std::to_string(rows_here_) +
-                      " samples could not be read, more than policy.bad_samples allows");
-    drop_bad_rows(slot);
+    leave_out(slot.batch, slot.bad);
     return std::move(slot.batch);
   }
 
   const Dataset& dataset_;
   const LoaderOptions options_;
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable work_;   // there may be a job
   std::condition_variable ready_;  // a slot is complete
   std::condition_variable idle_;   // nobody runs a job
@@ -266,9 +234,6 @@ class ThreadedLoader final : public Loader {
   std::size_t delivered_ = 0;  // and handed out
   int busy_ = 0;               // jobs under way
   bool leaving_ = false;
-  std::int64_t skipped_ = 0;
-  std::int64_t skipped_here_ = 0;  // in this epoch
-  std::size_t rows_here_ = 0;
   std::vector<std::thread> workers_;
 };
 

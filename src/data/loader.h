@@ -16,7 +16,6 @@ struct LoaderOptions {
   int workers = 1;   // threads; 0: the caller's own
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
-  double bad_share = 1;      // of an epoch's rows on this rank that may be left out as bad
   const Mix* mix = nullptr;  // of rows with their neighbours in the epoch's order
 };
 
@@ -33,11 +32,9 @@ class Loader {
   virtual ~Loader() = default;
   /// Starts on an epoch; batches under way of an earlier one are dropped.
   virtual void start(EpochPlan plan) = 0;
-  /// The next micro-batch; throws what loading threw, or an Error (Exit::data) when more than
-  /// `bad_share` were bad. Must not be called after the last.
+  /// The next micro-batch, bad samples left out; throws what loading threw. Must not be called
+  /// after the last.
   virtual Batch next() = 0;
-  /// Samples left out so far because they were bad.
-  virtual std::int64_t skipped() const = 0;
 };
 
 /// The dataset and the mix must outlive the loader. An Error (Exit::recipe) where the data cannot

@@ -14,24 +14,25 @@ namespace {
 
 /// One vector of doubles, summed over ranks at the end of a window.
 struct Record {
-  static constexpr std::size_t header = 4;
+  static constexpr std::size_t header = 5;
   double loss_sum = 0;
   double weight = 0;
   double not_finite = 0;       // ranks whose loss is not
   double ranks_with_rows = 0;  // in this window
+  double left_out = 0;         // bad samples
   std::vector<double> users;   // ranks on which each parameter received a gradient
 };
 
 at::Tensor to_tensor(const Record& record) {
   std::vector<double> values{record.loss_sum, record.weight, record.not_finite,
-                             record.ranks_with_rows};
+                             record.ranks_with_rows, record.left_out};
   values.insert(values.end(), record.users.begin(), record.users.end());
   return at::tensor(values, at::kDouble);
 }
 
 Record to_record(const at::Tensor& sums) {
   const auto* at = sums.const_data_ptr<double>();
-  return {at[0], at[1], at[2], at[3], {at + Record::header, at + sums.numel()}};
+  return {at[0], at[1], at[2], at[3], at[4], {at + Record::header, at + sums.numel()}};
 }
 
 std::string layout_of(const Replica& replica) {
@@ -67,6 +68,7 @@ class DdpEngine final : public Engine {
     replica_.begin();
     buckets_->begin();
     saw_rows_ = false;
+    left_out_ = 0;
     // As torch's DDP: before the first forward of a window. Under sync_bn they are equal anyway.
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
   }
@@ -74,6 +76,7 @@ class DdpEngine final : public Engine {
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.loss_scale != 1;
     saw_rows_ = saw_rows_ || batch.rows > 0;
+    left_out_ += batch.left_out;
     if (at.last) buckets_->release();
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
@@ -88,7 +91,8 @@ class DdpEngine final : public Engine {
     pending->wait();
     const auto record = to_record(sums);
     buckets_->hand_out(used_anywhere(record));
-    StepTotals totals{record.loss_sum, record.weight, record.not_finite == 0};
+    StepTotals totals{record.loss_sum, record.weight, record.not_finite == 0,
+                      static_cast<std::int64_t>(record.left_out)};
     // Reduced gradients are the same on every rank, and so is this.
     if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
     return totals;
@@ -102,8 +106,12 @@ class DdpEngine final : public Engine {
  private:
   Record own_record() const {
     const auto totals = replica_.totals();
-    Record record{
-        totals.loss_sum, totals.weight, totals.finite ? 0.0 : 1.0, saw_rows_ ? 1.0 : 0.0, {}};
+    Record record{totals.loss_sum,
+                  totals.weight,
+                  totals.finite ? 0.0 : 1.0,
+                  saw_rows_ ? 1.0 : 0.0,
+                  static_cast<double>(left_out_),
+                  {}};
     for (const bool used : buckets_->used()) record.users.push_back(used && saw_rows_ ? 1 : 0);
     return record;
   }
@@ -157,6 +165,7 @@ class DdpEngine final : public Engine {
   std::unique_ptr<Buckets> buckets_;
   bool saw_rows_ = false;  // in this window
   bool scaled_ = false;    // by a loss scale that can overflow gradients
+  std::int64_t left_out_ = 0;
   std::vector<bool> first_used_;
 };
 

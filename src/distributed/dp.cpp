@@ -55,10 +55,12 @@ class DpEngine final : public Engine {
 
   void begin() override {
     for (const auto& replica : replicas_) replica->begin();
+    left_out_ = 0;
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.loss_scale != 1;
+    left_out_ += batch.left_out;
     if (!options_.sync_bn) copy_buffers();
     const auto first = cut(batch.rows, options_.replicas);
     if (at.alone) return master().train(slice(batch, 0, first[1]), loss, at, nullptr);
@@ -74,6 +76,7 @@ class DpEngine final : public Engine {
 
   StepTotals finish() override {
     StepTotals sums;
+    sums.left_out = left_out_;
     for (const auto& replica : replicas_) {
       const auto totals = replica->totals();
       sums.loss_sum += totals.loss_sum;
@@ -135,6 +138,7 @@ class DpEngine final : public Engine {
   std::vector<std::unique_ptr<Group>> groups_;  // for sync_bn
   Crew crew_;
   bool scaled_ = false;  // by a loss scale that can overflow gradients
+  std::int64_t left_out_ = 0;
 };
 
 }  // namespace

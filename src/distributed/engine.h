@@ -46,6 +46,7 @@ struct StepTotals {
   double loss_sum = 0;
   double weight = 0;
   bool finite = true;
+  std::int64_t left_out = 0;  // bad samples
 };
 
 /// After finish(), gradients of the master parameters hold sum(loss gradients) * loss_scale /

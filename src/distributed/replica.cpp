@@ -57,7 +57,7 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
                     Statistics* statistics) {
   const c10::OptionalDeviceGuard guard(device_);
   Penalty penalty;
-  const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty};
+  const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty, batch.positions};
   const auto output = forward(batch, pass).to(numerics_.parameters);
   std::vector<at::Tensor> targets;
   for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));

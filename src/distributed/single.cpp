@@ -12,15 +12,20 @@ class SingleEngine final : public Engine {
 
   Model& model() override { return replica_.model(); }
   void freeze(const Frozen& frozen) override { ddptrain::freeze(replica_.model(), frozen); }
-  void begin() override { replica_.begin(); }
+  void begin() override {
+    replica_.begin();
+    left_out_ = 0;
+  }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.loss_scale != 1;
+    left_out_ += batch.left_out;
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }
 
   StepTotals finish() override {
     auto totals = replica_.totals();
+    totals.left_out = left_out_;
     if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
     return totals;
   }
@@ -33,6 +38,7 @@ class SingleEngine final : public Engine {
  private:
   Replica replica_;
   bool scaled_ = false;  // by a loss scale that can overflow gradients
+  std::int64_t left_out_ = 0;
 };
 
 }  // namespace

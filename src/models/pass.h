@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ddptrain {
@@ -42,6 +43,7 @@ struct Pass {
   std::int64_t first_row = 0;  // row of the global batch that this input's row 0 is
   Statistics* statistics = nullptr;
   Penalty* penalty = nullptr;
+  std::span<const std::int64_t> positions = {};  // of each row there; empty: first_row and on
 };
 
 }  // namespace ddptrain

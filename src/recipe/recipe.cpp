@@ -190,7 +190,8 @@ void PolicySpec::fields(Fields& f) {
   f("on_bad_sample", on_bad_sample,
     {.doc = "A file that cannot be read ends the run, or is skipped."});
   f("bad_samples", bad_samples,
-    {.doc = "With on_bad_sample: skip, the largest share of samples that may be bad."});
+    {.doc = "With on_bad_sample: skip, the largest share of an epoch's samples, or of the "
+            "validation split, that may be bad, over all ranks; one always may."});
   f("on_unknown_class", on_unknown_class,
     {.doc = "A sample of a class that the model was not trained on is an error, or is left out; "
             "classes are matched by name."});

@@ -67,7 +67,6 @@ std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   options.workers = static_cast<int>(spec.workers.value.value_or(t.placement.threads));
   options.prefetch = static_cast<int>(spec.prefetch);
   options.seed = static_cast<std::uint64_t>(t.recipe.seed);
-  options.bad_share = t.recipe.policy.bad_samples.value;
   if (split == Split::train) options.mix = t.mix.get();
   return make_loader(*t.data, options);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/lengths.h"
+#include "train/bad_samples.h"
 #include "train/swapped.h"
 #include "train/tta.h"
 
@@ -63,7 +64,8 @@ void run_passes(Training& t, const Batch& batch, std::vector<at::Tensor>& output
   }
 }
 
-/// Terms of every batch, those of test-time augmentation behind the plain ones.
+/// How many samples were left out, then terms of every batch, those of test-time augmentation
+/// behind the plain ones.
 std::string score_own_batches(Training& t, const std::function<void()>& alive) {
   const at::NoGradGuard no_grad;
   const auto& tta = t.recipe.eval.tta;
@@ -72,8 +74,10 @@ std::string score_own_batches(Training& t, const std::function<void()>& alive) {
   if (tta) plan.micros = with_passes(plan.micros, tta->n);
   t.valid_loader->start(std::move(plan));
   std::string record;
+  std::int64_t left_out = 0;
   for (std::size_t i = 0; i < batches; ++i) {
     const auto batch = t.valid_loader->next();
+    left_out += batch.left_out;
     std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
     append_terms(record, t, outputs.front(), batch);
     if (alive) alive();
@@ -81,7 +85,19 @@ std::string score_own_batches(Training& t, const std::function<void()>& alive) {
     run_passes(t, batch, outputs, alive);
     append_terms(record, t, combined(outputs, *t.loss, *tta), batch);
   }
-  return record;
+  std::string count;
+  append(count, {static_cast<double>(left_out)});
+  return count + record;
+}
+
+/// All ranks see all records, so all of them throw.
+void check_left_out(const Training& t, const std::vector<std::string>& records,
+                    std::vector<std::size_t>& at) {
+  double left_out = 0;
+  for (std::size_t rank = 0; rank < records.size(); ++rank)
+    left_out += take(records[rank], at[rank]).at(0);
+  require_few_bad(t.recipe.policy, static_cast<std::int64_t>(left_out), t.data->size(Split::valid),
+                  "validation samples");
 }
 
 /// Adds up records in which each batch has the terms of all metrics once for each prefix.
@@ -90,6 +106,7 @@ Evaluation add_up(const Training& t, const std::vector<std::string>& records,
   const auto count = t.metrics.size();
   std::vector<Metric::Terms> totals(count * prefixes.size());
   std::vector<std::size_t> at(records.size(), 0);
+  check_left_out(t, records, at);
   for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
     for (std::size_t i = 0; i < totals.size(); ++i)
       t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));

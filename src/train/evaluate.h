@@ -20,7 +20,8 @@ struct Evaluation {
 /// to the last bit on any number of ranks (equal threads per rank). With an average of weights
 /// its scores follow as "valid_ema/..." or "valid_swa/...", and with eval.tta those of test-time
 /// augmentation as "valid_tta/...". All ranks call it together.
-/// `alive` is called after every batch.
+/// `alive` is called after every batch. An Error (Exit::data), on all ranks alike, where more
+/// samples are bad than policy.bad_samples allows.
 Evaluation evaluate(Training& training, const std::function<void()>& alive = {});
 
 /// How often an evaluation will call `alive` on this rank.

@@ -95,6 +95,7 @@ class Loop {
     seen_here_ += samples;
     if (++at.step_in_epoch < t_.length.per_epoch) return;
     at.step_in_epoch = 0;
+    at.bad_in_epoch = 0;
     ++at.epoch;
     epoch_started_ = false;
   }

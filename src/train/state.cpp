@@ -32,6 +32,7 @@ Json position_json(const Position& at) {
   Json json{{"step", at.step},
             {"epoch", at.epoch},
             {"step_in_epoch", at.step_in_epoch},
+            {"bad_in_epoch", at.bad_in_epoch},
             {"samples", at.samples},
             {"evaluated", at.evaluated},
             {"empty_steps", at.empty_steps},
@@ -45,6 +46,7 @@ Position position_of(const Json& json) {
   at.step = json.at("step");
   at.epoch = json.at("epoch");
   at.step_in_epoch = json.at("step_in_epoch");
+  at.bad_in_epoch = json.value("bad_in_epoch", std::int64_t{0});  // older ones do not have it
   at.samples = json.at("samples");
   at.evaluated = json.at("evaluated");
   at.empty_steps = json.at("empty_steps");

@@ -3,10 +3,12 @@
 #include <ATen/ops/_foreach_mul.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "train/bad_samples.h"
 #include "train/stages.h"
 #include "train/swa.h"
 
@@ -55,6 +57,14 @@ double scale_and_clip(const Training& t, double factor) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+void count_bad(Training& t, std::int64_t left_out) {
+  if (left_out == 0) return;
+  auto& at = t.position;
+  at.bad_in_epoch += left_out;
+  require_few_bad(t.recipe.policy, at.bad_in_epoch, std::ssize(t.sampler->order(at.epoch)),
+                  "training samples of epoch " + std::to_string(at.epoch + 1));
+}
+
 void refuse_or_skip(Training& t, const StepTotals& totals) {
   ++t.position.skipped_steps;
   if (t.loss_scale) return;  // a smaller scale is tried at the next step
@@ -75,6 +85,7 @@ StepReport make_step(Training& t, std::int64_t micro_steps) {
   const double scale = current_scale(t);
   enter_stage(t);
   const auto totals = gather_gradients(t, micro_steps, nominal);
+  count_bad(t, totals.left_out);
   const auto rates = rates_of(t);
   StepReport report;
   report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight

@@ -16,8 +16,9 @@ struct StepReport {
 };
 
 /// Takes the next `micro_steps` batches of the loader. Order: finite check, unscale and ratio,
-/// clip, step. Throws an Error (Exit::non_finite) under policy `stop`. The caller moves the
-/// position on.
+/// clip, step. Throws an Error (Exit::non_finite) under policy `stop`, and on all ranks alike one
+/// (Exit::data) where the epoch has more bad samples than policy.bad_samples allows. The caller
+/// moves the position on.
 StepReport make_step(Training& training, std::int64_t micro_steps);
 
 }  // namespace ddptrain

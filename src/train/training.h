@@ -34,6 +34,7 @@ struct Position {
   std::int64_t step = 0;           // optimiser steps made
   std::int64_t epoch = 0;          // epochs completed
   std::int64_t step_in_epoch = 0;  // steps made of the epoch under way
+  std::int64_t bad_in_epoch = 0;   // samples left out of it so far, over all ranks
   std::int64_t samples = 0;        // samples seen by all ranks
   std::int64_t evaluated = 0;      // steps made at the last evaluation
   std::int64_t empty_steps = 0;    // without a counted sample: nothing changed

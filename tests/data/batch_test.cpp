@@ -22,5 +22,32 @@ TEST(Slice, TakesRowsOfEveryTensorAsViews) {
   EXPECT_EQ(slice(batch, 6, 0).rows, 0);
 }
 
+TEST(LeaveOut, KeepsTheOtherRowsAtTheirPositions) {
+  const NumbersDataset data(10);
+  auto batch = data.allocate(Split::train, 5);
+  batch.first_row = 8;
+  for (std::int64_t row = 0; row < 5; ++row) {
+    data.load(Split::train, 2 * row, {}, batch, row);
+    batch.indices.push_back(2 * row);
+  }
+  leave_out(batch, {1, 0, 0, 1, 0});
+  EXPECT_EQ(batch.rows, 3);
+  EXPECT_EQ(batch.left_out, 2);
+  EXPECT_EQ(batch.indices, (std::vector<std::int64_t>{2, 4, 8}));
+  EXPECT_EQ(batch.positions, (std::vector<std::int64_t>{9, 10, 12}));
+  EXPECT_EQ(batch.targets.at(0)[2].item<std::int64_t>(), 8);
+  EXPECT_EQ(slice(batch, 1, 2).positions, (std::vector<std::int64_t>{10, 12}));
+  EXPECT_EQ(slice(batch, 1, 2).left_out, 0);
+}
+
+TEST(LeaveOut, LeavesAWholeBatchAsItIs) {
+  const NumbersDataset data(10);
+  auto batch = data.allocate(Split::train, 2);
+  batch.indices = {0, 1};
+  leave_out(batch, {0, 0});
+  EXPECT_EQ(batch.rows, 2);
+  EXPECT_TRUE(batch.positions.empty());
+}
+
 }  // namespace
 }  // namespace ddptrain

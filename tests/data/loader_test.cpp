@@ -105,7 +105,7 @@ TEST(Loader, SaysWhatGoesWrongBeforeARowIsLoaded) {
   }
 }
 
-TEST(Loader, LeavesBadRowsOutAndCountsThem) {
+TEST(Loader, LeavesBadRowsOutAndKeepsThePositionsOfTheOthers) {
   NumbersDataset data(20);
   data.bad = {0, 7 * 3 % 20, 7 * 9 % 20};
   for (int workers : {0, 2}) {
@@ -120,18 +120,13 @@ TEST(Loader, LeavesBadRowsOutAndCountsThem) {
       EXPECT_FALSE(data.bad.contains(batch.indices.at(row)));
       EXPECT_EQ(rows[3 * row], batch.indices[row]);
     }
-    EXPECT_EQ(loader->skipped(), 3);
+    EXPECT_EQ(batch.left_out, 3);
+    // Samples 0, 1 and 3 are at positions 0, 3 and 9 of the order 0, 7, 14, 1, 8, 15, 2, 9, 16, 3.
+    EXPECT_EQ(batch.positions, (std::vector<std::int64_t>{1, 2, 4, 5, 6, 7, 8}));
+    const auto whole = loader->next();
+    EXPECT_EQ(whole.left_out, 0);
+    EXPECT_TRUE(whole.positions.empty());
   }
-}
-
-TEST(Loader, RefusesMoreBadRowsThanTheDeclaredShare) {
-  NumbersDataset data(20);
-  data.bad = {1, 2, 3};
-  auto options = with(2);
-  options.bad_share = 0.1;
-  const auto loader = make_loader(data, options);
-  loader->start(epoch_of(data, {20}));
-  EXPECT_THROW(loader->next(), Error);
 }
 
 TEST(Loader, DropsWhatIsUnderWayWhenAnEpochStartsAnew) {

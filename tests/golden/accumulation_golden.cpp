@@ -38,7 +38,6 @@ class Given final : public Loader {
   explicit Given(std::vector<Batch> batches) : batches_(std::move(batches)) {}
   void start(EpochPlan) override {}
   Batch next() override { return batches_.at(next_++); }
-  std::int64_t skipped() const override { return 0; }
 
  private:
   std::vector<Batch> batches_;

@@ -7,8 +7,8 @@ namespace ddptrain {
 
 at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const MaskRows rows{mix(pass.seed, hash_text(path())), pass.step, pass.first_row, input.size(0),
-                      input.numel() / input.size(0)};
+  const auto rows = mask_rows(pass, mix(pass.seed, hash_text(path())), input.size(0),
+                              input.numel() / input.size(0));
   return input.mul(dropout_mask_for(input, rows, p_).reshape(input.sizes()));
 }
 

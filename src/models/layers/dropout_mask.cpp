@@ -5,10 +5,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+
+#include "base/error.h"
 
 namespace ddptrain {
 namespace {
@@ -58,8 +62,8 @@ void fill(T* to, std::int64_t blocks, const MaskRows& rows, double p, double sca
   const auto grain = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, blocks));
   at::parallel_for(0, rows.rows, grain, [&](std::int64_t begin, std::int64_t end) {
     for (auto r = begin; r < end; ++r)
-      fill_row(to + r * 4 * blocks, blocks, low(static_cast<std::uint64_t>(rows.first_row + r)),
-               rows, threshold(p), static_cast<T>(scale));
+      fill_row(to + r * 4 * blocks, blocks, low(static_cast<std::uint64_t>(rows.position(r))), rows,
+               threshold(p), static_cast<T>(scale));
   });
 }
 
@@ -83,7 +87,19 @@ std::array<at::Tensor, 4> philox_words(std::array<at::Tensor, 4> c, std::uint64_
   return c;
 }
 
+at::Tensor row_numbers(const MaskRows& rows, at::Device device) {
+  if (!rows.positions.empty()) return at::tensor(rows.positions, at::kLong).to(device);
+  return at::arange(rows.first_row, rows.first_row + rows.rows,
+                    at::TensorOptions().dtype(at::kLong).device(device));
+}
+
 }  // namespace
+
+MaskRows mask_rows(const Pass& pass, std::uint64_t key, std::int64_t rows, std::int64_t elements) {
+  DDP_CHECK(pass.positions.empty() || std::ssize(pass.positions) == rows,
+            "a position for each row");
+  return {key, pass.step, pass.first_row, rows, elements, pass.positions};
+}
 
 at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type) {
   const bool wide = type == at::kDouble;
@@ -101,7 +117,7 @@ at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, do
   const auto options = at::TensorOptions().dtype(at::kLong).device(device);
   const auto blocks = (rows.elements + 3) / 4;
   const std::vector<std::int64_t> shape = {rows.rows, blocks};
-  const auto row = at::arange(rows.first_row, rows.first_row + rows.rows, options);
+  const auto row = row_numbers(rows, device);
   const auto words =
       philox_words({at::arange(blocks, options).expand(shape), row.unsqueeze(1).expand(shape),
                     at::full(shape, rows.step, options), at::full(shape, 0, options)},

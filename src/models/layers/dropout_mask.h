@@ -4,17 +4,28 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
+
+#include "models/pass.h"
 
 namespace ddptrain {
 
-/// Rows `first_row` and on of a step's masks. `key` is a seed mixed with what is dropped.
+/// Rows of a step's masks: `first_row` and on, or those at `positions`. `key` is a seed mixed with
+/// what is dropped.
 struct MaskRows {
   std::uint64_t key = 0;
   std::int64_t step = 0;
   std::int64_t first_row = 0;
   std::int64_t rows = 0;
-  std::int64_t elements = 0;  // per row
+  std::int64_t elements = 0;                     // per row
+  std::span<const std::int64_t> positions = {};  // empty: first_row and on
+  std::int64_t position(std::int64_t row) const {
+    return positions.empty() ? first_row + row : positions[static_cast<std::size_t>(row)];
+  }
 };
+
+/// The masks of a pass whose batch has `rows` rows.
+MaskRows mask_rows(const Pass& pass, std::uint64_t key, std::int64_t rows, std::int64_t elements);
 
 /// [rows, elements] of `scale` (kept) and 0 (dropped with probability p in 0 .. 1), on the CPU in
 /// single or double precision. Element e of row r is word e % 4 of Philox 4x32-10 at counter

@@ -7,8 +7,7 @@ namespace ddptrain {
 
 at::Tensor StochasticDepth::forward(const at::Tensor& input, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const MaskRows rows{mix(pass.seed, hash_text(path())), pass.step, pass.first_row, input.size(0),
-                      1};
+  const auto rows = mask_rows(pass, mix(pass.seed, hash_text(path())), input.size(0), 1);
   std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
   shape[0] = input.size(0);
   return input.mul(dropout_mask_for(input, rows, p_).view(shape));

@@ -100,8 +100,8 @@ class Bag final : public Module {
   /// What is dropped becomes padding.
   at::Tensor drop(const at::Tensor& numbers, const Pass& pass) const {
     if (!pass.training || options_.token_dropout == 0 || numbers.numel() == 0) return numbers;
-    const MaskRows rows{mix(pass.seed, hash_text(path())), pass.step, pass.first_row,
-                        numbers.size(0), numbers.size(1)};
+    const auto rows =
+        mask_rows(pass, mix(pass.seed, hash_text(path())), numbers.size(0), numbers.size(1));
     const auto like = weight_.detach();
     const auto dropped = dropout_mask_for(like, rows, options_.token_dropout).eq(0);
     return numbers.masked_fill(dropped, text_.padding);

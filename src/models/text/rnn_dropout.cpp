@@ -14,8 +14,8 @@ std::uint64_t key_of(const std::string& path, std::int64_t segment, const Pass& 
 
 at::Tensor RnnDropout::drop(const at::Tensor& input, const Segment& segment, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const MaskRows rows{key_of(path(), segment.number, pass), pass.step, pass.first_row,
-                      segment.batch_rows, input.size(2)};
+  const auto rows =
+      mask_rows(pass, key_of(path(), segment.number, pass), segment.batch_rows, input.size(2));
   auto mask = dropout_mask_for(input, rows, p_);
   if (segment.rows.defined()) mask = mask.index_select(0, segment.rows);
   return input.mul(mask.unsqueeze(1));

@@ -1,5 +1,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -55,6 +56,17 @@ TEST(DropoutMask, IsPhiloxByElementRowAndStep) {
                                                        static_cast<std::uint32_t>(rows.key >> 32)});
       ASSERT_EQ(mask[r][e].item<float>(), words[e % 4] < 0x80000000U ? 0 : 2);
     }
+}
+
+TEST(DropoutMask, FollowsThePositionsOfRowsWhereSomeAreLeftOut) {
+  const MaskRows whole{mix(7, 8), 5, 3, 4, 41};
+  auto kept = whole;
+  const std::vector<std::int64_t> positions{3, 6};
+  kept.rows = 2;
+  kept.positions = positions;
+  const auto expected = dropout_mask(whole, 0.5, 2, at::kFloat).index_select(0, at::tensor({0, 3}));
+  EXPECT_TRUE(dropout_mask(kept, 0.5, 2, at::kFloat).equal(expected));
+  EXPECT_TRUE(dropout_mask_on(at::kCPU, kept, 0.5, 2, at::kFloat).equal(expected));
 }
 
 TEST(DropoutMask, HasTheSameBitsByTensorOperations) {
