@@ -1,5 +1,6 @@
 #include "checkpoint/checkpoint.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -57,6 +58,15 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   const std::string& path() const { return path_; }
 
+  /// In one step, so that there is a whole one at every moment; what was there goes with this.
+  /// False where the file system cannot.
+  bool exchange_with(const std::string& place) {
+    sync_folder(path_);
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) != 0)
+      return false;
+    sync_folder(fs::path(place).parent_path());
+    return true;
+  }
   void put_at(const std::string& place) {
     sync_folder(path_);
     if (::rename(path_.c_str(), place.c_str()) != 0) fail("write", place);
@@ -117,6 +127,12 @@ bool verifies(const std::string& folder, std::string* why = nullptr) {
   }
 }
 
+// The manifests hold the digests of all files.
+bool is_the_same(const std::string& place, const std::string& fresh) {
+  return verifies(place) &&
+         read_text(place + "/MANIFEST.json") == read_text(fresh + "/MANIFEST.json");
+}
+
 std::string target_of_best(const std::string& root) {
   std::error_code none;
   return fs::read_symlink(root + "/best", none).filename().string();
@@ -144,11 +160,12 @@ std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoin
   make_folders(root);
   const auto name = checkpoint_name(checkpoint.step);
   const auto place = root + "/" + name;
-  if (fs::exists(place) && verifies(place)) return place;
   remove_leftovers(root);
   check_space(root, checkpoint);
   NewFolder folder(root + "/" + std::string(temporary_prefix) + name);
   write_all(folder.path(), checkpoint);
+  if (fs::exists(place) && is_the_same(place, folder.path())) return place;
+  if (fs::exists(place) && folder.exchange_with(place)) return place;
   if (fs::exists(place)) discard(root, name);
   folder.put_at(place);
   return place;

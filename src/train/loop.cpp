@@ -127,12 +127,31 @@ class Loop {
     time_is_up_ = flags[4] > 0;
   }
 
+  bool ends_here() const { return finished() && result_.signal == 0; }
+
+  // What a signal cuts off after the last step is the resumed run's to do.
+  bool is_left_for_resume() const {
+    return result_.signal != 0 && !seconds_ && t_.position.step >= t_.length.total;
+  }
+
   void evaluate_if_due() {
-    if (!hooks_.evaluate) return;
+    if (!hooks_.evaluate || is_left_for_resume()) return;
     const auto step = t_.position.step;
-    const bool last = finished() && result_.signal == 0;
+    const bool last = ends_here();
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
-    if (t_.position.evaluated == step) return;
+    const bool incomplete = last && average_statistics_are_missing(t_);
+    if (t_.position.evaluated == step && !incomplete) return;
+    score(last);
+    tell_callbacks(Moment::evaluated);
+    // A callback that ends the run makes this its last evaluation, once it has been made.
+    if (!last && ends_here() && average_statistics_are_missing(t_)) score(true);
+    tell_writers(Moment::evaluated);
+    note_best();
+    view_.metrics.clear();
+    view_.tables.clear();
+  }
+
+  void score(bool last) {
     beat("evaluation");
     if (last) update_average_statistics(t_, [this] { beat("evaluation"); });
     view_.evaluation_batch = 0;
@@ -141,13 +160,10 @@ class Loop {
     t_.last_evaluation = std::move(found.values);
     t_.last_tables = std::move(found.tables);
     evaluated_at_ = Clock::now();
-    t_.position.evaluated = step;
+    t_.position.evaluated = t_.position.step;
+    if (saved_step_ == t_.position.step) saved_step_ = -1;  // that checkpoint lacks this evaluation
     view_.metrics = t_.last_evaluation;
     view_.tables = t_.last_tables;
-    tell(Moment::evaluated);
-    note_best();
-    view_.metrics.clear();
-    view_.tables.clear();
   }
 
   void scored_batch() {
@@ -199,6 +215,21 @@ class Loop {
   }
 
   void tell(Moment moment) {
+    tell_callbacks(moment);
+    tell_writers(moment);
+  }
+
+  void tell_callbacks(Moment moment) {
+    update_view();
+    if (is_for_writers(moment)) return;
+    for (const auto& callback : t_.callbacks) callback->at(moment, view_, t_.control);
+  }
+
+  void tell_writers(Moment moment) {
+    for (const auto& writer : t_.writers) writer->at(moment, view_, t_.control);
+  }
+
+  void update_view() {
     view_.step = t_.position.step;
     view_.total_steps = t_.length.total;
     view_.per_epoch = t_.length.per_epoch;
@@ -209,10 +240,7 @@ class Loop {
     view_.seconds = seconds_since(began_);
     view_.samples_per_second =
         view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
-    if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - view_.seconds);
-    if (!is_for_writers(moment))
-      for (const auto& callback : t_.callbacks) callback->at(moment, view_, t_.control);
-    for (const auto& writer : t_.writers) writer->at(moment, view_, t_.control);
+    if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - seconds_trained());
   }
 
   static bool is_for_writers(Moment moment) {

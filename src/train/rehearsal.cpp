@@ -18,6 +18,7 @@ void rehearse(const Job& job, const Topology& topology, Hooks hooks) {
   start_from_weights(training);
   training.length.total = 1;
   training.evaluation_batches = 1;
+  if (training.ema) training.ema->update();  // begun, so that its end is rehearsed too
   hooks.checkpoints = job.folder + "/checkpoints";
   train(training, hooks);
   if (world.rank != 0) return;

@@ -1,12 +1,15 @@
 #include "train/swa.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/lengths.h"
 #include "models/layers/batch_norm.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/swa.h"
@@ -96,41 +99,59 @@ class Observed {
   std::vector<Norm> norms_;
 };
 
+constexpr std::int64_t kFewestRows = 2;  // a variance wants two values
+
 /// Whole batches of the training set, however many ranks share them; a rest is left out unless it
 /// is all there is.
-struct TrainPass {
+EpochPlan train_pass(const Training& t) {
+  const auto batch = std::max(kFewestRows, t.recipe.eval.batch.value.value());
   EpochPlan plan;
-  std::int64_t batches = 0;  // of all ranks
-};
-
-TrainPass train_pass(const Training& t) {
-  const auto batch = t.recipe.eval.batch.value.value();
-  TrainPass pass;
   const auto& at = t.position;
-  pass.plan.epoch = std::max<std::int64_t>(0, at.step_in_epoch == 0 ? at.epoch - 1 : at.epoch);
-  pass.plan.order = t.sampler->order(pass.plan.epoch);
-  auto size = static_cast<std::int64_t>(pass.plan.order.size());
+  plan.epoch = std::max<std::int64_t>(0, at.step_in_epoch == 0 ? at.epoch - 1 : at.epoch);
+  plan.order = t.sampler->order(plan.epoch);
+  auto size = static_cast<std::int64_t>(plan.order.size());
   if (size > batch) size -= size % batch;
-  pass.batches = (size + batch - 1) / batch;
-  pass.plan.micros = evaluation_batches(size, batch, t.world->rank, t.world->size);
-  return pass;
+  plan.micros = evaluation_batches(size, batch, t.world->rank, t.world->size);
+  if (t.evaluation_batches && plan.micros.size() > *t.evaluation_batches)
+    plan.micros.resize(*t.evaluation_batches);
+  set_lengths(plan.micros, lengths_of(*t.data, Split::train, plan.order));
+  return plan;
 }
 
-at::Tensor sum_over_batches(Training& t, const Observed& observed, TrainPass pass,
-                            const std::function<void()>& alive) {
-  auto sum = at::zeros_like(observed.statistics());
-  const auto own = pass.plan.micros.size();
-  t.loader->start(std::move(pass.plan));
+/// Statistics summed over the batches of all ranks. Batches of which bad samples leave too little
+/// do not count.
+struct StatisticsSum {
+  at::Tensor sum;
+  std::int64_t batches = 0;
+};
+
+StatisticsSum sum_over_batches(Training& t, const Observed& observed, EpochPlan plan,
+                               const std::function<void()>& alive) {
+  auto sum = at::cat({at::zeros_like(observed.statistics()), at::zeros({1}, at::kDouble)});
+  const auto values = sum.numel() - 1;
+  const auto own = plan.micros.size();
+  t.loader->start(std::move(plan));
   Pass forward{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
   for (std::size_t i = 0; i < own; ++i) {
     forward.step = t.world->rank + static_cast<std::int64_t>(i) * t.world->size;
     const auto batch = t.loader->next();
-    t.engine->observe(batch, forward);
-    sum += observed.statistics();
     if (alive) alive();
+    if (batch.left_out > 0 && batch.rows < kFewestRows) continue;
+    forward.first_row = batch.first_row;
+    forward.positions = batch.positions;
+    t.engine->observe(batch, forward);
+    sum.narrow(0, 0, values) += observed.statistics();
+    sum[values] += 1;
   }
   if (t.world->size > 1) t.world->control->all_reduce(sum);
-  return sum;
+  return {sum.narrow(0, 0, values), static_cast<std::int64_t>(sum[values].item<double>())};
+}
+
+bool has_batch_norm(Model& model) {
+  const auto modules = model.modules();
+  return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
+    return dynamic_cast<const BatchNorm*>(module.second) != nullptr;
+  });
 }
 
 }  // namespace
@@ -157,19 +178,22 @@ bool average_is_due(const Training& t, std::int64_t step) {
   return !spec || (step > first_step(t) && Period(spec->every, t.length).due(step));
 }
 
-void update_average_statistics(Training& t, const std::function<void()>& alive) {
+bool average_statistics_are_missing(const Training& t) {
   const auto& spec = t.recipe.train.swa;
-  if (!spec || !spec->update_bn || t.ema->updates() == 0) return;
+  return spec && spec->update_bn && t.ema && t.ema->updates() > 0 && t.ema->buffers().empty() &&
+         has_batch_norm(t.engine->model());
+}
+
+void update_average_statistics(Training& t, const std::function<void()>& alive) {
+  if (!average_statistics_are_missing(t)) return;
   const at::NoGradGuard no_grad;
   t.engine->broadcast_buffers();
   const Observed observed(t.engine->model());
-  if (observed.norms().empty()) return;
   const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
-  auto pass = train_pass(t);
-  const auto batches = pass.batches;
-  auto statistics = sum_over_batches(t, observed, std::move(pass), alive);
-  statistics /= static_cast<double>(batches);
-  t.ema->set_buffers(observed.buffers_with(statistics, batches));
+  const auto [sum, batches] = sum_over_batches(t, observed, train_pass(t), alive);
+  if (batches == 0)
+    throw Error(Exit::data, "train.swa.update_bn: no batch of training samples could be read");
+  t.ema->set_buffers(observed.buffers_with(sum / static_cast<double>(batches), batches));
 }
 
 }  // namespace ddptrain

@@ -14,10 +14,14 @@ void build_swa(Training& training);
 /// Whether the weights enter the run's average after `step` steps; always with an EMA.
 bool average_is_due(const Training& training, std::int64_t step);
 
-/// torch.optim.swa_utils.update_bn for the average: means over the batches of one pass over train
-/// in the order of the last epoch, cut alike on any number of ranks, which share the batches. Does
-/// nothing where it is not wanted, the average is empty, or the model has no batch norm. All ranks
-/// call it together; `alive` is called after every batch.
+/// Whether the average still lacks batch-norm statistics of its own: they are wanted, the model has
+/// batch norm, and weights entered the average since they were measured. The same on every rank.
+bool average_statistics_are_missing(const Training& training);
+
+/// Measures them where they are missing, as torch.optim.swa_utils.update_bn: means over the batches
+/// of one pass over train in the order of the last epoch, cut alike on any number of ranks, which
+/// share the batches (of eval.batch samples, at least two). All ranks call it together; `alive` is
+/// called after every batch.
 void update_average_statistics(Training& training, const std::function<void()>& alive = {});
 
 }  // namespace ddptrain

@@ -163,6 +163,18 @@ TEST(SaveCheckpoint, ReplacesADamagedOneAndLeavesASoundOneAlone) {
   EXPECT_THAT(names_in(folder.path()), ElementsAre("step-00000001"));
 }
 
+TEST(SaveCheckpoint, ReplacesAnotherOneOfTheSameStep) {
+  const TemporaryFolder folder;
+  auto checkpoint = small_checkpoint(1);
+  save_checkpoint(folder.path(), checkpoint);
+  link_best(folder.path(), checkpoint_name(1));
+  checkpoint.ema = {{"conv.bias", ramp({4})}};
+  const auto path = save_checkpoint(folder.path(), checkpoint);
+  expect_equal(load_checkpoint(path).ema, checkpoint.ema);
+  expect_equal(load_checkpoint(folder / "best").ema, checkpoint.ema);
+  EXPECT_THAT(names_in(folder.path()), ElementsAre("best", "step-00000001"));
+}
+
 TEST(SaveCheckpoint, SweepsWhatAKilledProcessLeft) {
   const TemporaryFolder folder;
   fs::create_directories(folder / ".tmp-step-00000001");

@@ -47,6 +47,25 @@ TEST(Swa, IsBitIdenticalWhenTheRunIsResumed) {
   EXPECT_EQ(read(home + "step-00000009/ema.safetensors"), whole);
 }
 
+TEST(Swa, HasStatisticsOfItsAverageAfterEarlyStopping) {
+  const Folder folder;
+  write(folder / "small.yaml", recipe());
+  const std::vector<std::string> stopping{
+      "train={duration: 9 steps, threads: 1, swa: {start: 1 step, every: 1 step}}", "eval.batch=1",
+      "optimizer.lr=0", "callbacks=[{type: early_stopping, metric: loss, patience: 1}]"};
+  std::vector<std::string> words{"run", "small.yaml"};
+  words.insert(words.end(), stopping.begin(), stopping.end());
+  const auto ended = run(words, folder.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("stopped: no better loss"), std::string::npos) << ended.err;
+  const auto home = folder / "runs/small/001/checkpoints/";
+  EXPECT_NE(read(home + list(home).back() + "/ema.safetensors").find("\"bn1.running_mean\""),
+            std::string::npos);
+  words[0] = "validate";
+  words.insert(words.end(), {"--level", "step"});
+  EXPECT_EQ(run(words, folder.path(), environment()).code, 0);
+}
+
 TEST(Swa, RefusesWhatMakesNoAverage) {
   const Folder folder;
   write(folder / "small.yaml", recipe());

@@ -147,5 +147,18 @@ TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
       << ended.err;
 }
 
+TEST(SwaOfTexts, MeasuresItsStatisticsOnTextsOfDifferentLengths) {
+  const Folder folder;
+  write_reviews(folder, 30);
+  auto all = words(recipes()[0], {"train.swa={start: 3 steps, every: 1 step}"});
+  const auto ended = run(all, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(read(folder / "runs/texts/001/metrics.csv").find("valid_swa/"), std::string::npos);
+  all[0] = "validate";
+  all.insert(all.end(), {"--level", "step"});
+  const auto rehearsed = run(all, folder.path());
+  EXPECT_EQ(rehearsed.code, 0) << rehearsed.err;
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end

@@ -6,6 +6,8 @@
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "models/layers/batch_norm.h"
 #include "support/ranks.h"
 
@@ -15,6 +17,17 @@ namespace {
 /// Sample i is (i, i * i).
 class Squares final : public Dataset {
  public:
+  explicit Squares(std::set<std::int64_t> bad = {}) : bad_(std::move(bad)) {}
+  bool has_lengths = false;  // sample i is i + 1 long
+  mutable std::vector<std::int64_t> asked;
+
+  std::int64_t length(Split, std::int64_t index) const override {
+    return has_lengths ? index + 1 : 0;
+  }
+  Batch allocate_length(Split split, std::int64_t rows, std::int64_t length) const override {
+    asked.push_back(length);
+    return allocate(split, rows);
+  }
   const DataFacts& facts() const override { return facts_; }
   std::int64_t size(Split) const override { return 11; }
   Batch allocate(Split, std::int64_t rows) const override {
@@ -25,6 +38,7 @@ class Squares final : public Dataset {
     return batch;
   }
   bool load(Split, std::int64_t index, const Draw&, Batch& batch, std::int64_t row) const override {
+    if (bad_.contains(index)) return false;
     auto* values = batch.inputs[0].mutable_data_ptr<double>() + 2 * row;
     values[0] = static_cast<double>(index);
     values[1] = static_cast<double>(index * index);
@@ -35,6 +49,7 @@ class Squares final : public Dataset {
   std::string digest() const override { return "squares"; }
 
  private:
+  std::set<std::int64_t> bad_;
   DataFacts facts_;
 };
 
@@ -101,6 +116,48 @@ TEST(Swa, MeasuresStatisticsOfTheAverageOverWholeBatchesOnAnyNumberOfRanks) {
       EXPECT_EQ(value(own, "norm.running_var", 0), 1);
       EXPECT_EQ(value(own, "norm.num_batches_tracked", 0), 0);
     });
+}
+
+// Pairs, since one value has no variance: 0 1, 2 3, ..., 8 9; the mean of their means is 4.5.
+TEST(Swa, MeasuresStatisticsOfPairsWhereAnEvaluationBatchIsOneRow) {
+  for (const int ranks : {1, 2})
+    test::play_all(ranks, [](World& world) {
+      auto t = training(world);
+      t.recipe.eval.batch = Auto<std::int64_t>(1);
+      t.ema->update();
+      update_average_statistics(t);
+      EXPECT_DOUBLE_EQ(value(t.ema->buffers(), "norm.running_mean", 0), 3 * 4.5);
+      EXPECT_NEAR(value(t.ema->buffers(), "norm.running_var", 0), 9 * 0.5, 1e-12);
+      EXPECT_EQ(value(t.ema->buffers(), "norm.num_batches_tracked", 0), 5);
+    });
+}
+
+// Of 0..3 and 4..7 the second has one row left, which counts for nothing.
+TEST(Swa, LeavesBatchesOutOfWhichBadSamplesLeaveTooLittle) {
+  for (const int ranks : {1, 2})
+    test::play_all(ranks, [](World& world) {
+      auto t = training(world);
+      t.data = std::make_unique<Squares>(std::set<std::int64_t>{4, 5, 6});
+      t.loader = make_loader(*t.data, {.workers = 0});
+      t.ema->update();
+      update_average_statistics(t);
+      EXPECT_DOUBLE_EQ(value(t.ema->buffers(), "norm.running_mean", 0), 3 * 1.5);
+      EXPECT_EQ(value(t.ema->buffers(), "norm.num_batches_tracked", 0), 1);
+    });
+}
+
+// As samplers of texts do: rows are as long as the longest of their batch.
+TEST(Swa, MakesRowsAsLongAsTheirBatchWants) {
+  auto world = single_world();
+  auto t = training(world);
+  auto data = std::make_unique<Squares>();
+  const auto& asked = data->asked;
+  data->has_lengths = true;
+  t.data = std::move(data);
+  t.loader = make_loader(*t.data, {.workers = 0});
+  t.ema->update();
+  update_average_statistics(t);
+  EXPECT_EQ(asked, (std::vector<std::int64_t>{4, 8}));
 }
 
 TEST(Swa, LeavesStatisticsAloneWithoutAnAverageOrWhereItIsNotWanted) {
