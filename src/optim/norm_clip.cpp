@@ -1,7 +1,5 @@
 // torch.nn.utils.clip_grad_norm_: all gradients as one vector of a largest length.
 #include <ATen/ops/_foreach_mul.h>
-#include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <optional>
 
 #include "optim/clip_catalog.h"
+#include "optim/gradient_norm.h"
 
 namespace ddptrain {
 namespace {
@@ -34,8 +33,7 @@ class NormClip final : public Clip {
   /// One pass reads the gradients and, only where there is something to do, one scales them.
   double operator()(const std::vector<at::Tensor>& gradients, double scale) const override {
     if (gradients.empty()) return 0;
-    const auto raw = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, p_)), p_);
-    const auto norm = raw.mul(std::abs(scale));
+    const auto norm = gradient_norm(gradients, p_).mul(std::abs(scale));
     const auto both = at::stack({norm, norm.add(1e-6).reciprocal().mul(max_)}).to(at::kCPU);
     const double fit = both[1].item<double>();
     const double factor = fit > 1 ? scale : scale * fit;  // not a number stays one, as in torch

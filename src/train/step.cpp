@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "optim/gradient_norm.h"
 #include "train/bad_samples.h"
 #include "train/stages.h"
 #include "train/swa.h"
@@ -48,13 +49,25 @@ std::vector<at::Tensor> gradients(const Training& t) {
   return defined;
 }
 
+// On other steps nobody reads the norm, which is a pass over the gradients.
+bool log_is_due(const Training& t) {
+  const Period period(t.recipe.log.every, t.length);
+  return period.timed() || period.due(t.position.step + 1);
+}
+
 // One pass over the gradients: removal of the loss scale, the weight ratio and clipping, skipped
 // when it is 1.
 double scale_and_clip(const Training& t, double factor) {
   auto all = gradients(t);
-  if (t.clip) return (*t.clip)(all, factor);
+  const bool logs = log_is_due(t) && !all.empty();
+  const double norm = logs ? std::abs(factor) * gradient_norm(all).item<double>()
+                           : std::numeric_limits<double>::quiet_NaN();
+  if (t.clip) {
+    const double clipped = (*t.clip)(all, factor);
+    return std::isnan(clipped) ? norm : clipped;
+  }
   if (factor != 1.0) at::_foreach_mul_(all, factor);
-  return std::numeric_limits<double>::quiet_NaN();
+  return norm;
 }
 
 void count_bad(Training& t, std::int64_t left_out) {

@@ -11,7 +11,7 @@ struct StepReport {
   double loss = 0;  // mean over the step's weight, all ranks
   double lr = 0;
   std::optional<double> momentum;
-  double gradient_norm = 0;  // before clipping; NaN where not computed
+  double gradient_norm = 0;  // of the mean, before clipping; NaN where neither logged nor clipped
   bool changed = true;       // false: no counted sample, or not finite and skipped
 };
 
