@@ -17,9 +17,9 @@ class FastaiLabelSmoothing final : public Loss {
     void fields(Fields& f) {
       f("eps", eps, {.doc = "Share of the target spread over all classes.", .min = 0, .max = 1});
       f("weight", weight,
-        {.doc = "Weight of each class. As in fastai the uniform part is not weighted; its share "
-                "then depends on the mean weight of the rows at hand, so cutting a batch into "
-                "micro-batches changes it a little.",
+        {.doc = "Weight of each class: what one batch comes to in fastai, whose two parts have "
+                "means of their own. No sums over ranks and micro-batches give these, so recipes "
+                "use cross_entropy with weight and label_smoothing.",
          .min = 0});
     }
   };
@@ -59,7 +59,7 @@ Entry<Loss> fastai_label_smoothing_loss() {
       [](const FastaiLabelSmoothing::Options& options, const LossContext& context) {
         return std::make_unique<FastaiLabelSmoothing>(options, context);
       },
-      {"takes_class"});
+      {"takes_class", "weight_of_whole_batch"});
 }
 
 }  // namespace ddptrain

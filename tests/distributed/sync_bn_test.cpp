@@ -11,19 +11,19 @@ namespace {
 
 using namespace test;
 
-/// Convolutions, batch norm, dropout.
-ModelFactory conv_net() {
-  return [] {
+/// Convolutions, batch norm with these options, dropout.
+ModelFactory conv_net(const nlohmann::json& norm = {{"type", "batch_norm"}}) {
+  return [norm] {
     ModelContext context;
     context.data.classes.resize(3);
     context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
     const nlohmann::json layers{
         {{"type", "conv"}, {"out", 4}, {"padding", 1}, {"bias", false}},
-        {{"type", "batch_norm"}},
+        norm,
         {{"type", "relu"}},
         {{"type", "max_pool"}},
         {{"type", "conv"}, {"out", 5}, {"padding", 1}},
-        {{"type", "batch_norm"}},
+        norm,
         {{"type", "relu"}},
         {{"type", "dropout"}, {"p", 0.3}},
         {{"type", "adaptive_avg_pool"}},
@@ -72,6 +72,40 @@ TEST(SyncBatchNorm, ChannelsLastIsTheSame) {
   auto options = synchronised();
   options.numerics.channels_last = true;
   expect_same(by_ddp(conv_net(), images(), options, 2), by_single(conv_net(), images(), options));
+}
+
+/// Running statistics of rank 0 after all windows.
+Tensors statistics_by_ddp(const ModelFactory& model, const EngineOptions& options, int ranks) {
+  Tensors kept;
+  play_all(ranks, [&](World& world) {
+    const auto engine = make_ddp_engine(model, options, world);
+    descend(*engine, images(), {1, world.rank, ranks});
+    if (world.rank != 0) return;
+    for (const auto& [name, tensor] : engine->model().named_buffers())
+      kept.push_back(tensor.to(at::kDouble));
+  });
+  return kept;
+}
+
+TEST(SyncBatchNorm, IsOneProcessWithEveryOptionOfTheLayer) {
+  const nlohmann::json variants{
+      {{"type", "batch_norm"}, {"affine", false}},
+      {{"type", "batch_norm"}, {"affine", false}, {"momentum", nullptr}},
+      {{"type", "batch_norm"}, {"momentum", nullptr}},
+      {{"type", "batch_norm"}, {"momentum", 0.5}, {"eps", 0.01}},
+  };
+  for (const auto& norm : variants) {
+    const auto model = conv_net(norm);
+    const auto expected = by_single(model, images(), in_double());
+    expect_same(by_dp(model, images(), synchronised(), 2), expected);
+    expect_same(by_ddp(model, images(), synchronised(), 2), expected);
+    const auto engine = make_single_engine(model, in_double());
+    descend(*engine, images(), {});
+    Tensors statistics;
+    for (const auto& [name, tensor] : engine->model().named_buffers())
+      statistics.push_back(tensor.to(at::kDouble));
+    expect_same(statistics_by_ddp(model, synchronised(), 2), statistics);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/native_batch_norm_backward.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -100,7 +101,7 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
     members->all_reduce(sums);
     const auto means = sums.div_(saved[4].clamp_min(1)).to(mean.scalar_type()).chunk(2);
     auto slope = variance.add(eps).rsqrt_();
-    if (weight.defined()) slope.mul_(weight);
+    slope.mul_(weight);
     if (input.numel() == 0) {
       dx = at::empty_like(input);
     } else {
@@ -111,7 +112,6 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
       dx = dx.to(input.scalar_type());
     }
   }
-  if (!weight.defined()) return {dx, {}, {}, {}, {}, {}, {}, {}};
   return {dx, scaled, plain, {}, {}, {}, {}, {}};
 }
 
@@ -135,7 +135,10 @@ at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight,
                            Statistics& members) {
   const auto type = statistics_type(input);
   const auto variance = statistics.squares.div(statistics.count.clamp_min(1)).to(type);
-  return SyncBatchNorm::apply(input, weight, bias, statistics.mean.to(type), variance,
+  const auto mean = statistics.mean.to(type);
+  // An autograd function takes no undefined tensors.
+  return SyncBatchNorm::apply(input, weight.defined() ? weight : at::ones_like(mean),
+                              bias.defined() ? bias : at::zeros_like(mean), mean, variance,
                               statistics.count, eps, reinterpret_cast<std::int64_t>(&members));
 }
 

@@ -48,6 +48,14 @@ void only_images_are_mixed(const RuleContext& rule) {
                                rule.recipe.data.type() + "' gives " + *given);
 }
 
+void losses_are_sums(const RuleContext& rule) {
+  const auto& loss = rule.recipe.loss;
+  if (rule.has(loss, "weight_of_whole_batch") && rule.is_asked(loss, "weight"))
+    rule.error("loss.weight", "'" + loss.type() +
+                                  "' with class weights depends on how a batch is cut; write "
+                                  "'{type: cross_entropy, label_smoothing: ..., weight: ...}'");
+}
+
 void lengths_differ(const RuleContext& rule) {
   const auto given = kind_of(rule);
   const auto& sampler = rule.data.sampler;
@@ -75,6 +83,13 @@ void channels_are_of_images(const RuleContext& rule) {
 
 std::vector<Rule> kind_rules() {
   return {
+      {{"loss-weight", "A loss is a sum over rows divided by a sum of weights.",
+        "fastai's label smoothing divides its weighted part by the weights of the rows and its "
+        "uniform part by their number, so ranks and micro-batches would give another gradient "
+        "than the whole batch. cross_entropy weighs both parts alike.",
+        "loss: {type: fastai_label_smoothing, weight: [1, 2, 1]}",
+        "loss: {type: cross_entropy, label_smoothing: 0.1, weight: [1, 2, 1]}"},
+       losses_are_sums},
       {{"model-data", "A model takes the kind of samples that the data gives.",
         "An image is numbers, a text is words, and a table is both beside each other.",
         "model: resnet18\ndata: {type: text_folder, root: imdb}",
