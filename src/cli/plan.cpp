@@ -108,6 +108,7 @@ class Plan {
                                   " training samples, and batch.global is " +
                                   std::to_string(batch.global));
     length.per_epoch = epoch.value_or(1);
+    if (builds_model()) program_.check_batches(recipe_, batch, size_.training);
     std::vector<std::string> stages;
     for (const auto& stage : stages_of(recipe_)) {
       const bool counted = epoch || stage.duration.unit == Duration::Unit::steps ||
@@ -143,13 +144,16 @@ class Plan {
     std::printf("\n");
   }
 
+  bool builds_model() const {
+    return program_.model_facts && !arguments_.has("--samples") && !arguments_.has("--no-model");
+  }
+
   void print_model() const {
     if (!program_.model_facts)
       return line("model",
                   "this program was built without LibTorch; the full one's plan goes on "
                   "with parameters, operations, memory and disk");
-    if (arguments_.has("--samples") || arguments_.has("--no-model"))
-      return line("model", "not built: its data were not looked at");
+    if (!builds_model()) return line("model", "not built: its data were not looked at");
     const auto facts = program_.model_facts(recipe_);
     line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
                       (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
@@ -181,10 +185,11 @@ class Plan {
     while (!std::filesystem::exists(folder, error) && folder.has_relative_path())
       folder = folder.parent_path();
     const auto space = std::filesystem::space(folder, error);
-    line("disk",
-         "a checkpoint " + format_bytes(checkpoint) + ", up to " + std::to_string(kept) +
-             " at once " + format_bytes(kept * checkpoint) +
-             (error ? "" : "; free " + format_bytes(static_cast<std::int64_t>(space.available))));
+    const auto free = error ? kept * checkpoint : static_cast<std::int64_t>(space.available);
+    line("disk", "a checkpoint " + format_bytes(checkpoint) + ", up to " + std::to_string(kept) +
+                     " at once " + format_bytes(kept * checkpoint) +
+                     (error ? "" : "; free " + format_bytes(free)) +
+                     (free < kept * checkpoint ? ", too little" : ""));
   }
 
   const Arguments& arguments_;

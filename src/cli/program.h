@@ -23,6 +23,9 @@ struct Program {
   std::int64_t (*steps_per_epoch)(const Recipe& recipe, const BatchPlan& batch,
                                   std::int64_t samples) = nullptr;
   ModelFacts (*model_facts)(const Recipe& recipe) = nullptr;
+  /// Throws where a batch of an epoch of `samples` is too small for the model.
+  void (*check_batches)(const Recipe& recipe, const BatchPlan& batch,
+                        std::int64_t samples) = nullptr;
 
   /// The levels of `validate` above `rules`; null without LibTorch.
   Findings (*check_level)(Loaded& loaded, Level level) = nullptr;

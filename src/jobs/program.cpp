@@ -27,6 +27,7 @@ const Program& this_program() {
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;
     full.model_facts = planned_model_facts;
+    full.check_batches = check_batches;
     for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
     return full;
   }();

@@ -53,6 +53,12 @@ class Lookahead final : public Optimizer {
     return all;
   }
 
+  std::int64_t state_bytes() const override {
+    auto bytes = inner_->state_bytes() + static_cast<std::int64_t>(steps_.nbytes());
+    for (const auto& tensor : fast_) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    return bytes;
+  }
+
   void load(const std::vector<NamedTensor>& state) override;
 
  private:

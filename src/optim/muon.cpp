@@ -140,6 +140,10 @@ class Muon final : public Optimizer {
     return all;
   }
 
+  std::int64_t state_bytes() const override {
+    return matrices_.state_bytes() + (others_ ? others_->state_bytes() : 0);
+  }
+
   void load(const std::vector<NamedTensor>& state) override {
     std::vector<NamedTensor> of_matrices, of_others;
     for (const auto& entry : state)

@@ -55,6 +55,9 @@ class Optimizer {
   virtual std::vector<NamedTensor> state() const = 0;
   virtual void load(const std::vector<NamedTensor>& state) = 0;
 
+  /// Bytes of state() once every parameter has moved.
+  virtual std::int64_t state_bytes() const = 0;
+
   virtual const std::vector<ParameterGroup>& groups() const = 0;
 };
 

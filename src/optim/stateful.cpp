@@ -115,6 +115,19 @@ at::Tensor Stateful::first_state(std::size_t, const at::Tensor& parameter) const
   return at::zeros_like(parameter);
 }
 
+std::int64_t Stateful::state_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& entry : entries_) {
+    if (names_.step) bytes += sizeof(float);
+    for (std::size_t s = 0; s < names_.slots.size(); ++s) {
+      const auto slot =
+          entry.slots.empty() ? first_state(s, entry.parameter.detach()) : entry.slots[s];
+      if (slot.defined()) bytes += static_cast<std::int64_t>(slot.nbytes());
+    }
+  }
+  return bytes;
+}
+
 void Stateful::create_slots(Entry& entry) {
   for (std::size_t s = 0; s < names_.slots.size(); ++s)
     entry.slots.push_back(first_state(s, entry.parameter.detach()));

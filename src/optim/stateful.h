@@ -39,6 +39,7 @@ class Stateful : public Optimizer {
   double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
   std::vector<NamedTensor> state() const final;
+  std::int64_t state_bytes() const final;
   void load(const std::vector<NamedTensor>& state) final;
   const std::vector<ParameterGroup>& groups() const final { return groups_; }
 

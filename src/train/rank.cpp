@@ -14,7 +14,9 @@
 #include "checkpoint/checkpoint.h"
 #include "recipe/stages.h"
 #include "train/agreement.h"
+#include "train/batch_norm_rows.h"
 #include "train/build.h"
+#include "train/disk_space.h"
 #include "train/expect.h"
 #include "train/micro_batch.h"
 #include "train/run_folder.h"
@@ -163,6 +165,8 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   settle_micro(training, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
   });
+  require_rows_for_batch_norm(training);
+  require_space(training, folder + "/checkpoints");
   begin(job, training, folder);
   hooks.checkpoints = folder + "/checkpoints";
   const auto result = train(training, hooks);

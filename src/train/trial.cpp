@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "data/lengths.h"
+#include "train/batch_norm_rows.h"
 #include "train/build.h"
 #include "train/flops.h"
 #include "train/rank.h"
@@ -184,6 +185,17 @@ Trial try_model(const Recipe& recipe) {
   if (t.ema) facts.average_bytes = bytes_of(t.ema->parameters()) + bytes_of(t.ema->buffers());
   facts.activation_bytes = std::max<std::int64_t>(0, many - few) / kRows;
   return trial;
+}
+
+void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
+  const auto loader = decode<DataSection>(recipe.data.node()).loader;
+  const auto mode = recipe.parallel.mode;
+  const auto plan =
+      shard_plan(loader, {batch.global, batch.accumulate, mode == Mode::ddp ? batch.devices : 1});
+  const StatisticsCut cut{mode == Mode::dp ? batch.devices : 1, recipe.parallel.sync_bn};
+  if (fewest_rows(samples, plan, cut) != 1) return;
+  const auto built = build_on_cpu(recipe);
+  require_rows_for_batch_norm(built->training, plan, cut);
 }
 
 DataSize data_size(const Recipe& recipe) {

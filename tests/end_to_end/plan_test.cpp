@@ -63,5 +63,41 @@ TEST(Plan, FetchesNothing) {
   EXPECT_FALSE(exists(folder / "none"));
 }
 
+// 120 samples in batches of 17 leave one, and resnet18 ends in a map of one pixel.
+TEST(Plan, AndLevelDataRefuseABatchOfOneRowUnderBatchNorm) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto expect_refusal = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"batch.global=17", "data.loader.drop_last=false"});
+    const auto ended = run(words, folder.path(), environment());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("120 training samples an epoch in batches of 17 leave a batch "
+                                     "of one row"));
+    EXPECT_THAT(ended.err, HasSubstr("'data.loader.drop_last: true'"));
+  };
+  expect_refusal({"plan", "small.yaml"});
+  expect_refusal({"validate", "small.yaml", "--level", "data"});
+  expect_refusal({"run", "small.yaml"});
+  const auto dropped = run({"validate", "small.yaml", "--level", "data", "batch.global=17"},
+                           folder.path(), environment());
+  EXPECT_EQ(dropped.code, 0) << dropped.err;
+}
+
+TEST(Plan, AndARunSayWhereCheckpointsDoNotFitOnTheDisk) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> more{"train.duration=10000000 steps", "checkpoint.every=1 step",
+                                      "checkpoint.keep_last=10000000"};
+  std::vector<std::string> words{"plan", "small.yaml"};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto planned = run(words, folder.path(), environment());
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr(", too little"));
+  words[0] = "run";
+  const auto refused = run(words, folder.path(), environment());
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("no space for the run's checkpoints in"));
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end

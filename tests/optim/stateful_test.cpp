@@ -90,6 +90,18 @@ TEST_P(EveryOptimizer, GoesOnFromItsStateBitForBit) {
     EXPECT_TRUE(whole[k].tensor.equal(resumed[k].tensor)) << whole[k].name;
 }
 
+TEST_P(EveryOptimizer, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
+  const auto parameters = fresh();
+  const auto optimizer = build(GetParam(), {group(parameters)});
+  const auto before = optimizer->state_bytes();
+  train(*optimizer, parameters, 0, 1);
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : optimizer->state())
+    bytes += static_cast<std::int64_t>(tensor.nbytes());
+  EXPECT_EQ(before, bytes);
+  EXPECT_EQ(optimizer->state_bytes(), bytes);
+}
+
 TEST_P(EveryOptimizer, RefusesStateOfAnotherShape) {
   const auto parameters = fresh();
   const auto optimizer = build(GetParam(), {group(parameters)});

@@ -5,7 +5,6 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
-#include "base/error.h"
 #include "models/layers/sync_batch_norm.h"
 
 namespace ddptrain {
@@ -13,8 +12,9 @@ namespace {
 
 void require_several(std::int64_t values) {
   if (values == 1)
-    throw Error(Exit::recipe,
-                "batch norm: one value per channel has no variance; a larger batch.micro would do");
+    throw TooFewValues(
+        Exit::recipe,
+        "batch norm: one value per channel has no variance; a larger batch.micro would do");
 }
 
 }  // namespace

@@ -3,9 +3,15 @@
 
 #include <optional>
 
+#include "base/error.h"
 #include "models/module.h"
 
 namespace ddptrain {
+
+/// Thrown by a forward pass of training that has one value per channel, which has no variance.
+struct TooFewValues final : Error {
+  using Error::Error;
+};
 
 struct BatchNormOptions {
   double eps = 1e-5;
