@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/clones.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/dictionary.h"
 
@@ -232,8 +233,10 @@ std::vector<CsvColumn> read_columns(const Csv& csv, const std::vector<std::size_
   readers.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     readers.emplace_back(csv, columns[i], kinds.at(i), missing);
-  for (std::size_t first = 0; first < csv.rows(); first += block_rows)
+  for (std::size_t first = 0; first < csv.rows(); first += block_rows) {
     for (auto& reader : readers) reader.read(first, std::min(first + block_rows, csv.rows()));
+    progress();
+  }
   std::vector<CsvColumn> made;
   for (auto& reader : readers) made.push_back(reader.result());
   return made;

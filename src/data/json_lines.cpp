@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/mapped_file.h"
 #include "text/unicode.h"
@@ -28,6 +29,7 @@ class LineReader {
     while (!rest.empty()) {
       const auto end = std::min(rest.find('\n'), rest.size());
       ++line_;
+      progress();
       if (const auto line = trim(rest.substr(0, end)); !line.empty()) read(line);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }

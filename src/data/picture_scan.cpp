@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -18,6 +19,7 @@ void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, cons
       at.disable_recursion_pending();
     else
       visit(*at);
+    progress();
   }
   if (error)
     throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());

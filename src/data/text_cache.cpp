@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/file_use.h"
 
@@ -30,6 +33,32 @@ struct CachedText {
   fs::file_time_type used;
   std::uintmax_t bytes = 0;
 };
+
+fs::file_time_type sign_of_life(const std::string& lock) {
+  std::error_code none;
+  return fs::last_write_time(lock, none);
+}
+
+// Once a second at most: this may be a folder on a network.
+void show_life(const std::string& lock) {
+  std::error_code none;
+  const auto now = fs::file_time_type::clock::now();
+  if (now - sign_of_life(lock) > std::chrono::seconds(1)) fs::last_write_time(lock, now, none);
+}
+
+/// Waits for whoever makes the file. Its progress is ours.
+std::unique_ptr<FileLock> locked(const std::string& path) {
+  auto seen = sign_of_life(path);
+  while (true) {
+    auto lock = std::make_unique<FileLock>(path, FileLock::Wait::not_at_all);
+    if (lock->held()) return lock;
+    if (const auto last = sign_of_life(path); last != seen) {
+      seen = last;
+      progress();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
 
 /// Ours, that is: called by a digest.
 bool is_packed_text(const std::string& name) {
@@ -77,11 +106,14 @@ PackedText cached_text(const std::string& folder, const std::string& key,
   if (!is_writable(folder))
     throw Error(Exit::data, "data.cache: cannot write in '" + folder + "'; name another folder");
   make_folders(folder);
-  const FileLock lock(path + ".lock");
+  const auto lock = locked(path + ".lock");
   if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it
   remove_leftovers(path);
   if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is made anew");
-  write_atomically(path, PackedText::encode(make()));
+  {
+    const ProgressListener sign([&] { show_life(path + ".lock"); });
+    write_atomically(path, PackedText::encode(make()));
+  }
   auto made = PackedText::open(path);
   DDP_CHECK(made.has_value(), "what was written reads");
   prune_text_cache(folder);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/datasets.h"
 #include "data/image_list.h"
@@ -95,6 +96,7 @@ std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::pa
   std::vector<TextFile> found;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    progress();
     const auto extension = entry.path().extension().string();
     const auto& wanted = options.extensions;
     if (std::find(wanted.begin(), wanted.end(), extension) == wanted.end()) continue;

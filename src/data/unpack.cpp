@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "data/utf8_names.h"
 
@@ -48,6 +49,7 @@ class Unpacking {
       if (result < ARCHIVE_WARN) fail_reading();
       check_member();
       put(entry);
+      progress();
       show_progress();
     }
     log::status("");
