@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "data/batch_pool.h"
+#include "data/mapping_guard.h"
 #include "data/mixing.h"
 
 namespace ddptrain {
@@ -101,6 +102,7 @@ class ThreadedLoader final : public Loader {
   void start_worker() {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);  // a mapped file may be cut
     pthread_sigmask(SIG_SETMASK, &all, &before);
     workers_.emplace_back([this] { work(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -213,6 +215,7 @@ class ThreadedLoader final : public Loader {
   }
 
   Batch finish(Slot& slot) {
+    check_mapped_files();  // the cause of any other error, and of a batch with zeros
     if (slot.error) std::rethrow_exception(slot.error);
     leave_out(slot.batch, slot.bad);
     return std::move(slot.batch);

@@ -30,6 +30,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (!mapped) throw Error(Exit::data, "'" + path + "' is empty");
   data_ = static_cast<const std::uint8_t*>(mapped);
   size_ = static_cast<std::size_t>(about.st_size);
+  guard_.emplace(data_, size_, path);
   if (size_ > 2 && data_[0] == 0x1f && data_[1] == 0x8b) inflate();
 }
 
@@ -53,6 +54,7 @@ void MappedFile::inflate() {
 }
 
 MappedFile::~MappedFile() {
+  guard_.reset();  // before another mapping can have its addresses
   if (data_) ::munmap(const_cast<std::uint8_t*>(data_), size_);
 }
 
@@ -60,6 +62,9 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      own_(std::move(other.own_)) {}
+      own_(std::move(other.own_)),
+      guard_(std::move(other.guard_)) {
+  other.guard_.reset();
+}
 
 }  // namespace ddptrain

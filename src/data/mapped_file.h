@@ -3,17 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "data/mapping_guard.h"
 
 namespace ddptrain {
 
 class MappedFile {
  public:
   /// What begins like gzip is inflated, up to 4 GiB. Throws an Error (Exit::data) that names the
-  /// file.
+  /// file. One that is cut later reads as zeros (data/mapping_guard.h).
   explicit MappedFile(const std::string& path);
   /// What would be in a file that nobody else needs.
   explicit MappedFile(std::vector<std::uint8_t> bytes) : own_(std::move(bytes)) {}
@@ -34,6 +37,7 @@ class MappedFile {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   std::vector<std::uint8_t> own_;
+  std::optional<MappingGuard> guard_;
 };
 
 }  // namespace ddptrain

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "text/unicode.h"
 #include "text/words.h"
@@ -76,6 +77,7 @@ class Numericalizer {
     } else {
       sigset_t all, before;  // signals are the main thread's
       sigfillset(&all);
+      sigdelset(&all, SIGBUS);  // a mapped file may be cut
       pthread_sigmask(SIG_SETMASK, &all, &before);
       std::vector<std::thread> threads;
       for (std::uint32_t i = 0; i < readers_.size(); ++i)
@@ -96,6 +98,7 @@ class Numericalizer {
       auto at = first;
       try {
         for (; at < last; ++at) read(at, thread);
+        progress();
       } catch (...) {
         const std::lock_guard lock(error_lock_);
         if (!error_ || at < error_at_) {
@@ -218,6 +221,7 @@ class Numericalizer {
     for (std::size_t at = 0; at < documents_.size(); ++at) {
       const auto& from = documents_[at];
       auto& part = pack.parts[split_of(at)];
+      if (at % documents_at_once == 0) progress();
       if (from.left_out) continue;
       const auto& number = numbers[from.thread];
       const auto put = part.ids.insert(part.ids.end(), from.words.begin(), from.words.end());

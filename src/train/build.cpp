@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "config/catalog.h"
 #include "data/lengths.h"
+#include "data/mapping_guard.h"
 #include "data/source.h"
 #include "optim/groups.h"
 #include "recipe/model_section.h"
@@ -129,7 +130,14 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   context.unlabelled = unlabelled;
   context.epochs = epochs_of(recipe);
   if (unlabelled.empty()) provide(recipe.data);
-  return catalog<Dataset>().build(recipe.data, context);
+  try {
+    auto data = catalog<Dataset>().build(recipe.data, context);
+    check_mapped_files();
+    return data;
+  } catch (const Error&) {
+    check_mapped_files();  // zeros in its place may read as a mistake in the file
+    throw;
+  }
 }
 
 std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data) {

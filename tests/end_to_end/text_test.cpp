@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <thread>
 
@@ -62,6 +63,30 @@ std::vector<std::string> words(const ShippedTexts& recipe, const std::vector<std
   all.insert(all.end(), recipe.small.begin(), recipe.small.end());
   all.insert(all.end(), more.begin(), more.end());
   return all;
+}
+
+// The packed texts are mapped: what is cut from the file is gone from memory.
+TEST(CutFile, EndsTheRunWithItsNameAndACheckpointFromWhichItGoesOn) {
+  const Folder folder;
+  write_reviews(folder, 30);
+  auto start = words(recipes()[1], {"train.duration=1000000 steps", "log.every=1 step",
+                                    "eval.every=1000000 steps"});
+  Program program(start, folder.path());
+  while (program.running() && reached_step(program.err()) < 5)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (const auto& name : list(folder / "cache"))
+    if (name.ends_with(".ids")) std::filesystem::resize_file(folder / "cache/" + name, 0);
+  const auto ended = program.wait();
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find(".ids' was cut"), std::string::npos) << ended.err;
+  const auto saved = list(folder / "runs/texts/001/checkpoints");
+  ASSERT_FALSE(saved.empty()) << ended.err;
+  const auto step = std::stoi(saved.back().substr(5));
+  EXPECT_GE(step, 5);
+  const auto again = run({"resume", "runs/texts/001", "eval.every=1000000 steps",
+                          "train.duration=" + std::to_string(step + 3) + " steps"},
+                         folder.path());
+  EXPECT_EQ(again.code, 0) << again.err;
 }
 
 class Texts : public testing::TestWithParam<std::size_t> {
