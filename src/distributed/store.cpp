@@ -1,9 +1,15 @@
 #include "distributed/store.h"
 
+#include <netdb.h>
+#include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/debug.h>
+#include <unistd.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <cerrno>
+#include <optional>
 
 #include "base/error.h"
 
@@ -13,6 +19,50 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+struct Addresses {
+  addrinfo* list = nullptr;
+  Addresses(const std::string& host, int port) {
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &list) != 0)
+      list = nullptr;
+  }
+  ~Addresses() {
+    if (list) ::freeaddrinfo(list);
+  }
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+};
+
+int bound_socket(const addrinfo& address) {
+  const int made = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0) return -1;
+  const int yes = 1;
+  ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(made, address.ai_addr, address.ai_addrlen) == 0 && ::listen(made, 2048) == 0)
+    return made;
+  const int reason = errno;
+  ::close(made);
+  errno = reason;
+  return -1;
+}
+
+/// A socket that listens on the address which the ranks were given, and on no other. Nothing where
+/// no interface of this machine has it (a service of Kubernetes, an address that is translated):
+/// then the store listens on all, as torch's own does.
+std::optional<int> listener_on(const Topology& topology) {
+  const Addresses addresses(topology.address, topology.port);
+  for (const auto* each = addresses.list; each; each = each->ai_next) {
+    const int made = bound_socket(*each);
+    if (made >= 0) return made;
+    if (errno == EADDRINUSE)
+      throw Error(Exit::device, "rank 0 cannot serve the meeting point '" + topology.address + ":" +
+                                    std::to_string(topology.port) +
+                                    "' (MASTER_ADDR and MASTER_PORT): the port is in use");
+  }
+  return {};
+}
+
 Store tcp_store(const Topology& topology, milliseconds timeout) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(topology.port);
@@ -20,6 +70,7 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
   options.waitWorkers = false;  // who is missing is said by meet()
   options.timeout = timeout;
   options.multiTenant = true;
+  if (options.isServer) options.masterListenFd = listener_on(topology);
   try {
     return c10::make_intrusive<c10d::TCPStore>(topology.address, options);
   } catch (const std::exception& error) {

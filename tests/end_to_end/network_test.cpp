@@ -31,6 +31,33 @@ TEST(Network, ARunOnSeveralRanksListensOnLoopbackOnly) {
   EXPECT_GT(seen, 0) << "Gloo's own listeners were expected";
 }
 
+TEST(Network, RanksThatMeetAtLoopbackListenOnNothingElse) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto rank = [&](const std::string& number) {
+    return std::map<std::string, std::string>{
+        {"SHAPES", shapes()},    {"RANK", number},          {"LOCAL_RANK", number},
+        {"WORLD_SIZE", "2"},     {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"},
+        {"MASTER_PORT", "29521"}};
+  };
+  const std::vector<std::string> words{"run", "small.yaml", kSmallModel, "parallel.mode=ddp",
+                                       "parallel.devices=2"};
+  Program first(words, folder.path(), rank("0"));
+  Program second(words, folder.path(), rank("1"));
+  bool store = false;
+  while (first.running() || second.running()) {
+    for (const auto pid : {first.pid(), second.pid()})
+      for (const auto& listener : listening_sockets(pid)) {
+        store = store || listener.port == 29521;
+        EXPECT_TRUE(listener.is_loopback()) << listener.address << ":" << listener.port;
+      }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(first.wait().code, 0);
+  EXPECT_EQ(second.wait().code, 0);
+  EXPECT_TRUE(store) << "the store's own listener was expected";
+}
+
 TEST(Network, ARunOnOneRankListensOnNothing) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
