@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "distributed/torch_compat.h"
+#include "launch/failure.h"
 
 namespace ddptrain {
 namespace {
@@ -24,11 +25,10 @@ std::string headline(const std::string& what) {
   const std::string where = "rank " + std::to_string(options.rank) + ", " + operation + " of the " +
                             options.name + " group: ";
   if (has(what, "closed by peer") || has(what, "reset by peer") || has(what, "Broken pipe"))
-    throw Error(Exit::device, where + "another rank has ended; its own message says why");
+    throw PeerError(where + "another rank has ended; its own message says why");
   if (has(what, "imed out") || has(what, "imeout"))
-    throw Error(Exit::device, where + "another rank did not answer within " +
-                                  in_words(options.timeout) +
-                                  ": it hangs, or 'parallel.timeout.step' is too short");
+    throw PeerError(where + "another rank did not answer within " + in_words(options.timeout) +
+                    ": it hangs, or 'parallel.timeout.step' is too short");
   throw Error(Exit::device, where + headline(what));
 }
 

@@ -1,5 +1,6 @@
 // Members in threads of one process: a collective is a round in which everybody puts a copy on the
 // table and takes all of them home.
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -32,7 +33,7 @@ class Table {
     std::unique_lock lock(mutex_);
     auto& round = rounds_[number];
     const auto complete = [&] { return round.put == size_; };
-    if (!changed_.wait_for(lock, timeout_, [&] { return complete() || !broken_.empty(); }))
+    if (!wait(lock, [&] { return complete() || !broken_.empty(); }))
       break_up(std::to_string(size_ - round.put) + " of " + std::to_string(size_) +
                " threads did not come within " + std::to_string(timeout_.count()) + " ms");
     if (!complete()) throw Error(Exit::device, broken_);
@@ -52,6 +53,16 @@ class Table {
     std::size_t put = 0;
     std::size_t taken = 0;
   };
+
+  // Waits for at most the time-out, in slices: while the process is suspended, one goes by at most.
+  template <class Condition>
+  bool wait(std::unique_lock<std::mutex>& lock, const Condition& condition) {
+    using Milliseconds = std::chrono::milliseconds;
+    const auto slice = std::min(timeout_, Milliseconds(500));
+    for (auto left = timeout_; left.count() > 0; left -= slice)
+      if (changed_.wait_for(lock, std::min(slice, left), condition)) return true;
+    return condition();
+  }
 
   void break_up(const std::string& reason) {
     if (broken_.empty()) broken_ = reason;

@@ -28,7 +28,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   backend.size = topology.world;
   backend.loopback = topology.local_world == topology.world;
   backend.start = options.start;
-  backend.timeout = options.step;
+  backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
   World world;
   world.rank = topology.rank;
   world.local_rank = topology.local_rank;

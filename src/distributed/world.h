@@ -26,6 +26,9 @@ struct JoinOptions {
   int device = 0;  // this rank's CUDA device
   std::chrono::milliseconds start{120'000};
   std::chrono::milliseconds step{300'000};
+  /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks
+  /// would run on while all ranks are suspended (Ctrl-Z), the launcher's do not.
+  bool supervised = false;
 };
 
 /// Meets the other ranks (FileStore on one node, TCPStore when started by torchrun and the like).

@@ -19,6 +19,7 @@
 #include "train/build.h"
 #include "train/evaluate.h"
 #include "train/rank.h"
+#include "train/requests.h"
 #include "train/state.h"
 #include "train/weights.h"
 
@@ -115,10 +116,8 @@ void print(const Evaluation& found, const EvalJob& job) {
   }
 }
 
-int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placement,
-              const Topology& topology, const Hooks& hooks) {
-  prepare_process(recipe, placement);
-  auto world = join_world(recipe, placement, topology);
+int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placement& placement,
+            const Hooks& hooks) {
   const auto alive = [&] {
     if (hooks.beat) hooks.beat(0, "evaluation");
   };
@@ -129,12 +128,21 @@ int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placeme
     restore_weights(training, checkpoint);
   else
     take_file(training, job.file);
-  const auto found = evaluate(training, alive);
+  const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
+  const auto found = evaluate_unless(training, asked, alive);
+  if (!found) return 128 + agree(*world.control, {.stop = hooks.stop_requested()}).stop.signal;
   const auto skipped = skipped_samples(training);
   if (world.rank != 0) return 0;
   log_scored(job, training, skipped);
-  print(found, job);
+  print(*found, job);
   return 0;
+}
+
+int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placement,
+              const Topology& topology, const Hooks& hooks) {
+  prepare_process(recipe, placement);
+  return in_world(recipe, placement, topology,
+                  [&](World& world) { return eval_in(world, job, recipe, placement, hooks); });
 }
 
 Scored scored_of(const Arguments& arguments) {

@@ -16,6 +16,7 @@
 #include "train/lr_finder.h"
 #include "train/micro_batch.h"
 #include "train/rank.h"
+#include "train/threads.h"
 #include "train/weights.h"
 
 namespace ddptrain {
@@ -76,11 +77,10 @@ struct LrFindJob {
   std::string output;  // file for the table; empty: none
 };
 
-int find_rank(const LrFindJob& job, const Topology& topology, const Hooks& hooks) {
-  prepare_process(job.recipe, job.placement);
-  auto world = join_world(job.recipe, job.placement, topology);
+int find_in(World& world, const LrFindJob& job, const Hooks& hooks) {
   if (hooks.beat) hooks.beat(0, "building");
   auto training = build(job.recipe, job.placement, world);
+  settle_threads(training);
   start_from_weights(training);
   settle_micro(training, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
@@ -91,6 +91,12 @@ int find_rank(const LrFindJob& job, const Topology& topology, const Hooks& hooks
   print(found, job.options);
   if (!job.output.empty()) write_atomically(job.output, table(found));
   return 0;
+}
+
+int find_rank(const LrFindJob& job, const Topology& topology, const Hooks& hooks) {
+  prepare_process(job.recipe, job.placement);
+  return in_world(job.recipe, job.placement, topology,
+                  [&](World& world) { return find_in(world, job, hooks); });
 }
 
 int lr_find(const Arguments& arguments) {

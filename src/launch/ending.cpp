@@ -10,11 +10,10 @@ namespace ddptrain {
 namespace {
 
 auto precedence(const Ending& ending) {
-  const bool lost_a_peer = ending.killed_by == 0 && ending.code == static_cast<int>(Exit::device);
   const double when = ending.failure ? ending.failure->seconds : ending.seconds;
   // A rank that somebody killed is noticed after the peers that fell over it have left records.
   const bool shot = ending.killed_by != 0 && ending.killed_by != SIGABRT;
-  return std::tuple(ending.ended_by_us, lost_a_peer, !shot, when);
+  return std::tuple(ending.ended_by_us, is_secondary(ending), !shot, when);
 }
 
 std::string death_by(int signal) {
@@ -31,6 +30,8 @@ bool is_orderly(const Ending& ending, int forwarded_signal) {
   return ending.code == 0 || ending.code == static_cast<int>(Exit::expect) ||
          (forwarded_signal != 0 && ending.code == 128 + forwarded_signal);
 }
+
+bool is_secondary(const Ending& ending) { return ending.failure && ending.failure->secondary; }
 
 const Ending* first_cause(const std::vector<Ending>& endings, int forwarded_signal) {
   const Ending* first = nullptr;

@@ -22,9 +22,11 @@ struct Ending {
 /// 0, `expect` and the code after a forwarded signal are orderly; anything else is a failure.
 bool is_orderly(const Ending& ending, int forwarded_signal);
 
-/// The first failure among the endings: ranks that only lost a peer (Exit::device) come behind
-/// those with a reason of their own, and those that we ended behind all; then time decides. Null
-/// where there is none.
+/// Did it only lose a peer?
+bool is_secondary(const Ending& ending);
+
+/// The first failure among the endings: secondary ones come behind those with a reason of their
+/// own, and those that we ended behind all; then time decides. Null where there is none.
 const Ending* first_cause(const std::vector<Ending>& endings, int forwarded_signal);
 
 /// "rank 1: ...": what a person should read first.

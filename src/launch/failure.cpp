@@ -29,12 +29,15 @@ std::string to_record(const Failure& failure) {
                {"message", failure.message},
                {"file", failure.place.file},
                {"line", failure.place.line},
-               {"column", failure.place.column}});
+               {"column", failure.place.column},
+               {"secondary", failure.secondary}});
 }
 
-// The form that torchrun's agent reads and prints.
+// The form that torchrun's agent reads and prints. Its root cause is the record with the smallest
+// timestamp, in whole seconds: that of a secondary failure is rounded up, since the cause was
+// recorded before it.
 std::string to_torchelastic(const Failure& failure) {
-  const auto now = std::to_string(std::time(nullptr));
+  const auto now = std::to_string(std::time(nullptr) + (failure.secondary ? 1 : 0));
   return dump({{"message",
                 {{"message", "ddptrain: " + failure.message},
                  {"errorCode", static_cast<int>(failure.code)},
@@ -48,12 +51,21 @@ bool is_out_of_memory(const std::string& what) {
   return false;
 }
 
+bool has_content(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::file_size(path, none) > 0 && !none;
+}
+
 }  // namespace
 
 Failure failure_of(std::exception_ptr error, int rank) {
   Failure failure{rank, seconds_now(), Exit::bug, "", {}};
   try {
     std::rethrow_exception(error);
+  } catch (const PeerError& lost) {
+    failure.code = lost.code();
+    failure.message = lost.what();
+    failure.secondary = true;
   } catch (const Error& known) {
     failure.code = known.code();
     failure.message = known.what();
@@ -71,11 +83,14 @@ Failure failure_of(std::exception_ptr error, int rank) {
 }
 
 void report_failure(const Topology& topology, const Failure& failure) noexcept {
+  const auto record = [](const std::string& path, const std::string& text) {
+    if (!has_content(path)) write_atomically(path, text);
+  };
   try {
     if (!topology.store.empty())
-      write_atomically(record_path(topology.store, failure.rank), to_record(failure));
+      record(record_path(topology.store, failure.rank), to_record(failure));
     if (const char* file = std::getenv("TORCHELASTIC_ERROR_FILE"); file && *file)
-      write_atomically(file, to_torchelastic(failure));
+      record(file, to_torchelastic(failure));
   } catch (...) {
     // The exit code still tells.
   }
@@ -94,6 +109,7 @@ std::optional<Failure> read_failure(const std::string& folder, int rank) {
   failure.place.file = json.at("file");
   failure.place.line = json.at("line");
   failure.place.column = json.at("column");
+  failure.secondary = json.at("secondary");
   return failure;
 }
 

@@ -17,14 +17,34 @@ struct Failure {
   Exit code = Exit::bug;
   std::string message;
   Place place;
+  bool secondary = false;  // a consequence of how another rank ended
+};
+
+/// A collective failed because another rank ended or hangs: never the cause of a run's end where a
+/// rank has a reason of its own.
+class PeerError : public Error {
+ public:
+  explicit PeerError(const std::string& message) : Error(Exit::device, message) {}
 };
 
 /// What an exception means: an Error as it says, no memory as Exit::memory, anything else as a bug.
 Failure failure_of(std::exception_ptr error, int rank);
 
 /// Leaves a record for whoever started this rank: our launcher (in topology.store), torchrun (where
-/// TORCHELASTIC_ERROR_FILE says). Never throws.
+/// TORCHELASTIC_ERROR_FILE says). A rank's first record stays. Never throws.
 void report_failure(const Topology& topology, const Failure& failure) noexcept;
+
+/// Runs `body`. What it throws is recorded before anything outside of it is destroyed: run what
+/// uses process groups in it, and a peer that loses its connection finds the cause on record.
+template <class Body>
+auto recorded(const Topology& topology, Body body) {
+  try {
+    return body();
+  } catch (...) {
+    report_failure(topology, failure_of(std::current_exception(), topology.rank));
+    throw;
+  }
+}
 
 /// The record that a rank left in a store's folder.
 std::optional<Failure> read_failure(const std::string& folder, int rank);

@@ -50,12 +50,19 @@ class TakenSignals {
   TakenSignals() {
     ::signal(SIGCHLD, SIG_DFL);  // a parent that ignores it would have the kernel reap our ranks
     ::sigemptyset(&taken_);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT})
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT, SIGPIPE})
       ::sigaddset(&taken_, signal);
     if (!is_ignored(SIGHUP)) ::sigaddset(&taken_, SIGHUP);
     ::sigprocmask(SIG_BLOCK, &taken_, &before_);
   }
-  ~TakenSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  ~TakenSignals() {
+    sigset_t pipe;
+    ::sigemptyset(&pipe);
+    ::sigaddset(&pipe, SIGPIPE);
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);  // a headline that nobody read
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
   TakenSignals(const TakenSignals&) = delete;
   TakenSignals& operator=(const TakenSignals&) = delete;
   const sigset_t& before() const { return before_; }
@@ -108,8 +115,10 @@ class Launcher {
   int watch() {
     while (running()) {
       obey(signals_.next(0.1));
+      notice_a_pause();
       for (auto& process : processes_)
         if (process->reap()) note(ending_of(*process));
+      if (failed_at_ > 0) note_records();
       look_for_hang();
       end_others();
     }
@@ -162,6 +171,13 @@ class Launcher {
     send_all(SIGCONT);
   }
 
+  // So does a stop that no signal announced: of the whole control group, of the machine.
+  void notice_a_pause() {
+    const double now = seconds_now();
+    if (now - looked_at_ > 2) resumed_at_ = now;
+    looked_at_ = now;
+  }
+
   Ending ending_of(const RankProcess& process) const {
     Ending ending{process.rank(), process.code(), process.killed_by(), process.ended_at(), {},
                   false};
@@ -172,8 +188,31 @@ class Launcher {
     return ending;
   }
 
+  int stop_signal() const { return forwarded_ != 0 ? forwarded_ : agreed_; }
+
+  // Ranks that somebody else signalled agree among themselves, save, and leave with its number.
+  void agree_with(const Ending& ending) {
+    if (failed_at_ > 0 || ending.failure || ending.killed_by != 0) return;
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+      if (ending.code == 128 + signal) agreed_ = signal;
+  }
+
+  // A rank that failed leaves its record before its peers can lose it, and takes its time to end.
+  void note_records() {
+    for (const auto& process : processes_) {
+      if (!process->running()) continue;
+      auto failure = read_failure(folder_.path(), process->rank());
+      if (!failure) continue;
+      const int code = static_cast<int>(failure->code);
+      note({process->rank(), code, 0, failure->seconds, std::move(failure), false});
+    }
+  }
+
   void note(Ending ending) {
-    const bool failed = !is_orderly(ending, forwarded_);
+    for (const auto& known : endings_)
+      if (known.rank == ending.rank) return;
+    agree_with(ending);
+    const bool failed = !is_orderly(ending, stop_signal());
     endings_.push_back(std::move(ending));
     if (failed && failed_at_ == 0) failed_at_ = seconds_now();
   }
@@ -186,14 +225,27 @@ class Launcher {
 
   void look_for_hang() {
     if (!options_.heartbeats || failed_at_ > 0 || hang_found_) return;
-    const double now = seconds_now();
     for (const auto& process : processes_) {
-      if (!process->running()) continue;
-      const auto beat = options_.heartbeats->last(process->rank());
-      if (now - std::max(beat.seconds, resumed_at_) < patience(beat)) continue;
+      if (!is_silent(*process) || waits_for_another(*process)) continue;
       declare_hang();
       return;
     }
+  }
+
+  bool is_silent(const RankProcess& process) const {
+    if (!process.running()) return false;
+    const auto beat = options_.heartbeats->last(process.rank());
+    return seconds_now() - std::max(beat.seconds, resumed_at_) >= patience(beat);
+  }
+
+  // A rank that shows life and is not ahead (it builds a text cache, say) is waited for.
+  bool waits_for_another(const RankProcess& silent) const {
+    const auto step = options_.heartbeats->last(silent.rank()).step;
+    return !silent.is_stopped() &&
+           std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+             return other->running() && !is_silent(*other) &&
+                    options_.heartbeats->last(other->rank()).step <= step;
+           });
   }
 
   // When one rank hangs, its peers wait for it: suspended ones first, then those behind, then the
@@ -218,16 +270,14 @@ class Launcher {
     note({culprit->rank(), static_cast<int>(Exit::hang), 0, seconds_now(), failure, false});
   }
 
-  // A rank that only lost a peer is noticed before the peer's own end at times: wait a moment for
-  // the cause. Then SIGTERM to all, and SIGKILL to those who stay.
+  // A rank that only lost a peer can be noticed before the peer that was killed: wait for the
+  // cause. Then SIGTERM to all, and SIGKILL to those who stay.
   void end_others() {
     if (failed_at_ == 0) return;
     const double now = seconds_now();
     if (ending_since_ == 0) {
-      const auto* cause = first_cause(endings_, forwarded_);
-      const bool only_lost_a_peer =
-          cause->killed_by == 0 && cause->code == static_cast<int>(Exit::device);
-      if (only_lost_a_peer && now - failed_at_ < 1) return;
+      const auto* cause = first_cause(endings_, stop_signal());
+      if (is_secondary(*cause) && now - failed_at_ < options_.cause_seconds) return;
       ending_since_ = now;
       send_all(SIGTERM);
       send_all(SIGCONT);
@@ -238,13 +288,13 @@ class Launcher {
 
   int conclude() const {
     if (killed_by_user_ != 0) return 128 + killed_by_user_;
-    const auto* cause = first_cause(endings_, forwarded_);
+    const auto* cause = first_cause(endings_, stop_signal());
     if (!cause) {
       int code = 0;
       for (const auto& ending : endings_) code = std::max(code, ending.code);
       return code;
     }
-    if (cause->killed_by != 0 && cause->killed_by == forwarded_) return cause->code;
+    if (cause->killed_by != 0 && cause->killed_by == stop_signal()) return cause->code;
     say(*cause);
     // A rank that had left its record may have died of our SIGTERM before it could exit.
     return cause->failure ? static_cast<int>(cause->failure->code) : cause->code;
@@ -274,10 +324,12 @@ class Launcher {
   PrivateFolder folder_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::vector<Ending> endings_;
+  double looked_at_ = seconds_now();
   double resumed_at_ = 0;
   double failed_at_ = 0;     // 0: no failure
   double ending_since_ = 0;  // SIGTERM to all; 0: not yet
   int forwarded_ = 0;
+  int agreed_ = 0;  // a stop signal that the ranks left with; 0: none
   int killed_by_user_ = 0;
   bool hang_found_ = false;
 };

@@ -18,6 +18,7 @@ struct LaunchOptions {
   double start_seconds = 120;  // without a sign of life before step 0: a hang
   double step_seconds = 300;   // later
   double grace_seconds = 5;    // from SIGTERM to SIGKILL once a rank has failed
+  double cause_seconds = 10;   // that a rank's lost peer may take to end
 };
 
 /// Runs `rank_main` in `ranks` forked processes and returns the exit code of the whole: 0, the

@@ -5,18 +5,34 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <ctime>
+
+#include "base/log.h"
+#include "base/terminal.h"
 
 namespace ddptrain {
 namespace {
 
-// A handler can reach nothing but a global.
-std::atomic<int> stop_signal{0};
+// A handler can reach nothing but a global. The request is one number, so that no signal can come
+// between its halves: microseconds of UTC times 128, plus the signal.
+std::atomic<std::int64_t> stop_request{0};
 std::atomic<bool> save_asked{false};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 
+std::int64_t request_of(int signal) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return (std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000) * 128 + signal;
+}
+
+// The first request stays.
 void note_stop(int signal) {
-  if (signal == SIGINT && stop_signal != 0) ::_exit(128 + SIGINT);
-  stop_signal = signal;
+  std::int64_t none = 0;
+  if (stop_request.compare_exchange_strong(none, request_of(signal)) || signal != SIGINT) return;
+  ::signal(SIGINT, SIG_DFL);
+  ::kill(::getpid(), SIGINT);
 }
 
 void note_save(int) { save_asked = true; }
@@ -30,20 +46,29 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
-Signals::Signals() {
-  stop_signal = 0;
+Signals::Signals() : ends_with_terminal_(!is_ignored(SIGPIPE)) {
+  stop_request = 0;
   save_asked = false;
   for (const int signal : {SIGTERM, SIGINT, SIGHUP})
     if (signal != SIGHUP || !is_ignored(SIGHUP)) handle(signal, note_stop);
   handle(SIGUSR1, note_save);
+  if (ends_with_terminal_) handle(SIGPIPE, SIG_IGN);  // the log tells of it, sockets say so
 }
 
 Signals::~Signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
     if (!is_ignored(signal)) handle(signal, SIG_DFL);
+  if (ends_with_terminal_) handle(SIGPIPE, SIG_DFL);
 }
 
-int Signals::stop_requested() const { return stop_signal; }
+StopRequest Signals::stop_requested() const {
+  if (stop_request == 0 && ends_with_terminal_ && log::terminal_is_gone()) {
+    note_stop(SIGPIPE);
+    log::warning("stderr leads nowhere any more (SIGPIPE): saving and leaving");
+  }
+  const std::int64_t request = stop_request;
+  return {static_cast<int>(request % 128), static_cast<double>(request / 128) * 1e-6};
+}
 
 bool Signals::save_requested() { return save_asked.exchange(false); }
 

@@ -5,19 +5,29 @@
 
 namespace ddptrain {
 
+/// That a process stops: the first signal that asked, and when (seconds of UTC, to compare
+/// machines).
+struct StopRequest {
+  int signal = 0;  // 0: none
+  double seconds = 0;
+};
+
 /// While it lives, SIGTERM, SIGINT and SIGHUP ask this process to stop after the step, and SIGUSR1
-/// to save and go on: the handlers only take notes. A second SIGINT leaves at once with 130. One at
-/// a time in a process.
+/// to save and go on: the handlers only take notes. A second SIGINT ends the process at once. A
+/// terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that was ignored before.
+/// One at a time in a process.
 class Signals {
  public:
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  /// The signal that asked to stop, 0: none.
-  int stop_requested() const;
+  StopRequest stop_requested() const;
   /// True once for each time somebody asked.
   bool save_requested();
+
+ private:
+  bool ends_with_terminal_;
 };
 
 /// Started by `nohup` and the like, to go on without a terminal?

@@ -21,6 +21,7 @@
 #include "train/micro_batch.h"
 #include "train/run_folder.h"
 #include "train/state.h"
+#include "train/threads.h"
 #include "train/weights.h"
 #include "train/weights_memory.h"
 #include "train/writers.h"
@@ -36,6 +37,14 @@ std::string shared_folder(const Job& job, World& world) {
   std::string folder = job.folder;
   if (folder.empty() && world.rank == 0 && job.make_folder) folder = job.make_folder();
   return broadcast_text(*world.control, folder, 0);
+}
+
+// What only rank 0 can know, so that all ranks fail, or go on, in the same way.
+void share_start(Job& job, World& world) {
+  const auto refusal = broadcast_text(*world.control, job.refusal, 0);
+  if (!refusal.empty()) throw Error(Exit::data, refusal);
+  const auto checkpoint = broadcast_text(*world.control, job.checkpoint.value_or(""), 0);
+  job.checkpoint = checkpoint.empty() ? std::nullopt : std::optional(checkpoint);
 }
 
 bool met(const Recipe& recipe, const NamedValues& metrics) {
@@ -110,7 +119,9 @@ void begin(const Job& job, Training& training, const std::string& folder) {
   agree(*training.world, "the step at which training begins",
         std::to_string(training.position.step));
   if (training.world->rank != 0) return;
-  const bool settled = training.placement.batch.micro != job.placement.batch.micro && job.record;
+  const bool found = training.placement.batch.micro != job.placement.batch.micro ||
+                     training.placement.threads != job.placement.threads;
+  const bool settled = found && job.record;
   if (settled || job.rewrite_recipe)
     write_atomically(folder + "/recipe.yaml",
                      settled ? job.record(training.recipe) : job.recipe_text);
@@ -141,13 +152,15 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
         static_cast<int>(placement.ids.at(static_cast<std::size_t>(topology.local_rank)));
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
+  options.supervised = !topology.store.empty();
   return join(topology, options);
 }
 
-Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
+namespace {
+
+Outcome run_in(World& world, Job job, Hooks hooks) {
   const auto began = Clock::now();
-  prepare_process(job.recipe, job.placement);
-  auto world = join_world(job.recipe, job.placement, topology);
+  share_start(job, world);
   agree(world, "the program", version() + " with torch " + torch_version());
   agree_on_recipe(world, job.recipe_text);
   const MadeFolder made(job, world, shared_folder(job, world));
@@ -157,6 +170,7 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
   auto training =
       build(job.recipe, job.placement, world, checkpoint ? saved_data(*checkpoint) : SavedData());
+  settle_threads(training);
   if (checkpoint)
     restore(training, *checkpoint);
   else
@@ -174,6 +188,14 @@ Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks) {
   if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
   if (world.rank == 0) outcome.ending = ending_of(training, outcome, began);
   return outcome;
+}
+
+}  // namespace
+
+Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
+  prepare_process(job.recipe, job.placement);
+  return in_world(job.recipe, job.placement, topology,
+                  [&](World& world) { return run_in(world, job, hooks); });
 }
 
 }  // namespace ddptrain

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "launch/failure.h"
 #include "launch/topology.h"
 #include "train/ending.h"
 #include "train/loop.h"
@@ -27,6 +28,7 @@ struct Job {
   bool set_aside = false;                    // damaged checkpoints, as the run begins
   std::optional<std::string> checkpoint;     // to go on from
   bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
+  std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };
 
 /// How a run ended, for run.json and the exit code.
@@ -40,7 +42,7 @@ struct Outcome {
 };
 
 /// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.
-Outcome run_rank(const Job& job, const Topology& topology, Hooks hooks);
+Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks);
 
 /// Prepares this process for torch work: threads, allocator, determinism, tf32. Before the first
 /// tensor.
@@ -48,5 +50,13 @@ void prepare_process(const Recipe& recipe, const Placement& placement);
 
 /// Meets the other ranks of a topology with the recipe's time-outs.
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology);
+
+/// Runs `body` in a world that ends after what it throws was recorded.
+template <class Body>
+auto in_world(const Recipe& recipe, const Placement& placement, const Topology& topology,
+              Body body) {
+  auto world = join_world(recipe, placement, topology);
+  return recorded(topology, [&] { return body(world); });
+}
 
 }  // namespace ddptrain

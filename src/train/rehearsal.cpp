@@ -7,9 +7,9 @@
 
 namespace ddptrain {
 
-void rehearse(const Job& job, const Topology& topology, Hooks hooks) {
-  prepare_process(job.recipe, job.placement);
-  auto world = join_world(job.recipe, job.placement, topology);
+namespace {
+
+void rehearse_in(World& world, const Job& job, Hooks hooks) {
   agree(world, "the recipe", job.recipe_text);
   if (hooks.beat) hooks.beat(0, "building");
   auto recipe = job.recipe;
@@ -26,6 +26,14 @@ void rehearse(const Job& job, const Topology& topology, Hooks hooks) {
   const auto saved = newest_checkpoint(hooks.checkpoints, notes);
   if (!saved) throw Error(Exit::data, "the checkpoint that was written cannot be read");
   restore(training, load_checkpoint(*saved));
+}
+
+}  // namespace
+
+void rehearse(const Job& job, const Topology& topology, const Hooks& hooks) {
+  prepare_process(job.recipe, job.placement);
+  in_world(job.recipe, job.placement, topology,
+           [&](World& world) { rehearse_in(world, job, hooks); });
 }
 
 }  // namespace ddptrain

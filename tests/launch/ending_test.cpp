@@ -8,7 +8,8 @@ namespace ddptrain {
 namespace {
 
 Ending failed(int rank, double seconds, Exit code) {
-  const Failure failure{rank, seconds, code, "said by " + std::to_string(rank), {}};
+  const bool lost_a_peer = code == Exit::device;
+  const Failure failure{rank, seconds, code, "said by " + std::to_string(rank), {}, lost_a_peer};
   return {rank, static_cast<int>(code), 0, seconds + 1, failure, false};
 }
 
@@ -24,6 +25,12 @@ TEST(FirstCause, IsTheEarliestRecord) {
 TEST(FirstCause, IsNotARankThatOnlyLostAPeer) {
   const std::vector<Ending> endings{failed(0, 5, Exit::device), failed(1, 7, Exit::data)};
   EXPECT_EQ(first_cause(endings, 0)->rank, 1);
+}
+
+TEST(FirstCause, IsADeviceErrorOfItsOwnBeforeTheDataErrorsThatCameLater) {
+  auto device = failed(0, 5, Exit::device);
+  device.failure->secondary = false;
+  EXPECT_EQ(first_cause({failed(1, 7, Exit::data), device}, 0)->rank, 0);
 }
 
 TEST(FirstCause, IsTheKilledRankThoughItsPeersLeftRecordsBefore) {

