@@ -5,6 +5,8 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,20 +33,25 @@ class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   void show(const std::vector<StatusField>& fields) {
     const std::lock_guard lock(mutex_);
+    if (gone_) return;
     erase();
     fields_ = fields;
     draw();
     std::fflush(stderr);
+    note_whether_gone();
   }
+  bool gone() const { return gone_; }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
+    if (gone_) return;
     if (message.level >= spdlog::level::err) fields_.clear();  // what it says is over
     if (width_ > 0) erase();
     std::fwrite(message.payload.data(), 1, message.payload.size(), stderr);
     std::fputc('\n', stderr);
     draw();
     std::fflush(stderr);
+    note_whether_gone();
   }
   void flush_() override { std::fflush(stderr); }
 
@@ -68,6 +75,11 @@ class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
 
   std::vector<StatusField> fields_;
   std::size_t width_ = 0;  // of the line as drawn; 0: there is none
+
+  // stderr has no buffer: errno is that of the last write.
+  void note_whether_gone() { gone_ = gone_ || (std::ferror(stderr) && errno == EPIPE); }
+
+  std::atomic<bool> gone_ = false;
 };
 
 /// This process's log: the one thing here that lasts.
@@ -178,6 +190,9 @@ void status(const std::string& text) {
 }
 
 bool has_status() { return is_lively(); }
+
+bool terminal_is_gone() { return process_log().terminal->gone(); }
+
 bool is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 }  // namespace ddptrain::log

@@ -20,4 +20,12 @@ struct StatusField {
 /// is cut.
 std::string fitted(const std::vector<StatusField>& fields, std::size_t columns);
 
+namespace log {
+
+/// A write to stderr failed because nobody reads it (`| head`). From then on only the log file gets
+/// lines. SIGPIPE must be ignored to live until here.
+bool terminal_is_gone();
+
+}  // namespace log
+
 }  // namespace ddptrain

@@ -25,8 +25,8 @@ struct Checkpoint {
 /// "step-00000740"
 std::string checkpoint_name(std::int64_t step);
 
-/// Writes `root`/step-00000740 and returns its path. An existing equal one is left
-/// alone, another of the same step is replaced at once. A failure (disk full) leaves older ones intact and no
+/// Writes `root`/step-00000740 and returns its path. An existing equal one is left alone, another
+/// of the same step is replaced at once. A failure (disk full) leaves older ones intact and no
 /// half-written folder behind.
 std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoint);
 

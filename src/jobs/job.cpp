@@ -53,7 +53,8 @@ namespace {
 // forwarded.
 bool may_pass(int code) {
   if (code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang)) return true;
-  return code > 128 && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP;
+  return code > 128 && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP &&
+         code != 128 + SIGPIPE;
 }
 
 // The size that the first start found (batch.micro auto) is in the run folder's recipe.

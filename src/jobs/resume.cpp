@@ -117,11 +117,24 @@ void log_where(const Job& job, bool from_scratch) {
     log::info("the run was interrupted before its first checkpoint: starting from the beginning");
 }
 
+// A rank of a joined start leaves with the others: what refuses the lock is for all to hear.
+std::unique_ptr<FileLock> lock_as_rank(int rank, const std::string& folder, std::string& refusal) {
+  if (rank != 0) return nullptr;
+  try {
+    return lock_run(folder);
+  } catch (const Error& error) {
+    refusal = error.what();
+    return nullptr;
+  }
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   const auto outer = topology_from_environment();
   // Before the checkpoint is chosen: ranks of a killed launcher may be writing one.
-  const auto lock = outer.joined() ? nullptr : lock_run(run_folder(arguments.words[0]));
+  std::string refusal;
+  const auto home = run_folder(arguments.words[0]);
+  const auto lock = outer.joined() ? lock_as_rank(outer.rank, home, refusal) : lock_run(home);
   const auto which = arguments.value("--checkpoint", "last");
   const bool from_scratch = arguments.has("--from-scratch");
   auto run = open_run(arguments.words[0], words.overrides, which);
@@ -138,6 +151,7 @@ int resume(const Arguments& arguments) {
   if (outer.rank == 0) log_changes(run.folder, job.recipe_text);
   if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
   job.folder = run.folder;
+  job.refusal = refusal;
   if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
   if (outer.rank == 0) log_where(job, from_scratch);
   return start_job(job, outer, arguments.level);

@@ -33,7 +33,12 @@ int run(const Arguments& arguments) {
     log::info(to_text(job.placement.batch));
   }
   if (outer.joined()) {
-    job.make_folder = [&] { return make_run_folder(job.recipe.output.dir, job.start); };
+    std::unique_ptr<FileLock> lock;  // of rank 0, which is asked for the folder
+    job.make_folder = [&] {
+      auto folder = make_run_folder(job.recipe.output.dir, job.start);
+      lock = lock_run(folder);
+      return folder;
+    };
     return start_job(job, outer, arguments.level);
   }
   job.folder = make_run_folder(job.recipe.output.dir, job.start);

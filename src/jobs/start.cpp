@@ -1,5 +1,6 @@
 #include "jobs/start.h"
 
+#include "base/progress.h"
 #include "launch/failure.h"
 #include "launch/heartbeat.h"
 #include "launch/launcher.h"
@@ -15,7 +16,7 @@ std::string log_file(const std::string& folder, int rank) {
 
 Hooks signal_hooks(Signals& signals) {
   Hooks hooks;
-  hooks.stop_signal = [&signals] { return signals.stop_requested(); };
+  hooks.stop_requested = [&signals] { return signals.stop_requested(); };
   hooks.save_requested = [&signals] { return signals.save_requested(); };
   return hooks;
 }
@@ -56,6 +57,10 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
     hooks.beat = [&](std::int64_t step, const char* phase) {
       heartbeats.beat(topology.rank, step, phase);
     };
+    // While data are prepared: the step stays what it is.
+    const ProgressListener progress([&] {
+      heartbeats.beat(topology.rank, heartbeats.last(topology.rank).step, "preparing data");
+    });
     return rank_main(topology, hooks);
   };
   log::open(options.level, 0, log_file(options.folder, 0));  // for the headline of a failure

@@ -9,19 +9,31 @@
 #include "base/error.h"
 #include "data/lengths.h"
 #include "train/bad_samples.h"
+#include "train/requests.h"
 #include "train/swapped.h"
 #include "train/tta.h"
 
 namespace ddptrain {
 namespace {
 
+/// What an evaluation asks of the process around it.
+struct Surroundings {
+  const std::function<bool()>& asked;  // to stop; may be empty
+  const std::function<void()>& alive;  // may be empty
+};
+
+std::vector<Micro> valid_batches(const Training& t, int rank) {
+  auto micros = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
+                                   rank, t.world->size);
+  if (t.evaluation_batches && micros.size() > *t.evaluation_batches)
+    micros.resize(*t.evaluation_batches);
+  return micros;
+}
+
 EpochPlan valid_plan(const Training& t) {
   EpochPlan plan;
   plan.order = longest_first(*t.data, Split::valid);
-  plan.micros = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
-                                   t.world->rank, t.world->size);
-  if (t.evaluation_batches && plan.micros.size() > *t.evaluation_batches)
-    plan.micros.resize(*t.evaluation_batches);
+  plan.micros = valid_batches(t, t.world->rank);
   set_lengths(plan.micros, lengths_of(*t.data, Split::valid, plan.order));
   return plan;
 }
@@ -64,27 +76,36 @@ void run_passes(Training& t, const Batch& batch, std::vector<at::Tensor>& output
   }
 }
 
-/// How many samples were left out, then terms of every batch, those of test-time augmentation
-/// behind the plain ones.
-std::string score_own_batches(Training& t, const std::function<void()>& alive) {
-  const at::NoGradGuard no_grad;
+/// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
+/// its samples were left out.
+std::int64_t score_batch(Training& t, std::string& record, const std::function<void()>& alive) {
   const auto& tta = t.recipe.eval.tta;
+  const auto batch = t.valid_loader->next();
+  std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
+  append_terms(record, t, outputs.front(), batch);
+  if (alive) alive();
+  if (!tta) return batch.left_out;
+  run_passes(t, batch, outputs, alive);
+  append_terms(record, t, combined(outputs, *t.loss, *tta), batch);
+  return batch.left_out;
+}
+
+/// Terms of every batch of this rank; nothing where a rank was asked to stop.
+std::optional<std::string> score_own_batches(Training& t, const Surroundings& around) {
+  const at::NoGradGuard no_grad;
   auto plan = valid_plan(t);
   const auto batches = plan.micros.size();
-  if (tta) plan.micros = with_passes(plan.micros, tta->n);
+  const auto rounds = valid_batches(t, 0).size();  // no rank has more
+  if (t.recipe.eval.tta) plan.micros = with_passes(plan.micros, t.recipe.eval.tta->n);
   t.valid_loader->start(std::move(plan));
+  StopVote vote(*t.world->control);
   std::string record;
   std::int64_t left_out = 0;
-  for (std::size_t i = 0; i < batches; ++i) {
-    const auto batch = t.valid_loader->next();
-    left_out += batch.left_out;
-    std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
-    append_terms(record, t, outputs.front(), batch);
-    if (alive) alive();
-    if (!tta) continue;
-    run_passes(t, batch, outputs, alive);
-    append_terms(record, t, combined(outputs, *t.loss, *tta), batch);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    if (around.asked && vote.next(around.asked())) return {};
+    if (round < batches) left_out += score_batch(t, record, around.alive);
   }
+  vote.last();  // all that was to be done is done
   std::string count;
   append(count, {static_cast<double>(left_out)});
   return count + record;
@@ -123,17 +144,20 @@ Evaluation add_up(const Training& t, const std::vector<std::string>& records,
   return found;
 }
 
-Evaluation score(Training& t, const std::string& prefix, const std::function<void()>& alive) {
+std::optional<Evaluation> score(Training& t, const std::string& prefix,
+                                const Surroundings& around) {
   std::vector<std::string> prefixes{prefix};
   if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
-  return add_up(t, gather_text(*t.world->control, score_own_batches(t, alive)), prefixes);
+  const auto record = score_own_batches(t, around);
+  if (!record) return {};
+  return add_up(t, gather_text(*t.world->control, *record), prefixes);
 }
 
-Evaluation score_average(Training& t, const std::string& prefix,
-                         const std::function<void()>& alive) {
+std::optional<Evaluation> score_average(Training& t, const std::string& prefix,
+                                        const Surroundings& around) {
   const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
   const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
-  return score(t, prefix, alive);
+  return score(t, prefix, around);
 }
 
 // An average that has not begun is the model itself.
@@ -175,17 +199,21 @@ bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
 
 }  // namespace
 
-Evaluation evaluate(Training& t, const std::function<void()>& alive) {
+std::optional<Evaluation> evaluate_unless(Training& t, const std::function<bool()>& asked,
+                                          const std::function<void()>& alive) {
+  const Surroundings around{asked, alive};
   t.engine->broadcast_buffers();
-  auto found = score(t, "valid", alive);
+  auto found = score(t, "valid", around);
+  if (!found) return {};
   if (t.ema) {
     const std::string prefix = t.recipe.train.swa ? "valid_swa" : "valid_ema";
-    auto averaged =
-        scores_average(t) ? score_average(t, prefix, alive) : under_prefix(prefix, found);
-    std::move(averaged.values.begin(), averaged.values.end(), std::back_inserter(found.values));
-    std::move(averaged.tables.begin(), averaged.tables.end(), std::back_inserter(found.tables));
+    auto averaged = scores_average(t) ? score_average(t, prefix, around)
+                                      : std::optional(under_prefix(prefix, *found));
+    if (!averaged) return {};
+    std::move(averaged->values.begin(), averaged->values.end(), std::back_inserter(found->values));
+    std::move(averaged->tables.begin(), averaged->tables.end(), std::back_inserter(found->tables));
   }
-  add_asked_cells(t.recipe, found);
+  add_asked_cells(t.recipe, *found);
   return found;
 }
 
@@ -196,6 +224,10 @@ std::int64_t evaluation_calls(const Training& t) {
   if (t.evaluation_batches) batches = std::min(batches, *t.evaluation_batches);
   const auto passes = t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
   return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
+}
+
+Evaluation evaluate(Training& t, const std::function<void()>& alive) {
+  return evaluate_unless(t, {}, alive).value();
 }
 
 }  // namespace ddptrain

@@ -1,15 +1,17 @@
 #include "train/loop.h"
 
-#include <ATen/ops/tensor.h>
-
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
 #include "data/lengths.h"
+#include "data/mapping_guard.h"
 #include "train/build.h"
 #include "train/evaluate.h"
+#include "train/requests.h"
 #include "train/state.h"
 #include "train/step.h"
 #include "train/swa.h"
@@ -35,11 +37,13 @@ class Loop {
 
   RunResult run() {
     tell(Moment::run_begin);
+    repeat_interrupted_evaluation();
     while (!finished()) {
       step();
       agree_on_requests();
       evaluate_if_due();
       save_if_due();
+      if (data_lost_) leave_without_data();
     }
     close();
     tell(Moment::run_end);
@@ -100,76 +104,90 @@ class Loop {
     epoch_started_ = false;
   }
 
+  bool stop_requested() const {
+    return hooks_.stop_requested && hooks_.stop_requested().signal != 0;
+  }
+
   // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
   // step.
   void agree_on_requests() {
-    const int signal = hooks_.stop_signal ? hooks_.stop_signal() : 0;
-    const bool save = hooks_.save_requested && hooks_.save_requested();
     const bool first = t_.world->rank == 0;
-    std::vector<double> flags{
-        static_cast<double>(signal),
-        static_cast<double>(save),
-        static_cast<double>(first && evaluate_every_.due_after(seconds_since(evaluated_at_))),
-        static_cast<double>(first && save_every_.due_after(seconds_since(saved_at_))),
-        static_cast<double>(first && seconds_ && seconds_trained() >= *seconds_),
-        static_cast<double>(signal > 0)};
-    if (t_.world->size > 1) {
-      auto sums = at::tensor(flags, at::kDouble);
-      t_.world->control->all_reduce(sums);
-      flags.assign(sums.data_ptr<double>(), sums.data_ptr<double>() + flags.size());
-    }
-    if (flags[0] > 0) {
+    Requests mine;
+    if (hooks_.stop_requested) mine.stop = hooks_.stop_requested();
+    mine.save = hooks_.save_requested && hooks_.save_requested();
+    mine.save = mine.save || (first && save_every_.due_after(seconds_since(saved_at_)));
+    mine.evaluate = first && evaluate_every_.due_after(seconds_since(evaluated_at_));
+    mine.time_up = first && seconds_ && seconds_trained() >= *seconds_;
+    mine.data_lost = !lost_mapped_file().empty();
+    const auto all = agree(*t_.world->control, mine);
+    if (all.stop.signal != 0) {
       result_.reason = "interrupted";
-      result_.signal = static_cast<int>(flags[0] / flags[5]);
+      result_.signal = all.stop.signal;
     }
-    save_now_ = flags[1] > 0 || flags[3] > 0 || flags[0] > 0;
-    evaluate_now_ = flags[2] > 0;
-    time_is_up_ = flags[4] > 0;
-  }
-
-  bool ends_here() const { return finished() && result_.signal == 0; }
-
-  // What a signal cuts off after the last step is the resumed run's to do.
-  bool is_left_for_resume() const {
-    return result_.signal != 0 && !seconds_ && t_.position.step >= t_.length.total;
+    data_lost_ = all.data_lost;
+    save_now_ = all.save || all.stop.signal != 0 || all.data_lost;
+    evaluate_now_ = all.evaluate;
+    time_is_up_ = all.time_up;
   }
 
   void evaluate_if_due() {
-    if (!hooks_.evaluate || is_left_for_resume()) return;
+    // An interrupted run evaluates when it is resumed.
+    if (!hooks_.evaluate || result_.signal != 0 || data_lost_) return;
     const auto step = t_.position.step;
-    const bool last = ends_here();
+    const bool last = finished();
     if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
     const bool incomplete = last && average_statistics_are_missing(t_);
     if (t_.position.evaluated == step && !incomplete) return;
-    score(last);
+    if (!score(last, [this] { return stop_requested(); })) return agree_on_requests();
     tell_callbacks(Moment::evaluated);
     // A callback that ends the run makes this its last evaluation, once it has been made.
-    if (!last && ends_here() && average_statistics_are_missing(t_)) score(true);
+    if (!last && finished() && average_statistics_are_missing(t_)) score(true, {});
     tell_writers(Moment::evaluated);
     note_best();
     view_.metrics.clear();
     view_.tables.clear();
   }
 
-  void score(bool last) {
+  /// False where a rank was `asked` to stop.
+  bool score(bool last, const std::function<bool()>& asked) {
     beat("evaluation");
     if (last) update_average_statistics(t_, [this] { beat("evaluation"); });
     view_.evaluation_batch = 0;
     view_.evaluation_batches = evaluation_calls(t_);
-    auto found = evaluate(t_, [this] { scored_batch(); });
-    t_.last_evaluation = std::move(found.values);
-    t_.last_tables = std::move(found.tables);
+    auto found = evaluate_unless(t_, asked, [this] { scored_batch(); });
+    if (!found) return false;
+    t_.last_evaluation = std::move(found->values);
+    t_.last_tables = std::move(found->tables);
     evaluated_at_ = Clock::now();
     t_.position.evaluated = t_.position.step;
     if (saved_step_ == t_.position.step) saved_step_ = -1;  // that checkpoint lacks this evaluation
     view_.metrics = t_.last_evaluation;
     view_.tables = t_.last_tables;
+    return true;
   }
 
   void scored_batch() {
     beat("evaluation");
     ++view_.evaluation_batch;
     tell(Moment::evaluating);
+  }
+
+  // The steps so far saw nothing of it: batches with lost rows are never handed out.
+  [[noreturn]] void leave_without_data() {
+    for (const auto& lost : gather_text(*t_.world->control, lost_mapped_file()))
+      if (!lost.empty()) throw Error(Exit::data, lost);
+    DDP_CHECK(false, "a rank has lost a file");
+    std::abort();
+  }
+
+  // The evaluation that was interrupted, or that a signal came before.
+  void repeat_interrupted_evaluation() {
+    const auto step = t_.position.step;
+    if (step == 0 || finished() || !evaluate_every_.due(step)) return;
+    evaluate_if_due();
+    if (saved_step_ >= 0) return;
+    save_now_ = true;
+    save_if_due();
   }
 
   void note_best() {
@@ -208,7 +226,7 @@ class Loop {
   // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
   // a checkpoint.
   void close() {
-    if (result_.signal == 0) evaluate_if_due();
+    evaluate_if_due();
     save_if_due();
     if (t_.control.stop) result_.reason = "stopped: " + *t_.control.stop;
     if (result_.reason.empty()) result_.reason = "done";
@@ -270,6 +288,7 @@ class Loop {
   bool evaluate_now_ = false;
   bool save_now_ = false;
   bool time_is_up_ = false;
+  bool data_lost_ = false;
 };
 
 }  // namespace

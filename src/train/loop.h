@@ -5,14 +5,15 @@
 #include <functional>
 #include <string>
 
+#include "launch/signals.h"
 #include "train/training.h"
 
 namespace ddptrain {
 
 /// What the loop asks of the process around it. Every function may be empty.
 struct Hooks {
-  std::function<int()> stop_signal;      // the signal that asks this rank to stop; 0: none
-  std::function<bool()> save_requested;  // asked once per step; true consumes the request
+  std::function<StopRequest()> stop_requested;  // of this rank
+  std::function<bool()> save_requested;         // asked once per step; true consumes the request
   std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
   std::string checkpoints;  // folder of checkpoints; empty: none are written
   bool evaluate = true;     // false: not even at the end

@@ -1,7 +1,11 @@
 // Ranks that somebody else started.
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "program.h"
 #include "support/where.h"
@@ -35,6 +39,47 @@ TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
     EXPECT_TRUE(read(folder / "runs/small/001" + file) == read(folder / "runs/small/002" + file))
         << file;
   EXPECT_FALSE(exists(folder / "runs/small/003"));
+}
+
+std::map<std::string, std::string> joined_rank(const std::string& number, const std::string& port) {
+  return {{"SHAPES", shapes()},
+          {"RANK", number},
+          {"LOCAL_RANK", number},
+          {"WORLD_SIZE", "2"},
+          {"LOCAL_WORLD_SIZE", "2"},
+          {"MASTER_ADDR", "127.0.0.1"},
+          {"MASTER_PORT", port},
+          {"TORCHELASTIC_RUN_ID", "test"},
+          {"TORCHELASTIC_RESTART_COUNT", "0"}};
+}
+
+TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> start{"run",
+                                       "small.yaml",
+                                       "parallel.mode=ddp",
+                                       "parallel.devices=2",
+                                       kSmallModel,
+                                       "train.duration=1000000 steps",
+                                       "eval.every=1000000 steps",
+                                       "checkpoint.every=5 steps"};
+  Program first(start, folder.path(), joined_rank("0", "29519"));
+  Program second(start, folder.path(), joined_rank("1", "29519"));
+  while (first.running() && first.err().find("  saved ") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const std::vector<std::string> resume{"resume", folder / "runs/small/001"};
+  Program a(resume, folder.path(), joined_rank("0", "29520"));
+  Program b(resume, folder.path(), joined_rank("1", "29520"));
+  for (const auto& ended : {a.wait(), b.wait()}) {
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_NE(ended.err.find("another process is working in the run folder"), std::string::npos)
+        << ended.err;
+  }
+  EXPECT_EQ(run(resume, folder.path(), environment()).code, 3);
+  for (auto* each : {&first, &second}) each->signal(SIGTERM);
+  EXPECT_EQ(first.wait().code, 128 + SIGTERM);
+  EXPECT_EQ(second.wait().code, 128 + SIGTERM);
 }
 
 TEST(Join, UnderTorchrunTheModelIsThatOfOurOwnLauncher) {

@@ -1,0 +1,58 @@
+#include "train/requests.h"
+
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
+
+#include <vector>
+
+namespace ddptrain {
+namespace {
+
+Requests requests_of(const at::Tensor& tensor) {
+  const double* at = tensor.const_data_ptr<double>();
+  return {{static_cast<int>(at[0]), at[1]}, at[2] > 0, at[3] > 0, at[4] > 0, at[5] > 0};
+}
+
+bool is_earlier(const StopRequest& a, const StopRequest& b) {
+  if (a.signal == 0 || b.signal == 0) return a.signal != 0;
+  return a.seconds < b.seconds;
+}
+
+}  // namespace
+
+Requests agree(Group& group, const Requests& mine) {
+  if (group.size() == 1) return mine;
+  const auto tensor =
+      at::tensor({static_cast<double>(mine.stop.signal), mine.stop.seconds,
+                  static_cast<double>(mine.save), static_cast<double>(mine.evaluate),
+                  static_cast<double>(mine.time_up), static_cast<double>(mine.data_lost)},
+                 at::kDouble);
+  Requests all;
+  for (const auto& each : group.all_gather(tensor)) {
+    const auto one = requests_of(each);
+    if (is_earlier(one.stop, all.stop)) all.stop = one.stop;
+    all.save = all.save || one.save;
+    all.evaluate = all.evaluate || one.evaluate;
+    all.time_up = all.time_up || one.time_up;
+    all.data_lost = all.data_lost || one.data_lost;
+  }
+  return all;
+}
+
+bool StopVote::next(bool asked) {
+  if (group_.size() == 1) return asked;
+  const bool stop = last();
+  if (stop) return true;
+  asked_ = at::scalar_tensor(asked ? 1.0 : 0.0, at::kDouble);
+  pending_ = group_.all_reduce_async(asked_);
+  return false;
+}
+
+bool StopVote::last() {
+  if (!pending_) return false;
+  pending_->wait();
+  pending_.reset();
+  return asked_.item<double>() > 0;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,39 @@
+// What the ranks of a run were asked to do by signals and by the clock of rank 0.
+#pragma once
+
+#include "distributed/group.h"
+#include "launch/signals.h"
+
+namespace ddptrain {
+
+/// Requests of one rank, or of all after they have agreed.
+struct Requests {
+  StopRequest stop;        // save and leave
+  bool save = false;       // a checkpoint now
+  bool evaluate = false;   // an evaluation now
+  bool time_up = false;    // the run's duration is over
+  bool data_lost = false;  // a mapped file was cut: save and fail
+};
+
+/// What any rank was asked is asked of all. Of several stop signals the first one counts. All
+/// members call it together.
+Requests agree(Group& group, const Requests& mine);
+
+/// Agreement on a stop request between ranks that work at different speeds: a vote that begins in
+/// one round is counted in the next, so nobody waits for a rank that is less than a round behind.
+class StopVote {
+ public:
+  explicit StopVote(Group& group) : group_(group) {}
+  /// Whether a rank was asked to stop before it began its round before this one: the same in this
+  /// round on all ranks.
+  bool next(bool asked);
+  /// Counts the vote under way. To be called where no round follows.
+  bool last();
+
+ private:
+  Group& group_;
+  at::Tensor asked_;
+  std::unique_ptr<Pending> pending_;
+};
+
+}  // namespace ddptrain
