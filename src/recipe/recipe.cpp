@@ -104,7 +104,8 @@ void TrainSpec::fields(Fields& f) {
             "run."});
   f("deterministic", deterministic,
     {.doc = "Refuses operations whose result varies from run to run."});
-  f("threads", threads, {.doc = "Compute threads per rank; auto shares the cores.", .min = 1});
+  f("threads", threads,
+    {.doc = "Compute threads per rank; auto shares the cores and gives small work one.", .min = 1});
 }
 
 void Devices::fields(Fields& f) {

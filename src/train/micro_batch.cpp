@@ -38,23 +38,6 @@ std::int64_t values(const Batch& batch) {
   return sum;
 }
 
-/// Rows of the largest training samples that the run meets. Only their size matters; a token of a
-/// text is any but the one that fills up.
-Batch largest_batch(const Dataset& data, std::int64_t rows) {
-  const auto lengths = lengths_of(data, Split::train);
-  auto batch = lengths.empty()
-                   ? data.allocate_train(0, rows)
-                   : data.allocate_length(Split::train, rows,
-                                          *std::max_element(lengths.begin(), lengths.end()));
-  for (const auto epoch : data.changes_of_shape())
-    if (auto other = data.allocate_train(epoch, rows); values(other) > values(batch))
-      batch = std::move(other);
-  for (const auto& input : batch.inputs) input.fill_(data.facts().padding == 0 ? 1 : 0);
-  for (const auto& target : batch.targets) target.zero_();
-  batch.indices.resize(static_cast<std::size_t>(rows));
-  return batch;
-}
-
 /// Room for two tensors for each parameter, as Adam keeps; nothing where the state is there.
 std::vector<at::Tensor> room_for_state(const Training& t) {
   std::vector<at::Tensor> room;
@@ -84,6 +67,21 @@ bool memory_sufficed(Training& t, std::int64_t micro) {
 }
 
 }  // namespace
+
+Batch largest_batch(const Dataset& data, std::int64_t rows) {
+  const auto lengths = lengths_of(data, Split::train);
+  auto batch = lengths.empty()
+                   ? data.allocate_train(0, rows)
+                   : data.allocate_length(Split::train, rows,
+                                          *std::max_element(lengths.begin(), lengths.end()));
+  for (const auto epoch : data.changes_of_shape())
+    if (auto other = data.allocate_train(epoch, rows); values(other) > values(batch))
+      batch = std::move(other);
+  for (const auto& input : batch.inputs) input.fill_(data.facts().padding == 0 ? 1 : 0);
+  for (const auto& target : batch.targets) target.zero_();
+  batch.indices.resize(static_cast<std::size_t>(rows));
+  return batch;
+}
 
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {
   auto plan = planned;

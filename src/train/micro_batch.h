@@ -26,4 +26,8 @@ bool fits_in_memory(Training& training, std::int64_t micro);
 /// called before every trial. All ranks call it together.
 void settle_micro(Training& training, const std::function<void()>& alive = {});
 
+/// Rows of the largest training samples that the run meets. Only their size matters; a token of a
+/// text is any but the one that fills up.
+Batch largest_batch(const Dataset& data, std::int64_t rows);
+
 }  // namespace ddptrain

@@ -105,6 +105,7 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;
   if (placement.cuda) placement.ids = choose_gpus(parallel, dp ? devices : local_ranks, gpus);
   placement.threads = threads_per_rank(recipe, std::max(1, local_ranks));
+  placement.find_threads = recipe.train.threads.automatic() && !placement.cuda && !dp;
   placement.batch = plan_batch(recipe.batch, devices);
   placement.find_micro =
       placement.cuda && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
