@@ -91,7 +91,7 @@ TEST(LrFind, EndsAtCtrlCAndLeavesNoProcess) {
   Program program({"lr-find", "small.yaml", kSmallModel, "-v", "--steps", "1000000", "--end",
                    "1e-6", "parallel.mode=ddp", "parallel.devices=2"},
                   folder.path(), environment());
-  for (int i = 0; i < 3000 && program.err().find("samples 3.1") == std::string::npos; ++i)
+  while (program.running() && program.err().find("samples 3.1") == std::string::npos)
     ::usleep(10'000);
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 128 + SIGINT);
