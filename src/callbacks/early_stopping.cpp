@@ -17,8 +17,7 @@ class EarlyStopping final : public Callback {
     void fields(Fields& f) {
       f("metric", metric, {.doc = "What to watch; a bare name means valid/NAME."});
       f("mode", mode,
-        {.doc = "Whether the best is the largest or the smallest; auto: min for names with loss or "
-                "error, else max."});
+        {.doc = "Whether the best is the largest or the smallest; auto: as the metric says."});
       f("patience", patience,
         {.doc = "The run ends after this many evaluations in a row without a new best.",
          .min = 1,

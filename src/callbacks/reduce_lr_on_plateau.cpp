@@ -89,8 +89,7 @@ class ReduceLrOnPlateau final : public Callback {
 void ReduceLrOnPlateau::Options::fields(Fields& f) {
   f("metric", metric, {.doc = "What to watch; a bare name means valid/NAME."});
   f("mode", mode,
-    {.doc = "Whether the best is the largest or the smallest; auto: min for names with loss or "
-            "error, else max."});
+    {.doc = "Whether the best is the largest or the smallest; auto: as the metric says."});
   f("factor", factor,
     {.doc = "Factor of the rate.", .min = 0, .max = 1, .above_min = true, .below_max = true});
   f("patience", patience,

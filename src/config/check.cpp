@@ -217,7 +217,9 @@ class Checker {
     if (node.is_map()) return mismatch(node, shape, path);
     if (!node.is_list()) {
       const auto written = node.is_null() ? "[]" : "[" + node.text + "]";
-      return bad(node, shape, path, describe(node) + " is not a list; write " + written);
+      const auto message = describe(node) + " is not a list; write " + written;
+      return shape.nullable ? bad(node, shape, path, message)
+                            : report("bad-value", node.place, path, message);
     }
     const auto count = node.items.size();
     const auto holds = plural(static_cast<std::int64_t>(count), "item");

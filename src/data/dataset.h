@@ -84,6 +84,9 @@ class Dataset {
   /// statistics), as JSON text for the checkpoint; it comes back as DataContext::fitted where the
   /// model is used again: resume, eval, predict. Empty: nothing is.
   virtual std::string state() const { return {}; }
+  /// Options that the section left open and the data decided, as a map: the run's recipe records
+  /// them.
+  virtual Node chosen() const { return Node::map(); }
   /// What a person may see of a sample, data/preview.h. Unless a dataset says more: its label.
   virtual Preview preview(Split split, std::int64_t index, const Draw& draw) const;
   /// A digest of what the samples are (names, sizes, labels), equal on every rank.

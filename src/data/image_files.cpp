@@ -8,7 +8,9 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "config/decode.h"
 #include "data/preview.h"
+#include "data/usual_transforms.h"
 
 namespace ddptrain {
 namespace {
@@ -24,11 +26,24 @@ EncodedImage encoded(const std::string& bytes, const std::string& name) {
 ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context)
     : list_(std::move(list)),
       max_pixels_(options.max_pixels),
-      rows_(options.transforms, options.reading(), context,
+      rows_(transforms_for(options.transforms), options.reading(), context,
             [this](Split split) { return source_size(split); }) {
   facts_.classes = list_.classes;
   const auto& extent = rows_.extent(Split::train);
   facts_.sample = {extent.channels, extent.height, extent.width};
+}
+
+TransformLists ImageFiles::transforms_for(const TransformLists& written) {
+  if (!written.train.empty() || !written.valid.empty()) return written;
+  std::vector<std::string> paths;
+  for (const auto& files : list_.files)
+    for (const auto& each : files) paths.push_back(full_path(each));
+  const auto usual = usual_transforms_for(paths);
+  if (usual.is_null()) return written;
+  chosen_.set("transforms", usual);
+  auto lists = decode<TransformLists>(usual);
+  lists.progressive = written.progressive;
+  return lists;
 }
 
 std::int64_t ImageFiles::size(Split split) const {

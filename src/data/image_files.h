@@ -29,8 +29,11 @@ class ImageFiles final : public Dataset {
   std::vector<double> weights(Split split) const override;
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override;
   std::string digest() const override;
+  Node chosen() const override { return chosen_; }
 
  private:
+  /// As written; where nothing is and sizes differ, the usual ones, which are then `chosen`.
+  TransformLists transforms_for(const TransformLists& written);
   const ImageFile& file(Split split, std::int64_t index) const;
   std::string full_path(const ImageFile& file) const;
   Extent source_size(Split split) const;
@@ -39,6 +42,7 @@ class ImageFiles final : public Dataset {
 
   ImageList list_;
   std::int64_t max_pixels_;  // of a picture that is decoded
+  Node chosen_ = Node::map();
   ImageRows rows_;
   DataFacts facts_;
 };

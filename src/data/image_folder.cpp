@@ -28,8 +28,9 @@ struct ImageFolderOptions {
        .example = "data/imagenette2-160"});
     f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
     f("valid", valid,
-      {.doc = "Folder of the held-out samples ('valid' unless said otherwise), a fraction of the "
-              "training samples, or those of a list."});
+      {.doc =
+           "Folder of the validation samples (the first of val, valid, validation and test unless "
+           "said otherwise), a fraction of the training samples, or those of a list."});
     f("classes", classes, {.doc = "The class folders to take; none takes all that are there."});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
@@ -100,7 +101,7 @@ ImageList list_pictures(const ImageFolderOptions& options, const KnownClasses& k
   require_one_way(options.valid);
   const fs::path root = options.root;
   require_folder(root, "data.root");
-  require_folder(root / options.train, "data.train");
+  require_split(options.root, options.train);
   const PictureScan scan(options.root, options.extensions);
   ImageList list;
   list.root = options.root;
@@ -113,7 +114,7 @@ ImageList list_pictures(const ImageFolderOptions& options, const KnownClasses& k
   if (options.valid.fraction || options.valid.list) {
     hold_out(list, options.valid);
   } else {
-    const auto valid = options.valid.folder.value_or("valid");
+    const auto valid = validation_folder(options.valid, options.root);
     require_folder(root / valid, "data.valid");
     add_split(list, Split::valid, valid, scan, choice);
   }

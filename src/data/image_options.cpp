@@ -10,7 +10,9 @@ void TransformLists::fields(Fields& f) {
 }
 
 void ImageFileOptions::fields(Fields& f) {
-  f("transforms", transforms, {.doc = "What is done to pictures after decoding."});
+  f("transforms", transforms,
+    {.doc = "What is done to images after decoding; none: they stay as they are, or where they "
+            "differ in size, become random crops of 128 pixels (64 where they are small)."});
   f("decode", decode,
     {.doc = "'fast' decodes training pictures only where and as finely as needed; 'exact' gives "
             "torchvision's pixels, as evaluation always does."});

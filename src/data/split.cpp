@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "data/random_order.h"
 #include "data/torch_order.h"
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 Parts divided(const std::vector<std::int64_t>& order, std::int64_t valid) {
   const auto cut = order.begin() + valid;
@@ -32,7 +38,52 @@ Parts fastai_split(std::int64_t n, const ValidSpec& spec) {
   return divided(torch_randperm(n, generator), valid);
 }
 
+constexpr const char* kTakeSome = "valid: {fraction: 0.2, seed: 42}";
+
+bool folder_exists(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
+/// The first few folders, sorted.
+std::vector<std::string> folders_below(const fs::path& root, std::size_t most) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with('.') && folder_exists(entry.path())) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  if (names.size() > most) names.resize(most), names.emplace_back("...");
+  return names;
+}
+
 }  // namespace
+
+std::string validation_folder(const ValidSpec& spec, const std::string& root) {
+  if (spec.folder) return *spec.folder;
+  const std::vector<std::string> usual{"val", "valid", "validation", "test"};
+  for (const auto& name : usual) {
+    if (!folder_exists(fs::path(root) / name)) continue;
+    log::info("validation split: '" + name + "' in '" + root + "'");
+    return name;
+  }
+  throw Error(Exit::data, "no validation split in '" + root + "': none of the folders " +
+                              join(usual, ", ") + " is there; write '" + kTakeSome +
+                              "' under data, or set data.valid to a folder");
+}
+
+void require_split(const std::string& root, const std::string& train) {
+  const auto folder = (fs::path(root) / train).string();
+  if (folder_exists(folder)) return;
+  const auto there = folders_below(root, 3);
+  if (folder_exists(root) && !there.empty())
+    throw Error(Exit::data, "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
+                                ": if these are classes without a split, write 'train: .' and '" +
+                                kTakeSome + "' under data");
+  throw Error(Exit::data,
+              "no folder '" + folder + "'; set data.train, or name an archive under data.source");
+}
 
 std::span<const std::string_view> names(SplitRule) {
   static constexpr std::array<std::string_view, 3> words{"philox", "torch", "fastai"};
@@ -40,7 +91,7 @@ std::span<const std::string_view> names(SplitRule) {
 }
 
 void ValidSpec::fields(Fields& f) {
-  f("folder", folder, {.doc = "Folder of the held-out samples, beside the training folder."});
+  f("folder", folder, {.doc = "Folder of the validation samples, beside the training folder."});
   f("fraction", fraction,
     {.doc = "Share of the training samples that is held out instead.",
      .min = 0,

@@ -29,6 +29,15 @@ struct ValidSpec {
   void fields(Fields& f);
 };
 
+/// The folder of validation samples in `root`: as written, or the first of val, valid, validation
+/// and test that is there, which is said. Where there is none, an Error (Exit::data) says what to
+/// write.
+std::string validation_folder(const ValidSpec& spec, const std::string& root);
+
+/// Throws an Error (Exit::data) that says what to write where `root` has a folder per class and no
+/// folder `train`.
+void require_split(const std::string& root, const std::string& train);
+
 struct Parts {
   std::vector<std::int64_t> train;
   std::vector<std::int64_t> valid;

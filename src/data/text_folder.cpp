@@ -32,8 +32,8 @@ struct TextFolderOptions {
       {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
-      {.doc = "Folder of the held-out texts ('valid' unless said otherwise), or a fraction of the "
-              "training texts, or those of a list."});
+      {.doc = "Folder of the validation texts (the first of val, valid, validation and test unless "
+              "said otherwise), or a fraction of the training texts, or those of a list."});
     f("extensions", extensions, {.doc = "Files that count as texts.", .min_items = 1});
     f("ignore", ignore,
       {.doc = "Folders that are no class and files beside the class folders, as patterns: [unsup, "
@@ -169,6 +169,7 @@ void hold_out(TextFiles& files, const ValidSpec& valid) {
 
 TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
   require_one_way(options.valid);
+  require_split(options.root, options.train);
   TextFiles files;
   files.root = options.root;
   files.classes = class_folders(options, fs::path(options.root) / options.train, "train");
@@ -177,7 +178,7 @@ TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
   if (options.valid.fraction || options.valid.list)
     hold_out(files, options.valid);
   else
-    add_split(options, files, 1, options.valid.folder.value_or("valid"), may_lack);
+    add_split(options, files, 1, validation_folder(options.valid, options.root), may_lack);
   return files;
 }
 

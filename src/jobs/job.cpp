@@ -11,6 +11,7 @@
 #include "base/shell.h"
 #include "base/terminal.h"
 #include "checkpoint/checkpoint.h"
+#include "config/decode.h"
 #include "data/source.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
@@ -40,7 +41,8 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
-  job.record = [asked = recipe, tree](Recipe& found) mutable {
+  // What was derived from the recipe itself is noted as `auto` too.
+  job.record = [asked = decode<Recipe>(tree), tree](Recipe& found) mutable {
     return record_of(found, asked, tree, all_catalogs());
   };
   job.recipe_text = job.record(job.recipe);

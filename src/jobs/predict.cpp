@@ -21,6 +21,7 @@
 #include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "recipe/settle.h"
 #include "train/build.h"
 #include "train/rank.h"
 #include "train/state.h"
@@ -107,14 +108,20 @@ class Destination {
   std::unique_ptr<AtomicFile> file_;
 };
 
+/// With the loss that goes with the targets, where the recipe leaves it to them.
+PredictJob settled(PredictJob job, const SavedData& saved) {
+  settle_scores(job.recipe, saved.classes.empty() ? TargetKind::numbers : TargetKind::classes);
+  return job;
+}
+
 class Prediction {
  public:
   Prediction(const PredictJob& job, const Checkpoint& checkpoint, World& world, const Hooks& hooks)
-      : job_(job),
+      : saved_(saved_data(checkpoint)),
+        job_(settled(job, saved_)),
         world_(world),
         hooks_(hooks),
-        saved_(saved_data(checkpoint)),
-        inputs_(prediction_inputs(job.recipe, saved_, job.paths)),
+        inputs_(prediction_inputs(job_.recipe, saved_, job_.paths)),
         rows_(make_rows()) {
     if (world.rank == 0) destination_ = std::make_unique<Destination>(job.output);
   }
@@ -130,7 +137,7 @@ class Prediction {
  private:
   PredictionRows make_rows() const {
     auto loss = catalog<Loss>().build(
-        job_.recipe.loss, LossContext{static_cast<std::int64_t>(saved_.classes.size())});
+        *job_.recipe.loss.value, LossContext{static_cast<std::int64_t>(saved_.classes.size())});
     const auto& type = job_.recipe.data.type();
     const bool images = !catalog<Dataset>().find(type)->has("unlabelled");
     PredictionColumns columns;
@@ -193,7 +200,7 @@ class Prediction {
     for (std::int64_t round = 0; round * world_.size < all && signal_ == 0; ++round) {
       Part part;
       if (static_cast<std::size_t>(round) < own) part = next_part(input, data, *loader);
-      if (hooks_.stop_signal) part.signal = hooks_.stop_signal();
+      if (hooks_.stop_requested) part.signal = hooks_.stop_requested().signal;
       if (hooks_.beat) hooks_.beat(round, "prediction");
       take(exchanged(part), data.name_kind());
       samples_ = std::min(samples_ + batch * world_.size, before_ + data.size(Split::valid));
@@ -266,10 +273,10 @@ class Prediction {
     log::error(text + ", and '--skip-bad' makes that no error");
   }
 
-  const PredictJob& job_;
+  SavedData saved_;
+  PredictJob job_;
   World& world_;
   const Hooks& hooks_;
-  SavedData saved_;
   std::vector<PredictionInput> inputs_;
   PredictionRows rows_;
   std::unique_ptr<Engine> engine_;

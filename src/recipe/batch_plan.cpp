@@ -7,6 +7,9 @@
 namespace ddptrain {
 namespace {
 
+/// Where the recipe says nothing.
+constexpr std::int64_t kUsualGlobal = 64;
+
 std::string many_devices(std::int64_t devices) {
   return std::to_string(devices) + (devices == 1 ? " device" : " devices");
 }
@@ -28,6 +31,11 @@ std::string around(std::int64_t value, std::int64_t unit) {
                                 "; nearest: " + around(value, per_device ? unit / devices : unit));
 }
 
+BatchSpec with_usual_global(BatchSpec spec) {
+  spec.global = kUsualGlobal;
+  return spec;
+}
+
 void check_uncut(const BatchSpec& spec, std::int64_t global, std::int64_t devices,
                  std::int64_t accumulate) {
   const auto pieces = accumulate * devices;
@@ -47,7 +55,7 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   const auto micro = spec.micro.value;
   const auto accumulate = spec.accumulate.value;
   if (!spec.global && !spec.per_device) {
-    if (!micro) throw Error(Exit::recipe, "batch: 'global' is missing, samples per optimiser step");
+    if (!micro) return plan_batch(with_usual_global(spec), devices);
     plan.micro = *micro;
     plan.accumulate = accumulate.value_or(1);
     plan.global = plan.micro * plan.accumulate * devices;

@@ -17,7 +17,8 @@ struct BatchPlan {
   std::int64_t devices = 1;
 };
 
-/// Solves the arithmetic for a number of devices; throws an Error (Exit::recipe) that names the
+/// Solves the arithmetic for a number of devices; without 'global', 'per_device' and 'micro' the
+/// global batch is 64. Throws an Error (Exit::recipe) that names the
 /// nearest legal values where it does not divide. `micro: auto` with `accumulate: auto` means no
 /// accumulation.
 BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices);

@@ -13,6 +13,7 @@
 #include "recipe/dropped.h"
 #include "recipe/paths.h"
 #include "recipe/record.h"
+#include "recipe/settle.h"
 
 namespace ddptrain {
 namespace {
@@ -76,6 +77,7 @@ void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   if (has_errors(loaded.problems)) return;
   make_paths_absolute(loaded.tree, shape, catalogs);
   loaded.recipe = decode<Recipe>(loaded.tree);
+  settle(loaded.recipe, loaded.tree, catalogs);
   add_new(loaded.problems, check_rules(loaded.recipe, loaded.tree, catalogs));
 }
 

@@ -7,6 +7,7 @@
 #include "recipe/address.h"
 #include "recipe/merge.h"
 #include "recipe/recipe.h"
+#include "recipe/targets.h"
 
 namespace ddptrain {
 namespace {
@@ -76,6 +77,7 @@ void assign(Node& tree, const std::vector<Step>& address, Node value, const Plac
 /// The list that a recipe has when nobody sets it.
 Node default_list(const std::vector<Step>& address) {
   Recipe fresh;
+  fresh.metrics = usual_metrics(TargetKind::classes);  // nobody knows the targets here
   const auto defaults = encode(fresh);
   const auto* list = find_at(defaults, address);
   if (!list || !list->is_list())
@@ -86,6 +88,7 @@ Node default_list(const std::vector<Step>& address) {
 void append(Node& tree, const std::vector<Step>& address, Node value, const Place& place,
             std::vector<Dropped>& dropped) {
   const auto* before = find_at(tree, address);
+  if (before && before->is_scalar() && before->text == "auto") before = nullptr;
   if (before && !before->is_list())
     throw BadOverride{to_text(address), "'+=' adds to a list, and this is none"};
   Node list = before ? *before : default_list(address);

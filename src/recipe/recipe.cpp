@@ -44,7 +44,8 @@ std::span<const std::string_view> names(SwaAnneal) {
 
 void BatchSpec::fields(Fields& f) {
   f("global", global,
-    {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices.",
+    {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices; "
+            "null: what per_device or micro give, or else 64.",
      .min = 1,
      .unit = "samples",
      .example = "64"});
@@ -167,7 +168,7 @@ void EvalSpec::fields(Fields& f) {
 
 void KeepBestSpec::fields(Fields& f) {
   f("metric", metric, {.doc = "The metric that decides; a bare name means valid/name."});
-  f("mode", mode, {.doc = "Whether more or less is better."});
+  f("mode", mode, {.doc = "Whether more or less is better; auto: as the metric says."});
 }
 
 void CheckpointSpec::fields(Fields& f) {
@@ -175,7 +176,7 @@ void CheckpointSpec::fields(Fields& f) {
   f("keep_last", keep_last, {.doc = "How many of the newest checkpoints stay.", .min = 1});
   f("keep_best", keep_best,
     {.doc = "Also keep the best one by a metric; null keeps none.",
-     .example = "{metric: accuracy, mode: max}"});
+     .example = "{metric: accuracy}"});
 }
 
 void LogSpec::fields(Fields& f) {
@@ -215,8 +216,14 @@ void Recipe::fields(Fields& f) {
   f("data", data, {.doc = "What it is trained on.", .required = true});
   f("batch", batch, {.doc = "Samples per optimiser step and how they are cut."});
   f("train", train, {.doc = "How long and how to compute."});
-  f("loss", loss, {.doc = "What training makes small."});
-  f("metrics", metrics, {.doc = "What evaluation reports; the loss always comes with them."});
+  f("loss", loss,
+    {.doc =
+         "What training makes small; auto: cross_entropy for classes, bce_with_logits for several "
+         "labels a sample, mse for numbers."});
+  f("metrics", metrics,
+    {.doc = "What evaluation reports; the loss always comes with them. auto: accuracy for classes, "
+            "accuracy_multi for several labels a sample, rmse and mae for numbers.",
+     .example = "[accuracy]"});
   f("optimizer", optimizer, {.doc = "What moves the parameters."});
   f("schedule", schedule, {.doc = "Learning rate over the run."});
   f("parallel", parallel, {.doc = "Devices and how they work together."});

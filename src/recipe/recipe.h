@@ -127,7 +127,7 @@ struct EvalSpec {
 
 struct KeepBestSpec {
   std::string metric = "accuracy";
-  BestMode mode = BestMode::max;
+  Auto<BestMode> mode;  // auto: as the metric gets better
   void fields(Fields& f);
 };
 
@@ -172,9 +172,9 @@ struct Recipe {
   Choice<Dataset> data;
   BatchSpec batch;
   TrainSpec train;
-  Choice<Loss> loss{"cross_entropy"};
-  std::vector<Choice<Metric>> metrics{Choice<Metric>("accuracy")};
-  Choice<Optimizer> optimizer{"sgd"};
+  Auto<Choice<Loss>> loss;                    // auto: what goes with the targets (recipe/settle.h)
+  Auto<std::vector<Choice<Metric>>> metrics;  // the same
+  Choice<Optimizer> optimizer{"adamw"};
   Choice<Schedule> schedule{"constant"};
   ParallelSpec parallel;
   EvalSpec eval;

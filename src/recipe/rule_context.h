@@ -24,6 +24,11 @@ class RuleContext {
   const Catalogs& catalogs;
   const DataSection data;  // what every dataset has of recipe.data
 
+  /// As written, or settled by what is; empty where only the data tell.
+  std::vector<Choice<Metric>> metrics() const {
+    return recipe.metrics.value.value_or(std::vector<Choice<Metric>>{});
+  }
+
   /// The id under which the next problems are reported.
   void report_as(std::string_view id) { id_ = id; }
   void error(const std::string& path, const std::string& message) const;

@@ -15,13 +15,16 @@ struct Kind {
   std::string_view words;
   std::string_view loss;
   std::string_view metric;
+  std::string_view usual_loss;
+  std::string_view usual_metrics;
 };
 
 constexpr std::array<Kind, 3> kTargetKinds{
-    {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc"},
+    {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc", "cross_entropy",
+      "accuracy"},
      {"takes_labels", "several labels a sample", "bce_with_logits",
-      "accuracy_multi, f1_multi or roc_auc_multi"},
-     {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2"}}};
+      "accuracy_multi, f1_multi or roc_auc_multi", "bce_with_logits", "accuracy_multi"},
+     {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2", "mse", "rmse mae"}}};
 
 const Kind& words_of(TargetKind kind) { return kTargetKinds.at(static_cast<std::size_t>(kind)); }
 
@@ -70,6 +73,16 @@ std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& c
       catalog == catalogs.end() ? nullptr : catalog->second->find(recipe.data.type());
   if (entry && entry->has("gives_class")) return TargetKind::classes;
   return {};
+}
+
+Choice<Loss> usual_loss(TargetKind kind) {
+  return Choice<Loss>(std::string(words_of(kind).usual_loss));
+}
+
+std::vector<Choice<Metric>> usual_metrics(TargetKind kind) {
+  std::vector<Choice<Metric>> metrics;
+  for (const auto& name : split(words_of(kind).usual_metrics, ' ')) metrics.emplace_back(name);
+  return metrics;
 }
 
 std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,

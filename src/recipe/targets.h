@@ -28,6 +28,10 @@ struct Targets {
 /// "gives_class" gives classes unless its options say otherwise.
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
 
+/// What is trained and evaluated with where a recipe says `auto`.
+Choice<Loss> usual_loss(TargetKind kind);
+std::vector<Choice<Metric>> usual_metrics(TargetKind kind);
+
 /// Why an entry of a catalogue cannot be used with such targets, and what to write instead; empty
 /// where it can.
 std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,

@@ -61,6 +61,19 @@ ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
   };
 }
 
+/// What the data decided where their section left it open becomes part of the run's recipe.
+void take_chosen(Training& t) {
+  auto section = t.recipe.data.node();
+  for (const auto& option : t.data->chosen().members) {
+    auto value = option.value;
+    if (const auto* written = section.find(option.key); written && value.is_map())
+      for (const auto& member : written->members)
+        if (!value.find(member.key)) value.set(member.key, member.value);
+    section.set(option.key, std::move(value));
+  }
+  t.recipe.data.choose(std::move(section));
+}
+
 std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   const auto& spec = t.section.loader;
   LoaderOptions options;
@@ -167,6 +180,7 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   t.world = &world;
   t.section = decode<DataSection>(recipe.data.node());
   t.data = with_scored(build_data(recipe, saved), scored);
+  take_chosen(t);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
@@ -180,7 +194,8 @@ Training build(const Recipe& recipe, const Placement& placement, World& world,
   try_shapes(t);
   try_scores(t);
   build_optimisation(t);
-  if (recipe.checkpoint.keep_best) t.best.emplace(recipe.checkpoint.keep_best->mode);
+  if (recipe.checkpoint.keep_best)
+    t.best.emplace(recipe.checkpoint.keep_best->mode.value.value_or(BestMode::max));
   for (const auto& choice : recipe.callbacks)
     t.callbacks.push_back(catalog<Callback>().build(choice));
   return t;

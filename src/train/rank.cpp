@@ -119,12 +119,10 @@ void begin(const Job& job, Training& training, const std::string& folder) {
   agree(*training.world, "the step at which training begins",
         std::to_string(training.position.step));
   if (training.world->rank != 0) return;
-  const bool found = training.placement.batch.micro != job.placement.batch.micro ||
-                     training.placement.threads != job.placement.threads;
-  const bool settled = found && job.record;
-  if (settled || job.rewrite_recipe)
-    write_atomically(folder + "/recipe.yaml",
-                     settled ? job.record(training.recipe) : job.recipe_text);
+  // The data or the devices may have told what the recipe left open.
+  const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
+  if (text != job.recipe_text || job.rewrite_recipe)
+    write_atomically(folder + "/recipe.yaml", text);
   if (job.set_aside) set_checkpoints_aside(folder);
   begin_run(folder, job.start);
   note_data(folder, training.data->digest());

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "recipe/settle.h"
 #include "train/shapes.h"
 
 namespace ddptrain {
@@ -19,10 +20,11 @@ struct Named {
   const EntryBase& entry() const { return *catalog.find(choice.type()); }
 };
 
-Named loss_of(const Recipe& recipe) { return {recipe.loss, catalog<Loss>(), "loss"}; }
+Named loss_of(const Recipe& recipe) { return {*recipe.loss.value, catalog<Loss>(), "loss"}; }
 
 Named metric_of(const Recipe& recipe, std::size_t index) {
-  return {recipe.metrics[index], catalog<Metric>(), "metrics[" + std::to_string(index) + "]"};
+  return {recipe.metrics.value->at(index), catalog<Metric>(),
+          "metrics[" + std::to_string(index) + "]"};
 }
 
 [[noreturn]] void refuse(const Named& part, const std::string& why) {
@@ -75,22 +77,24 @@ Targets targets_of(const Dataset& data) {
 
 void build_scores(Training& t) {
   const auto targets = targets_of(*t.data);
+  settle_scores(t.recipe, targets.kind);
   const auto& recipe = t.recipe;
+  const auto& metrics = *recipe.metrics.value;
   const MetricContext context{t.data->facts().classes};
   const auto fitting = [&](const Named& part) {
     require(part, target_misfit(part.entry(), part.catalog, targets));
   };
   fitting(loss_of(recipe));
   with_place(loss_of(recipe), [&] {
-    t.loss = catalog<Loss>().build(recipe.loss, LossContext{t.data->facts().class_count()});
+    t.loss = catalog<Loss>().build(*recipe.loss.value, LossContext{t.data->facts().class_count()});
   });
   const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
-  if (std::none_of(recipe.metrics.begin(), recipe.metrics.end(), is_loss))
+  if (std::none_of(metrics.begin(), metrics.end(), is_loss))
     t.metrics.push_back(catalog<Metric>().build(Choice<Metric>("loss"), context));
-  for (std::size_t i = 0; i < recipe.metrics.size(); ++i) {
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
     fitting(metric_of(recipe, i));
     with_place(metric_of(recipe, i),
-               [&] { t.metrics.push_back(catalog<Metric>().build(recipe.metrics[i], context)); });
+               [&] { t.metrics.push_back(catalog<Metric>().build(metrics[i], context)); });
   }
 }
 
@@ -106,8 +110,9 @@ void try_scores(Training& t) {
   LossTerms loss;
   fitting(loss_of(t.recipe));
   with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, batch->targets.at(0)); });
-  const auto implied = t.metrics.size() - t.recipe.metrics.size();  // "loss", where nobody wrote it
-  for (std::size_t i = 0; i < t.recipe.metrics.size(); ++i) {
+  const auto implied =
+      t.metrics.size() - t.recipe.metrics.value->size();  // "loss", where nobody wrote it
+  for (std::size_t i = 0; i < t.recipe.metrics.value->size(); ++i) {
     const auto part = metric_of(t.recipe, i);
     const auto& metric = *t.metrics[implied + i];
     fitting(part);

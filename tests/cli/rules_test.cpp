@@ -221,10 +221,14 @@ INSTANTIATE_TEST_SUITE_P(
              {}},
         Case{"checkpoint: {keep_best: {metric: valid_tta/accuracy}}\neval: {tta: 2}", {}},
         Case{"checkpoint: {keep_best: {metric: train/loss, mode: min}}", {"keep-best-metric"}},
-        Case{"checkpoint: {keep_best: {metric: loss}}", {"keep-best-mode"}},
+        Case{"checkpoint: {keep_best: {metric: loss}}", {}},
+        Case{"checkpoint: {keep_best: {metric: loss, mode: max}}", {"keep-best-mode"}},
         Case{"checkpoint: {keep_best: {metric: loss}}\noptimizer: {maximize: true}", {}},
         Case{"train: {duration: 9 epochs}\nmetrics: [perplexity]\n"
              "callbacks: [{type: early_stopping, metric: perplexity}]",
+             {}},
+        Case{"train: {duration: 9 epochs}\nmetrics: [perplexity]\n"
+             "callbacks: [{type: early_stopping, metric: perplexity, mode: max}]",
              {"callback-mode"}},
         Case{"train: {duration: 9 epochs}\nmetrics: [error_rate]\n"
              "callbacks: [{type: early_stopping, metric: error_rate}]",

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "data/image_data.h"
+#include "transforms/codecs/write_png.h"
 
 namespace ddptrain {
 namespace {
@@ -20,6 +21,13 @@ void write_pictures(const TemporaryFolder& folder) {
   folder.write("train/.cache/x.jpg", "no class");
   folder.write("train/dog/a.jpg", picture("a_cmyk.jpg"));
   folder.write("valid/dog/v.png", picture("a_rgba.png"));
+}
+
+/// A PNG file of one colour.
+std::string shaped_picture(int width, int height) {
+  Image image{width, height, 3, {}, {}};
+  image.bytes.assign(image.values(), 90);
+  return encode_png(image);
 }
 
 json section(const TemporaryFolder& folder) {
@@ -105,11 +113,59 @@ TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
   EXPECT_THAT(data_problem(section(folder)),
               HasSubstr("class folder '" + (folder / "train/cat") + "' has no pictures"));
   folder.write("train/cat/a.png", picture("a_rgb.png"));
-  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no folder '" + (folder / "valid") + "'"));
+  EXPECT_THAT(data_problem(section(folder)),
+              HasSubstr("no validation split in '" + folder.path() +
+                        "': none of the folders val, valid, validation, test is there; write "
+                        "'valid: {fraction: 0.2, seed: 42}'"));
   folder.write("valid/notes.txt", "");
   EXPECT_THAT(data_problem(section(folder)), HasSubstr("no pictures in '" + (folder / "valid")));
   folder.write("valid/cow/a.png", picture("a_rgb.png"));
   EXPECT_THAT(data_problem(section(folder)), HasSubstr("class 'cow'"));
+}
+
+TEST(ImageFolder, FindsTheValidationFolderByItsUsualNames) {
+  const TemporaryFolder folder;
+  folder.write("train/cat/a.png", picture("a_rgb.png"));
+  for (const std::string name : {"test", "validation", "valid", "val"}) {
+    folder.write(name + "/cat/a.png", picture("a_rgb.png"));
+    const auto data = build_data(section(folder));
+    EXPECT_EQ(data->sample_name(Split::valid, 0), folder / (name + "/cat/a.png"));
+  }
+}
+
+TEST(ImageFolder, SaysWhatToWriteForClassFoldersWithoutASplit) {
+  const TemporaryFolder folder;
+  folder.write("cat/a.png", picture("a_rgb.png"));
+  folder.write("dog/a.png", picture("a_rgb.png"));
+  const auto problem = data_problem(section(folder));
+  EXPECT_THAT(problem, HasSubstr("has cat, dog: if these are classes without a split, write "
+                                 "'train: .' and 'valid: {fraction: 0.2, seed: 42}' under data"));
+  auto mended = section(folder);
+  mended["train"] = ".";
+  mended["valid"] = {{"fraction", 0.5}, {"seed", 42}};
+  EXPECT_EQ(build_data(mended)->facts().classes, (std::vector<std::string>{"cat", "dog"}));
+}
+
+TEST(ImageFolder, GivesImagesOfDifferentSizesOneSizeWhereNoTransformsAreWritten) {
+  const TemporaryFolder folder;
+  folder.write("train/cat/a.png", shaped_picture(40, 30));
+  folder.write("train/dog/a.png", shaped_picture(20, 50));
+  folder.write("val/cat/a.png", shaped_picture(70, 30));
+  const json bare{{"type", "image_folder"}, {"root", folder.path()}};
+  const auto data = build_data(bare);
+  EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 64, 64}));
+  for (const auto split : {Split::train, Split::valid}) EXPECT_TRUE(load_one(*data, split, 0).good);
+  ASSERT_NE(data->chosen().find("transforms"), nullptr);
+  EXPECT_EQ(data->chosen().find("transforms")->find("valid")->items.size(), 3U);
+}
+
+TEST(ImageFolder, LeavesImagesOfOneSizeAsTheyAre) {
+  const TemporaryFolder folder;
+  folder.write("train/cat/a.png", shaped_picture(40, 30));
+  folder.write("val/cat/a.png", shaped_picture(40, 30));
+  const auto data = build_data({{"type", "image_folder"}, {"root", folder.path()}});
+  EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 30, 40}));
+  EXPECT_TRUE(data->chosen().members.empty());
 }
 
 TEST(ImageFolder, NamesAFileThatCannotBeDecodedOrLeavesItOut) {

@@ -51,6 +51,28 @@ TEST(Targets, OfTheRightKindTrain) {
       0);
 }
 
+/// What the run's recipe says, and the header of its metrics.
+std::pair<std::string, std::string> settled(const std::string& target) {
+  const Folder folder;
+  write(folder / "table.csv", table(target));
+  write(folder / "table.yaml", kTable);
+  const auto ended = run({"run", "table.yaml", "~loss", "~metrics"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto run_folder = folder / "runs/table/001/";
+  const auto metrics = read(run_folder + "metrics.csv");
+  EXPECT_EQ(run({"resume", "runs/table/001", "train.duration=4 steps"}, folder.path()).code, 0);
+  return {read(run_folder + "recipe.yaml"), metrics.substr(0, metrics.find('\n'))};
+}
+
+TEST(Targets, DecideTheLossAndTheMetricsThatARecipeLeavesOut) {
+  const auto [numbers, number_metrics] = settled("numbers");
+  EXPECT_NE(numbers.find("\nloss: {type: mse"), std::string::npos) << numbers;
+  EXPECT_NE(number_metrics.find("valid/rmse,valid/mae"), std::string::npos) << number_metrics;
+  const auto [names, name_metrics] = settled("three");
+  EXPECT_NE(names.find("type: cross_entropy"), std::string::npos) << names;
+  EXPECT_NE(name_metrics.find("valid/accuracy"), std::string::npos) << name_metrics;
+}
+
 TEST(Targets, OfAnotherKindAreRefusedWithTheMetricsPlace) {
   expect_refused(train("numbers", {"metrics=[mae, accuracy]"}),
                  "metrics[1]: 'accuracy' takes classes, and the targets are numbers; write for "

@@ -232,7 +232,7 @@ void make_optimisation(Training& t, const golden::Case& c, const Call& call) {
   if (c.input.contains("clip_norm"))
     t.clip =
         catalog<Clip>().build(fragment<Clip>({{"type", "norm"}, {"max", c.input.at("clip_norm")}}));
-  t.loss = catalog<Loss>().build(t.recipe.loss, LossContext{3});
+  t.loss = catalog<Loss>().build(*t.recipe.loss.value, LossContext{3});
   for (const auto* metric : {"loss", "accuracy"})
     t.metrics.push_back(catalog<Metric>().build(Choice<Metric>(metric), MetricContext{}));
 }

@@ -63,8 +63,11 @@ TEST(BatchPlan, NamesTheNearestLegalValues) {
       "batch.per_device: 10 cannot be split over 2 devices with batch.micro 4; nearest: 8, 12");
 }
 
-TEST(BatchPlan, NeedsATotal) {
-  EXPECT_EQ(refusal({}, 1), "batch: 'global' is missing, samples per optimiser step");
+TEST(BatchPlan, IsSixtyFourWhereNothingIsSaid) {
+  EXPECT_EQ(to_text(plan_batch({}, 2)), "global 64 = micro 32 x accumulate 1 x 2 devices");
+  EXPECT_EQ(to_text(plan_batch(spec({}, {}, 4), 1)),
+            "global 64 = micro 16 x accumulate 4 x 1 device");
+  EXPECT_EQ(refusal({}, 3), "batch.global: 64 cannot be split over 3 devices; nearest: 63, 66");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST_F(Load, AShortRecipeGetsEveryDefault) {
   const auto loaded = load({"a.yaml"});
   EXPECT_EQ(problems(loaded), Lines{});
   EXPECT_EQ(loaded.recipe.model.type(), "mlp");
-  EXPECT_EQ(loaded.recipe.optimizer.type(), "sgd");
+  EXPECT_EQ(loaded.recipe.optimizer.type(), "adamw");
   EXPECT_EQ(loaded.recipe.train.duration, epochs(1));
 }
 
@@ -104,7 +104,7 @@ TEST_F(Load, MapsMergeAndListsReplaceThroughExtends) {
   EXPECT_EQ(problems(loaded), Lines{});
   EXPECT_EQ(loaded.recipe.optimizer.node().find("momentum")->text, "0.9");
   EXPECT_EQ(loaded.recipe.optimizer.node().find("lr")->text, "0.25");
-  EXPECT_EQ(loaded.recipe.metrics.size(), 1u);
+  EXPECT_EQ(loaded.recipe.metrics.value->size(), 1u);
   EXPECT_EQ(place_of(loaded.tree, "optimizer.momentum").file, "base/b.yaml");
   EXPECT_EQ(place_of(loaded.tree, "optimizer.lr").line, 2);
   EXPECT_EQ(loaded.sources.size(), 2u);
@@ -162,7 +162,7 @@ TEST_F(Load, OverridesSetRemoveAndAppend) {
   EXPECT_EQ(problems(loaded), Lines{});
   EXPECT_EQ(loaded.recipe.optimizer.node().find("lr")->text, "0.5");
   EXPECT_FALSE(loaded.recipe.train.clip);
-  EXPECT_EQ(loaded.recipe.metrics.size(), 2u);
+  EXPECT_EQ(loaded.recipe.metrics.value->size(), 2u);
   EXPECT_EQ(place_of(loaded.tree, "data.transforms[1].size").line, 5);
   EXPECT_EQ(loaded.tree.find("data")->find("transforms")->items[1].find("size")->text, "96");
 }

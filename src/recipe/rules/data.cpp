@@ -63,9 +63,9 @@ void targets_are_taken(const RuleContext& rule) {
     const auto why = target_misfit(*entry, *rule.catalogs.find(choice.kind())->second, {*kind});
     if (!why.empty()) rule.error(path, why);
   };
-  check(rule.recipe.loss, "loss");
-  for (std::size_t i = 0; i < rule.recipe.metrics.size(); ++i)
-    check(rule.recipe.metrics[i], indexed("metrics", i));
+  if (const auto& loss = rule.recipe.loss.value) check(*loss, "loss");
+  const auto metrics = rule.metrics();
+  for (std::size_t i = 0; i < metrics.size(); ++i) check(metrics[i], indexed("metrics", i));
 }
 
 }  // namespace

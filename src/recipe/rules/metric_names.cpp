@@ -1,5 +1,7 @@
 #include "recipe/rules/metric_names.h"
 
+#include "recipe/targets.h"
+
 namespace ddptrain {
 namespace {
 
@@ -18,8 +20,17 @@ bool fits(const std::string& pattern, const std::string& name) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
+/// As written; all that might come where only the data tell.
+std::vector<Choice<Metric>> possible_metrics(const Recipe& recipe) {
+  if (recipe.metrics.value) return *recipe.metrics.value;
+  std::vector<Choice<Metric>> all;
+  for (const auto kind : {TargetKind::classes, TargetKind::labels, TargetKind::numbers})
+    for (const auto& metric : usual_metrics(kind)) all.push_back(metric);
+  return all;
+}
+
 std::optional<Choice<Metric>> find(const RuleContext& rule, const std::string& bare) {
-  for (const auto& metric : rule.recipe.metrics)
+  for (const auto& metric : possible_metrics(rule.recipe))
     if (fits(value_name(rule, metric), bare)) return metric;
   if (bare == "loss") return Choice<Metric>("loss");  // always comes with them
   return {};

@@ -15,15 +15,8 @@ std::string which_way(const std::string& name, BestMode better) {
 void the_best_is_kept(const RuleContext& rule) {
   const auto& best = rule.recipe.checkpoint.keep_best;
   const auto better = best ? better_way(rule, best->metric) : std::nullopt;
-  if (better && *better != best->mode)
+  if (better && *better != best->mode.value)
     rule.error("checkpoint.keep_best.mode", which_way(best->metric, *better));
-}
-
-/// What a callback takes for the best where it is left to it: by the name alone (fastai).
-BestMode by_name(const std::string& name) {
-  const bool small =
-      name.find("loss") != std::string::npos || name.find("error") != std::string::npos;
-  return small ? BestMode::min : BestMode::max;
 }
 
 void the_best_is_watched(const RuleContext& rule) {
@@ -31,12 +24,9 @@ void the_best_is_watched(const RuleContext& rule) {
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     const auto name = text_of(rule.value(callbacks[i], "metric"));
     const auto mode = text_of(rule.value(callbacks[i], "mode"));
-    if (mode.empty()) continue;
+    if (mode != "min" && mode != "max") continue;
     const auto better = better_way(rule, name);
-    const auto taken = mode == "min"   ? BestMode::min
-                       : mode == "max" ? BestMode::max
-                                       : by_name(name);
-    if (better && *better != taken)
+    if (better && *better != (mode == "min" ? BestMode::min : BestMode::max))
       rule.error(indexed("callbacks", i) + ".mode", which_way(name, *better));
   }
 }
@@ -60,7 +50,7 @@ std::vector<Rule> metric_range_rules() {
         "checkpoint: {keep_best: {metric: loss, mode: min}}"},
        the_best_is_kept},
       {{"callback-mode", "A callback knows which way its metric gets better.",
-        "Left to itself it takes 'min' for names with loss or error, and 'max' for all others.",
+        "Otherwise it acts when the metric gets better; 'auto' asks the metric.",
         "train: {duration: 9 epochs}\n"
         "callbacks: [{type: early_stopping, metric: accuracy, mode: min}]",
         "train: {duration: 9 epochs}\n"

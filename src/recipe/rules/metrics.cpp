@@ -35,7 +35,7 @@ std::string with_defaults(const RuleContext& rule, const ChoiceBase& choice) {
 }
 
 void metrics_have_names_of_their_own(const RuleContext& rule) {
-  const auto& metrics = rule.recipe.metrics;
+  const auto metrics = rule.metrics();
   std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     const auto name = value_name(rule, metrics[i]);

@@ -115,8 +115,9 @@ void each_class_has_an_output(const RuleContext& rule) {
 void each_class_has_a_weight(const RuleContext& rule) {
   const auto [listed, outputs] = classes_of(rule);
   const auto classes = listed ? listed : outputs;
+  if (rule.recipe.loss.automatic()) return;
   for (const std::string key : {"weight", "pos_weight"}) {
-    const auto weights = items_of(rule.value(rule.recipe.loss, key)).size();
+    const auto weights = items_of(rule.value(*rule.recipe.loss.value, key)).size();
     if (classes && weights > 0 && weights != *classes)
       rule.error("loss." + key,
                  std::to_string(weights) + " weights for " + std::to_string(*classes) + " classes");
@@ -126,7 +127,7 @@ void each_class_has_a_weight(const RuleContext& rule) {
 void some_classes_are_left_out(const RuleContext& rule) {
   const auto [listed, outputs] = classes_of(rule);
   const auto classes = listed ? listed : outputs;
-  const auto& metrics = rule.recipe.metrics;
+  const auto metrics = rule.metrics();
   for (std::size_t i = 0; classes && i < metrics.size(); ++i) {
     const auto k = number_of(rule.value(metrics[i], "k"));
     if (!k || *k < static_cast<double>(*classes)) continue;
