@@ -1,4 +1,5 @@
-// `init NAME [FILE]`: a built-in recipe as a starter that stands alone.
+// `init`: a recipe to start from, for data that somebody has, or a built-in one that stands alone.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -15,8 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 
 void print_names() {
-  std::fputs("ddptrain init NAME [FILE] writes one of these recipes to FILE (NAME.yaml):\n\n",
-             stdout);
+  std::fputs(
+      "ddptrain init DATA [FILE] writes a recipe for a folder of images or texts, or a .csv or "
+      ".jsonl file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
+      "(NAME.yaml):\n\n",
+      stdout);
   for (const auto& [file, text] : built_in_files())
     if (file.find('/') == std::string_view::npos)
       std::printf("  %-22s%s\n", fs::path(file).stem().c_str(), what_of(text).c_str());
@@ -47,9 +51,32 @@ void print_next(const std::string& file, const Catalogs& catalogs) {
   std::printf("  ddptrain run %s\n      trains\n", file.c_str());
 }
 
+/// A name of ours is meant, unless it is written as a path.
+bool means_data(const std::string& word) {
+  if (word.find('/') != std::string::npos) return true;
+  const auto names = built_in_names();
+  if (std::find(names.begin(), names.end(), word) != names.end()) return false;
+  std::error_code unknown;
+  return fs::exists(word, unknown) || fs::path(word).has_extension();
+}
+
+int from_data(const Arguments& arguments) {
+  const auto init_from_data = arguments.program->init_from_data;
+  if (!init_from_data)
+    throw Error(Exit::recipe,
+                "looking at '" + arguments.words[0] +
+                    "' needs the full program; this one was built without LibTorch and only reads "
+                    "recipes");
+  return init_from_data(arguments);
+}
+
 int init(const Arguments& arguments) {
   if (arguments.words.empty()) return print_names(), 0;
   const auto& name = arguments.words[0];
+  if (means_data(name)) return from_data(arguments);
+  if (arguments.has("--target"))
+    throw Error(Exit::recipe,
+                "--target is for a recipe from data, and '" + name + "' is a built-in one");
   const auto text = starter(name);
   const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
   if (file == "-") return std::fputs(text.c_str(), stdout), 0;
@@ -68,9 +95,12 @@ int init(const Arguments& arguments) {
 
 Verb init_verb() {
   return {.name = "init",
-          .usage = "[NAME [FILE]]",
-          .summary = "write a built-in recipe as a starter; without NAME, show their names",
-          .flags = {{"--force", "", "replace a file that is there"}},
+          .usage = "[DATA [FILE] | NAME [FILE]]",
+          .summary =
+              "write a recipe for a folder of images or texts or a .csv file, or a built-in "
+              "one; alone, show the names of those",
+          .flags = {{"--target", "COLUMN", "what to predict, of a .csv or .jsonl file"},
+                    {"--force", "", "replace a file that is there"}},
           .max_words = 2,
           .run = init};
 }

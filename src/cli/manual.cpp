@@ -78,11 +78,13 @@ std::string manual_text(const Program& program) {
   text += section("FLAGS OF EVERY VERB") + common_flags();
   text += section("EXIT STATUS") + exit_codes();
   text += section("ENVIRONMENT") + entry("NO_COLOR", "no colours unless a flag asks for them");
-  text += section("EXAMPLES") +
-          entry("ddptrain init shapes", "writes shapes.yaml, a recipe to begin with") +
-          entry("ddptrain validate shapes.yaml", "checks it without starting anything") +
-          entry("ddptrain run shapes.yaml optimizer.lr=0.01", "trains, with one value changed") +
-          entry("ddptrain show shapes.yaml --why optimizer.lr", "says which layer set a key");
+  text +=
+      section("EXAMPLES") +
+      entry("ddptrain init photos", "writes photos.yaml, a recipe for the images in that folder") +
+      entry("ddptrain init shapes", "writes shapes.yaml, a recipe to begin with") +
+      entry("ddptrain validate shapes.yaml", "checks it without starting anything") +
+      entry("ddptrain run shapes.yaml optimizer.lr=0.01", "trains, with one value changed") +
+      entry("ddptrain show shapes.yaml --why optimizer.lr", "says which layer set a key");
   return text;
 }
 

@@ -27,6 +27,9 @@ struct Program {
   void (*check_batches)(const Recipe& recipe, const BatchPlan& batch,
                         std::int64_t samples) = nullptr;
 
+  /// `init` with data that lie here; null without LibTorch.
+  int (*init_from_data)(const Arguments& arguments) = nullptr;
+
   /// The levels of `validate` above `rules`; null without LibTorch.
   Findings (*check_level)(Loaded& loaded, Level level) = nullptr;
 

@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include "jobs/init.h"
 #include "jobs/levels.h"
 #include "jobs/plan.h"
 #include "train/catalogs.h"
@@ -24,6 +25,7 @@ const Program& this_program() {
                  {run_verb(), resume_verb(), test_verb(), lr_find_verb(), eval_verb(),
                   predict_verb(), export_verb(), average_verb(), data_verb(), doctor_verb()}};
     full.check_level = check_level;
+    full.init_from_data = init_from_data;
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;
     full.model_facts = planned_model_facts;

@@ -70,6 +70,14 @@ TEST_F(WithoutLibTorch, ReadsRecipesTheSame) {
   }
 }
 
+TEST_F(WithoutLibTorch, SaysThatItDoesNotLookAtData) {
+  const auto answer = test::said({"init", "./here.csv"}, program_);
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_NE(answer.err.find("looking at './here.csv' needs the full program"), std::string::npos)
+      << answer.err;
+  EXPECT_EQ(test::said({"init", "houses", "-"}, program_).code, 0);
+}
+
 TEST_F(WithoutLibTorch, HelpsWithTheSameWords) {
   for (const auto& verb : this_program().verbs) expect_same({std::string(verb.name), "--help"});
 }

@@ -1,0 +1,131 @@
+#include "jobs/init.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/program.h"
+#include "data/picture_scan.h"
+#include "jobs/draft.h"
+#include "recipe/load.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_files(const std::string& folder, const std::vector<std::string>& extensions) {
+  return !PictureScan(folder, extensions).pictures(".").empty();
+}
+
+/// An archive often unpacks to a folder in a folder: into the one that holds several things.
+InitRequest innermost(InitRequest request) {
+  while (true) {
+    std::vector<fs::directory_entry> within;
+    for (const auto& entry : fs::directory_iterator(request.path))
+      if (!is_hidden(entry.path())) within.push_back(entry);
+    if (within.size() != 1 || !within[0].is_directory()) return request;
+    const auto name = within[0].path().filename();
+    request.path = (fs::path(request.path) / name).string();
+    request.written = (fs::path(request.written) / name).string();
+  }
+}
+
+Draft draft_folder(const InitRequest& given) {
+  const auto request = innermost(given);
+  if (holds_files(request.path, picture_extensions())) return draft_images(request);
+  if (holds_files(request.path, {".txt"})) return draft_texts(request);
+  const auto tables = PictureScan(request.path, {".csv", ".jsonl"}).pictures(".");
+  throw Error(Exit::data, tables.empty()
+                              ? "no images (.jpg, .png, .webp), texts (.txt) or CSV files in '" +
+                                    request.path + "'"
+                              : "'" + request.path + "' holds tables; name one: ddptrain init " +
+                                    (fs::path(request.path) / tables[0]).string());
+}
+
+Draft draft_of(const InitRequest& request) {
+  std::error_code unknown;
+  if (fs::is_directory(request.path, unknown)) return draft_folder(request);
+  if (!fs::exists(request.path, unknown))
+    throw Error(Exit::recipe, "'" + request.path +
+                                  "' is neither a file or folder nor a built-in recipe; "
+                                  "'ddptrain init' shows their names");
+  const auto extension = lower(fs::path(request.path).extension().string());
+  if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
+  if (extension == ".csv") return draft_csv(request);
+  throw Error(Exit::recipe, "'" + request.path +
+                                "' is no data that ddptrain reads; it takes a folder of images or "
+                                "texts, a .csv or a .jsonl file");
+}
+
+/// The folder's or file's name as a recipe and a run can have it.
+std::string name_for(const std::string& path) {
+  auto whole = fs::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  std::string name;
+  const auto stem = fs::is_directory(whole) ? whole.filename() : whole.stem();
+  for (const unsigned char c : stem.string())
+    name += std::isalnum(c) || c == '-' || c == '_' || c == '.' ? static_cast<char>(c) : '-';
+  const auto first = name.find_first_not_of(".-");
+  return first == std::string::npos ? "mine" : name.substr(first);
+}
+
+/// As given where that is absolute, else relative to the recipe.
+std::string as_written(const std::string& path, const std::string& file) {
+  if (fs::path(path).is_absolute()) return path;
+  const auto home = file == "-" ? fs::current_path() : fs::absolute(file).parent_path();
+  return fs::absolute(path).lexically_normal().lexically_proximate(home).string();
+}
+
+std::string recipe_of(const Draft& draft, const std::string& name) {
+  return "# What: " + draft.found.at(0) +
+         ".\n# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` "
+         "says what a key means.\nrecipe: 1\nname: " +
+         yaml_text(name) + "\n\n" + draft.recipe;
+}
+
+/// A word of the shell.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("-_./+=,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+void require_free(const std::string& file, const Arguments& arguments) {
+  if (fs::is_directory(file))
+    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
+                                  (fs::path(file) / "recipe.yaml").string() + "'");
+  if (fs::exists(file) && !arguments.has("--force"))
+    throw Error(Exit::recipe,
+                "'" + file + "' is there already; --force replaces it, or name another file");
+}
+
+}  // namespace
+
+int init_from_data(const Arguments& arguments) {
+  InitRequest request{arguments.words[0], "", arguments.value("--target")};
+  const auto name = name_for(request.path);
+  const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
+  request.written = as_written(request.path, file);
+  if (file != "-") require_free(file, arguments);
+  const auto draft = draft_of(request);
+  const auto text = recipe_of(draft, name);
+  if (file == "-") return std::fputs(text.c_str(), stdout), 0;
+  write_atomically(file, text);
+  for (const auto& line : draft.found) std::printf("%s\n", line.c_str());
+  std::printf("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
+  std::printf("  ddptrain predict %s %s\n", shell_word("runs/" + name + "/latest").c_str(),
+              shell_word(request.path).c_str());
+  return 0;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,33 @@
+// `init` from somebody's data: what was found there, and a recipe for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+
+namespace ddptrain {
+
+/// Where the data are.
+struct InitRequest {
+  std::string path;     // as given
+  std::string written;  // as the recipe shall write it
+  std::string target;   // the column to predict, where the user named one
+};
+
+struct Draft {
+  std::vector<std::string> found;  // a line each, for the terminal
+  std::string recipe;              // YAML, from `model` on
+};
+
+/// Each throws an Error (Exit::data) where there is nothing to train on, and says what is wanted.
+Draft draft_images(const InitRequest& request);
+Draft draft_texts(const InitRequest& request);
+/// A CSV file: rows of a table, or of images or texts where a column holds those.
+Draft draft_csv(const InitRequest& request);
+Draft draft_json_lines(const InitRequest& request);
+
+/// Writes the recipe and names the two commands to type next.
+int init_from_data(const Arguments& arguments);
+
+}  // namespace ddptrain
