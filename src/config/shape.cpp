@@ -13,7 +13,7 @@ namespace {
 /// as present, every list and table as one scratch item, so that item types are seen.
 class ShapeVisitor final : public Fields {
  public:
-  explicit ShapeVisitor(Shape& root) : at_{{&root}} {}
+  explicit ShapeVisitor(Shape& root) : at_{{.shape = &root}} {}
 
  protected:
   bool begin(std::string_view key, const Spec& spec) override {
@@ -28,10 +28,11 @@ class ShapeVisitor final : public Fields {
     child.max_items = spec.max_items;
     range(child, spec);
     spec_ = &spec;
-    at_.push_back({&child});
+    at_.push_back({.shape = &child});
     return true;
   }
   void end() override {
+    if (at_.back().automatic) shape().initial = Node::scalar("auto");
     if (at_.back().absent) shape().initial = {};
     at_.pop_back();
   }
@@ -50,7 +51,10 @@ class ShapeVisitor final : public Fields {
     at_.back().absent = !now;
     return shape().nullable = true;
   }
-  bool given(bool) override { return shape().automatic = true; }
+  bool given(bool now) override {
+    at_.back().automatic = !now;
+    return shape().automatic = true;
+  }
   std::size_t begin_list(std::size_t now) override {
     descend(Shape::Kind::list, Node::list(), now);
     return 1;
@@ -81,6 +85,7 @@ class ShapeVisitor final : public Fields {
   struct Level {
     Shape* shape;  // a parent gets no child while one of its own is open
     bool absent = false;
+    bool automatic = false;
     bool item = false;
   };
 
@@ -108,7 +113,7 @@ class ShapeVisitor final : public Fields {
     this->kind(kind, std::move(empty));
     auto& inner = shape().children.emplace_back();
     range(inner, *spec_);
-    at_.push_back({&inner, false, true});
+    at_.push_back({.shape = &inner, .item = true});
   }
 
   std::vector<Level> at_;  // innermost last

@@ -57,6 +57,16 @@ struct Whole {
   }
 };
 
+struct Width {
+  Auto<std::int64_t> width;
+  void fields(Fields& f) { f("width", width, {.doc = "Width."}); }
+};
+
+struct Widths {
+  std::optional<Width> part;
+  void fields(Fields& f) { f("part", part, {.doc = "Part."}); }
+};
+
 std::string completed(const char* json) {
   const auto node = to_node(nlohmann::json::parse(json));
   return to_yaml(complete(node, shape_of<Whole>(), {}));
@@ -85,6 +95,12 @@ TEST(Complete, LeavesARecordShortThatSaysNoMore) {
   EXPECT_EQ(rate(0.5), "rate: 0.5\n");
   EXPECT_EQ(rate({{"to", 0.5}}), "rate: 0.5\n");
   EXPECT_EQ(rate({{"from", 0.2}}), "rate: {to: 0.1, from: 0.2}\n");
+}
+
+TEST(Complete, AutoIsTheDefaultInWhatMayBeAbsentToo) {
+  const auto tree = Node::map({{"part", {}, Node::map()}});
+  const auto whole = complete(tree, shape_of<Widths>(), {});
+  EXPECT_EQ(whole.find("part")->find("width")->text, "auto");
 }
 
 }  // namespace
