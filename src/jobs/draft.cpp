@@ -175,6 +175,13 @@ std::string yaml_list(const std::vector<std::string>& texts) {
   return to_flow(Node::list(std::move(items)));
 }
 
+std::string closing_lines(const std::string& metric, int epochs) {
+  return std::string("schedule: one_cycle                      # the rate rises, then falls to ") +
+         "nothing\ncheckpoint: {" + (epochs >= 10 ? "every: 5 epochs, " : "") +
+         "keep_best: {metric: " + metric +
+         "}}\n# callbacks: [{type: early_stopping, metric: " + metric + ", patience: 5}]\n";
+}
+
 std::int64_t fitting_batch(std::int64_t training, std::int64_t most) {
   std::int64_t batch = 8;
   while (batch < most && batch * 10 <= training) batch *= 2;

@@ -63,6 +63,8 @@ std::string counted(std::int64_t count, std::string_view noun);  // "1,234 image
 /// A scalar of YAML that reads back as this text, in a flow too.
 std::string yaml_text(const std::string& text);
 std::string yaml_list(const std::vector<std::string>& texts);
+/// The schedule, and what is kept of a run of so many epochs: the last lines of every recipe.
+std::string closing_lines(const std::string& metric, int epochs);
 /// A power of two that gives about ten steps an epoch, from 8 to `most`.
 std::int64_t fitting_batch(std::int64_t training, std::int64_t most);
 

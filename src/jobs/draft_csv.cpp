@@ -266,11 +266,8 @@ std::string table_recipe(const InitRequest& request, const TablePlan& plan, cons
          "}\ntrain: {duration: " + std::to_string(epochs) +
          " epochs}\nloss: " + (plan.classification ? "cross_entropy" : "mse") +
          "\nmetrics: " + table_metrics(plan, table.fit.target_classes.size()) +
-         "\noptimizer: {type: adamw, lr: 5e-3, weight_decay: 1e-2, no_decay: [norm, bias]}\n"
-         "schedule: one_cycle                      # the rate rises, then falls to nothing\n"
-         "checkpoint: {every: 5 epochs, keep_best: {metric: " +
-         metric + "}}\n# callbacks: [{type: early_stopping, metric: " + metric +
-         ", patience: 5}]\n";
+         "\noptimizer: {type: adamw, lr: 5e-3, weight_decay: 1e-2, no_decay: [norm, bias]}\n" +
+         closing_lines(metric, epochs);
 }
 
 std::vector<std::string> found_in_table(const InitRequest& request, const CsvProfile& csv,

@@ -110,10 +110,7 @@ std::string transform_lines(const ImageProfile& profile) {
   return lines;
 }
 
-std::string epochs_for(std::int64_t training) {
-  const int epochs = training < 2000 ? 20 : training < 20000 ? 10 : 5;
-  return std::to_string(epochs) + " epochs";
-}
+int epochs_for(std::int64_t training) { return training < 2000 ? 20 : training < 20000 ? 10 : 5; }
 
 /// Up to `most` of them, evenly.
 std::vector<std::string> some_of(const std::vector<std::string>& all, std::size_t most) {
@@ -209,24 +206,22 @@ std::string image_recipe(const std::string& data, const std::vector<ClassCount>&
     policy = "policy: {on_bad_sample: skip, bad_samples: 5 %}   # some images cannot be read\n";
   }
   const auto batch = std::to_string(fitting_batch(training, 64));
+  const int epochs = epochs_for(training);
   std::string text =
       "model: {type: resnet18}\n"
       "# Weights that know ImageNet need far fewer images; torchvision's file fits as it is:\n"
       "# model: {type: resnet18, weights: resnet18-f37072fd.pth}\n\n"
       "data:\n" +
       data + transform_lines(profile) + "\nbatch: {global: " + batch +
-      "}\ntrain: {duration: " + epochs_for(training) + ", channels_last: true}\n";
+      "}\ntrain: {duration: " + std::to_string(epochs) + " epochs, channels_last: true}\n";
   const std::string metric = several_labels ? "accuracy_multi" : "accuracy";
   text += several_labels ? "loss: bce_with_logits                    # any number of labels each\n"
                          : "loss: {type: cross_entropy, label_smoothing: 0.1}\n";
   const bool more = !several_labels && is_unbalanced(classes);
   return text + "metrics: [" + metric + (more ? ", {type: f1, average: macro}" : "") +
          "]\n"
-         "optimizer: {type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}\n"
-         "schedule: one_cycle                      # the rate rises, then falls to nothing\n"
-         "checkpoint: {every: 5 epochs, keep_best: {metric: " +
-         metric + "}}\n" + policy + "# callbacks: [{type: early_stopping, metric: " + metric +
-         ", patience: 5}]\n";
+         "optimizer: {type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}\n" +
+         closing_lines(metric, epochs) + policy;
 }
 
 Draft draft_images(const InitRequest& request) {

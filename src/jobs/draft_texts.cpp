@@ -102,10 +102,8 @@ std::string text_recipe(const std::string& data, const std::vector<ClassCount>& 
          "}\ntrain: {duration: " + std::to_string(epochs) +
          " epochs}\nloss: cross_entropy\nmetrics: [accuracy" +
          (is_unbalanced(classes) ? ", {type: f1, average: macro}" : "") +
-         "]\noptimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n"
-         "schedule: one_cycle                      # the rate rises, then falls to nothing\n"
-         "checkpoint: {every: 5 epochs, keep_best: {metric: accuracy}}\n"
-         "# callbacks: [{type: early_stopping, metric: accuracy, patience: 5}]\n";
+         "]\noptimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n" +
+         closing_lines("accuracy", epochs);
 }
 
 Draft draft_texts(const InitRequest& request) {

@@ -113,8 +113,9 @@ void require_free(const std::string& file, const Arguments& arguments) {
 
 int init_from_data(const Arguments& arguments) {
   InitRequest request{arguments.words[0], "", arguments.value("--target")};
-  const auto name = name_for(request.path);
-  const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
+  const auto given = arguments.words.size() > 1 ? arguments.words[1] : std::string();
+  const auto name = name_for(given.empty() || given == "-" ? request.path : given);
+  const auto file = given.empty() ? name + ".yaml" : given;
   request.written = as_written(request.path, file);
   if (file != "-") require_free(file, arguments);
   const auto draft = draft_of(request);

@@ -23,8 +23,7 @@ std::string try_out(const Folder& folder, const std::string& data, const std::st
   expect_in(said.out, "ddptrain run mine.yaml");
   const auto good = run({"validate", "--level", "step", "--strict", "mine.yaml"}, folder.path());
   EXPECT_EQ(good.code, 0) << good.err << good.out << read(folder / "mine.yaml");
-  const auto ended =
-      run({"run", "mine.yaml", "name=mine", "train.duration=2 steps"}, folder.path());
+  const auto ended = run({"run", "mine.yaml", "train.duration=2 steps"}, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto predicted = run({"predict", "runs/mine/latest", input}, folder.path());
   EXPECT_EQ(predicted.code, 0) << predicted.err;
@@ -50,7 +49,7 @@ TEST(InitFromData, ImagesInClassFoldersWithoutASplit) {
   expect_in(said, "36 images in 3 classes: ");
   expect_in(said, "; 32 px");
   expect_in(said, "no validation split: 20 % are taken");
-  expect_in(said, "ddptrain predict runs/my-pictures/latest 'my pictures'");
+  expect_in(said, "ddptrain predict runs/mine/latest 'my pictures'");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "train: .\n");
   expect_in(recipe, "{type: random_crop, size: 32, padding: 4}");
