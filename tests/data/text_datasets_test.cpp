@@ -137,7 +137,7 @@ TEST(TextFolder, LeavesOutOnlyWhatItIsTold) {
 
 TEST(TextFolder, NamesWhatIsMissing) {
   const TemporaryFolder folder;
-  EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("/train' (data.train)"));
+  EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("/train'; set data.train"));
   write_reviews(folder);
   folder.write("valid/mixed/0.txt", "so so");
   EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("class 'mixed' (of 'valid/mixed/0.txt') "
