@@ -22,14 +22,22 @@ bool holds_files(const std::string& folder, const std::vector<std::string>& exte
   return !PictureScan(folder, extensions).pictures(".").empty();
 }
 
-/// An archive often unpacks to a folder in a folder: into the one that holds several things.
+std::vector<fs::directory_entry> shown_entries(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!is_hidden(entry.path())) entries.push_back(entry);
+  return entries;
+}
+
+/// An archive often unpacks to a folder in a folder: the one that holds several folders.
 InitRequest innermost(InitRequest request) {
   while (true) {
-    std::vector<fs::directory_entry> within;
-    for (const auto& entry : fs::directory_iterator(request.path))
-      if (!is_hidden(entry.path())) within.push_back(entry);
-    if (within.size() != 1 || !within[0].is_directory()) return request;
-    const auto name = within[0].path().filename();
+    const auto outer = shown_entries(request.path);
+    if (outer.size() != 1 || !outer[0].is_directory()) return request;
+    const auto inner = shown_entries(outer[0].path());
+    if (std::none_of(inner.begin(), inner.end(), [](const auto& e) { return e.is_directory(); }))
+      return request;
+    const auto name = outer[0].path().filename();
     request.path = (fs::path(request.path) / name).string();
     request.written = (fs::path(request.written) / name).string();
   }

@@ -161,8 +161,8 @@ TEST(InitFromData, SaysWhatIsWantedWhereNothingFits) {
   refused("semicolons.csv", 3, "columns are separated by ';' or tabs");
   write(folder / "headless.csv", "1,2\n3,4\n");
   refused("headless.csv", 3, "the first line holds numbers; it must name the columns");
-  write(folder / "gaps.csv", "a,b,label\n1,2,x\n3,4,\n");
-  refused("gaps.csv", 3, "1 row of 2 without a 'label', which is to be predicted");
+  write(folder / "gaps.csv", "a,b,label\n1,2,x\n3,4,\n5,6,y\n7,8,x\n9,1,y\n");
+  refused("gaps.csv", 3, "1 row of 5 without a 'label', which is to be predicted");
   copy_shapes(folder / "one", 1);
   refused("one", 3, "a classifier needs two classes or more");
 }
