@@ -65,7 +65,7 @@ class Step {
     for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
     facts.sample = setting.sample;
     engine_ = build_engine(setting.recipe, setting.placement, world, facts);
-    loss_ = catalog<Loss>().build(setting.recipe.loss, LossContext{10});
+    loss_ = catalog<Loss>().build(*setting.recipe.loss.value, LossContext{10});
     optimizer_ = catalog<Optimizer>().build(
         setting.recipe.optimizer,
         group_parameters(engine_->model(), common_options(setting.recipe.optimizer).no_decay));
