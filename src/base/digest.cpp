@@ -2,9 +2,8 @@
 
 #include <openssl/evp.h>
 
-#include <fstream>
-
 #include "base/error.h"
+#include "base/files.h"
 
 namespace ddptrain {
 
@@ -51,14 +50,11 @@ std::string md5(std::string_view text) {
 }
 
 std::string digest_file(DigestKind kind, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  InputFile file(path);
   Digest digest(kind);
   std::string buffer(1 << 20, '\0');
-  while (in) {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    digest.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
-  }
-  if (!in.eof()) throw Error(Exit::data, "cannot read '" + path + "' to compute its digest");
+  while (const auto got = file.read_next(buffer.data(), buffer.size()))
+    digest.add({buffer.data(), got});
   return digest.finish();
 }
 

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace ddptrain {
 
 void check_failed(const char* expression, const char* file, int line, const std::string& message) {
@@ -10,7 +12,7 @@ void check_failed(const char* expression, const char* file, int line, const std:
   std::fprintf(stderr,
                "\nddptrain: this is a bug in ddptrain, please report it with the recipe and these "
                "lines\n  %s\n  check '%s' failed at %s:%d\n",
-               message.c_str(), expression, file, line);
+               shown(message).c_str(), expression, file, line);
   std::fflush(stderr);
   std::abort();
 }

@@ -1,14 +1,50 @@
 // Files and folders, with errors that name them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace ddptrain {
 
-/// The whole file, or its first bytes where there are more than `most`: a device may never end.
-/// Throws an Error (Exit::data) that names it and says why not.
-std::string read_text(const std::string& path, std::size_t most = std::string::npos);
+/// A regular file, open for reading: every input is opened here. What may never end, or waits for
+/// somebody (pipes, devices, sockets, folders, links to them), is refused at once.
+class InputFile {
+ public:
+  /// Throws an Error (Exit::data) that names the file and the reason, as the other members do.
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+
+  const std::string& path() const { return path_; }
+  int descriptor() const { return file_; }
+  std::uint64_t size() const { return size_; }  // 0 for what the kernel makes up, like /proc/stat
+  /// Exactly `count` bytes from `offset` on.
+  void read(char* to, std::uint64_t count, std::uint64_t offset) const;
+  /// At most `count` of the next bytes; 0 at the end.
+  std::size_t read_next(char* to, std::size_t count);
+
+ private:
+  std::string path_;
+  int file_;
+  std::uint64_t size_ = 0;
+};
+
+/// What a text, a picture or a table of names may have; larger files are mapped or read in pieces.
+constexpr std::size_t kLongestText = std::size_t{256} << 20;
+
+/// The whole file. Throws an Error (Exit::data) that names it and says why not: also where it has
+/// more than `most` bytes.
+std::string read_text(const std::string& path, std::size_t most = kLongestText);
+
+/// The whole file, or its first bytes where there are more than `most`.
+std::string read_beginning(const std::string& path, std::size_t most);
+
+/// The same of what a person named on the command line, which may be a pipe: it is waited for, and
+/// a signal ends that.
+std::string read_given(const std::string& path, std::size_t most);
 
 /// Whole or not at all, and on disk when it returns: temporary file beside it, fsync, rename, fsync
 /// of the folder. Throws an Error (Exit::data).

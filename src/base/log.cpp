@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/table_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 
 namespace ddptrain::log {
 namespace {
@@ -145,14 +146,15 @@ void use_color(Color color) { process_log().color = color; }
 bool is_verbose() { return process_log().verbose; }
 
 // The text is an argument, never a format: it may hold braces.
-void debug(const std::string& line) { process_log().logger->debug("{}", line); }
-void info(const std::string& line) { process_log().logger->info("{}", line); }
+// Lines hold what others wrote: one that is shown stays one line.
+void debug(const std::string& line) { process_log().logger->debug("{}", shown(line)); }
+void info(const std::string& line) { process_log().logger->info("{}", shown(line)); }
 void record(const std::string& line) {
-  if (const auto& file = process_log().file) file->info("{}", line);
+  if (const auto& file = process_log().file) file->info("{}", shown(line));
 }
 void warning(const std::string& line) {
   auto& log = process_log();
-  log.logger->warn("{}", tagged("", "warning", "1;35", line));
+  log.logger->warn("{}", tagged("", "warning", "1;35", shown(line)));
   const std::lock_guard lock(log.listening);
   if (log.listener) log.listener(line);
 }
@@ -165,7 +167,7 @@ void error(const std::string& line, const Place& place) {
     if (place.column > 0) where += std::to_string(place.column) + ":";
     where += " ";
   }
-  process_log().logger->error("{}", tagged(where, "error", "1;31", line));
+  process_log().logger->error("{}", tagged(shown(where), "error", "1;31", shown(line)));
 }
 
 WarningListener::WarningListener(std::function<void(const std::string&)> tell) {
@@ -182,7 +184,10 @@ WarningListener::~WarningListener() {
 
 void status(const std::vector<StatusField>& fields) {
   auto& log = process_log();
-  if (is_lively() && !log.silent) log.terminal->show(fields);
+  if (!is_lively() || log.silent) return;
+  auto safe = fields;
+  for (auto& field : safe) field.text = shown(field.text);
+  log.terminal->show(safe);
 }
 
 void status(const std::string& text) {

@@ -1,7 +1,7 @@
-#include <cstdio>
 #include <new>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"
@@ -29,8 +29,7 @@ int run_verb(const Program& program, const Verb& verb,
   auto arguments = read_arguments(verb, {command_line.begin() + 2, command_line.end()});
   arguments.command_line = command_line;
   arguments.program = &program;
-  if (arguments.has("--help") || arguments.has("-h"))
-    return std::fputs(help_text(verb).c_str(), stdout), 0;
+  if (arguments.has("--help") || arguments.has("-h")) return print_lines(help_text(verb)), 0;
   log::open(arguments.level, 0, "");
   return verb.run(arguments);
 }

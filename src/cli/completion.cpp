@@ -2,10 +2,10 @@
 // overrides and the values of closed sets, without calling the program.
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <set>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/built_in.h"
 #include "cli/completion_scripts.h"
@@ -165,7 +165,7 @@ int completion(const Arguments& arguments) {
                                   (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   const auto script = shell->head() + tables(*arguments.program, *shell) + shell->body();
-  std::fputs(script.c_str(), stdout);
+  print_exact(script);
   return 0;
 }
 

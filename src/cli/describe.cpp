@@ -1,8 +1,8 @@
 // `describe KIND NAME` and `describe KEY`: options with types, ranges, units, defaults, examples.
 #include <algorithm>
-#include <cstdio>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/example.h"
 #include "cli/program.h"
@@ -57,7 +57,7 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
   if (!entry->shape().children.empty()) text += "\n";
   text += "example:\n" + indented(example_of(catalog.kind(), *entry, catalogs), 2);
-  std::fputs(text.c_str(), stdout);
+  print_lines(text);
   return 0;
 }
 
@@ -198,7 +198,7 @@ int describe_key(const std::string& word, const Catalogs& catalogs) {
   }
   if (const auto catalog = catalogs.find(kind); catalog != catalogs.end())
     text += "\n" + names_text(*catalog->second);
-  std::fputs(text.c_str(), stdout);
+  print_lines(text);
   return 0;
 }
 

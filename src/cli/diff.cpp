@@ -1,10 +1,10 @@
 // `diff A B [key=value...]`: what differs between two recipes after layering.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/program.h"
@@ -155,7 +155,7 @@ int diff(const Arguments& arguments) {
   if (!a || !b) return static_cast<int>(Exit::recipe);
   Comparison comparison(arguments.has("--full"), words.overrides);
   comparison.values("", &*a, &*b);
-  for (const auto& line : comparison.lines) std::printf("%s\n", line.c_str());
+  for (const auto& line : comparison.lines) print_shown("%s\n", line.c_str());
   return comparison.lines.empty() ? 0 : kDifferent;
 }
 

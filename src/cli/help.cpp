@@ -1,7 +1,7 @@
 // `help [VERB]`, `help error [ID]`
-#include <cstdio>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/documents.h"
 #include "cli/help_error.h"
@@ -31,7 +31,7 @@ std::string text_of(const Arguments& arguments) {
   return help_text(*verb);
 }
 
-int help(const Arguments& arguments) { return std::fputs(text_of(arguments).c_str(), stdout), 0; }
+int help(const Arguments& arguments) { return print_lines(text_of(arguments)), 0; }
 
 }  // namespace
 

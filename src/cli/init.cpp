@@ -1,10 +1,10 @@
 // `init`: a recipe to start from, for data that somebody has, or a built-in one that stands alone.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/built_in.h"
 #include "cli/program.h"
@@ -16,14 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 void print_names() {
-  std::fputs(
+  print_lines(
       "ddptrain init DATA [FILE] writes a recipe for a folder of images or texts, or a .csv or "
       ".jsonl file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
-      "(NAME.yaml):\n\n",
-      stdout);
+      "(NAME.yaml):\n\n");
   for (const auto& [file, text] : built_in_files())
     if (file.find('/') == std::string_view::npos)
-      std::printf("  %-22s%s\n", fs::path(file).stem().c_str(), what_of(text).c_str());
+      print_shown("  %-22s%s\n", fs::path(file).stem().c_str(), what_of(text).c_str());
 }
 
 /// Whether the data's options name a place where they are found.
@@ -43,12 +42,12 @@ std::string data_step(const Node& data, const std::string& file) {
 
 void print_next(const std::string& file, const Catalogs& catalogs) {
   const auto loaded = load_recipe({file}, {}, catalogs);
-  std::printf("wrote %s: %s\n\n", file.c_str(), what_of(read_text(file)).c_str());
+  print_shown("wrote %s: %s\n\n", file.c_str(), what_of(read_text(file)).c_str());
   const auto* data = loaded.tree.find("data");
   if (const auto step = data ? data_step(*data, file) : ""; !step.empty())
-    std::printf("  %s\n", step.c_str());
-  std::printf("  ddptrain validate %s\n      checks it; nothing is started\n", file.c_str());
-  std::printf("  ddptrain run %s\n      trains\n", file.c_str());
+    print_shown("  %s\n", step.c_str());
+  print_shown("  ddptrain validate %s\n      checks it; nothing is started\n", file.c_str());
+  print_shown("  ddptrain run %s\n      trains\n", file.c_str());
 }
 
 /// A name of ours is meant, unless it is written as a path.
@@ -79,7 +78,7 @@ int init(const Arguments& arguments) {
                 "--target is for a recipe from data, and '" + name + "' is a built-in one");
   const auto text = starter(name);
   const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
-  if (file == "-") return std::fputs(text.c_str(), stdout), 0;
+  if (file == "-") return print_lines(text), 0;
   if (fs::is_directory(file))
     throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
                                   (fs::path(file) / (name + ".yaml")).string() + "'");

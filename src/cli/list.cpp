@@ -1,6 +1,6 @@
 // `list [KIND]`: what recipes can name, and `list recipes`.
-#include <cstdio>
 
+#include "base/print.h"
 #include "cli/built_in.h"
 #include "cli/program.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 void print_line(std::string name, const std::string& doc) {
   name.resize(std::max<std::size_t>(name.size() + 1, 22), ' ');
-  std::printf("  %s%s\n", name.c_str(), doc.c_str());
+  print_shown("  %s%s\n", name.c_str(), doc.c_str());
 }
 
 void print_kind(const CatalogBase& catalog) {
@@ -27,10 +27,10 @@ int list(const Arguments& arguments) {
   if (!arguments.words.empty())
     return print_kind(arguments.program->catalog(arguments.words[0])), 0;
   for (const auto& [kind, catalog] : *arguments.program->catalogs) {
-    std::printf("%s\n", kind.c_str());
+    print_shown("%s\n", kind.c_str());
     print_kind(*catalog);
   }
-  std::printf("recipes\n");
+  print_shown("recipes\n");
   print_recipes();
   return 0;
 }

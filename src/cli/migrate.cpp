@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/program.h"
 #include "config/reader.h"
@@ -34,10 +35,10 @@ Migrated migrated(const std::string& file, const Catalogs& catalogs) {
 /// Keys change within their lines, so a unified difference without context is this short.
 void print_difference(const std::string& file, const Migrated& text) {
   const auto before = split(text.before, '\n'), after = split(text.after, '\n');
-  std::printf("--- %s\n+++ %s\n", file.c_str(), file.c_str());
+  print_shown("--- %s\n+++ %s\n", file.c_str(), file.c_str());
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i] != after[i])
-      std::printf("@@ -%zu +%zu @@\n-%s\n+%s\n", i + 1, i + 1, before[i].c_str(), after[i].c_str());
+      print_shown("@@ -%zu +%zu @@\n-%s\n+%s\n", i + 1, i + 1, before[i].c_str(), after[i].c_str());
 }
 
 int migrate(const Arguments& arguments) {
@@ -53,7 +54,7 @@ int migrate(const Arguments& arguments) {
     else
       print_difference(file, text);
   }
-  if (!all.empty()) std::fputs(render(all).c_str(), stderr);
+  if (!all.empty()) print_lines(render(all), stderr);
   return static_cast<int>(has_errors(all) ? Exit::recipe : Exit::done);
 }
 

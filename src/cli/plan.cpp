@@ -1,10 +1,10 @@
 // `plan RECIPE...`: what a run will be, without training: steps, batch arithmetic, rates, and what
 // the network costs.
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/curves.h"
 #include "cli/plot.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kPoints = 1000;
 
 void line(const std::string& what, const std::string& text) {
-  std::printf("%-15s%s\n", what.c_str(), text.c_str());
+  print_shown("%-15s%s\n", what.c_str(), text.c_str());
 }
 
 std::int64_t whole_number(const std::string& flag, const std::string& text) {
@@ -138,10 +138,10 @@ class Plan {
       momentum.x.push_back(static_cast<double>(at.step));
       momentum.y.push_back(*at.momentum);
     }
-    std::printf("\n%s", plot(lr).c_str());
+    print_lines("\n" + plot(lr));
     const auto [low, high] = std::minmax_element(momentum.y.begin(), momentum.y.end());
-    if (low != momentum.y.end() && *low < *high) std::printf("\n%s", plot(momentum).c_str());
-    std::printf("\n");
+    if (low != momentum.y.end() && *low < *high) print_lines("\n" + plot(momentum));
+    print_shown("\n");
   }
 
   bool builds_model() const {
@@ -160,7 +160,7 @@ class Plan {
                       " train" +
                       (length_.total > 0 && stages_of(recipe_).size() > 1 ? " at first" : ""));
     for (const auto& block : facts.blocks)
-      std::printf("  %-28s %14s\n", block.name.c_str(), grouped(block.parameters).c_str());
+      print_shown("  %-28s %14s\n", block.name.c_str(), grouped(block.parameters).c_str());
     line("operations", count_of(static_cast<double>(facts.flops), "FLOP") +
                            " forward, a sample; some three times that with backward");
     print_memory(facts);

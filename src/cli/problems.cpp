@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/print.h"
+
 namespace ddptrain {
 
 void apply_strict(Problems& problems, const Arguments& arguments) {
@@ -13,7 +15,7 @@ void apply_strict(Problems& problems, const Arguments& arguments) {
 
 bool say_problems(const Problems& problems) {
   if (problems.empty()) return false;
-  std::fputs(render(problems).c_str(), stderr);
+  print_lines(render(problems), stderr);
   const auto all = sorted(problems);
   const auto first = std::find_if(all.begin(), all.end(), [](const Problem& problem) {
     return problem.severity == Severity::error;

@@ -1,8 +1,7 @@
 // `schema`: the JSON Schema of a recipe.
 #include "config/schema.h"
 
-#include <cstdio>
-
+#include "base/print.h"
 #include "cli/components.h"
 #include "cli/documents.h"
 #include "cli/program.h"
@@ -13,11 +12,10 @@ namespace ddptrain {
 namespace {
 
 int schema(const Arguments& arguments) {
-  if (arguments.has("--components"))
-    return std::fputs(components_text(*arguments.program).c_str(), stdout), 0;
+  if (arguments.has("--components")) return print_exact(components_text(*arguments.program)), 0;
   if (arguments.has("--reference"))
-    return std::fputs(reference_text(*arguments.program->catalogs).c_str(), stdout), 0;
-  std::fputs(json_schema(shape_of<Recipe>(), *arguments.program->catalogs).c_str(), stdout);
+    return print_exact(reference_text(*arguments.program->catalogs)), 0;
+  print_exact(json_schema(shape_of<Recipe>(), *arguments.program->catalogs));
   return 0;
 }
 

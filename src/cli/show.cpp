@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "cli/why.h"
@@ -46,7 +47,7 @@ int show(const Arguments& arguments) {
   const auto text = arguments.has("--why") ? why_text(loaded, words, arguments.value("--why"),
                                                       *arguments.program->catalogs)
                                            : recipe_text(loaded, arguments, words.overrides);
-  std::fputs(text.c_str(), stdout);
+  print_lines(text);
   return 0;
 }
 

@@ -1,9 +1,9 @@
 // `validate RECIPE...`: checks without starting anything; no file but the recipes is touched.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/program.h"
@@ -48,7 +48,7 @@ void say(const Problems& problems, Render format) {
     say_problems(problems);
     return;
   }
-  std::fputs(format(problems).c_str(), stdout);
+  print_exact(format(problems));
   if (const auto count = count_text(sorted(problems)); !count.empty()) log::info(count);
 }
 
@@ -94,7 +94,7 @@ int validate(const Arguments& arguments) {
     const auto findings = look_deeper(file, loaded, level, arguments);
     if (code == Exit::done) code = findings.code;
     if (loaded.problems.empty() && !format && arguments.level != log::Level::quiet)
-      std::printf("%s: good\n", file.c_str());
+      print_shown("%s: good\n", file.c_str());
     all.insert(all.end(), loaded.problems.begin(), loaded.problems.end());
   }
   apply_strict(all, arguments);

@@ -1,8 +1,7 @@
 // `version`
 #include "base/version.h"
 
-#include <cstdio>
-
+#include "base/print.h"
 #include "cli/verb.h"
 
 namespace ddptrain {
@@ -10,7 +9,7 @@ namespace {
 
 int print_version(const Arguments&) {
   const auto torch = torch_version();
-  std::printf(
+  print_shown(
       "ddptrain %s %s\n", version().c_str(),
       torch.empty() ? "without LibTorch, to read recipes" : ("with torch " + torch).c_str());
   return 0;

@@ -1,7 +1,6 @@
 #include "config/problem.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
@@ -17,7 +16,7 @@ constexpr std::size_t kLongestFile = 2 << 20;  // bytes, twice what a recipe may
 constexpr std::size_t kLongestLine = 400;
 
 std::string before_message(const Place& place) {
-  return place.file.empty() ? "" : to_text(place) + ": ";
+  return place.file.empty() ? "" : shown(to_text(place)) + ": ";
 }
 
 /// The lines of files as written; each file is read once.
@@ -28,21 +27,19 @@ class Sources {
     const auto [at, fresh] = files_.try_emplace(place.file);
     if (fresh) at->second = read(place.file);
     const auto number = static_cast<std::size_t>(place.line);
-    return number > 0 && number <= at->second.size() ? shown(at->second[number - 1]) : "";
+    return number > 0 && number <= at->second.size() ? visible(at->second[number - 1]) : "";
   }
 
  private:
   static std::vector<std::string> read(const std::string& file) {
-    std::error_code code;
-    if (!std::filesystem::is_regular_file(file, code)) return {};
     try {
-      return split(read_text(file, kLongestFile), '\n');
+      return split(read_beginning(file, kLongestFile), '\n');
     } catch (const Error&) {  // the problem itself says what is wrong with it
       return {};
     }
   }
 
-  static std::string shown(std::string line) {
+  static std::string visible(std::string line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (line.size() > kLongestLine || find_invalid_utf8(line)) return {};
     for (char& c : line)
@@ -68,7 +65,7 @@ std::string excerpt(const Place& place, Sources& sources) {
 
 std::string finding(const Problem& problem, Sources& sources) {
   return before_message(problem.place) + to_text(problem.severity) + "[" + problem.rule +
-         "]: " + full_message(problem) + "\n" + excerpt(problem.place, sources);
+         "]: " + shown(full_message(problem)) + "\n" + excerpt(problem.place, sources);
 }
 
 std::string chain(const Problem& problem) {

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "base/text.h"
 #include "config/percent.h"
 #include "config/problem_formats.h"
 
@@ -23,7 +24,7 @@ std::string properties(const Problem& problem) {
   const auto& place = problem.place;
   std::string text;
   if (in_file(place)) {
-    text += "file=" + as_property(place.file) + ",line=" + std::to_string(place.line);
+    text += "file=" + as_property(shown(place.file)) + ",line=" + std::to_string(place.line);
     text += ",col=" + std::to_string(place.column);
     text += ",endColumn=" + std::to_string(place.column + place.width) + ",";
   }
@@ -35,10 +36,11 @@ std::string properties(const Problem& problem) {
 std::string render_github(const Problems& problems) {
   std::string text;
   for (const auto& problem : sorted(problems)) {
-    auto message = full_message(problem);
+    auto message = shown(full_message(problem));
     if (!in_file(problem.place) && !problem.place.file.empty())
-      message = to_text(problem.place) + ": " + message;
-    for (const auto& from : problem.extended_from) message += "\nextended from " + to_text(from);
+      message = shown(to_text(problem.place)) + ": " + message;
+    for (const auto& from : problem.extended_from)
+      message += "\nextended from " + shown(to_text(from));
     text += "::" + command(problem.severity) + " " + properties(problem) + "::" + as_data(message);
     text += "\n";
   }

@@ -34,7 +34,7 @@ Json object(const Problem& problem) {
 std::string render_json(const Problems& problems) {
   std::string text;
   for (const auto& problem : sorted(problems))  // names of files may be no UTF-8
-    text += object(problem).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    text += object(problem).dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   return text;
 }
 

@@ -136,7 +136,7 @@ std::string render_sarif(const Problems& problems, const std::vector<const RuleD
   const Json log{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                  {"version", "2.1.0"},
                  {"runs", Json::array({run})}};
-  return log.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return log.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ddptrain

@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/error.h"
+#include "base/files.h"
+
 namespace ddptrain {
 namespace {
 
@@ -19,9 +22,18 @@ bool lock(int file, int how) {
   return result == 0;
 }
 
+/// A descriptor of our own, -1 where the file cannot be opened (another process removed it).
+int opened(const std::string& path) {
+  try {
+    return ::fcntl(InputFile(path).descriptor(), F_DUPFD_CLOEXEC, 0);
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
 }  // namespace
 
-FileUse::FileUse(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileUse::FileUse(const std::string& path) : file_(opened(path)) {
   if (file_ < 0) return;
   lock(file_, LOCK_SH);
   ::futimens(file_, nullptr);  // in vain where the file is somebody else's
@@ -34,7 +46,7 @@ FileUse::~FileUse() {
 FileUse::FileUse(FileUse&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
 
 bool remove_unused(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = opened(path);
   if (file < 0) return false;
   const bool removed = lock(file, LOCK_EX | LOCK_NB) && ::unlink(path.c_str()) == 0;
   ::close(file);

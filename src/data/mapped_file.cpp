@@ -1,8 +1,6 @@
 #include "data/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -13,30 +11,26 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace ddptrain {
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat about {};
-  void* mapped = nullptr;
-  if (file >= 0 && ::fstat(file, &about) == 0 && about.st_size > 0)
-    mapped =
-        ::mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_SHARED, file, 0);
-  const int reason = errno;
-  if (file >= 0) ::close(file);
-  if (file < 0 || mapped == MAP_FAILED)
-    throw Error(Exit::data, "cannot read '" + path + "': " + std::strerror(reason));
-  if (!mapped) throw Error(Exit::data, "'" + path + "' is empty");
+  const InputFile file(path);
+  if (file.size() == 0) throw Error(Exit::data, "'" + path + "' is empty");
+  void* mapped = ::mmap(nullptr, file.size(), PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  if (mapped == MAP_FAILED)
+    throw Error(Exit::data, "cannot read '" + path + "': " + std::strerror(errno));
   data_ = static_cast<const std::uint8_t*>(mapped);
-  size_ = static_cast<std::size_t>(about.st_size);
+  size_ = file.size();
   guard_.emplace(data_, size_, path);
-  if (size_ > 2 && data_[0] == 0x1f && data_[1] == 0x8b) inflate();
+  if (size_ > 2 && data_[0] == 0x1f && data_[1] == 0x8b) inflate(file);
 }
 
-void MappedFile::inflate() {
+void MappedFile::inflate(const InputFile& source) {
   constexpr std::size_t most = std::size_t{4} << 30, piece = 1 << 20;
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(::gzopen(path_.c_str(), "rb"), ::gzclose);
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(::gzdopen(::dup(source.descriptor()), "rb"),
+                                                        ::gzclose);
   if (!file) throw Error(Exit::data, "cannot read '" + path_ + "'");
   int read = 0;
   do {

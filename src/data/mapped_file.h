@@ -13,6 +13,8 @@
 
 namespace ddptrain {
 
+class InputFile;
+
 class MappedFile {
  public:
   /// What begins like gzip is inflated, up to 4 GiB. Throws an Error (Exit::data) that names the
@@ -31,7 +33,7 @@ class MappedFile {
   }
 
  private:
-  void inflate();
+  void inflate(const InputFile& source);
 
   std::string path_;
   const std::uint8_t* data_ = nullptr;

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -29,6 +30,7 @@ class Unpacking {
       : name_(archive),
         folder_(folder),
         limits_(limits),
+        file_(archive),
         reader_(archive_read_new(), archive_read_free) {
     auto* a = reader_.get();
     archive_read_support_filter_gzip(a);
@@ -37,8 +39,8 @@ class Unpacking {
     archive_read_support_filter_zstd(a);
     archive_read_support_format_tar(a);
     archive_read_support_format_zip(a);
-    if (archive_read_open_filename(a, archive.c_str(), 1 << 20) != ARCHIVE_OK) fail_reading();
-    size_ = static_cast<double>(fs::file_size(archive));
+    if (archive_read_open_fd(a, file_.descriptor(), 1 << 20) != ARCHIVE_OK) fail_reading();
+    size_ = static_cast<double>(file_.size());
   }
 
   fs::path run() {
@@ -238,6 +240,7 @@ class Unpacking {
   std::string name_;
   fs::path folder_;
   UnpackLimits limits_;
+  InputFile file_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::map<fs::path, std::string> links_;
   double size_ = 0;

@@ -1,7 +1,7 @@
 // `data get|check|stats|show RECIPE` and `data make shapes|table FOLDER`.
-#include <cstdio>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
@@ -48,7 +48,7 @@ int check(const Arguments& arguments) {
   const auto data = build_data(recipe);
   const auto bad = count_bad(*data, Split::train) + count_bad(*data, Split::valid);
   const auto all = data->size(Split::train) + data->size(Split::valid);
-  std::printf("%s read, %s bad\n", plural(all, "sample").c_str(), std::to_string(bad).c_str());
+  print_shown("%s read, %s bad\n", plural(all, "sample").c_str(), std::to_string(bad).c_str());
   return static_cast<int>(bad > 0 ? Exit::data : Exit::done);
 }
 
@@ -61,10 +61,10 @@ int stats(const Arguments& arguments) {
       const auto label = data->label(split, i);
       if (label >= 0) ++counts.at(static_cast<std::size_t>(label))[static_cast<std::size_t>(split)];
     }
-  std::printf("%-24s %10s %10s\n", "class", "train", "valid");
+  print_shown("%-24s %10s %10s\n", "class", "train", "valid");
   for (std::size_t i = 0; i < classes.size(); ++i)
-    std::printf("%-24s %10ld %10ld\n", classes[i].c_str(), counts[i][0], counts[i][1]);
-  std::printf("%-24s %10ld %10ld\n", "all", data->size(Split::train), data->size(Split::valid));
+    print_shown("%-24s %10ld %10ld\n", classes[i].c_str(), counts[i][0], counts[i][1]);
+  print_shown("%-24s %10ld %10ld\n", "all", data->size(Split::train), data->size(Split::valid));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/sampler.h"
@@ -57,22 +58,6 @@ void write_sheet(std::vector<Preview> samples, const std::string& file) {
             file);
 }
 
-/// Control characters as "\\n" or "\\x1b": a cell is one line, and data does not steer a terminal.
-std::string on_one_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    char code[8];
-    if (c == '\n')
-      line += "\\n";
-    else if (byte >= 0x20 && byte != 0x7f)
-      line += c;
-    else if (std::snprintf(code, sizeof code, "\\x%02x", byte) > 0)
-      line += code;
-  }
-  return line;
-}
-
 /// Rows of cells, aligned but for the last column, which may be long.
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size());
@@ -85,7 +70,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
       line += row[i];
       if (i + 1 < row.size()) line.append(widths[i] + 2 - count_characters(row[i]), ' ');
     }
-    std::printf("%s\n", line.c_str());
+    print_lines(line + "\n");
   }
 }
 
@@ -101,7 +86,7 @@ std::vector<std::vector<std::string>> table(const std::vector<Preview>& samples)
     row[0] = std::filesystem::path(sample.name).filename().string();
     for (const auto& [title, text] : sample.cells)
       row[static_cast<std::size_t>(std::find(rows[0].begin() + 1, rows[0].end(), title) -
-                                   rows[0].begin())] = on_one_line(text);
+                                   rows[0].begin())] = shown(text, text.size());
     rows.push_back(std::move(row));
   }
   return rows;

@@ -2,14 +2,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/program.h"
@@ -33,12 +33,16 @@ struct Finding {
   std::string advice = {};
 };
 
-std::string first_line_of(const std::string& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
+/// What the kernel says of itself; one empty line where it does not.
+std::vector<std::string> lines_of(const std::string& file) {
+  try {
+    return split(read_text(file), '\n');
+  } catch (const Error&) {
+    return {""};
+  }
 }
+
+std::string first_line_of(const std::string& file) { return lines_of(file).front(); }
 
 std::string bytes_text(std::uintmax_t bytes) {
   return format_bytes(static_cast<std::int64_t>(bytes));
@@ -69,8 +73,7 @@ Finding threads() {
 
 /// A number of kB of /proc/meminfo, in bytes.
 std::uintmax_t memory_line(const std::string& name) {
-  std::ifstream in("/proc/meminfo");
-  for (std::string line; std::getline(in, line);)
+  for (const auto& line : lines_of("/proc/meminfo"))
     if (line.starts_with(name + ":"))
       return 1024 * std::strtoull(line.c_str() + name.size() + 1, nullptr, 10);
   return 0;
@@ -188,12 +191,12 @@ int doctor(const Arguments&) {
   int advised = 0;
   for (const auto& check : checks) {
     const auto found = check.look();
-    std::printf("%-15s%s\n", check.name, found.text.c_str());
+    print_shown("%-15s%s\n", check.name, found.text.c_str());
     if (found.advice.empty()) continue;
-    std::printf("%-15s-> %s\n", "", found.advice.c_str());
+    print_shown("%-15s-> %s\n", "", found.advice.c_str());
     ++advised;
   }
-  std::printf("\n%s\n",
+  print_shown("\n%s\n",
               advised == 0 ? "nothing to do" : (plural(advised, "thing") + " to look at").c_str());
   return 0;
 }

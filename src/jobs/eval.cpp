@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "callbacks/writers.h"
@@ -107,11 +107,11 @@ std::string scored_name(const std::string& name, Scored scored) {
 /// A line for each metric, then the tables as the terminal can show them.
 void print(const Evaluation& found, const EvalJob& job) {
   for (const auto& [name, value] : found.values)
-    std::printf("%s %s\n", scored_name(name, job.scored).c_str(), format_number(value).c_str());
+    print_shown("%s %s\n", scored_name(name, job.scored).c_str(), format_number(value).c_str());
   for (const auto& table : found.tables) {
-    std::puts("");
+    print_lines("\n");
     for (const auto& line : to_lines(table, terminal_columns(STDOUT_FILENO)))
-      std::puts(line.c_str());
+      print_lines(line + "\n");
     if (!job.tables.empty()) write_table(job.tables, table);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/program.h"
 #include "data/picture_scan.h"
@@ -128,11 +129,11 @@ int init_from_data(const Arguments& arguments) {
   if (file != "-") require_free(file, arguments);
   const auto draft = draft_of(request);
   const auto text = recipe_of(draft, name);
-  if (file == "-") return std::fputs(text.c_str(), stdout), 0;
+  if (file == "-") return print_lines(text), 0;
   write_atomically(file, text);
-  for (const auto& line : draft.found) std::printf("%s\n", line.c_str());
-  std::printf("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
-  std::printf("  ddptrain predict %s %s\n", shell_word("runs/" + name + "/latest").c_str(),
+  for (const auto& line : draft.found) print_shown("%s\n", line.c_str());
+  print_shown("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
+  print_shown("  ddptrain predict %s %s\n", shell_word("runs/" + name + "/latest").c_str(),
               shell_word(request.path).c_str());
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/print.h"
 #include "base/shell.h"
 #include "base/terminal.h"
 #include "checkpoint/checkpoint.h"
@@ -95,7 +96,7 @@ int start_until_done(Job job, const Topology& outer,
 
 void say(const std::string& line, bool to_stdout) {
   if (!to_stdout) return log::info(line);
-  std::puts(line.c_str());
+  print_lines(line + "\n");
   log::record(line);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "cli/plot.h"
 #include "cli/problems.h"
@@ -55,13 +56,13 @@ std::string table(const LrFindResult& found) {
 void print_suggestion(const char* name, const std::optional<double>& rate, const char* meaning) {
   char value[32] = "-";
   if (rate) std::snprintf(value, sizeof value, "%.2e", *rate);
-  std::printf("%-9s %-9s %s\n", name, value, rate ? meaning : "too few steps to say");
+  print_shown("%-9s %-9s %s\n", name, value, rate ? meaning : "too few steps to say");
 }
 
-void print(const LrFindResult& found, const LrFindOptions& options) {
+void print_shown(const LrFindResult& found, const LrFindOptions& options) {
   const auto trusted = trusted_part(found.curve, options.steps);
-  std::fputs(plot({trusted.rates, trusted.losses, "lr", "loss"}).c_str(), stdout);
-  std::printf("\n%zu of %ld steps: %s\n\n", found.losses.size(), options.steps,
+  print_lines(plot({trusted.rates, trusted.losses, "lr", "loss"}));
+  print_shown("\n%zu of %ld steps: %s\n\n", found.losses.size(), options.steps,
               found.reason.c_str());
   const auto rates = suggest_rates(trusted);
   print_suggestion("valley", rates.valley, "two thirds into the longest fall of the loss");
@@ -88,7 +89,7 @@ int find_in(World& world, const LrFindJob& job, const Hooks& hooks) {
   const auto found = find_lr(training, job.options, hooks);
   if (found.signal != 0) return 128 + found.signal;
   if (world.rank != 0) return 0;
-  print(found, job.options);
+  print_shown(found, job.options);
   if (!job.output.empty()) write_atomically(job.output, table(found));
   return 0;
 }

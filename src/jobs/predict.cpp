@@ -10,6 +10,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/print.h"
 #include "base/table_text.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -95,9 +97,9 @@ class Destination {
     if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
   }
   void write(const std::string& text) {
-    if (file_)
-      file_->write(text);
-    else if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    if (file_) return file_->write(text);
+    print_exact(text);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
       throw Error(Exit::data, "cannot write to stdout");
   }
   void commit() {

@@ -1,8 +1,7 @@
 #include "jobs/repeat.h"
 
-#include <cstdio>
-
 #include "base/error.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"
@@ -96,8 +95,8 @@ void print_results(const std::vector<std::string>& folders, std::int64_t first_s
     results.push_back({first_seed + static_cast<std::int64_t>(results.size()),
                        std::move(ended.metrics), std::move(ended.best)});
   }
-  std::fputs(seeds_table(results).c_str(), stdout);
-  std::fputs(best_seeds_table(results).c_str(), stdout);
+  print_lines(seeds_table(results));
+  print_lines(best_seeds_table(results));
 }
 
 }  // namespace

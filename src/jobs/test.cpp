@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "jobs/job.h"
@@ -54,7 +55,7 @@ struct Tested {
 
 Loaded load(const std::string& file, const std::vector<std::string>& overrides) {
   auto loaded = load_recipe({file}, overrides, all_catalogs());
-  if (!loaded.problems.empty()) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (!loaded.problems.empty()) print_lines(render(loaded.problems), stderr);
   return loaded;
 }
 
@@ -105,7 +106,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
 int run_quick(const Loaded& whole, const Arguments& arguments, Tested& tested) {
   const Scratch scratch;
   auto loaded = quick(whole, scratch.path());
-  if (has_errors(loaded.problems)) std::fputs(render(loaded.problems).c_str(), stderr);
+  if (has_errors(loaded.problems)) print_lines(render(loaded.problems), stderr);
   return run_one(loaded, arguments, tested);
 }
 
@@ -150,7 +151,7 @@ void print_table(const std::vector<Tested>& all) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
       line += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
-    std::printf("%s\n", std::string(trim(line)).c_str());
+    print_shown("%s\n", std::string(trim(line)).c_str());
   }
 }
 

@@ -26,13 +26,6 @@ struct Named {
   Place place;
 };
 
-/// Something whose reading may never end: a pipe, a device, a socket.
-bool is_endless(const std::string& path) {
-  std::error_code ignored;
-  const auto status = fs::status(path, ignored);
-  return fs::exists(status) && fs::is_other(status);
-}
-
 class Reader {
  public:
   Reader(Layered& result, const Watch& watch) : result_(result), watch_(watch) {}
@@ -76,16 +69,13 @@ class Reader {
   }
 
   Node read(const Named& named) {
-    // Of the command line a pipe is taken: `ddptrain validate <(make_recipe)`.
-    if (named.place.known() && is_endless(named.file)) {
-      problem("file", named.place, "'" + named.file + "' is a pipe or a device; name a file");
-      return Node::map();
-    }
     std::string text;
     try {
       const bool input = named.file == "-" && !named.place.known();
+      // Of the command line a pipe is taken: `ddptrain validate <(make_recipe)`.
+      const auto read = named.place.known() ? read_beginning : read_given;
       // A byte order mark, and one too many.
-      text = read_text(input ? "/dev/stdin" : named.file, ReadLimits{}.bytes + 4);
+      text = read(input ? "/dev/stdin" : named.file, ReadLimits{}.bytes + 4);
     } catch (const Error& error) {
       problem("file", named.place, error.what());
       return Node::map();

@@ -140,6 +140,36 @@ TEST(Layers, OnlyTheReaderIncludesYamlCpp) {
           << include.file;
 }
 
+/// Lines of src/ with one of these words, outside of the files that may have it.
+Names lines_with(const std::string& words, const Names& allowed) {
+  const std::regex word(words);
+  Names found;
+  for (const auto& entry : fs::recursive_directory_iterator(source())) {
+    const auto name = entry.path().lexically_relative(source()).string();
+    if (!(name.ends_with(".h") || name.ends_with(".cpp")) || allowed.contains(name)) continue;
+    for (const auto& line : split(read_text(entry.path()), '\n'))
+      if (std::regex_search(line, word)) found.insert(name + ": " + line);
+  }
+  return found;
+}
+
+// A pipe or a device that is opened in another way is waited for, or fills the memory.
+TEST(Inputs, AreOpenedByInputFileAlone) {
+  EXPECT_EQ(lines_with("O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"
+                       "gzopen\\(|archive_read_open_file|mmap\\([^,]*,[^,]*,[^,]*,[^,]*, *open",
+                       {"base/files.cpp", "launch/rank_process.cpp"}),
+            Names{});
+}
+
+// What others wrote may steer a terminal or CI where it is printed in another way.
+TEST(Output, IsPrintedByPrintAndLogAlone) {
+  EXPECT_EQ(lines_with("\\b(f|v|vf)?printf\\(|\\bf?puts\\(|\\bfputc\\(|\\bfwrite\\(|putchar\\(|"
+                       "std::(cout|cerr|clog)\\b",
+                       {"base/print.cpp", "base/print.h", "base/log.cpp", "base/error.cpp",
+                        "cli/completion_scripts.cpp"}),
+            Names{});
+}
+
 /// Functions `Entry<Kind> name() {` of a folder's component files, with kind, file, and the comment
 /// that the file begins with.
 struct Component {

@@ -1,9 +1,14 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -56,6 +61,89 @@ TEST_F(Files, FailuresNameTheFileAndTheReason) {
   EXPECT_THROW(write_atomically(path, "x"), Error);
   write_atomically((folder / "file").string(), "");
   EXPECT_THROW(make_folders((folder / "file" / "below").string()), Error);
+}
+
+/// Why a reader refuses a path.
+template <class Read>
+std::string refusal(Read read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(Files, WhatIsNoRegularFileIsRefusedAtOnce) {
+  const auto path = [&](const std::string& name) { return (folder / name).string(); };
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", path("link"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::strncpy(name.sun_path, path("socket").c_str(), sizeof name.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  ::close(socket);
+  const auto expect = [&](const std::string& file, const std::string& kind) {
+    const auto said = "cannot read '" + file + "': it is " + kind + ", not a regular file";
+    EXPECT_EQ(refusal([&] { read_text(file); }), said);
+    EXPECT_EQ(refusal([&] { read_beginning(file, 10); }), said);
+    EXPECT_EQ(refusal([&] { digest_file(DigestKind::sha256, file); }), said);
+    EXPECT_EQ(refusal([&] { InputFile input(file); }), said);
+  };
+  expect(path("pipe"), "a pipe");
+  expect(path("link"), "a device");
+  expect(path("socket"), "a socket");
+  expect(folder.string(), "a folder");
+}
+
+TEST_F(Files, AreReadUpToABound) {
+  const auto path = (folder / "a.txt").string();
+  write_atomically(path, "12345");
+  EXPECT_EQ(read_text(path, 5), "12345");
+  EXPECT_EQ(refusal([&] { read_text(path, 4); }),
+            "cannot read '" + path + "': it has more than 4 B");
+  EXPECT_EQ(read_beginning(path, 4), "1234");
+  fs::resize_file(path, std::uintmax_t{1} << 40);  // a hole
+  EXPECT_NE(refusal([&] { read_text(path); }), "");
+  EXPECT_NE(read_text("/proc/self/stat"), "") << "the kernel says that it has no bytes";
+}
+
+TEST_F(Files, APipeOfTheCommandLineIsReadUpToABound) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "123456", 6), 6);
+  ::close(ends[1]);
+  EXPECT_EQ(read_given("/dev/fd/" + std::to_string(ends[0]), 4), "1234");
+  ::close(ends[0]);
+  EXPECT_EQ(read_given("/dev/zero", 4), std::string(4, '\0'));
+}
+
+TEST_F(Files, APipeThatIsWaitedForEndsWithASignal) {
+  const auto path = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    read_given(path, 10);
+    ::_exit(0);
+  }
+  ::usleep(50'000);
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+TEST_F(Files, AFileThatBecameShorterIsToldFrom) {
+  const auto path = (folder / "a").string();
+  write_atomically(path, "12345");
+  const InputFile file(path);
+  char bytes[4];
+  file.read(bytes, 4, 1);
+  EXPECT_EQ(std::string(bytes, 4), "2345");
+  EXPECT_EQ(refusal([&] { file.read(bytes, 4, 2); }),
+            "cannot read '" + path + "': it became shorter");
 }
 
 TEST_F(Files, AFolderYetToBeMadeIsWritableWhereItsParentIs) {

@@ -23,6 +23,15 @@ TEST(Log, PutsAPlaceBeforeAnErrorLikeACompiler) {
             "with {braces}\nwarning: slow\na.yaml:3:5: error: no\n");
 }
 
+TEST(Log, WritesALineForALine) {
+  testing::internal::CaptureStderr();
+  log::open(log::Level::normal, 0, "");
+  log::info("::error::in\na name");
+  log::error("\x1b[2J", {"a\nb.yaml", 3, 5});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\\x3a:error::in\\na name\na\\nb.yaml:3:5: error: \\x1b[2J\n");
+}
+
 TEST(Log, OfOtherRanksIsSilentButWritesItsFile) {
   const auto path =
       (std::filesystem::temp_directory_path() / ("ddptrain_log_" + std::to_string(::getpid())))

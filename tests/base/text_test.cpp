@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/print.h"
+
 namespace ddptrain {
 namespace {
 
@@ -69,6 +71,47 @@ TEST(Utf8, IsFoundInvalidAtEveryPlaceOfALongText) {
     EXPECT_EQ(find_invalid_utf8(text), at);
     EXPECT_FALSE(find_invalid_utf8(std::string(at, 'a') + "\xc3\xa9" + std::string(40, 'a')));
   }
+}
+
+TEST(Shown, IsOneLineThatSteersNothing) {
+  EXPECT_EQ(shown("größe 日本 \xF0\x9F\x98\x80"), "größe 日本 \xF0\x9F\x98\x80");
+  EXPECT_EQ(shown("a\x1b[31mb\x07"), "a\\x1b[31mb\\x07");
+  EXPECT_EQ(shown("a\nerror: b\r\tc"), "a\\nerror: b\\r\\tc");
+  EXPECT_EQ(shown(std::string("a\0b\x7f", 4)), "a\\x00b\\x7f");
+  EXPECT_EQ(shown("\xff\xc3 \xed\xa0\x80"), "\\xff\\xc3 \\xed\\xa0\\x80") << "no UTF-8";
+  EXPECT_EQ(shown("a\u202Eb\u2066c\u200F"), "a\\u202eb\\u2066c\\u200f") << "direction";
+  EXPECT_EQ(shown("\u0085\u009b\u2028\uFEFF"), "\\x85\\x9b\\u2028\\ufeff");
+  EXPECT_EQ(shown("\U000E0041"), "\\U000e0041") << "a tag";
+}
+
+TEST(Shown, IsNoCommandOfCi) {
+  EXPECT_EQ(shown("::error::x"), "\\x3a:error::x");
+  EXPECT_EQ(shown("  ::set-env name=a::b"), "  \\x3a:set-env name=a::b");
+  EXPECT_EQ(shown("std::string"), "std::string");
+  EXPECT_EQ(shown("a ##[error]b ##vso[task]c"), "a \\x23#[error]b \\x23#vso[task]c");
+  EXPECT_EQ(shown("## a ##"), "## a ##");
+}
+
+TEST(Shown, IsBounded) {
+  const auto text = shown(std::string(1000, 'a') + std::string(1000, 'b'), 40);
+  EXPECT_EQ(text, std::string(30, 'a') + " ... (1960 bytes left out) ... " + std::string(10, 'b'));
+  std::string wide;
+  for (int i = 0; i < 100; ++i) wide += "\u65e5";
+  EXPECT_FALSE(find_invalid_utf8(shown(wide, 41)));
+  EXPECT_EQ(shown(wide, 41).find('\\'), std::string::npos) << "no character is cut";
+}
+
+TEST(Shown, LinesStayLines) {
+  EXPECT_EQ(shown_lines("a\tb\n ::c\n\x1b[0m\n"), "a\tb\n \\x3a:c\n\\x1b[0m\n");
+}
+
+TEST(Print, ShowsTextAndKeepsTheFormatsLines) {
+  testing::internal::CaptureStdout();
+  print_shown("%-6s|%3d %5ld %zu %.2f%%\n%s\n", "a\nb", 7, 8L, std::size_t{9}, 0.5, "::x");
+  print_lines("one\n::two\n");
+  print_exact("::raw\x1b\n");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "a\\nb  |  7     8 9 0.50%\n\\x3a:x\none\n\\x3a:two\n::raw\x1b\n");
 }
 
 }  // namespace

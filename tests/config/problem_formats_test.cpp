@@ -69,7 +69,7 @@ TEST(GitHub, WritesWorkflowCommands) {
             "optimizer: 'momn' is not an option of 'sgd'; did you mean 'momentum'?"
             "%0Aextended from top.yaml:1:10\n"
             "::warning title=no-effect::command line:2: eval.every: too long\n"
-            "::notice title=file::100 %25, a: b%0D%0Ac\n");
+            "::notice title=file::100 %25, a: b\\r\\nc\n");
 }
 
 TEST(GitHub, EscapesWhatEndsAProperty) {

@@ -203,8 +203,10 @@ TEST_F(Layers, APipeIsNotWaitedFor) {
   ASSERT_EQ(read.problems.size(), 2U);
   EXPECT_EQ(read.problems[0].rule, "file");
   EXPECT_EQ(read.problems[0].place.column, 11);
-  EXPECT_EQ(read.problems[0].message, "'" + folder_ + "/pipe' is a pipe or a device; name a file");
-  EXPECT_EQ(read.problems[1].message, "'/dev/zero' is a pipe or a device; name a file");
+  EXPECT_EQ(read.problems[0].message,
+            "cannot read '" + folder_ + "/pipe': it is a pipe, not a regular file");
+  EXPECT_EQ(read.problems[1].message,
+            "cannot read '/dev/zero': it is a device, not a regular file");
 }
 
 TEST_F(Layers, EnvironmentAndOtherKeysAreReplaced) {

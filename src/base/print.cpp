@@ -1,0 +1,64 @@
+#include "base/print.h"
+
+#include <cstdarg>
+#include <string>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+template <class Value>
+std::string formatted(const std::string& conversion, Value value) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+  std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, conversion.c_str(), value)),
+                   '\0');
+  std::snprintf(text.data(), text.size() + 1, conversion.c_str(), value);
+#pragma GCC diagnostic pop
+  return text;
+}
+
+/// The next argument as its conversion ("%-24s", "%10ld") has it.
+std::string argument(const std::string& conversion, std::va_list& arguments) {
+  const char kind = conversion.back(), size = conversion[conversion.size() - 2];
+  if (kind == 's') return formatted(conversion, shown(va_arg(arguments, const char*)).c_str());
+  if (kind == 'f' || kind == 'g' || kind == 'e')
+    return formatted(conversion, va_arg(arguments, double));
+  if (size == 'l') return formatted(conversion, va_arg(arguments, long));
+  if (size == 'z') return formatted(conversion, va_arg(arguments, std::size_t));
+  DDP_CHECK(kind == 'd' || kind == 'u' || kind == 'c' || kind == 'x', conversion);
+  return formatted(conversion, va_arg(arguments, int));
+}
+
+}  // namespace
+
+void print_shown(const char* format, ...) {
+  std::string text;
+  std::va_list arguments;
+  va_start(arguments, format);
+  for (std::string_view rest = format; !rest.empty();) {
+    const auto literal = rest.substr(0, rest.find('%'));
+    text += literal;
+    rest.remove_prefix(literal.size());
+    if (rest.empty()) break;
+    const auto end = rest.find_first_of("%sfgeducx", 1);
+    DDP_CHECK(end != std::string_view::npos, format);
+    const std::string conversion(rest.substr(0, end + 1));
+    text += conversion == "%%" ? "%" : argument(conversion, arguments);
+    rest.remove_prefix(end + 1);
+  }
+  va_end(arguments);
+  print_lines(text);
+}
+
+void print_lines(std::string_view text, std::FILE* to) {
+  const auto lines = shown_lines(text);
+  std::fwrite(lines.data(), 1, lines.size(), to);
+}
+
+void print_exact(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stdout); }
+
+}  // namespace ddptrain
