@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/catalog.h"
 #include "data/lengths.h"
 #include "data/mapping_guard.h"
@@ -125,6 +126,14 @@ std::optional<double> epochs_of(const Recipe& recipe) {
   return sum;
 }
 
+/// A checkpoint holds them as JSON: better refused here than after the first epoch.
+void check_class_names(const DataFacts& facts) {
+  for (const auto& name : facts.classes)
+    if (find_invalid_utf8(name))
+      throw Error(Exit::data,
+                  "class '" + shown(name, 200) + "' is not UTF-8 text; rename its folder or label");
+}
+
 }  // namespace
 
 ShardPlan shard_plan(const Training& t) {
@@ -146,6 +155,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   try {
     auto data = catalog<Dataset>().build(recipe.data, context);
     check_mapped_files();
+    check_class_names(data->facts());
     return data;
   } catch (const Error&) {
     check_mapped_files();  // zeros in its place may read as a mistake in the file
