@@ -1,8 +1,6 @@
 #include "checkpoint/safetensors.h"
 
 #include <ATen/ops/empty.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +16,7 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::int64_t longest_header = 100'000'000;  // the format's own limit
+constexpr std::uint64_t longest_header = 100'000'000;  // the format's own limit
 
 std::string_view bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
@@ -48,54 +46,16 @@ std::vector<std::size_t> layout(std::vector<TensorEntry>& entries,
   return order;
 }
 
-/// A file that is read at given places.
-class ReadFile {
- public:
-  explicit ReadFile(const std::string& path)
-      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat info {};
-    if (file_ >= 0 && ::fstat(file_, &info) == 0 && S_ISREG(info.st_mode)) size_ = info.st_size;
-    if (size_ >= 0) return;
-    const int reason = file_ < 0 ? errno : EISDIR;
-    if (file_ >= 0) ::close(file_);
-    throw Error(Exit::data, "cannot read '" + path + "': " +
-                                (reason == EISDIR ? "not a regular file" : std::strerror(reason)));
-  }
-  ~ReadFile() { ::close(file_); }
-  ReadFile(const ReadFile&) = delete;
-  ReadFile& operator=(const ReadFile&) = delete;
-  std::int64_t size() const { return size_; }
-
-  void read(char* to, std::int64_t count, std::int64_t offset) const {
-    while (count > 0) {
-      const auto got = ::pread(
-          file_, to, static_cast<std::size_t>(std::min<std::int64_t>(count, 1 << 30)), offset);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0)
-        throw Error(Exit::data, "cannot read '" + path_ +
-                                    "': " + (got < 0 ? std::strerror(errno) : "it became shorter"));
-      to += got;
-      offset += got;
-      count -= got;
-    }
-  }
-
- private:
-  std::string path_;
-  int file_;
-  std::int64_t size_ = -1;
-};
-
-std::int64_t header_length(const ReadFile& file, const std::string& path) {
+std::uint64_t header_length(const InputFile& file) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(Exit::data, "'" + path + "' is no sound safetensors file: " + what);
+    throw Error(Exit::data, "'" + file.path() + "' is no sound safetensors file: " + what);
   };
   if (file.size() < 8) refuse("it has only " + std::to_string(file.size()) + " bytes");
   std::uint64_t length = 0;
   file.read(reinterpret_cast<char*>(&length), sizeof length, 0);
   if (length > longest_header) refuse("its header claims " + std::to_string(length) + " bytes");
-  if (static_cast<std::int64_t>(length) > file.size() - 8) refuse("its header is cut short");
-  return static_cast<std::int64_t>(length);
+  if (length > file.size() - 8) refuse("its header is cut short");
+  return length;
 }
 
 }  // namespace
@@ -122,17 +82,19 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
 }
 
 Safetensors read_safetensors(const std::string& path) {
-  const ReadFile file(path);
-  const auto length = header_length(file, path);
-  std::string json(static_cast<std::size_t>(length), '\0');
+  const InputFile file(path);
+  const auto length = header_length(file);
+  std::string json(length, '\0');
   file.read(json.data(), length, 8);
-  auto header = parse_safetensors_header(json, file.size() - 8 - length, path);
+  auto header =
+      parse_safetensors_header(json, static_cast<std::int64_t>(file.size() - 8 - length), path);
   Safetensors content;
   content.metadata = std::move(header.metadata);
   for (auto& entry : header.entries) {
     auto tensor = at::empty(entry.shape, at::TensorOptions(entry.dtype));
-    file.read(static_cast<char*>(tensor.data_ptr()), entry.end - entry.begin,
-              8 + length + entry.begin);
+    file.read(static_cast<char*>(tensor.data_ptr()),
+              static_cast<std::uint64_t>(entry.end - entry.begin),
+              8 + length + static_cast<std::uint64_t>(entry.begin));
     content.tensors.push_back({std::move(entry.name), std::move(tensor)});
   }
   return content;

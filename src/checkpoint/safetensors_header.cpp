@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace ddptrain {
 namespace {
@@ -31,51 +32,107 @@ class Refusal {
     throw Error(Exit::data, "'" + file_ + "' is no sound safetensors file: " + what);
   }
   [[noreturn]] void tensor(const std::string& name, const std::string& what) const {
-    header("tensor '" + name + "' " + what);
+    header("tensor '" + shown(name, 200) + "' " + what);
   }
 
  private:
   const std::string& file_;
 };
 
-// The format knows three levels; keys may not come twice.
-Json parse_json(std::string_view text, const Refusal& refuse) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > 4) refuse.header("its header is nested too deeply");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      refuse.header("'" + parsed.get<std::string>() + "' comes twice in its header");
+/// Takes the header as it is parsed, without a tree of it: time and memory are linear in its size.
+/// The format knows three levels, whole numbers from 0, and each key once.
+class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit HeaderReader(const Refusal& refuse) : refuse_(refuse) {}
+  SafetensorsHeader take() { return std::move(header_); }
+
+  bool start_object(std::size_t) override {
+    if (level_ == 2) value("an object");
+    if (level_ > 2) refuse_.header("its header is nested too deeply");
+    ++level_;
+    if (level_ == 2) begin_entry();
     return true;
-  };
-  if (text.empty() || text.front() != '{') refuse.header("its header does not begin with '{'");
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::exception&) {
-    refuse.header("its header is not JSON");
   }
-}
-
-ScalarType dtype_of(const std::string& name, const Json& entry, const Refusal& refuse) {
-  if (!entry.is_string()) refuse.tensor(name, "has no dtype");
-  for (const auto& [text, dtype] : dtypes)
-    if (entry == text) return dtype;
-  refuse.tensor(name, "has the unknown dtype " + entry.dump());
-}
-
-// Whole numbers of 0 .. 2^63-1, nothing else.
-std::vector<std::int64_t> numbers(const std::string& name, const char* what, const Json& entry,
-                                  const Refusal& refuse) {
-  if (!entry.is_array()) refuse.tensor(name, std::string("has no ") + what);
-  std::vector<std::int64_t> result;
-  for (const auto& value : entry) {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT64_MAX)
-      refuse.tensor(name, std::string("has ") + value.dump() + " in its " + what);
-    result.push_back(value.get<std::int64_t>());
+  bool end_object() override {
+    if (level_ == 2 && !metadata_) header_.entries.push_back(finished());
+    --level_;
+    return true;
   }
-  return result;
-}
+  bool key(string_t& key) override {
+    if (level_ == 1) {
+      if (!names_.insert(key).second) twice(key);
+      name_ = key;
+    } else {
+      if (!metadata_ && key != "dtype" && key != "shape" && key != "data_offsets")
+        refuse_.tensor(name_, "has the unknown key '" + shown(key, 200) + "'");
+      if (!keys_.insert(key).second) twice(key);
+      key_ = key;
+    }
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    if (level_ == 2 && !metadata_ && key_ != "dtype") return level_ = 3, true;
+    if (level_ == 3) refuse_.header("its header is nested too deeply");
+    return value("a list");
+  }
+  bool end_array() override { return level_ = 2, true; }
+  bool string(string_t& text) override {
+    if (level_ == 2 && metadata_) return header_.metadata[key_] = text, true;
+    if (level_ != 2 || key_ != "dtype") return value("\"" + text + "\"");
+    entry_.dtype = dtype_of(text);
+    return has_dtype_ = true;
+  }
+  bool number_unsigned(number_unsigned_t number) override {
+    if (level_ != 3 || number > INT64_MAX) return value(std::to_string(number));
+    (key_ == "shape" ? entry_.shape : offsets_).push_back(static_cast<std::int64_t>(number));
+    return true;
+  }
+  bool number_integer(number_integer_t number) override { return value(std::to_string(number)); }
+  bool number_float(number_float_t, const string_t& text) override { return value(text); }
+  bool null() override { return value("null"); }
+  bool boolean(bool on) override { return value(on ? "true" : "false"); }
+  bool binary(binary_t&) override { return value("bytes"); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    refuse_.header("its header is not JSON");
+  }
+
+ private:
+  /// A value that may not stand where it does.
+  [[noreturn]] bool value(const std::string& text) const {
+    if (level_ <= 1 && name_ == "__metadata__")
+      refuse_.header("its '__metadata__' is not an object");
+    if (level_ <= 1) refuse_.tensor(name_, "is not described by an object");
+    if (metadata_) refuse_.header("'" + shown(key_, 200) + "' in its '__metadata__' is not text");
+    if (level_ == 2) refuse_.tensor(name_, "has no " + key_);
+    refuse_.tensor(name_, "has " + shown(text, 200) + " in its " + key_);
+  }
+  [[noreturn]] void twice(const std::string& key) const {
+    refuse_.header("'" + shown(key, 200) + "' comes twice in its header");
+  }
+
+  void begin_entry() {
+    metadata_ = name_ == "__metadata__";
+    keys_.clear();
+    entry_ = {};
+    offsets_.clear();
+    has_dtype_ = false;
+  }
+  ScalarType dtype_of(const std::string& written) const {
+    for (const auto& [text, dtype] : dtypes)
+      if (written == text) return dtype;
+    refuse_.tensor(name_, "has the unknown dtype \"" + shown(written, 200) + "\"");
+  }
+  TensorEntry finished();
+
+  const Refusal& refuse_;
+  SafetensorsHeader header_;
+  std::unordered_set<std::string> names_, keys_;  // seen at the first level; in this object
+  int level_ = 0;                                 // of braces and brackets
+  bool metadata_ = false, has_dtype_ = false;
+  std::string name_, key_;
+  TensorEntry entry_;
+  std::vector<std::int64_t> offsets_;
+};
 
 std::int64_t size_of(const TensorEntry& entry, const Refusal& refuse) {
   // Strides overflow too when another dimension is 0.
@@ -89,24 +146,18 @@ std::int64_t size_of(const TensorEntry& entry, const Refusal& refuse) {
   return empty ? 0 : size;
 }
 
-TensorEntry parse_entry(const std::string& name, const Json& json, const Refusal& refuse) {
-  if (!json.is_object()) refuse.tensor(name, "is not described by an object");
-  for (const auto& [key, value] : json.items())
-    if (key != "dtype" && key != "shape" && key != "data_offsets")
-      refuse.tensor(name, "has the unknown key '" + key + "'");
-  TensorEntry entry;
-  entry.name = name;
-  entry.dtype = dtype_of(name, json.value("dtype", Json()), refuse);
-  entry.shape = numbers(name, "shape", json.value("shape", Json()), refuse);
-  if (entry.shape.size() > 64) refuse.tensor(name, "has more than 64 dimensions");
-  const auto offsets = numbers(name, "data_offsets", json.value("data_offsets", Json()), refuse);
-  if (offsets.size() != 2 || offsets[0] > offsets[1])
-    refuse.tensor(name, "has data_offsets that are no range");
-  entry.begin = offsets[0];
-  entry.end = offsets[1];
-  if (entry.end - entry.begin != size_of(entry, refuse))
-    refuse.tensor(name, "has a shape and data_offsets that disagree");
-  return entry;
+TensorEntry HeaderReader::finished() {
+  if (!has_dtype_) refuse_.tensor(name_, "has no dtype");
+  if (!keys_.contains("shape")) refuse_.tensor(name_, "has no shape");
+  if (entry_.shape.size() > 64) refuse_.tensor(name_, "has more than 64 dimensions");
+  if (offsets_.size() != 2 || offsets_[0] > offsets_[1])
+    refuse_.tensor(name_, "has data_offsets that are no range");
+  entry_.name = name_;
+  entry_.begin = offsets_[0];
+  entry_.end = offsets_[1];
+  if (entry_.end - entry_.begin != size_of(entry_, refuse_))
+    refuse_.tensor(name_, "has a shape and data_offsets that disagree");
+  return std::move(entry_);
 }
 
 // Every byte of the data belongs to exactly one tensor.
@@ -128,16 +179,6 @@ void check_cover(const std::vector<TensorEntry>& entries, std::int64_t data_size
     refuse.header("it has " + std::to_string(data_size - at) + " bytes behind its last tensor");
 }
 
-std::map<std::string, std::string> parse_metadata(const Json& json, const Refusal& refuse) {
-  std::map<std::string, std::string> metadata;
-  if (!json.is_object()) refuse.header("its '__metadata__' is not an object");
-  for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) refuse.header("'" + key + "' in its '__metadata__' is not text");
-    metadata[key] = value.get<std::string>();
-  }
-  return metadata;
-}
-
 }  // namespace
 
 const char* safetensors_dtype(ScalarType dtype) {
@@ -147,13 +188,17 @@ const char* safetensors_dtype(ScalarType dtype) {
 }
 
 std::string to_text(const SafetensorsHeader& header) {
-  Json json = Json::object();
-  if (!header.metadata.empty()) json["__metadata__"] = header.metadata;
+  // Not one object of them all: its keys would be sought one by one.
+  std::string text = "{";
+  const auto add = [&](const std::string& key, const Json& value) {
+    text += (text.size() > 1 ? "," : "") + Json(key).dump() + ":" + value.dump();
+  };
+  if (!header.metadata.empty()) add("__metadata__", header.metadata);
   for (const auto& entry : header.entries)
-    json[entry.name] = {{"dtype", safetensors_dtype(entry.dtype)},
-                        {"shape", entry.shape},
-                        {"data_offsets", {entry.begin, entry.end}}};
-  std::string text = json.dump();
+    add(entry.name, {{"dtype", safetensors_dtype(entry.dtype)},
+                     {"shape", entry.shape},
+                     {"data_offsets", {entry.begin, entry.end}}});
+  text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const std::uint64_t length = text.size();
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
@@ -162,15 +207,11 @@ std::string to_text(const SafetensorsHeader& header) {
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::int64_t data_size,
                                            const std::string& file) {
   const Refusal refuse(file);
-  const auto json = parse_json(text, refuse);
-  if (!json.is_object()) refuse.header("its header is not an object");
-  SafetensorsHeader header;
-  for (const auto& [name, entry] : json.items()) {
-    if (name == "__metadata__")
-      header.metadata = parse_metadata(entry, refuse);
-    else
-      header.entries.push_back(parse_entry(name, entry, refuse));
-  }
+  if (text.empty() || text.front() != '{') refuse.header("its header does not begin with '{'");
+  if (text.find('\0') != std::string_view::npos) refuse.header("there is a NUL in its header");
+  HeaderReader reader(refuse);
+  nlohmann::json::sax_parse(text, &reader);
+  auto header = reader.take();
   check_cover(header.entries, data_size, refuse);
   return header;
 }

@@ -121,6 +121,8 @@ TEST(Safetensors, RefuseHostileHeaders) {
               HasSubstr("overlaps"));
   EXPECT_THAT(refused_safetensors(with_length(R"({"__metadata__":{"a":1}})")), HasSubstr("'a'"));
   EXPECT_THAT(refused_safetensors(with_length("{\"w\":" + std::string(100000, '[') + "}")),
+              HasSubstr("'w' is not described by an object"));
+  EXPECT_THAT(refused_safetensors(entry(R"("dtype":"F32","shape":[[2]],"data_offsets":[0,8])")),
               HasSubstr("deeply"));
 }
 
