@@ -1,23 +1,22 @@
 #include "checkpoint/pickle.h"
 
-#include <bit>
+#include <algorithm>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/pickle_op.h"
 
 namespace ddptrain {
-namespace {
 
 using Kind = Pickle::Value::Kind;
 using Ref = Pickle::Ref;
 using pickle::Op;
 
-constexpr std::size_t most_values = 20'000'000;
-
-class Reader {
+/// The machine of Lib/pickle.py. Every step costs what it reads, and leaves a few dozen bytes.
+class PickleReader {
  public:
-  Reader(std::span<const std::uint8_t> bytes, const std::string& file)
+  PickleReader(std::span<const std::uint8_t> bytes, const std::string& file)
       : bytes_(bytes), file_(file) {}
 
   Pickle run(std::size_t& used) {
@@ -26,12 +25,15 @@ class Reader {
       if (op == Op::stop) break;
       step(op);
     }
-    pickle_.root = take();
+    pickle_.root_ = take();
     used = at_;
     return std::move(pickle_);
   }
 
  private:
+  static constexpr std::size_t most_values = 20'000'000;
+  static constexpr Ref nothing = UINT32_MAX;
+
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(Exit::data,
                 "'" + file_ + "' is no sound pickle: " + what + " at byte " + std::to_string(at_));
@@ -53,69 +55,68 @@ class Reader {
       value |= std::uint64_t{part[static_cast<std::size_t>(i)]} << (8 * i);
     return value;
   }
-  std::string string(std::uint64_t count) {
+  std::string_view string(std::uint64_t count) {
     const auto part = take_bytes(count);
     return {reinterpret_cast<const char*>(part.data()), part.size()};
   }
-  std::string line() {
-    std::string text;
-    for (char c; (c = static_cast<char>(byte())) != '\n';) text += c;
+  std::string_view line() {
+    const auto rest = bytes_.subspan(at_);
+    const auto end = std::find(rest.begin(), rest.end(), '\n');
+    if (end == rest.end()) fail("a line does not end");
+    const auto text = string(static_cast<std::uint64_t>(end - rest.begin()));
+    ++at_;
     return text;
   }
-  /// Little-endian two's complement of any length; what does not fit 64 bits is kept as 0, nobody
-  /// reads such numbers.
-  std::int64_t long_number(std::uint64_t count) {
-    const auto part = take_bytes(count);
-    if (part.size() > 8) return 0;
-    std::uint64_t value = !part.empty() && part.back() >= 0x80 ? ~std::uint64_t{0} : 0;
+  /// Little-endian two's complement of any length.
+  void push_long(std::uint64_t count) {
+    auto part = take_bytes(count);
+    const bool negative = !part.empty() && part.back() >= 0x80;
+    // Bytes that only carry the sign on.
+    while (part.size() > 8 && part.back() == (negative ? 0xff : 0) &&
+           (part[part.size() - 2] >= 0x80) == negative)
+      part = part.first(part.size() - 1);
+    if (part.size() > 8) return push(Kind::large_integer);
+    std::uint64_t value = negative ? ~std::uint64_t{0} : 0;
     for (std::size_t i = 0; i < part.size(); ++i) {
       value &= ~(std::uint64_t{0xff} << (8 * i));
       value |= std::uint64_t{part[i]} << (8 * i);
     }
-    return static_cast<std::int64_t>(value);
-  }
-  double real_number() {
-    std::uint64_t bits = 0;
-    for (const auto b : take_bytes(8)) bits = bits << 8 | b;
-    return std::bit_cast<double>(bits);
+    push_integer(static_cast<std::int64_t>(value));
   }
 
   // ---- stack
 
-  Ref make(Pickle::Value value) {
-    if (pickle_.values.size() >= most_values) fail("there are too many values");
-    pickle_.values.push_back(std::move(value));
-    return static_cast<Ref>(pickle_.values.size() - 1);
-  }
-  void push(Pickle::Value value) { stack_.push_back(make(std::move(value))); }
-  void push(Kind kind) {
-    Pickle::Value value;
-    value.kind = kind;
-    push(std::move(value));
+  void push(Kind kind) { push(Pickle::Value{.kind = kind, .text = {}}); }
+  void push(const Pickle::Value& value) {
+    if (pickle_.values_.size() >= most_values) fail("there are too many values");
+    pickle_.values_.push_back(value);
+    stack_.push_back(static_cast<Ref>(pickle_.values_.size() - 1));
   }
   void push_integer(std::int64_t integer, Kind kind = Kind::integer) {
-    Pickle::Value value;
-    value.kind = kind;
-    value.integer = integer;
-    push(std::move(value));
+    push({.kind = kind, .integer = integer, .text = {}});
   }
-  void push_real(double real) {
-    Pickle::Value value;
-    value.kind = Kind::real;
-    value.real = real;
-    push(std::move(value));
+  void push_text(std::string_view text, Kind kind = Kind::text) {
+    push({.kind = kind, .text = text});
   }
-  void push_text(std::string text, Kind kind = Kind::text) {
-    Pickle::Value value;
-    value.kind = kind;
-    value.text = std::move(text);
-    push(std::move(value));
+  void push_name(std::string_view module, std::string_view attribute) {
+    pickle_.names_.push_back({module, attribute});
+    push_integer(static_cast<std::int64_t>(pickle_.names_.size() - 1), Kind::name);
   }
   void push_items(Kind kind, std::vector<Ref> items) {
-    Pickle::Value value;
-    value.kind = kind;
-    value.items = std::move(items);
-    push(std::move(value));
+    Ref own = 0;
+    add(own, items);
+    push({.kind = kind, .items = own, .text = {}});
+  }
+  /// Puts items into a container, which is made for the first of them.
+  void add(Ref& container, std::span<const Ref> items) {
+    if (items.empty()) return;
+    if (container == 0) {
+      container = static_cast<Ref>(pickle_.containers_.size());
+      pickle_.containers_.emplace_back(items.begin(), items.end());
+      return;
+    }
+    auto& all = pickle_.containers_[container];
+    all.insert(all.end(), items.begin(), items.end());
   }
   Ref take() {
     if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) fail("a value is missing");
@@ -141,44 +142,44 @@ class Reader {
     marks_.pop_back();
     return items;
   }
-  Pickle::Value& value(Ref ref) { return pickle_.values[ref]; }
+  Pickle::Value& value(Ref ref) { return pickle_.values_[ref]; }
 
   // ---- values
 
   void set_items_of(Ref target, const std::vector<Ref>& items) {
     if (items.size() % 2 != 0) fail("a key has no value");
-    for (std::size_t i = 0; i < items.size(); i += 2)
-      value(target).entries.emplace_back(items[i], items[i + 1]);
+    add(value(target).entries, items);
   }
   void append_to(Ref target, const std::vector<Ref>& items) {
-    auto& list = value(target);
-    if (list.kind == Kind::list) list.items.insert(list.items.end(), items.begin(), items.end());
+    if (value(target).kind == Kind::list) add(value(target).items, items);
   }
-  void make_object(std::vector<Ref> parts) {
+  void make_object(const std::vector<Ref>& parts) {
     // An OrderedDict is a dict, whatever it was given first.
-    const auto& maker = value(parts[0]);
-    const bool ordered = maker.kind == Kind::name && maker.text == "collections OrderedDict";
+    const bool ordered =
+        pickle_.name(value(parts[0])) == Pickle::Name{"collections", "OrderedDict"};
     if (ordered) return push(Kind::dict);
-    push_items(Kind::made, std::move(parts));
+    push_items(Kind::made, parts);
   }
   void build_object() {
     const auto state = take(), target = top();
-    if (value(target).kind == Kind::made) value(target).items.push_back(state);
+    if (value(target).kind == Kind::made) add(value(target).items, {&state, 1});
   }
 
   void remember(std::uint64_t index) {
     if (index > bytes_.size()) fail("a memo number is too large");
+    if (index >= memo_.size()) memo_.resize(index + 1, nothing);
+    if (memo_[index] == nothing) ++memoized_;
     memo_[index] = top();
   }
   void recall(std::uint64_t index) {
-    const auto found = memo_.find(index);
-    if (found == memo_.end()) fail("memo " + std::to_string(index) + " is not there");
-    stack_.push_back(found->second);
+    if (index >= memo_.size() || memo_[index] == nothing)
+      fail("memo " + std::to_string(index) + " is not there");
+    stack_.push_back(memo_[index]);
   }
   std::uint64_t line_number() {
     const auto text = line();
     const auto parsed = parse_integer(text);
-    if (!parsed || *parsed < 0) fail("'" + text + "' is no memo number");
+    if (!parsed || *parsed < 0) fail("'" + shown(text, 40) + "' is no memo number");
     return static_cast<std::uint64_t>(*parsed);
   }
 
@@ -208,13 +209,13 @@ class Reader {
       case Op::long_line:
         return integer_line(), true;
       case Op::long1:
-        return push_integer(long_number(number(1))), true;
+        return push_long(number(1)), true;
       case Op::long4:
-        return push_integer(long_number(number(4))), true;
+        return push_long(number(4)), true;
       case Op::bin_float:
-        return push_real(real_number()), true;
+        return number(8), push(Kind::real), true;
       case Op::float_line:
-        return push_real(parse_number(line()).value_or(0)), true;
+        return line(), push(Kind::real), true;
       case Op::bin_unicode:
         return push_text(string(number(4))), true;
       case Op::short_bin_unicode:
@@ -242,8 +243,14 @@ class Reader {
   void integer_line() {
     auto text = line();
     if (text == "01" || text == "00") return push_integer(text == "01", Kind::boolean);
-    if (text.ends_with('L')) text.pop_back();
-    push_integer(parse_integer(text).value_or(0));
+    if (text.ends_with('L')) text.remove_suffix(1);
+    std::int64_t integer = 0;
+    const auto end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, integer);
+    if (stopped != end || error == std::errc::invalid_argument)
+      fail("'" + shown(text, 40) + "' is no integer");
+    if (error == std::errc::result_out_of_range) return push(Kind::large_integer);
+    push_integer(integer);
   }
 
   bool container(std::uint8_t op) {
@@ -299,11 +306,13 @@ class Reader {
     switch (op) {
       case Op::global_lines: {
         const auto module = line();
-        return push_text(module + " " + line(), Kind::name), true;
+        return push_name(module, line()), true;
       }
       case Op::stack_global: {
         const auto parts = take_some(2);
-        return push_text(value(parts[0]).text + " " + value(parts[1]).text, Kind::name), true;
+        for (const auto part : parts)
+          if (value(part).kind != Kind::text) fail("a name is no text");
+        return push_name(value(parts[0]).text, value(parts[1]).text), true;
       }
       case Op::reduce:
       case Op::new_object:
@@ -336,7 +345,7 @@ class Reader {
       case Op::long_bin_put:
         return remember(number(4)), true;
       case Op::memoize:
-        return remember(memo_.size()), true;
+        return remember(memoized_), true;
       case Op::get:
         return recall(line_number()), true;
       case Op::bin_get:
@@ -369,20 +378,17 @@ class Reader {
   Pickle pickle_;
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;
-  std::map<std::uint64_t, Ref> memo_;
+  std::vector<Ref> memo_;  // `nothing` where none was put
+  std::uint64_t memoized_ = 0;
 };
 
-}  // namespace
-
-const Pickle::Value* Pickle::find(const Value& dict, std::string_view key) const {
-  for (const auto& [name, value] : dict.entries)
-    if (at(name).kind == Value::Kind::text && at(name).text == key) return &at(value);
-  return nullptr;
+Pickle::Name Pickle::name(const Value& value) const {
+  return value.kind == Kind::name ? names_[static_cast<std::size_t>(value.integer)] : Name{};
 }
 
 Pickle read_pickle(std::span<const std::uint8_t> bytes, const std::string& file,
                    std::size_t& used) {
-  return Reader(bytes, file).run(used);
+  return PickleReader(bytes, file).run(used);
 }
 
 }  // namespace ddptrain

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,15 +12,18 @@
 namespace ddptrain {
 
 /// A graph of values; containers refer to others by their index, so that cycles and shared values
-/// are harmless.
-struct Pickle {
+/// are harmless. Texts are views of the bytes that were read, which must outlive it: so time and
+/// memory grow with the bytes of the file, never with what they would unfold to.
+class Pickle {
+ public:
   using Ref = std::uint32_t;
 
   struct Value {
-    enum class Kind {
+    enum class Kind : std::uint8_t {
       none,
       boolean,
       integer,
+      large_integer,  // of more than 64 bits; nobody reads such numbers, nor reals
       real,
       text,
       bytes,
@@ -33,20 +35,34 @@ struct Pickle {
       persistent
     };
     Kind kind = Kind::none;
-    std::int64_t integer = 0;  // boolean too
-    double real = 0;
-    std::string text;        // text, bytes; of a name "module attribute"
-    std::vector<Ref> items;  // list, tuple; made: what made it, its arguments, its state if any;
-                             // persistent: the identity
-    std::vector<std::pair<Ref, Ref>> entries;  // dict; made: what was set on it as on a dict
+    Ref items = 0, entries = 0;  // which containers are its, 0: none
+    std::int64_t integer = 0;    // boolean too; of a name its number
+    std::string_view text;       // text, bytes
   };
 
-  std::vector<Value> values;
-  Ref root = 0;
+  /// A class or function.
+  struct Name {
+    std::string_view module, attribute;
+    bool operator==(const Name&) const = default;
+  };
 
-  const Value& at(Ref ref) const { return values.at(ref); }
-  /// The value of a text key of a dict (or of what was made like one), or null.
-  const Value* find(const Value& dict, std::string_view key) const;
+  const Value& at(Ref ref) const { return values_.at(ref); }
+  const Value& root() const { return at(root_); }
+  const std::vector<Value>& values() const { return values_; }
+  /// Of list and tuple the items; of what was made: what made it, its arguments, its state if any;
+  /// of a persistent value its identity; otherwise nothing.
+  std::span<const Ref> items(const Value& value) const { return containers_[value.items]; }
+  /// Keys and values by turns, of a dict and of what was filled like one.
+  std::span<const Ref> entries(const Value& value) const { return containers_[value.entries]; }
+  /// Empty where the value is no name.
+  Name name(const Value& value) const;
+
+ private:
+  friend class PickleReader;
+  std::vector<Value> values_;
+  std::vector<std::vector<Ref>> containers_{1};
+  std::vector<Name> names_;
+  Ref root_ = 0;
 };
 
 /// Reads one pickle from the start of `bytes` and sets `used` to its length. Protocols 0 to 5

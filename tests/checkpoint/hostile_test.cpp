@@ -1,0 +1,273 @@
+// Files made to take time and memory, to give wrong weights in silence, or to end in a bug: each
+// is an error that names it, after at most a second and 256 MiB, measured in a process of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/weights.h"
+#include "support/where.h"
+#include "tensors.h"
+#include "torch_bytes.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace torch_bytes;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kMostSeconds = 20;
+constexpr long kMostKilobytes = 4096L << 10;
+#else
+constexpr double kMostSeconds = 1;
+constexpr long kMostKilobytes = 256L << 10;
+#endif
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+[[noreturn]] void read_and_say(const std::string& path, int out) {
+  std::string said = "read";
+  try {
+    read_weights(path);
+  } catch (const Error& error) {
+    said = error.code() == Exit::data ? error.what() : "another error";
+  } catch (const std::exception& error) {
+    said = std::string("a bug: ") + error.what();
+  }
+  said.resize(std::min<std::size_t>(said.size(), 1000));
+  ::_exit(::write(out, said.data(), said.size()) < 0);
+}
+
+struct Reading {
+  std::string said;
+  double seconds = 0;
+  long kilobytes = 0;
+};
+
+Reading read_in_child(const std::string& path) {
+  rusage before{}, used{};
+  ::getrusage(RUSAGE_SELF, &before);
+  int pipe[2];
+  EXPECT_EQ(::pipe(pipe), 0);
+  const auto child = ::fork();
+  if (child == 0) read_and_say(path, pipe[1]);
+  ::close(pipe[1]);
+  char buffer[1024] = {};
+  const auto got = ::read(pipe[0], buffer, sizeof buffer - 1);
+  ::close(pipe[0]);
+  int status = 0;
+  EXPECT_EQ(::wait4(child, &status, 0, &used), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  return {got > 0 ? std::string(buffer) : "nothing",
+          seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_maxrss - before.ru_maxrss};
+}
+
+/// What the reader says, within the limits. What else a machine does makes a process slower, never
+/// faster: the best of three counts.
+std::string said_to(const std::string& bytes, const std::string& name = "x.pth") {
+  const TemporaryFolder folder;
+  write_bytes(folder / name, bytes);
+  auto reading = read_in_child(folder / name);
+  for (int i = 1; i < 3 && reading.seconds > kMostSeconds; ++i)
+    if (auto again = read_in_child(folder / name); again.seconds < reading.seconds)
+      reading = std::move(again);
+  EXPECT_LE(reading.seconds, kMostSeconds);
+  EXPECT_LE(reading.kilobytes, kMostKilobytes);
+  EXPECT_THAT(reading.said, AnyOf("read", HasSubstr(name)));
+  return reading.said;
+}
+
+std::string times(std::size_t count, const std::string& piece) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += piece;
+  return all;
+}
+
+constexpr std::size_t kMebibyte = 1 << 20;
+
+TEST(HostilePickle, NamesDoNotGrowByBeingPutTogether) {
+  EXPECT_THAT(said_to(file(pickled(text("a") + times(40, "2\x93")))), HasSubstr("no text"));
+  const auto growing = text(std::string(500, 'a')) + "q" + std::string(1, '\0');
+  EXPECT_THAT(said_to(file(pickled(growing + "(" +
+                                   times(200'000, "h" + std::string(1, '\0') + "2\x93") + "t"))),
+              HasSubstr("no dict of tensors"));
+}
+
+TEST(HostilePickle, AByteCostsLittle) {
+  for (const std::string piece : {"N", "]", "}", ")", "(", "N\x85", "\x85", "N\x94", "]Na", "NQ"})
+    EXPECT_NE(said_to(file(pickled("N" + times(kMebibyte / piece.size(), piece)))), "read")
+        << testing::PrintToString(piece);
+}
+
+TEST(HostilePickle, AKeyUsedAMillionTimesIsLookedAtOnce) {
+  const auto key = text(std::string(kMebibyte / 2, 'k')) + "q" + std::string(1, '\0') + "0";
+  const auto weight = tensor(storage("Float", "1"), {"1"}, {"1"}) + "q\1" + "0";
+  const auto again = "h" + std::string(1, '\0') + "h\1";
+  EXPECT_EQ(said_to(file(pickled(key + weight + "}(" + times(100'000, again) + "u"), "1234")),
+            "read");
+}
+
+TEST(HostilePickle, ViewsThatRepeatElementsAreNotWrittenOut) {
+  const auto wide = tensor(storage("Float", "1"), {"1000000000", "8"}, {"0", "0"});
+  EXPECT_THAT(said_to(file(dict(text("w") + wide), "1234")), HasSubstr("repeat elements"));
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += text("w" + std::to_string(i)) + "h" + std::string(1, '\0');
+  const auto square = tensor(storage("Float", "250000"), {"500", "500"}, {"1", "500"});
+  EXPECT_THAT(said_to(file(pickled(square + "q" + std::string(1, '\0') + "0}(" + many + "u"),
+                           std::string(1'000'000, '\0'))),
+              HasSubstr("repeat elements"));
+  const auto expanded = tensor(storage("Float", "1"), {"3", "4"}, {"0", "0"});
+  EXPECT_EQ(said_to(file(dict(text("w") + expanded), "1234")), "read");
+}
+
+TEST(HostilePickle, ShapesAreComputedWithoutOverflow) {
+  const std::string large = "4611686018427387904";
+  const auto refused = [&](const std::vector<std::string>& sizes,
+                           const std::vector<std::string>& strides) {
+    return said_to(file(dict(text("w") + tensor(storage("Float", "1"), sizes, strides)), "1234"));
+  };
+  EXPECT_THAT(refused({large, large, large}, {large, large, large}), HasSubstr("overflows"));
+  EXPECT_THAT(refused({"0", large, large}, {"1", "1", "1"}), HasSubstr("overflows"));
+  EXPECT_THAT(refused({"2"}, {"9223372036854775807"}), HasSubstr("beyond its storage"));
+  EXPECT_THAT(refused(std::vector<std::string>(100, "1"), std::vector<std::string>(100, "1")),
+              HasSubstr("100 dimensions"));
+}
+
+TEST(HostilePickle, IntegersOfMoreThan64BitsAreNotZero) {
+  EXPECT_THAT(
+      said_to(file(dict(text("w") + tensor(storage("Float", "1"), {"18446744073709551617"}, {"1"})),
+                   "1234")),
+      HasSubstr("64 bits"));
+  const auto long_one = "\x8a\x09" + std::string(8, '\0') + "\1";
+  EXPECT_THAT(
+      said_to(file(dict(text("w") + "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("Float", "1") +
+                        long_one + tuple({"1"}) + tuple({"1"}) + "\x89" + "}tR"),
+                   "1234")),
+      HasSubstr("64 bits"));
+  EXPECT_EQ(said_to(file(dict(text("n") + long_one + text("w") +
+                              tensor(storage("Float", "1"), {"1"}, {"1"})),
+                         "1234")),
+            "read")
+      << "a generator's state may hold such a number";
+}
+
+TEST(HostilePickle, AStorageHasOneType) {
+  const auto two = text("a") + tensor(storage("Float", "2"), {"2"}, {"1"}) + text("b") +
+                   tensor(storage("Long", "1"), {"1"}, {"1"});
+  EXPECT_THAT(said_to(file(dict(two), "12345678")), HasSubstr("2 of Float and 1 of Long at once"));
+}
+
+TEST(HostilePickle, StoragesHaveTheLengthThatIsClaimed) {
+  const auto weight = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
+  EXPECT_EQ(said_to(file(weight, "12345678")), "read");
+  EXPECT_THAT(said_to(file(weight, "1234567")), HasSubstr("has 7 bytes and needs 8"));
+  EXPECT_THAT(said_to(file(weight, "1234567890123456")), HasSubstr("has 16 bytes and needs 8"));
+  EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}})), HasSubstr("'0' is missing"));
+}
+
+TEST(HostilePickle, CallsAreNamedAndNotMade) {
+  std::vector<std::string> warnings;
+  const log::WarningListener listener([&](const std::string& line) { warnings.push_back(line); });
+  read_weights(test::in_source("tests/checkpoint/torch_files/danger.pth"));
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0], HasSubstr("asks for a call of 'posix.system', which is not executed"));
+  read_weights(test::in_source("tests/checkpoint/torch_files/training.pth"));
+  EXPECT_EQ(warnings.size(), 1U) << warnings.back();
+}
+
+TEST(HostileZip, AFlippedBitIsSeen) {
+  const auto weight = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
+  auto bytes = file(weight, "12345678");
+  bytes[bytes.find("12345678") + 3] ^= 1;
+  EXPECT_THAT(said_to(bytes), HasSubstr("checksum"));
+}
+
+TEST(HostileZip, UnpacksToALittleMoreThanItHas) {
+  const std::string zeros(64 << 20, '\0');
+  const auto weight = dict(text("w") + tensor(storage("Byte", "67108864"), {"67108864"}, {"1"}));
+  EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}, {"a/data/0", zeros, true}})),
+              HasSubstr("32 times its size"));
+  std::vector<Entry> many;
+  for (int i = 0; i < 100; ++i)
+    many.push_back({"a/data/" + std::to_string(i), std::string(1 << 20, '\0'), true});
+  EXPECT_THAT(said_to(zip(many)), HasSubstr("32 times its size"));
+  const auto small = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
+  EXPECT_EQ(said_to(zip({{"a/data.pkl", small, true}, {"a/data/0", "12345678", true}})), "read");
+}
+
+TEST(HostileZip, NamesAreThereAndOnce) {
+  EXPECT_THAT(said_to(zip({{"", "x"}})), HasSubstr("no name"));
+  EXPECT_THAT(said_to(zip({{"a/x", "1"}, {"a/x", "2"}})), HasSubstr("comes twice"));
+}
+
+TEST(HostileZip, CutOrChangedAnywhereItIsReadOrRefused) {
+  const auto whole =
+      file(dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"})), "12345678");
+  const TemporaryFolder folder;
+  const auto is_read = [&](const std::string& bytes) {
+    write_bytes(folder / "x.pth", bytes);
+    try {
+      read_weights(folder / "x.pth");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::data);
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(is_read(whole));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(is_read(whole.substr(0, size))) << size;
+  for (std::size_t at = 0; at < whole.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      auto bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+      is_read(bytes);
+    }
+}
+
+// ---- safetensors
+
+std::string safetensors_of(const std::string& json, const std::string& data = "") {
+  return little_endian(static_cast<std::uint64_t>(json.size())) + json + data;
+}
+
+TEST(HostileSafetensors, ManyTensorsAreReadInLinearTime) {
+  std::string json = "{";
+  std::string data;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto at = std::to_string(i);
+    json += (i > 0 ? "," : "") + std::string("\"layer.") + at +
+            R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + at + "," + std::to_string(i + 1) +
+            "]}";
+    data += 'x';
+  }
+  EXPECT_EQ(said_to(safetensors_of(json + "}", data), "x.safetensors"), "read");
+}
+
+TEST(HostileSafetensors, ManyKeysAreRefusedInLinearTime) {
+  std::string keys;
+  for (int i = 0; i < 60'000; ++i) keys += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
+  EXPECT_EQ(said_to(safetensors_of("{\"__metadata__\":{" + keys + "}}"), "x.safetensors"), "read");
+  EXPECT_THAT(said_to(safetensors_of("{\"w\":{" + keys + "}}"), "x.safetensors"),
+              HasSubstr("unknown key '0'"));
+  EXPECT_THAT(said_to(safetensors_of("{" + keys + "}"), "x.safetensors"),
+              HasSubstr("not described by an object"));
+}
+
+TEST(HostileSafetensors, TextBehindANulIsNotIgnored) {
+  EXPECT_THAT(said_to(safetensors_of(std::string("{}\0{\"w\":1}", 10)), "x.safetensors"),
+              HasSubstr("NUL"));
+  EXPECT_THAT(said_to(safetensors_of("{} {}"), "x.safetensors"), HasSubstr("not JSON"));
+  EXPECT_EQ(said_to(safetensors_of("{}      "), "x.safetensors"), "read");
+}
+
+}  // namespace
+}  // namespace ddptrain
