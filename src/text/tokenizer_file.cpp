@@ -1,6 +1,7 @@
 #include "text/tokenizer_file.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -11,24 +12,28 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::int64_t most_tokens = 1 << 24;
-
-/// Puts tokens at their numbers; no number may be taken twice by different ones.
+/// Puts tokens at their numbers; no number may be taken twice by different ones. Numbers may leave
+/// gaps, but not so large ones that the file's bytes would not pay for the memory.
 class Numbered {
  public:
+  explicit Numbered(std::size_t tokens) : most_(static_cast<std::int64_t>(4 * tokens + 1024)) {}
+
   void put(std::int64_t number, const std::string& token, const JsonSection& place) {
-    if (number < 0 || number >= most_tokens)
-      place.fail("token '" + token + "' has the number " + std::to_string(number));
+    if (number < 0 || number >= most_)
+      place.fail("token '" + shown(token, 200) + "' has the number " + std::to_string(number) +
+                 ", which is not below " + std::to_string(most_) +
+                 "; number the tokens from 0 without large gaps");
     const auto at = static_cast<std::size_t>(number);
     if (tokens_.size() <= at) tokens_.resize(at + 1);
     if (!tokens_[at].empty() && tokens_[at] != token)
-      place.fail("tokens '" + tokens_[at] + "' and '" + token + "' have one number, " +
-                 std::to_string(number));
+      place.fail("tokens '" + shown(tokens_[at], 200) + "' and '" + shown(token, 200) +
+                 "' have one number, " + std::to_string(number));
     tokens_[at] = token;
   }
   std::vector<std::string> take() { return std::move(tokens_); }
 
  private:
+  std::int64_t most_;
   std::vector<std::string> tokens_;
 };
 
@@ -46,6 +51,9 @@ TokenizerFile::TokenizerFile(const std::string& path, std::string_view model) : 
   const auto content = read_text(path);
   digest_ = sha256(content);
   try {
+    // The parser takes a NUL for the end.
+    if (content.find('\0') != std::string::npos)
+      throw Error(Exit::data, path + ": has a NUL in it");
     json_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(content));
   } catch (const nlohmann::json::exception&) {
     throw Error(Exit::data, path + ": not a JSON file");
@@ -119,7 +127,7 @@ void TokenizerFile::read_template(const JsonSection& section) {
 VocabularySource TokenizerFile::vocabulary() const {
   const auto section = model().at("vocab");
   if (!section.value().is_object()) section.fail("is not an object");
-  Numbered numbered;
+  Numbered numbered(section.value().size() + added_.size());
   for (const auto& [token, number] : section.value().items()) {
     if (!number.is_number_integer()) section.fail("'" + token + "' has no whole number");
     numbered.put(number.get<std::int64_t>(), token, section);
@@ -132,9 +140,8 @@ VocabularySource TokenizerFile::vocabulary() const {
   source.tokens = numbered.take();
   if (source.tokens.empty()) section.fail("is empty");
   source.unknown = model().text_or("unk_token", "");
-  const auto known = [&](const std::string& token) {
-    return std::find(source.tokens.begin(), source.tokens.end(), token) != source.tokens.end();
-  };
+  const std::unordered_set<std::string_view> all(source.tokens.begin(), source.tokens.end());
+  const auto known = [&](const std::string& token) { return all.contains(token); };
   if (!source.unknown.empty() && !known(source.unknown))
     model().at("unk_token").fail("'" + source.unknown + "' is not in the vocabulary");
   for (const auto* list : {&before_, &after_})
@@ -148,20 +155,35 @@ VocabularySource TokenizerFile::vocabulary() const {
   return source;
 }
 
-/// The first added token from `at` on, the longest of those that begin there; `at` moves to it.
-const AddedToken* TokenizerFile::next_added(std::string_view text, std::size_t& at) const {
-  const AddedToken* best = nullptr;
-  auto first = std::string_view::npos;
-  for (const auto& token : added_) {
-    const auto found = text.find(token.text, at);
-    if (found == std::string_view::npos || found > first) continue;
-    if (found == first && token.text.size() < best->text.size()) continue;
-    best = &token;
-    first = found;
+/// Walks over the added tokens in a text. Each is sought from where it was found last: a text costs
+/// its length times the number of added tokens, however often they occur.
+class TokenizerFile::AddedFinder {
+ public:
+  AddedFinder(std::string_view text, const std::vector<AddedToken>& added)
+      : text_(text), added_(added), found_(added.size(), unknown) {}
+
+  /// The first from `at` on, the longest of those that begin there, and null where there is none;
+  /// `at` moves to it.
+  const AddedToken* next(std::size_t& at) {
+    const AddedToken* best = nullptr;
+    auto first = std::string_view::npos;
+    for (std::size_t i = 0; i < added_.size(); ++i) {
+      if (found_[i] == unknown || found_[i] < at) found_[i] = text_.find(added_[i].text, at);
+      if (found_[i] == std::string_view::npos || found_[i] > first) continue;
+      if (found_[i] == first && added_[i].text.size() < best->text.size()) continue;
+      best = &added_[i];
+      first = found_[i];
+    }
+    if (best) at = first;
+    return best;
   }
-  if (best) at = first;
-  return best;
-}
+
+ private:
+  static constexpr auto unknown = std::string_view::npos - 1;
+  std::string_view text_;
+  const std::vector<AddedToken>& added_;
+  std::vector<std::size_t> found_;
+};
 
 void TokenizerFile::cut(std::string_view text, Tokens& memory, const PreTokenizer::Visit& word,
                         const PreTokenizer::Visit& added) const {
@@ -170,16 +192,18 @@ void TokenizerFile::cut(std::string_view text, Tokens& memory, const PreTokenize
     normalizer_.apply(memory.text);
     pre_tokenizer_.cut(memory.text, word);
   };
-  while (!text.empty()) {
-    std::size_t at = 0;
-    const auto* token = next_added(text, at);
-    if (!token) return plain(text);
-    auto before = text.substr(0, at);
-    text.remove_prefix(at + token->text.size());
+  AddedFinder finder(text, added_);
+  for (std::size_t begin = 0; begin < text.size();) {
+    auto at = begin;
+    const auto* token = finder.next(at);
+    if (!token) return plain(text.substr(begin));
+    auto before = text.substr(begin, at - begin);
+    begin = at + token->text.size();
     if (token->strip_left) before = strip_end(before, is_white_space);
     if (!before.empty()) plain(before);
     added(token->text);
-    if (token->strip_right) text = strip_begin(text, is_white_space);
+    if (token->strip_right)
+      begin = text.size() - strip_begin(text.substr(begin), is_white_space).size();
   }
 }
 

@@ -47,11 +47,11 @@ class TokenizerFile {
            const PreTokenizer::Visit& added) const;
 
  private:
+  class AddedFinder;
   JsonSection root() const { return {*json_, path_ + ": "}; }
   void read_added_tokens();
   void read_post_processor(const JsonSection& section, int depth);
   void read_template(const JsonSection& section);
-  const AddedToken* next_added(std::string_view text, std::size_t& at) const;
 
   std::string path_;
   std::string digest_;

@@ -1,4 +1,6 @@
 // tokenizer wordpiece: the longest known pieces of each word (BERT), from a tokenizer.json.
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/tokenizer_file.h"
 #include "text/tokenizers.h"
@@ -17,9 +19,16 @@ class WordPiece final : public FileTokenizer {
     if (unknown_token().empty()) model.fail("has no 'unk_token'");
     prefix_ = model.text_or("continuing_subword_prefix", "##");
     most_characters_ = static_cast<std::size_t>(model.number("max_input_chars_per_word", 100));
+    if (most_characters_ > longest_word)
+      model.at("max_input_chars_per_word")
+          .fail("is above " + std::to_string(longest_word) + ", which would take too long");
+    for (std::size_t i = 0; i < words().size(); ++i)
+      longest_piece_ = std::max(longest_piece_, words()[i].size());
   }
 
  private:
+  static constexpr std::size_t longest_word = 1000;  // characters; the time grows with its square
+
   void add_pieces(std::string_view word, Tokens& tokens) const override {
     const auto first = tokens.list.size();
     std::size_t characters = 0;
@@ -40,8 +49,9 @@ class WordPiece final : public FileTokenizer {
   std::size_t longest_piece(std::string_view word, std::size_t at, Tokens& tokens) const {
     auto& piece = tokens.spare;
     piece = at > 0 ? prefix_ : std::string();
-    piece += word.substr(at);
-    for (auto length = word.size() - at; length > 0; --length) {
+    auto length = std::min(word.size() - at, longest_piece_);
+    piece += word.substr(at, length);
+    for (; length > 0; --length) {
       const bool whole = at + length == word.size() || (word[at + length] & 0xC0) != 0x80;
       if (const auto number = whole ? words().find(piece) : -1; number >= 0) {
         tokens.list.push_back(words()[static_cast<std::size_t>(number)]);
@@ -54,6 +64,7 @@ class WordPiece final : public FileTokenizer {
 
   std::string prefix_;
   std::size_t most_characters_ = 0;
+  std::size_t longest_piece_ = 0;  // bytes
 };
 
 }  // namespace

@@ -120,6 +120,32 @@ TEST(TokenizerFile, RefusesDamage) {
   EXPECT_THROW(make({{"type", "bpe"}, {"file", folder / "none.json"}}), Error);
 }
 
+// 337 bytes took 5.2 GB.
+TEST(TokenizerFile, RefusesNumbersWithLargeGaps) {
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["vocab"]["x"] = 16'000'000; }),
+              HasSubstr("token 'x' has the number 16000000, which is not below"));
+  EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["added_tokens"][0]["id"] = 16'000'000; }),
+              HasSubstr("has the number 16000000"));
+  EXPECT_THAT(complaint("bert", "wordpiece",
+                        [](json& t) { t["model"]["max_input_chars_per_word"] = 1'000'000; }),
+              HasSubstr("max_input_chars_per_word: is above 1000"));
+}
+
+TEST(TokenizerFile, RefusesTextBehindANul) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("t.json", read_text(file("gpt2")) + std::string(1, '\0') + "x");
+  EXPECT_THROW(make({{"type", "bpe"}, {"file", path}}), Error);
+}
+
+TEST(TokenizerFile, FindsManyAddedTokensInGoodTime) {
+  const auto tokenizer = make({{"type", "wordpiece"}, {"file", file("bert")}});
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "[SEP]";
+  Tokens tokens;
+  tokenizer->tokenize(text, tokens);
+  EXPECT_EQ(tokens.list.size(), 200'000U);
+}
+
 TEST(Bpe, JoinsAVeryLongWordInGoodTime) {
   const auto tokenizer = make({{"type", "bpe"}, {"file", file("gpt2")}});
   Tokens tokens;
