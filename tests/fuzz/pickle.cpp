@@ -9,12 +9,12 @@ using namespace ddptrain;
 namespace {
 
 void check(const Pickle& pickle) {
-  fuzz::claim(pickle.root < pickle.values.size(), "the root is a value");
-  for (const auto& value : pickle.values) {
-    for (const auto item : value.items)
-      fuzz::claim(item < pickle.values.size(), "items are values");
-    for (const auto& [key, entry] : value.entries)
-      fuzz::claim(key < pickle.values.size() && entry < pickle.values.size(), "so are entries");
+  pickle.root();
+  for (const auto& value : pickle.values()) {
+    for (const auto item : pickle.items(value)) pickle.at(item);
+    for (const auto entry : pickle.entries(value)) pickle.at(entry);
+    fuzz::claim(pickle.entries(value).size() % 2 == 0, "a key has a value");
+    pickle.name(value);
   }
 }
 

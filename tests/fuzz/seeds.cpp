@@ -114,6 +114,7 @@ void add_texts(const Seeds& seeds) {
 void add_checkpoints(const Seeds& seeds) {
   const ManifestFile model{"model.safetensors", {88, sha256("model")}, {{"w", "0a1b2c3d"}}};
   seeds.add_files("pickle", "tests/checkpoint/torch_files", ".pth", "");
+  seeds.add_files("torch_file", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add("manifest", "one", to_text(Manifest{740, {model}}));
   using namespace std::string_view_literals;
   seeds.add("safetensors", "one",
