@@ -59,7 +59,7 @@ void print_suggestion(const char* name, const std::optional<double>& rate, const
   print_shown("%-9s %-9s %s\n", name, value, rate ? meaning : "too few steps to say");
 }
 
-void print_shown(const LrFindResult& found, const LrFindOptions& options) {
+void print(const LrFindResult& found, const LrFindOptions& options) {
   const auto trusted = trusted_part(found.curve, options.steps);
   print_lines(plot({trusted.rates, trusted.losses, "lr", "loss"}));
   print_shown("\n%zu of %ld steps: %s\n\n", found.losses.size(), options.steps,
@@ -89,7 +89,7 @@ int find_in(World& world, const LrFindJob& job, const Hooks& hooks) {
   const auto found = find_lr(training, job.options, hooks);
   if (found.signal != 0) return 128 + found.signal;
   if (world.rank != 0) return 0;
-  print_shown(found, job.options);
+  print(found, job.options);
   if (!job.output.empty()) write_atomically(job.output, table(found));
   return 0;
 }
