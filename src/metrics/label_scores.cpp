@@ -54,7 +54,8 @@ at::Tensor true_labels(const at::Tensor& target, const at::Tensor& output) {
 namespace {
 
 std::vector<double> column_sums(const at::Tensor& flags) {
-  const auto sums = flags.reshape({flags.size(0), -1}).sum(0).to(at::kDouble).contiguous();
+  const auto labels = flags.dim() < 2 ? flags.unsqueeze(1) : flags.flatten(1);  // rows may be none
+  const auto sums = labels.sum(0).to(at::kDouble).contiguous();
   return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
 }
 
