@@ -94,10 +94,17 @@ void expect_equal(const Metric::Values& actual, const Metric::Values& expected) 
   }
 }
 
-// 'average: binary' is about two classes.
+/// 'average: binary', the default of those that have it, is about two classes.
+bool is_binary(const json& metric, const EntryBase& entry) {
+  for (const auto& option : entry.shape().children)
+    if (option.key == "average" && option.words.front() == "binary")
+      return metric.value("average", "binary") == "binary";
+  return false;
+}
+
 Scored drawn_for(const json& metric, const EntryBase& entry, Stream& random) {
   auto drawn = drawn_for(entry, random);
-  if (metric.value("average", "") != "binary") return drawn;
+  if (!is_binary(metric, entry)) return drawn;
   return {drawn.output.slice(1, 0, 2), drawn.target.clamp_max(1)};
 }
 
