@@ -26,6 +26,9 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 # A torch file takes up to 1.4 GB: two at once, whatever -j says.
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)
 
+# What __FILE__ says in checks and messages: a path within the repository, no folder of one machine.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+
 option(DDPTRAIN_TIDY "Run clang-tidy on the torch-free folders while compiling them" OFF)
 set(DDPTRAIN_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
 

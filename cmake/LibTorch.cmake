@@ -26,6 +26,8 @@ if(NOT version_line MATCHES "'${DDPTRAIN_TORCH_VERSION}")
   message(FATAL_ERROR "LibTorch at ${LIBTORCH} is not version ${DDPTRAIN_TORCH_VERSION}: ${version_line}")
 endif()
 
+add_compile_options(-fmacro-prefix-map=${LIBTORCH}/include/=)  # in the checks of its headers
+
 function(ddptrain_torch_library name file)
   add_library(${name} SHARED IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${LIBTORCH}/lib/${file}"
