@@ -111,7 +111,7 @@ TEST(EndOfRun, LeavesStdoutToTheTableOfSeeds) {
           folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(ended.out.starts_with("seed ")) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("\nbest by valid/loss (smaller is better)\nseed "));
+  EXPECT_THAT(ended.out, HasSubstr("\nbest by valid/accuracy (larger is better)\nseed "));
 }
 
 TEST(ConfusionMatrix, IsATableAndAFileAndNoColumnsOfScalars) {

@@ -159,11 +159,11 @@ TEST_F(TrainedShapes, HaveTruthAndLossWhereFoldersAreCalledLikeClasses) {
 TEST_F(TrainedShapes, AreWrittenWholeOrNotAtAll) {
   ASSERT_EQ(predict({"odd/b.png", "--output", "out.csv"}).code, 0);
   EXPECT_EQ(read(*folder_ / "out.csv"), predict({"odd/b.png"}).out);
-  const auto before = list(folder_->path());
   const auto ended = predict({"odd/b.png", "--output", "none/out.csv"});
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.err, HasSubstr("cannot write 'none/out.csv'"));
-  EXPECT_EQ(list(folder_->path()), before);
+  for (const auto& name : list(folder_->path()))
+    EXPECT_FALSE(name.starts_with("out.csv.")) << "a piece of a file was left: " << name;
 }
 
 TEST(PredictTexts, CostABadOneOnlyItsOwnRow) {
