@@ -183,10 +183,10 @@ std::vector<NamedTensor> tensors_of_old(const InputFile& file) {
   return look_into(state, storages);
 }
 
-void drop_shared_prefix(std::vector<NamedTensor>& tensors, const std::string& prefix) {
+void drop_shared_prefix(std::vector<NamedTensor>& tensors, const std::string& shared) {
   for (const auto& named : tensors)
-    if (!named.name.starts_with(prefix)) return;
-  for (auto& named : tensors) named.name.erase(0, prefix.size());
+    if (!named.name.starts_with(shared)) return;
+  for (auto& named : tensors) named.name.erase(0, shared.size());
 }
 
 }  // namespace
