@@ -138,8 +138,8 @@ TEST(ConfusionMatrix, GivesTheScoresOfEachClass) {
   const auto metric = build("confusion_matrix", {"cat", "dog", "newt"});
   const auto table = metric->tables(metric->terms(output, labels({0, 0, 1}), {})).at(1);
   EXPECT_THAT(table.columns, ElementsAre("precision", "recall", "f1", "support"));
-  EXPECT_THAT(table.cells, testing::Pointwise(testing::DoubleEq(), {1, 0.5, 2.0 / 3, 2, 0.5, 1,
-                                                                    2.0 / 3, 1, 0, 0, 0, 0}));
+  const std::vector<double> expected{1, 0.5, 2.0 / 3, 2, 0.5, 1, 2.0 / 3, 1, 0, 0, 0, 0};
+  EXPECT_THAT(table.cells, testing::Pointwise(testing::DoubleEq(), expected));
 }
 
 TEST(MeanLoss, DividesTheSumOfValuesByTheSumOfWeights) {
