@@ -1,6 +1,5 @@
 // `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks; or the
 // scores of its weights on other data.
-#include <ATen/ops/tensor.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,15 +65,6 @@ std::string way_held_out(const Node& tree) {
   return {};
 }
 
-/// Rows that could not be read, of one pass over the split, on all ranks.
-std::int64_t skipped_samples(const Training& t) {
-  auto sum = at::tensor({static_cast<double>(t.valid_loader->skipped())}, at::kDouble);
-  t.world->control->all_reduce(sum);
-  const auto passes =
-      (t.ema && t.ema->updates() > 0 ? 2 : 1) * (t.recipe.eval.tta ? t.recipe.eval.tta->n + 1 : 1);
-  return static_cast<std::int64_t>(sum.item<double>()) / passes;
-}
-
 std::string split_text(const EvalJob& job, const Training& t) {
   if (job.scored == Scored::train) return "the training split";
   if (job.scored == Scored::all) return "the training and validation splits";
@@ -131,9 +121,8 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
   const auto found = evaluate_unless(training, asked, alive);
   if (!found) return 128 + agree(*world.control, {.stop = hooks.stop_requested()}).stop.signal;
-  const auto skipped = skipped_samples(training);
   if (world.rank != 0) return 0;
-  log_scored(job, training, skipped);
+  log_scored(job, training, found->left_out);
   print(*found, job);
   return 0;
 }

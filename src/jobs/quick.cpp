@@ -65,7 +65,8 @@ Node pictures(const Node& own, const std::string& type, const std::string& folde
 bool is_regression(const Recipe& recipe) {
   if (const auto target = written_target(recipe, all_catalogs()))
     return *target == TargetKind::numbers;
-  const auto* loss = all_catalogs().at("loss")->find(recipe.loss.type());
+  if (recipe.loss.automatic()) return false;
+  const auto* loss = all_catalogs().at("loss")->find(recipe.loss.value->type());
   return loss && loss->has("takes_number") && !loss->has("takes_class");
 }
 

@@ -120,7 +120,8 @@ void require_rows_for_batch_norm(Training& t, const ShardPlan& plan, const Stati
 }
 
 void require_rows_for_batch_norm(Training& t) {
-  require_rows_for_batch_norm(t, shard_plan(t), {t.placement.replicas, t.recipe.parallel.sync_bn});
+  require_rows_for_batch_norm(
+      t, shard_plan(t), {t.placement.replicas, t.recipe.parallel.sync_bn.value.value_or(false)});
 }
 
 }  // namespace ddptrain

@@ -41,14 +41,17 @@ std::optional<BestEvaluation> best_row(const Csv& csv, const WatchedMetric& watc
 }  // namespace
 
 std::optional<WatchedMetric> watched_metric(const Recipe& recipe) {
-  if (const auto& best = recipe.checkpoint.keep_best) {
-    const bool bare = best->metric.find('/') == std::string::npos;
-    return WatchedMetric{(bare ? "valid/" : "") + best->metric, best->mode};
-  }
   Problems none;
   const RuleContext rule(recipe, Node(), all_catalogs(), none);
+  if (const auto& best = recipe.checkpoint.keep_best) {
+    const bool bare = best->metric.find('/') == std::string::npos;
+    const auto mode = best->mode.automatic() ? better_way(rule, best->metric) : best->mode.value;
+    if (!mode) return {};
+    return WatchedMetric{(bare ? "valid/" : "") + best->metric, *mode};
+  }
   std::string first = "loss";
-  for (auto metric = recipe.metrics.rbegin(); metric != recipe.metrics.rend(); ++metric)
+  const auto metrics = recipe.metrics.value.value_or(std::vector<Choice<Metric>>{});
+  for (auto metric = metrics.rbegin(); metric != metrics.rend(); ++metric)
     if (const auto name = value_name(rule, *metric); !name.ends_with('*')) first = name;
   const auto mode = better_way(rule, first);
   if (!mode) return {};

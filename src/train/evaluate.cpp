@@ -111,14 +111,15 @@ std::optional<std::string> score_own_batches(Training& t, const Surroundings& ar
   return count + record;
 }
 
-/// All ranks see all records, so all of them throw.
-void check_left_out(const Training& t, const std::vector<std::string>& records,
-                    std::vector<std::size_t>& at) {
+/// How many samples were left out. All ranks see all records, so all of them throw.
+std::int64_t check_left_out(const Training& t, const std::vector<std::string>& records,
+                            std::vector<std::size_t>& at) {
   double left_out = 0;
   for (std::size_t rank = 0; rank < records.size(); ++rank)
     left_out += take(records[rank], at[rank]).at(0);
-  require_few_bad(t.recipe.policy, static_cast<std::int64_t>(left_out), t.data->size(Split::valid),
-                  "validation samples");
+  const auto count = static_cast<std::int64_t>(left_out);
+  require_few_bad(t.recipe.policy, count, t.data->size(Split::valid), "validation samples");
+  return count;
 }
 
 /// Adds up records in which each batch has the terms of all metrics once for each prefix.
@@ -127,11 +128,11 @@ Evaluation add_up(const Training& t, const std::vector<std::string>& records,
   const auto count = t.metrics.size();
   std::vector<Metric::Terms> totals(count * prefixes.size());
   std::vector<std::size_t> at(records.size(), 0);
-  check_left_out(t, records, at);
+  Evaluation found;
+  found.left_out = check_left_out(t, records, at);
   for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
     for (std::size_t i = 0; i < totals.size(); ++i)
       t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));
-  Evaluation found;
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const auto prefix = prefixes[i / count] + "/";
     for (auto& [name, value] : t.metrics[i % count]->values(totals[i]))

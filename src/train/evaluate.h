@@ -15,6 +15,7 @@ namespace ddptrain {
 struct Evaluation {
   NamedValues values;
   std::vector<NamedTable> tables;
+  std::int64_t left_out = 0;  // samples that could not be read, over all ranks, of one pass
 };
 
 /// Every metric on the validation split, "valid/accuracy" and so on; the same values on every rank,

@@ -192,7 +192,8 @@ void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t sa
   const auto mode = recipe.parallel.mode;
   const auto plan =
       shard_plan(loader, {batch.global, batch.accumulate, mode == Mode::ddp ? batch.devices : 1});
-  const StatisticsCut cut{mode == Mode::dp ? batch.devices : 1, recipe.parallel.sync_bn};
+  const StatisticsCut cut{mode == Mode::dp ? batch.devices : 1,
+                          recipe.parallel.sync_bn.value.value_or(batch.devices > 1)};
   if (fewest_rows(samples, plan, cut) != 1) return;
   const auto built = build_on_cpu(recipe);
   require_rows_for_batch_norm(built->training, plan, cut);

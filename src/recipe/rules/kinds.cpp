@@ -49,7 +49,8 @@ void only_images_are_mixed(const RuleContext& rule) {
 }
 
 void losses_are_sums(const RuleContext& rule) {
-  const auto& loss = rule.recipe.loss;
+  if (rule.recipe.loss.automatic()) return;
+  const auto& loss = *rule.recipe.loss.value;
   if (rule.has(loss, "weight_of_whole_batch") && rule.is_asked(loss, "weight"))
     rule.error("loss.weight", "'" + loss.type() +
                                   "' with class weights depends on how a batch is cut; write "
