@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "data/csv.h"
 #include "data/image_files.h"
@@ -193,9 +194,8 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
   if (list == "-") {
     add_lines(std::cin, paths);
   } else if (!list.empty()) {
-    std::ifstream file(list);
-    if (!file || is_directory(list)) throw Error(Exit::data, "cannot read the list '" + list + "'");
-    add_lines(file, paths);
+    std::istringstream lines(read_given(list, kLongestText));
+    add_lines(lines, paths);
   }
   if (paths.empty())
     throw Error(list.empty() ? Exit::recipe : Exit::data,

@@ -1,7 +1,7 @@
 #include "recipe/settle.h"
 
+#include "recipe/metric_names.h"
 #include "recipe/rule_context.h"
-#include "recipe/rules/metric_names.h"
 
 namespace ddptrain {
 namespace {

@@ -36,7 +36,7 @@ Ended train(const Folder& folder, const std::string& name, const std::vector<std
   return run(words, folder.path(), environment());
 }
 
-std::vector<std::vector<double>> numbers(const std::string& csv) {
+std::vector<std::vector<double>> rows_of_numbers(const std::string& csv) {
   std::vector<std::vector<double>> rows;
   std::size_t at = csv.find('\n') + 1;
   for (auto end = csv.find('\n', at); end != std::string::npos; end = csv.find('\n', at)) {
@@ -58,8 +58,8 @@ TEST(BadSamples, DoNotMoveOthersWhoeverHoldsThem) {
       {"policy.bad_samples=10 %", "parallel.mode=ddp", "parallel.devices=3", "batch.global=18"});
   const auto whole = train(folder, "whole", {"policy.bad_samples=10 %", "batch.global=18"});
   ASSERT_EQ(three.code, 0) << three.err;
-  const auto expected = numbers(read(folder / "runs/whole/001/metrics.csv"));
-  const auto actual = numbers(read(folder / "runs/three/001/metrics.csv"));
+  const auto expected = rows_of_numbers(read(folder / "runs/whole/001/metrics.csv"));
+  const auto actual = rows_of_numbers(read(folder / "runs/three/001/metrics.csv"));
   ASSERT_GE(expected.size(), 3U);
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t row = 0; row < expected.size(); ++row)

@@ -12,7 +12,7 @@ namespace ddptrain::end_to_end {
 namespace {
 
 /// The numbers of a table, row by row.
-std::vector<double> numbers(const std::string& csv) {
+std::vector<double> rates_and_losses(const std::string& csv) {
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);
@@ -36,7 +36,7 @@ TEST(LrFind, GivesTheSameLossesInEveryMode) {
         folder.path(), environment());
     ASSERT_EQ(ended.code, 0) << ended.err;
     EXPECT_NE(ended.out.find("valley"), std::string::npos) << ended.out;
-    const auto curve = numbers(read(folder / (mode + ".csv")));
+    const auto curve = rates_and_losses(read(folder / (mode + ".csv")));
     if (one.empty()) one = curve;
     ASSERT_EQ(curve.size(), 4 * 30U);
     for (std::size_t i = 0; i < curve.size(); ++i)

@@ -94,7 +94,7 @@ TEST_F(TrainedShapes, AreTakenFromAListToo) {
   EXPECT_EQ(rows_of(predict({"odd/b.png", "--list", "list.txt"}).out).size(), 4U);
   const auto none = predict({"--list", "no.txt"});
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.err, HasSubstr("cannot read the list 'no.txt'"));
+  EXPECT_THAT(none.err, HasSubstr("cannot read 'no.txt'"));
   EXPECT_EQ(predict({}).code, 2);
 }
 

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const std::string kMetrics =
+const std::string kMetricsCsv =
     "step,epoch,samples,train/loss,train/lr,valid/loss,valid/accuracy\n"
     "10,1,160,1,0.1,0.9,0.5\n"
     "20,2,320,1,0.1,nan,0.75\n"
@@ -26,7 +26,7 @@ TEST(BestEvaluation, IsTheFirstOfEqualOnes) {
   const TemporaryFolder folder;
   const auto path = folder.path() + "/metrics.csv";
   EXPECT_FALSE(best_evaluation(path, {"valid/accuracy", BestMode::max}));
-  write_atomically(path, kMetrics);
+  write_atomically(path, kMetricsCsv);
   const auto best = best_evaluation(path, {"valid/accuracy", BestMode::max});
   ASSERT_TRUE(best);
   EXPECT_EQ(best->step, 20);
@@ -36,14 +36,14 @@ TEST(BestEvaluation, IsTheFirstOfEqualOnes) {
 TEST(BestEvaluation, IsNeverNotANumber) {
   const TemporaryFolder folder;
   const auto path = folder.path() + "/metrics.csv";
-  write_atomically(path, kMetrics);
+  write_atomically(path, kMetricsCsv);
   EXPECT_EQ(best_evaluation(path, {"valid/loss", BestMode::min})->step, 30);
   EXPECT_FALSE(best_evaluation(path, {"valid/f1", BestMode::max}));
 }
 
 TEST(WatchedMetric, IsTheOneThatIsKeptElseTheFirstWithADirection) {
   Recipe recipe;
-  recipe.metrics = {Choice<Metric>("confusion_matrix"), Choice<Metric>("error_rate")};
+  recipe.metrics = std::vector{Choice<Metric>("confusion_matrix"), Choice<Metric>("error_rate")};
   EXPECT_EQ(watched_metric(recipe)->name, "valid/error_rate");
   EXPECT_EQ(watched_metric(recipe)->mode, BestMode::min);
   recipe.checkpoint.keep_best = KeepBestSpec{"accuracy", BestMode::max};

@@ -80,7 +80,7 @@ TEST(EndOfARun, GivesTheAverageStatisticsWhenACallbackStopsIt) {
   EXPECT_EQ(rows[0].first, 3);
   EXPECT_EQ(rows[0].second, t.last_evaluation);
   t.ema->set_buffers({});
-  EXPECT_NE(value(rows[0].second, "valid_swa/loss"), value(evaluate(t), "valid_swa/loss"));
+  EXPECT_NE(value(rows[0].second, "valid_swa/loss"), value(evaluate(t).values, "valid_swa/loss"));
 }
 
 /// A run of six steps that gets SIGTERM in the last, then as often as asked resumed.
@@ -89,7 +89,9 @@ void interrupt_the_last_step(const std::string& folder) {
   auto t = averaging(world);
   Hooks hooks;
   hooks.checkpoints = folder;
-  hooks.stop_signal = [&] { return t.position.step == t.length.total ? SIGTERM : 0; };
+  hooks.stop_requested = [&] {
+    return StopRequest{t.position.step == t.length.total ? SIGTERM : 0, 0};
+  };
   const auto result = train(t, hooks);
   EXPECT_EQ(result.signal, SIGTERM);
   EXPECT_TRUE(t.ema->buffers().empty());  // it leaves at once

@@ -1,4 +1,4 @@
-#include "recipe/rules/metric_names.h"
+#include "recipe/metric_names.h"
 
 #include "recipe/targets.h"
 
