@@ -10,24 +10,6 @@
 namespace ddptrain {
 namespace {
 
-std::string hexadecimal(char byte) {
-  char text[8];
-  std::snprintf(text, sizeof text, "\\x%02x",
-                static_cast<unsigned>(static_cast<unsigned char>(byte)));
-  return text;
-}
-
-/// The character that begins at `at`, as it may be shown. C1 controls are two bytes of UTF-8.
-std::string shown_character(std::string_view text, std::size_t at, std::size_t length) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  const bool c1 = length == 2 && first == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0;
-  if (length == 1 && first >= 0x20 && first < 0x7F) return std::string(1, text[at]);
-  if (length > 1 && !c1) return std::string(text.substr(at, length));
-  std::string escaped;
-  for (std::size_t i = 0; i < length; ++i) escaped += hexadecimal(text[at + i]);
-  return escaped;
-}
-
 /// Bytes of the character at `at`; 1 of what is no UTF-8.
 std::size_t length_at(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
@@ -78,21 +60,17 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string one_line(std::string_view text, std::size_t most) {
-  std::vector<std::string> characters;
-  std::size_t width = 0;
-  for (std::size_t at = 0; at < text.size() && width <= most;) {
-    const auto length = length_at(text, at);
-    characters.push_back(shown_character(text, at, length));
-    width += display_width(characters.back());
-    at += length;
+  const auto line = shown(text);
+  if (display_width(line) <= most) return line;
+  const std::string dots = most > 3 ? "..." : "";
+  std::size_t end = 0, width = 0;
+  while (end < line.size()) {
+    const auto length = length_at(line, end);
+    width += display_width(std::string_view(line).substr(end, length));
+    if (width + dots.size() > most) break;
+    end += length;
   }
-  if (width <= most) return join(characters, "");
-  const std::string cut = most > 3 ? "..." : "";
-  while (!characters.empty() && width + cut.size() > most) {
-    width -= display_width(characters.back());
-    characters.pop_back();
-  }
-  return join(characters, "") + cut;
+  return line.substr(0, end) + dots;
 }
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {

@@ -12,8 +12,8 @@ namespace ddptrain {
 /// emoji, none for combining marks (Unicode TR 11, the common blocks).
 std::size_t display_width(std::string_view text);
 
-/// Foreign text on one line of at most `most` columns: control characters and bytes that are no
-/// UTF-8 as \xNN, what is too long cut, with "..." in its place.
+/// shown() (base/text.h) in at most `most` columns: what is too long is cut, with "..." in its
+/// place.
 std::string one_line(std::string_view text, std::size_t most);
 
 /// A line for each row: the first column at the left edge, the others flush right, two blanks

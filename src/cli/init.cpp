@@ -50,13 +50,13 @@ void print_next(const std::string& file, const Catalogs& catalogs) {
   print_shown("  ddptrain run %s\n      trains\n", file.c_str());
 }
 
-/// A name of ours is meant, unless it is written as a path.
+/// A file or folder that is there goes before a built-in recipe of its name.
 bool means_data(const std::string& word) {
-  if (word.find('/') != std::string::npos) return true;
-  const auto names = built_in_names();
-  if (std::find(names.begin(), names.end(), word) != names.end()) return false;
   std::error_code unknown;
-  return fs::exists(word, unknown) || fs::path(word).has_extension();
+  if (word.find('/') != std::string::npos || fs::exists(word, unknown)) return true;
+  const auto names = built_in_names();
+  const bool built_in = std::find(names.begin(), names.end(), word) != names.end();
+  return !built_in && fs::path(word).has_extension();
 }
 
 int from_data(const Arguments& arguments) {

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kReference = "\\$\\{[^}]+\\}";
 constexpr const char* kDuration =
-    "^(?=.*[1-9]) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
+    "^(?=.*[1-9])(?!.*\\.[0-9]*[1-9][0-9]* *(steps?|samples?)) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
     "(epochs?|steps?|samples?|%|ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?) *)+$";
 constexpr const char* kSize = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *(B|[KMGT]iB|kB|[MGT]B) *$";
 constexpr const char* kShare = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *% *$";

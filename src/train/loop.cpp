@@ -66,8 +66,8 @@ class Loop {
     beat("step");
     const auto report = make_step(t_, micro_steps_.at(index));
     advance(step_samples_.at(index));
-    view_.train_loss = report.loss;
-    view_.lr = report.lr;
+    t_.position.train_loss = report.loss;
+    t_.position.lr = report.lr;
     view_.momentum = report.momentum;
     view_.gradient_norm = report.gradient_norm;
     tell(Moment::step_end);
@@ -249,6 +249,8 @@ class Loop {
 
   void update_view() {
     view_.step = t_.position.step;
+    view_.train_loss = t_.position.train_loss;
+    view_.lr = t_.position.lr;
     view_.total_steps = t_.length.total;
     view_.per_epoch = t_.length.per_epoch;
     view_.epoch =

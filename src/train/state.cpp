@@ -36,9 +36,17 @@ Json position_json(const Position& at) {
             {"samples", at.samples},
             {"evaluated", at.evaluated},
             {"empty_steps", at.empty_steps},
-            {"skipped_steps", at.skipped_steps}};
+            {"skipped_steps", at.skipped_steps},
+            {"train_loss", at.train_loss},
+            {"lr", at.lr}};
   if (at.seconds > 0) json["seconds"] = at.seconds;
   return json;
+}
+
+/// NaN where it is null, as JSON has no NaN, and in older checkpoints.
+double number_of(const Json& json, const char* name) {
+  const auto value = json.value(name, Json());
+  return value.is_number() ? value.get<double>() : std::nan("");
 }
 
 Position position_of(const Json& json) {
@@ -51,6 +59,8 @@ Position position_of(const Json& json) {
   at.evaluated = json.at("evaluated");
   at.empty_steps = json.at("empty_steps");
   at.skipped_steps = json.at("skipped_steps");
+  at.train_loss = number_of(json, "train_loss");
+  at.lr = number_of(json, "lr");
   at.seconds = json.value("seconds", 0.0);
   return at;
 }

@@ -39,6 +39,8 @@ struct Position {
   std::int64_t evaluated = 0;      // steps made at the last evaluation
   std::int64_t empty_steps = 0;    // without a counted sample: nothing changed
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
+  double train_loss = 0;           // of the last step, for the row of an evaluation after it
+  double lr = 0;
   double seconds = 0;              // trained, where train.duration is a time
 };
 

@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 
 TEST(OneLine, EscapesWhatWouldSteerATerminal) {
-  EXPECT_EQ(one_line("a\033[31mred\n\x7f", 40), "a\\x1b[31mred\\x0a\\x7f");
-  EXPECT_EQ(one_line("bad \xff utf8, C1 \xc2\x9b", 40), "bad \\xff utf8, C1 \\xc2\\x9b");
+  EXPECT_EQ(one_line("a\033[31mred\n\x7f", 40), "a\\x1b[31mred\\n\\x7f");
+  EXPECT_EQ(one_line("bad \xff utf8, C1 \xc2\x9b", 40), "bad \\xff utf8, C1 \\x9b");
   EXPECT_EQ(one_line("\xc3\xa4\xe2\x82\xac", 40), "\xc3\xa4\xe2\x82\xac");
 }
 

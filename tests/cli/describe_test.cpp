@@ -118,7 +118,12 @@ const std::vector<std::string>& bases() {
       "model: {type: tabular}\nloss: mse\nmetrics: []\n"
       "data: {type: csv_table, file: x.csv, target: y, task: regression}\n",
       "model: bag_of_embeddings\ndata: {type: text_folder, root: x}\n",
-      "model: mlp\ndata: {type: mnist, root: x}\n"};
+      "model: mlp\ndata: {type: mnist, root: x}\n",
+      "model: {type: sequential, layers: [flatten]}\ndata: {type: mnist, root: x}\n",
+      "model: resnet18\n"
+      "data: {type: image_folder, root: x, transforms: {valid: [normalize]}}\n",
+      "model: resnet18\n"
+      "data: {type: image_folder, root: x, transforms: {train: [horizontal_flip]}}\n"};
   return all;
 }
 

@@ -65,8 +65,8 @@ TEST_F(RunSafety, ARefusedResumeChangesNothing) {
     const auto mode = std::string("parallel.mode=") + (*devices == '1' ? "none" : "ddp");
     const auto count = std::string("parallel.devices=") + devices;
     for (const auto* change : {"model.type=resnet18", "batch.global=8", "data.root=/nowhere"}) {
-      const auto refused =
-          resume({"runs/small/001", mode, count, change, "train.duration=12 steps"});
+      const auto refused = resume({"runs/small/001", mode, count, "batch.micro=auto",
+                                   "batch.accumulate=auto", change, "train.duration=12 steps"});
       EXPECT_EQ(refused.code, 3) << change << refused.err;
       EXPECT_EQ(contents(folder_ / "runs/small/001"), before) << change;
     }

@@ -83,6 +83,9 @@ std::vector<double> of_first_batch(const Case& c) {
   metric->add(total, metric->terms(output, target_of(c), loss_of(c, output)));
   std::vector<double> values;
   for (const auto& [name, value] : metric->values(total)) values.push_back(value);
+  for (const auto& table : metric->tables(total))
+    if (table.kind == NamedTable::Kind::confusion)
+      values.insert(values.end(), table.cells.begin(), table.cells.end());
   return values;
 }
 

@@ -66,7 +66,7 @@ double value(const NamedValues& values, const std::string& name) {
   return 0;
 }
 
-TEST(EndOfARun, GivesTheAverageStatisticsWhenACallbackStopsIt) {
+TEST(EndOfTraining, GivesTheAverageStatisticsWhenACallbackStopsIt) {
   auto world = single_world();
   auto t = averaging(world);
   Keeps::Rows rows;
@@ -121,7 +121,7 @@ void expect_equal(const Checkpoint& actual, const Checkpoint& expected) {
     EXPECT_TRUE(at::equal(actual.ema[i].tensor, expected.ema[i].tensor)) << expected.ema[i].name;
 }
 
-TEST(EndOfARun, IsMadeUpForAfterASignalInTheLastStep) {
+TEST(EndOfTraining, IsMadeUpForAfterASignalInTheLastStep) {
   const TemporaryFolder whole, cut;
   {
     auto world = single_world();
@@ -136,7 +136,7 @@ TEST(EndOfARun, IsMadeUpForAfterASignalInTheLastStep) {
   EXPECT_TRUE(resume(cut.path()).empty());  // nothing is left to do
 }
 
-TEST(EndOfARun, RecordsTheGradientNormOfStepsThatAreLogged) {
+TEST(EndOfTraining, RecordsTheGradientNormOfStepsThatAreLogged) {
   auto world = single_world();
   auto t = small_training(world, {});
   t.recipe.log.every = {2, Duration::Unit::steps};

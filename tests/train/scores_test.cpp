@@ -139,9 +139,13 @@ TEST(Targets, EveryMetricIsANumberOnWhatItTakes) {
       const auto metric = catalog<Metric>().build(fragment<Metric>(name), MetricContext{});
       const auto rows = rows_for(entry, kind);
       const LossTerms loss{at::ones({4}), at::ones({4})};
-      const auto values = metric->values(metric->terms(rows.output, rows.target, loss));
-      ASSERT_FALSE(values.empty()) << name;
-      EXPECT_TRUE(std::isfinite(values.front().second)) << name;
+      const auto terms = metric->terms(rows.output, rows.target, loss);
+      const auto values = metric->values(terms);
+      const auto tables = metric->tables(terms);
+      ASSERT_FALSE(values.empty() && tables.empty()) << name;
+      EXPECT_TRUE(
+          std::isfinite(values.empty() ? tables.front().cells.front() : values.front().second))
+          << name;
     }
 }
 
