@@ -41,7 +41,7 @@ struct Position {
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
   double train_loss = 0;           // of the last step, for the row of an evaluation after it
   double lr = 0;
-  double seconds = 0;              // trained, where train.duration is a time
+  double seconds = 0;  // trained, where train.duration is a time
 };
 
 /// A part of the run with a schedule of its own (train/stages.h).
