@@ -57,7 +57,7 @@ class TerminalSink final : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override { std::fflush(stderr); }
 
  private:
-  // Terminals wrap a line anew when they become narrower: it may take several rows by now.
+  // Terminals rewrap a line when they become narrower: it may take several rows by now.
   void erase() {
     const auto columns = terminal_columns(STDERR_FILENO);
     if (columns > 0 && width_ > columns) std::fprintf(stderr, "\033[%zuA", (width_ - 1) / columns);

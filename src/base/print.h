@@ -14,7 +14,7 @@ __attribute__((format(printf, 1, 2))) void print_shown(const char* format, ...);
 /// Lines that we laid out: tables, help, problems, recipes.
 void print_lines(std::string_view text, std::FILE* to = stdout);
 
-/// For programs: bytes as they are. Whoever makes them quotes what is foreign (CSV, JSON).
+/// For programs: bytes as they are; the caller quotes foreign text (CSV, JSON).
 void print_exact(std::string_view bytes);
 
 }  // namespace ddptrain

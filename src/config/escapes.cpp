@@ -61,7 +61,7 @@ std::size_t coded_size(std::string_view text, std::size_t at, std::size_t end, s
 }  // namespace
 
 std::size_t escape_size(std::string_view text, std::size_t at, std::size_t end) {
-  if (at + 1 >= end) return 1;  // the quote is not closed, which is said elsewhere
+  if (at + 1 >= end) return 1;  // the quote is not closed, which is reported elsewhere
   const char letter = text[at + 1];
   if (const auto digits = digits_of(letter)) return coded_size(text, at, end, digits);
   constexpr std::string_view known = "abtnvfre \"/\\N_LP\t";
