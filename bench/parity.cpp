@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "checkpoint/safetensors.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/build.h"
 #include "train/catalogs.h"
 #include "train/rank.h"

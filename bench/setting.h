@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "optim/groups.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "recipe/optimizer_options.h"
 #include "train/build.h"
 #include "train/catalogs.h"

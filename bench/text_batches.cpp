@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "config/catalog.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "data/sampler.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/build.h"
 #include "train/catalogs.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "data/numericalize.h"
+#include "data/text/numericalize.h"
 
 using namespace ddptrain;
 namespace fs = std::filesystem;

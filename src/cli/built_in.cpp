@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "config/reader.h"
-#include "recipe/merge.h"
-#include "recipe/option.h"
+#include "recipe/layers/merge.h"
+#include "recipe/layers/option.h"
 
 namespace ddptrain {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/built_in.h"
 #include "cli/completion_scripts.h"
 #include "cli/program.h"
-#include "recipe/option.h"
+#include "recipe/layers/option.h"
 
 namespace ddptrain {
 namespace {

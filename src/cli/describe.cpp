@@ -7,7 +7,7 @@
 #include "cli/example.h"
 #include "cli/program.h"
 #include "config/option_text.h"
-#include "recipe/option.h"
+#include "recipe/layers/option.h"
 
 namespace ddptrain {
 

@@ -7,7 +7,7 @@
 #include "config/complete.h"
 #include "config/encode.h"
 #include "config/reader.h"
-#include "recipe/option.h"
+#include "recipe/layers/option.h"
 
 namespace ddptrain {
 namespace {

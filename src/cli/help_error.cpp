@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "recipe/rule_docs.h"
+#include "recipe/rules/rule_docs.h"
 
 namespace ddptrain {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/built_in.h"
 #include "cli/program.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 namespace ddptrain {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "recipe/data_section.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 namespace ddptrain {
 namespace {

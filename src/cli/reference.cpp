@@ -3,7 +3,7 @@
 #include "cli/documents.h"
 #include "cli/example.h"
 #include "config/option_text.h"
-#include "recipe/option.h"
+#include "recipe/layers/option.h"
 
 namespace ddptrain {
 namespace {

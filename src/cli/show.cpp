@@ -9,10 +9,10 @@
 #include "cli/why.h"
 #include "config/complete.h"
 #include "config/encode.h"
-#include "recipe/load.h"
-#include "recipe/option.h"
-#include "recipe/origins.h"
-#include "recipe/record.h"
+#include "recipe/load/load.h"
+#include "recipe/layers/option.h"
+#include "recipe/load/origins.h"
+#include "recipe/layers/record.h"
 
 namespace ddptrain {
 namespace {

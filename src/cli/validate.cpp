@@ -9,8 +9,9 @@
 #include "cli/program.h"
 #include "cli/recipe_files.h"
 #include "config/problem_formats.h"
-#include "recipe/load.h"
-#include "recipe/rule_docs.h"
+#include "recipe/load/load.h"
+#include "recipe/rules/rules.h"
+#include "recipe/rules/rule_docs.h"
 
 namespace ddptrain {
 namespace {

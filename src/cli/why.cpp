@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "config/encode.h"
 #include "config/option_text.h"
-#include "recipe/history.h"
-#include "recipe/option.h"
-#include "recipe/origins.h"
+#include "recipe/layers/history.h"
+#include "recipe/layers/option.h"
+#include "recipe/load/origins.h"
 
 namespace ddptrain {
 namespace {

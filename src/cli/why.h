@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/verb.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 namespace ddptrain {
 

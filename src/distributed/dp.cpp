@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "data/shard.h"
+#include "data/order/shard.h"
 #include "distributed/crew.h"
 #include "distributed/engine.h"
 #include "distributed/replica.h"

@@ -5,10 +5,10 @@
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
-#include "data/houses.h"
-#include "data/shapes.h"
+#include "data/synthetic/houses.h"
+#include "data/synthetic/shapes.h"
 #include "jobs/data_show.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/build.h"
 #include "train/catalogs.h"
 

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/program.h"
-#include "data/text_cache.h"
+#include "data/text/text_cache.h"
 #include "distributed/cuda.h"
 #include "launch/topology.h"
 #include "train/placement.h"

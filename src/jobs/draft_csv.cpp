@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/csv_columns.h"
-#include "data/picture_scan.h"
-#include "data/table.h"
+#include "data/csv/csv_columns.h"
+#include "data/image/picture_scan.h"
+#include "data/table/table.h"
 #include "jobs/draft.h"
 
 namespace ddptrain {
@@ -220,7 +220,7 @@ Table try_splits(TablePlan& plan) {
       return read_table(plan.options);
     } catch (const Error&) {
       const bool by_seed = plan.options.valid.fraction.has_value();
-      if (!by_seed || ++plan.options.valid.seed >= TableValid{}.seed + seeds) throw;
+      if (!by_seed || ++plan.options.valid.seed >= ValidRows{}.seed + seeds) throw;
     }
 }
 

@@ -7,9 +7,9 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "data/pattern.h"
-#include "data/picture_scan.h"
-#include "data/usual_transforms.h"
+#include "data/image/pattern.h"
+#include "data/image/picture_scan.h"
+#include "data/image/usual_transforms.h"
 #include "jobs/draft.h"
 #include "transforms/codecs/decode.h"
 

@@ -10,9 +10,9 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/program.h"
-#include "data/picture_scan.h"
+#include "data/image/picture_scan.h"
 #include "jobs/draft.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 namespace ddptrain {
 namespace {

@@ -13,10 +13,10 @@
 #include "base/terminal.h"
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
-#include "data/source.h"
+#include "data/fetch/source.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
-#include "recipe/record.h"
+#include "recipe/layers/record.h"
 #include "train/catalogs.h"
 #include "train/ending.h"
 

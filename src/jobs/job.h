@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/verb.h"
-#include "recipe/layers.h"
+#include "recipe/layers/layers.h"
 #include "train/rank.h"
 #include "train/run_folder.h"
 

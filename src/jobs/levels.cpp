@@ -10,10 +10,11 @@
 
 #include "base/text.h"
 #include "config/decode.h"
-#include "data/source.h"
+#include "data/fetch/source.h"
 #include "jobs/in_child.h"
 #include "jobs/job.h"
 #include "jobs/start.h"
+#include "recipe/layers/address.h"
 #include "recipe/model_section.h"
 #include "train/build.h"
 #include "train/expect.h"

@@ -1,7 +1,7 @@
 #include "jobs/plan.h"
 
 #include "base/error.h"
-#include "data/source.h"
+#include "data/fetch/source.h"
 #include "train/trial.h"
 
 namespace ddptrain {

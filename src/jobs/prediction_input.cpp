@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "data/csv.h"
-#include "data/image_files.h"
-#include "data/json_lines.h"
-#include "data/picture_scan.h"
-#include "data/text_records.h"
+#include "data/csv/csv.h"
+#include "data/image/image_files.h"
+#include "data/text/json_lines.h"
+#include "data/image/picture_scan.h"
+#include "data/text/text_records.h"
 #include "train/build.h"
 
 namespace ddptrain {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/tolerant.h"
+#include "data/loader/tolerant.h"
 #include "jobs/prediction_input.h"
 #include "losses/loss.h"
 

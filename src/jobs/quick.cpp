@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "data/shapes.h"
+#include "data/synthetic/shapes.h"
 #include "jobs/quick_data.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"

@@ -7,7 +7,7 @@
 #include "cli/problems.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/catalogs.h"
 #include "train/repetition.h"
 

@@ -11,7 +11,7 @@
 #include "config/reader.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
-#include "recipe/changes.h"
+#include "recipe/layers/changes.h"
 #include "train/completion.h"
 
 namespace ddptrain {

@@ -3,7 +3,7 @@
 #include "cli/problems.h"
 #include "jobs/job.h"
 #include "jobs/repeat.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

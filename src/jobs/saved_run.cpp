@@ -9,7 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
 #include "cli/problems.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

@@ -16,7 +16,7 @@
 #include "config/encode.h"
 #include "jobs/job.h"
 #include "jobs/quick.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "train/catalogs.h"
 #include "train/expect.h"
 

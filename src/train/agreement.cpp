@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/reader.h"
 #include "distributed/group.h"
-#include "recipe/changes.h"
+#include "recipe/layers/changes.h"
 
 namespace ddptrain {
 namespace {

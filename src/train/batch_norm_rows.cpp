@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "models/layers/batch_norm.h"
 #include "train/build.h"
 

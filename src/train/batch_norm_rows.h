@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "data/shard.h"
+#include "data/order/shard.h"
 #include "train/training.h"
 
 namespace ddptrain {

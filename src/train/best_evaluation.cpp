@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "callbacks/best.h"
-#include "data/csv.h"
-#include "recipe/metric_names.h"
+#include "data/csv/csv.h"
+#include "recipe/rules/metric_names.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

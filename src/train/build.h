@@ -1,7 +1,7 @@
 // Recipe to Training: one line per part, no branch on a component's name.
 #pragma once
 
-#include "data/scored.h"
+#include "data/loader/scored.h"
 #include "distributed/world.h"
 #include "train/training.h"
 

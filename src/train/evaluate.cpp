@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "train/bad_samples.h"
 #include "train/requests.h"
 #include "train/swapped.h"

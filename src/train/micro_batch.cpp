@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "launch/failure.h"
 
 namespace ddptrain {

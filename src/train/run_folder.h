@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "callbacks/callback.h"
-#include "recipe/layers.h"
+#include "recipe/layers/layers.h"
 #include "train/best_evaluation.h"
 
 namespace ddptrain {

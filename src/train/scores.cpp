@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "recipe/settle.h"
+#include "recipe/load/settle.h"
 #include "train/shapes.h"
 
 namespace ddptrain {

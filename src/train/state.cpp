@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "data/scored.h"
+#include "data/loader/scored.h"
 #include "train/completion.h"
 
 namespace ddptrain {

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "models/layers/batch_norm.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/swa.h"

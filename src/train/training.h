@@ -10,7 +10,7 @@
 #include "callbacks/best.h"
 #include "callbacks/callback.h"
 #include "data/dataset.h"
-#include "data/loader.h"
+#include "data/loader/loader.h"
 #include "data/mix.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"

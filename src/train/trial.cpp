@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/lengths.h"
+#include "data/loader/lengths.h"
 #include "train/batch_norm_rows.h"
 #include "train/build.h"
 #include "train/flops.h"

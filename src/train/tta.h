@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "data/shard.h"
+#include "data/order/shard.h"
 #include "losses/loss.h"
 #include "recipe/recipe.h"
 

@@ -9,9 +9,9 @@
 #include "cli/said.h"
 #include "config/reader.h"
 #include "config/shape.h"
-#include "recipe/load.h"
-#include "recipe/merge.h"
-#include "recipe/option.h"
+#include "recipe/load/load.h"
+#include "recipe/layers/merge.h"
+#include "recipe/layers/option.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

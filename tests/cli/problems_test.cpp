@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cli/help_error.h"
 #include "cli/program.h"
-#include "recipe/load.h"
-#include "recipe/rule_docs.h"
+#include "recipe/load/load.h"
+#include "recipe/rules/rule_docs.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "support/where.h"
 #include "train/catalogs.h"
 

@@ -1,5 +1,5 @@
 // Every rule shows what is wrong and what is right: fragments laid over one good recipe.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "config/encode.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "support/where.h"
 #include "train/catalogs.h"
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "data/image_data.h"
-#include "data/scored.h"
-#include "data/table.h"
+#include "data/loader/scored.h"
+#include "data/table/table.h"
 #include "data/text_data.h"
 
 namespace ddptrain {

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "data/shard.h"
+#include "data/order/shard.h"
 #include "nets.h"
 #include "support/ranks.h"
 

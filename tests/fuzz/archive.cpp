@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "data/unpack.h"
+#include "data/fetch/unpack.h"
 #include "input_file.h"
 
 using namespace ddptrain;

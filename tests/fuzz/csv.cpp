@@ -1,5 +1,5 @@
 // The CSV reader.
-#include "data/csv.h"
+#include "data/csv/csv.h"
 
 #include "base/error.h"
 #include "input_file.h"

@@ -6,8 +6,8 @@
 #include "config/encode.h"
 #include "config/problem_formats.h"
 #include "input_file.h"
-#include "recipe/load.h"
-#include "recipe/rule_docs.h"
+#include "recipe/load/load.h"
+#include "recipe/rules/rule_docs.h"
 
 using namespace ddptrain;
 

@@ -1,5 +1,5 @@
 // Texts in lines of JSON.
-#include "data/json_lines.h"
+#include "data/text/json_lines.h"
 
 #include "base/error.h"
 #include "base/text.h"

@@ -3,7 +3,7 @@
 #include "config/encode.h"
 #include "input_file.h"
 #include "recipe/catalogs.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 using namespace ddptrain;
 

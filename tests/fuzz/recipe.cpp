@@ -5,7 +5,7 @@
 #include "config/reader.h"
 #include "input_file.h"
 #include "recipe/catalogs.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 
 using namespace ddptrain;
 

@@ -1,5 +1,5 @@
 // A table made ready for a network.
-#include "data/table.h"
+#include "data/table/table.h"
 
 #include "base/error.h"
 #include "input_file.h"

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "config/decode.h"
-#include "data/layouts.h"
-#include "data/shard.h"
+#include "data/order/layouts.h"
+#include "data/order/shard.h"
 #include "losses/loss.h"
 #include "support/golden.h"
 #include "support/node.h"

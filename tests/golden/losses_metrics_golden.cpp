@@ -3,7 +3,7 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
-#include "data/blend.h"
+#include "data/mix/blend.h"
 #include "losses/loss.h"
 #include "losses/mixture.h"
 #include "metrics/metric.h"

@@ -3,7 +3,7 @@
 
 #include "config/decode.h"
 #include "data/sampler.h"
-#include "data/split.h"
+#include "data/split/split.h"
 #include "support/golden.h"
 #include "support/node.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "support/temporary_folder.h"
 #include "train/catalogs.h"
 

@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "config/reader.h"
 #include "mutations/mutations.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "support/components.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "recipe/catalogs.h"
-#include "recipe/load.h"
+#include "recipe/load/load.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

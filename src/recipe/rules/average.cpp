@@ -1,5 +1,5 @@
 // Averages of the weights: train.ema and train.swa.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

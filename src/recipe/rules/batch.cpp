@@ -2,8 +2,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "recipe/batch_plan.h"
-#include "recipe/load.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "config/complete.h"
 #include "config/encode.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

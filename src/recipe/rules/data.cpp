@@ -1,6 +1,6 @@
 // Where samples come from and in which order.
 #include "base/text.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 #include "recipe/targets.h"
 
 namespace ddptrain {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

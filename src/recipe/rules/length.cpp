@@ -1,5 +1,5 @@
 // How long a run is, and what happens how often in it.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

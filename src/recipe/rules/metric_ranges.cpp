@@ -1,7 +1,7 @@
 // Which way a metric gets better, and how far it goes.
 #include "base/text.h"
-#include "recipe/metric_names.h"
-#include "recipe/rules.h"
+#include "recipe/rules/metric_names.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

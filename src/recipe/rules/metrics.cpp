@@ -3,8 +3,8 @@
 
 #include "config/complete.h"
 #include "config/encode.h"
-#include "recipe/metric_names.h"
-#include "recipe/rules.h"
+#include "recipe/rules/metric_names.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

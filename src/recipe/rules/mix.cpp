@@ -1,5 +1,5 @@
 // Samples that are mixed, and passes over augmented ones.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 #include "recipe/rules/transforms.h"
 
 namespace ddptrain {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/decode.h"
 #include "recipe/model_section.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 #include "recipe/rules/transforms.h"
 
 namespace ddptrain {

@@ -1,5 +1,5 @@
 // Options of the optimiser against each other.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "config/encode.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

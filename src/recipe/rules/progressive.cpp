@@ -1,5 +1,5 @@
 // Progressive resizing: smaller training pictures at first.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

@@ -1,5 +1,5 @@
 // Precision, policies and names of a run.
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

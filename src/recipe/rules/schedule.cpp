@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 #include "recipe/rules/written_schedules.h"
 
 namespace ddptrain {

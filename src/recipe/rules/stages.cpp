@@ -1,7 +1,7 @@
 // Runs in stages, rates of layer groups, and what is frozen.
 #include "base/text.h"
 #include "config/decode.h"
-#include "recipe/rules.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recipe/rule_context.h"
+#include "recipe/rules/rule_context.h"
 
 namespace ddptrain {
 

@@ -1,0 +1,58 @@
+// CSV files (RFC 4180, UTF-8) with a header that names the columns. The file stays mapped, cells
+// are views into it, and whatever is wrong names file, line and column. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/csv/csv_index.h"
+#include "data/files/mapped_file.h"
+
+namespace ddptrain {
+
+/// Lines end in LF or CR LF; the last one need not. Blanks belong to the cells, as in pandas. Rows
+/// count from 0 below the header; messages say the line of the file, the header's being 1.
+class Csv {
+ public:
+  /// Reads a file. Throws an Error (Exit::data) that names it, line and column: text that is not
+  /// UTF-8, a NUL byte, a quote that does not close, a row with too few or too many fields, a
+  /// column named twice, no rows.
+  explicit Csv(const std::string& path);
+  Csv(const Csv&) = delete;
+  Csv& operator=(const Csv&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::vector<std::string>& header() const { return header_; }
+  std::size_t rows() const { return index_.records() - 1; }
+  std::optional<std::size_t> column(std::string_view name) const;
+  std::size_t required_column(std::string_view name) const;
+  /// A cell without its quotes, doubled ones single; the view lives as long as this object.
+  std::string_view cell(std::size_t row, std::size_t column) const {
+    return index_.cell(row + 1, column);
+  }
+  CsvCells cells(std::size_t column) const { return {index_, 1, column}; }
+  /// Whether a cell stands in the file, not near its start or end: eight bytes before and from its
+  /// first byte on may be read.
+  bool may_read_around(std::string_view cell) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(cell.data()) -
+                    reinterpret_cast<std::uintptr_t>(text_.data());
+    return text_.size() >= 16 && at - 8 <= text_.size() - 16;
+  }
+  std::string at(std::size_t row, std::size_t column) const {
+    return std::string(cell(row, column));
+  }
+  /// An error about a value: "labels.csv:12: column 'label': empty".
+  [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& what) const;
+
+ private:
+  std::string path_;
+  MappedFile file_;
+  std::string_view text_;  // without a byte order mark
+  CsvIndex index_;
+  std::vector<std::string> header_;
+};
+
+}  // namespace ddptrain

@@ -1,0 +1,288 @@
+#include "data/csv/csv_index.h"
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "base/clones.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t block = 64;
+
+/// One bit for each of 64 bytes.
+struct Marks {
+  std::uint64_t ends = 0;   // of cells, outside of quotes: commas and line feeds
+  std::uint64_t lines = 0;  // line feeds
+  std::uint64_t rare = 0;   // quotes, carriage returns, NUL, bytes that are not ASCII
+};
+
+/// Every x86-64, the only machine that the LibTorch we build with is for, has SSE2.
+[[gnu::always_inline]] inline Marks marks_of(const char* bytes) {
+  const auto comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n'), one = _mm_set1_epi8(1);
+  const auto quote = _mm_set1_epi8('"'), carriage = _mm_set1_epi8('\r');
+  const auto bits = [](__m128i hits, std::size_t at) {
+    return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(hits))} << at;
+  };
+  Marks marks;
+  for (std::size_t at = 0; at < block; at += sizeof(__m128i)) {
+    const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at));
+    const auto lines = _mm_cmpeq_epi8(some, line);
+    const auto quotes = _mm_or_si128(_mm_cmpeq_epi8(some, quote), _mm_cmpeq_epi8(some, carriage));
+    marks.ends |= bits(_mm_or_si128(_mm_cmpeq_epi8(some, comma), lines), at);
+    marks.lines |= bits(lines, at);
+    marks.rare |= bits(_mm_or_si128(quotes, _mm_cmplt_epi8(some, one)), at);
+  }
+  return marks;
+}
+
+[[gnu::always_inline]] inline Marks marks_of(std::string_view text, std::size_t at) {
+  if (text.size() - at >= block) return marks_of(text.data() + at);
+  std::array<char, block> last;
+  last.fill(' ');
+  std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), last.begin());
+  return marks_of(last.data());
+}
+
+std::string without_doubled_quotes(std::string_view quoted) {
+  std::string text;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    text += quoted[i];
+    if (quoted[i] == '"') ++i;
+  }
+  return text;
+}
+
+std::string hexadecimal(char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  return {'0', 'x', digits[value >> 4], digits[value & 15]};
+}
+
+/// The name of a field, read anew from the header: only for messages.
+std::string field_name(std::string_view text, std::size_t field) {
+  std::size_t begin = 0;
+  bool in_quotes = false;
+  for (std::size_t at = 0, number = 1; at <= text.size(); ++at) {
+    const char c = at < text.size() ? text[at] : '\n';
+    if (c == '"') in_quotes = !in_quotes;
+    if (in_quotes || (c != ',' && c != '\n' && c != '\r')) continue;
+    if (number++ == field) {
+      const auto name = text.substr(begin, at - begin);
+      return name.starts_with('"') ? without_doubled_quotes(name.substr(1, name.size() - 2))
+                                   : std::string(name);
+    }
+    if (c != ',') break;
+    begin = at + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+CsvPlace place_of(std::string_view text, std::size_t at) {
+  CsvPlace place;
+  bool in_quotes = false;
+  for (const char c : text.substr(0, at)) {
+    if (c == '\n') ++place.line;
+    if (c == '"') in_quotes = !in_quotes;
+    if (!in_quotes && c == ',') ++place.field;
+    if (!in_quotes && c == '\n') place.field = 1;
+  }
+  return place;
+}
+
+void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace& place,
+                 const std::string& what) {
+  const auto name = place.line == 1 ? std::string() : field_name(text, place.field);
+  const auto column = name.empty() ? std::to_string(place.field) : "'" + name + "'";
+  throw Error(Exit::data,
+              path + ":" + std::to_string(place.line) + ": column " + column + ": " + what);
+}
+
+/// An Error where a text is not UTF-8 or holds a NUL: it comes before all others.
+void check_text(std::string_view text, const std::string& path) {
+  const auto bad = find_invalid_utf8(text).value_or(text.size());
+  const auto nul = std::min(text.find('\0'), text.size());
+  if (nul < bad) fail_in_csv(text, path, place_of(text, nul), "a NUL byte");
+  if (bad < text.size())
+    fail_in_csv(text, path, place_of(text, bad),
+                "the byte " + hexadecimal(text[bad]) + " is not UTF-8; save the file as UTF-8");
+}
+
+/// Cuts a text into records and these into cells.
+class CsvCutter {
+ public:
+  CsvCutter(std::string_view text, const std::string& path, CsvIndex& index)
+      : text_(text), path_(path), index_(index) {}
+
+  DDPTRAIN_CLONES void cut() {
+    make_room(0);
+    ends_[count_++] = static_cast<std::uint32_t>(-1);
+    for (std::size_t at = 0; at < text_.size(); at += block) {
+      if (at > begin_ + longest) fail(begin_, "a row of more than 1 GiB");
+      if (at != 0 && static_cast<std::uint32_t>(at) == 0) index_.turns_.push_back(count_);
+      make_room(at);
+      const auto marks = marks_of(text_, at);
+      if (resume_ <= at && (marks.rare == 0 || only_ends_lines(at, marks)))
+        take(at, marks);
+      else
+        meet(at, marks);
+    }
+    if (begin_ < text_.size()) {
+      add_end(text_.size());
+      end_record(text_.size());
+    }
+    index_.ends_.resize(count_);
+    if (strange_) check_text(text_, path_);
+  }
+
+ private:
+  static constexpr std::size_t longest = (std::size_t{1} << 30) - 2 * block;
+
+  /// For what a block may bring, and one end more. The cells met so far tell how many there are.
+  void make_room(std::size_t at) {
+    constexpr std::size_t step = 4096;
+    auto& ends = index_.ends_;
+    if (count_ + block + 2 <= ends.size()) return;
+    const double share = static_cast<double>(text_.size()) / static_cast<double>(at + block);
+    if (ends.size() + step > ends.capacity())
+      ends.reserve(std::max(ends.size() + ends.size() / 2,
+                            static_cast<std::size_t>(1.1 * share * static_cast<double>(count_))) +
+                   step);
+    ends.resize(ends.size() + step);
+    ends_ = ends.data();
+  }
+  void add_end(std::size_t at) { ends_[count_++] = static_cast<std::uint32_t>(at); }
+
+  /// A block of nothing but bare cells.
+  [[gnu::always_inline]] inline void take(std::size_t at, const Marks& marks) {
+    const auto before = count_;
+    for (auto lines = marks.lines; lines; lines &= lines - 1) {
+      count_ = before + static_cast<std::size_t>(std::popcount(marks.ends & (lines ^ (lines - 1))));
+      end_record(at + static_cast<std::size_t>(std::countr_zero(lines)));
+    }
+    count_ = before + static_cast<std::size_t>(std::popcount(marks.ends));
+    auto* to = ends_ + before;
+    for (auto left = marks.ends; left;) {  // eight at once: fewer jumps that cannot be foreseen
+      for (int i = 0; i < 8; ++i, left &= left - 1)
+        to[i] = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(std::countr_zero(left));
+      to += 8;
+    }
+  }
+
+  /// Whether what is rare in a block is all of carriage returns before its line feeds.
+  bool only_ends_lines(std::size_t at, const Marks& marks) {
+    if (marks.rare >> (block - 1) != 0 || (marks.rare << 1 & ~marks.lines) != 0) return false;
+    for (auto found = marks.rare; found; found &= found - 1)
+      if (text_[at + static_cast<std::size_t>(std::countr_zero(found))] != '\r') return false;
+    index_.returns_ = true;
+    return true;
+  }
+
+  /// A block of any kind, byte by byte.
+  void meet(std::size_t at, const Marks& marks) {
+    for (auto found = marks.ends | marks.rare; found; found &= found - 1) {
+      const auto here = at + static_cast<std::size_t>(std::countr_zero(found));
+      const auto c = static_cast<unsigned char>(text_[here]);
+      if (c == 0 || c >= 0x80) strange_ = true;
+      if (c == '"') index_.quotes_ = true;
+      if (c == '\r') index_.returns_ = true;
+      if (here >= resume_) meet(here);
+    }
+  }
+
+  void meet(std::size_t at) {
+    switch (text_[at]) {
+      case ',':
+        return add_end(at);
+      case '\n':
+        add_end(at);
+        return end_record(at);
+      case '\r':
+        if (at + 1 < text_.size() && text_[at + 1] != '\n')
+          fail(at,
+               "a carriage return that ends no line; end lines in LF or CR LF, or quote the field");
+        return;
+      case '"':
+        if (static_cast<std::uint32_t>(at) != ends_[count_ - 1] + 1)
+          fail(at, "a quote inside of an unquoted field");
+        return read_quoted(at);
+    }
+  }
+
+  void read_quoted(std::size_t open) {
+    auto close = text_.find('"', open + 1);
+    bool twice = false;
+    while (close != std::string_view::npos && text_.substr(close + 1).starts_with('"')) {
+      twice = true;
+      close = text_.find('"', close + 2);
+    }
+    if (close == std::string_view::npos) fail(open, "a quote that is not closed");
+    resume_ = close + 1;
+    if (resume_ < text_.size() && text_[resume_] != ',' && text_[resume_] != '\n' &&
+        text_[resume_] != '\r')
+      fail(close, "text after the closing quote");
+    if (close - begin_ > longest) fail(open, "a row of more than 1 GiB");
+    if (!twice) return;
+    index_.unquoted_.emplace(open,
+                             without_doubled_quotes(text_.substr(open + 1, close - open - 1)));
+  }
+
+  /// Of which the last cell has been counted.
+  void end_record(std::size_t end) {
+    const auto fields = count_ - first_;
+    if (index_.columns_ == 0) index_.columns_ = fields;
+    if (fields != index_.columns_) fail_ragged(end, fields);
+    begin_ = end + 1;
+    first_ = count_;
+  }
+
+  [[noreturn]] void fail_ragged(std::size_t end, std::size_t fields) const {
+    check_text(text_, path_);
+    auto place = place_of(text_, begin_);
+    place.field = std::min(fields, index_.columns_) + 1;
+    const auto record = text_.substr(begin_, end - begin_);
+    fail_in_csv(text_, path_, place,
+                plural(static_cast<std::int64_t>(fields), "field") + " where the header has " +
+                    std::to_string(index_.columns_) +
+                    (record.empty() || record == "\r" ? " (an empty line)" : ""));
+  }
+
+  [[noreturn]] void fail(std::size_t at, const std::string& what) const {
+    check_text(text_, path_);
+    fail_in_csv(text_, path_, place_of(text_, at), what);
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  CsvIndex& index_;
+  std::uint32_t* ends_ = nullptr;
+  std::size_t count_ = 0;   // of ends
+  std::size_t begin_ = 0;   // of the record
+  std::size_t first_ = 1;   // its first end
+  std::size_t resume_ = 0;  // bytes before it have been met
+  bool strange_ = false;    // bytes were met that may be no text
+};
+
+std::size_t CsvIndex::start_of_many(std::size_t number) const {
+  if (number == 0) return 0;
+  const auto turns = std::upper_bound(turns_.begin(), turns_.end(), number) - turns_.begin();
+  return (static_cast<std::size_t>(turns) << 32) + ends_[number] + 1;
+}
+
+std::string_view CsvIndex::quoted_cell(std::string_view cell) const {
+  const auto found = unquoted_.find(static_cast<std::size_t>(cell.data() - text_.data()));
+  return found == unquoted_.end() ? cell.substr(1, cell.size() - 2) : found->second;
+}
+
+CsvIndex::CsvIndex(std::string_view text, const std::string& path) : text_(text) {
+  CsvCutter(text, path, *this).cut();
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,143 @@
+#include "data/fetch/fetch.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "data/fetch/curl.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr int attempts = 4;
+constexpr int no_range = 33, too_large = 63;  // curl's exit statuses
+
+std::string reason(int status) {
+  switch (status) {
+    case 1:
+      return "it leads to something that is not https";
+    case 3:
+      return "the address is malformed";
+    case 6:
+      return "the host's name is not known";
+    case 7:
+      return "the host does not answer";
+    case 22:
+      return "the server has no such file";
+    case 28:
+      return "timed out";
+    case 60:
+      return "the server's certificate is not trusted";
+    case too_large:
+      return "it is larger than it may be";
+    default:
+      return "curl ended with status " + std::to_string(status);
+  }
+}
+
+/// A failure that another attempt may not meet, by curl's words for --retry.
+bool is_passing(int status) { return status == 18 || status == 28 || status == 56 || status == 7; }
+
+/// The file that an earlier attempt may have begun; nobody else's, and no link.
+class Download {
+ public:
+  explicit Download(const std::string& path)
+      : path_(path),
+        file_(::open(path.c_str(),
+                     O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)) {
+    struct stat about {};
+    if (file_ < 0 || ::fstat(file_, &about) != 0) fail();
+    size_ = about.st_size;
+    if (S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid()) return;
+    ::close(file_);
+    throw Error(Exit::data, "cannot write '" + path + "': it is not a file of one's own");
+  }
+  ~Download() { ::close(file_); }
+  Download(const Download&) = delete;
+  Download& operator=(const Download&) = delete;
+
+  std::int64_t size() const { return size_; }
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail();
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      size_ += written;
+    }
+  }
+  void empty() {
+    if (::ftruncate(file_, 0) != 0) fail();
+    size_ = 0;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(Exit::data, "cannot write '" + path_ + "': " + std::strerror(errno));
+  }
+
+  std::string path_;
+  int file_;
+  std::int64_t size_ = 0;
+};
+
+/// One run of curl. Its status; too_large as soon as more comes than may.
+int fetch_once(const std::string& url, Download& into, std::int64_t most) {
+  Curl curl(url, into.size(), most);
+  std::vector<char> buffer(1 << 18);
+  while (true) {
+    const auto got = ::read(curl.output(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return curl.wait();
+    if (got > most - into.size()) return too_large;
+    into.add({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+void check_url(const std::string& url) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
+  if (lower(url.substr(0, 8)) != "https://")
+    throw Error(Exit::recipe, "data.source.url: '" + shown_url(url) +
+                                  "' is not https; fetch the archive yourself and name it under "
+                                  "data.source.file");
+  if (std::any_of(url.begin(), url.end(), is_control))
+    throw Error(Exit::recipe, "data.source.url has characters that no address has");
+}
+
+}  // namespace
+
+std::string shown_url(const std::string& url) {
+  const auto query = std::min(url.find('?'), url.find('#'));
+  auto text = url.substr(0, query);
+  const auto scheme = text.find("://");
+  const auto host = scheme == std::string::npos ? 0 : scheme + 3;
+  const auto secret = text.rfind('@');  // also where a password holds '/' or '@'
+  if (secret != std::string::npos && secret >= host) text.erase(host, secret + 1 - host);
+  return query == std::string::npos ? text : text + "?...";
+}
+
+void fetch(const std::string& url, const std::string& path, std::int64_t most) {
+  check_url(url);
+  log::info("fetching " + shown_url(url));
+  Download download(path);
+  int status = 0;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    status = fetch_once(url, download, most);
+    if (status == 0) return;
+    const bool again = status == no_range && download.size() > 0;
+    if (again) download.empty();
+    if (!again && !is_passing(status)) break;
+    if (attempt < attempts) ::sleep(again ? 0 : 1U << (attempt - 1));
+  }
+  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(status));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,152 @@
+#include "data/fetch/source.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "config/decode.h"
+#include "data/fetch/fetch.h"
+#include "data/fetch/unpack.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_section(const SourceSpec& source) {
+  if (source.url.has_value() == source.file.has_value())
+    throw Error(Exit::recipe, "data.source wants either 'url' or 'file'");
+  if (!source.md5 && !source.sha256)
+    throw Error(Exit::recipe, "data.source wants a digest, 'sha256' or 'md5'");
+}
+
+bool is_there(const fs::path& root) {
+  std::error_code error;
+  return fs::exists(root, error) && !(fs::is_directory(root, error) && fs::is_empty(root, error));
+}
+
+void compare(DigestKind kind, const std::string& path, const std::string& wanted) {
+  const auto found = digest_file(kind, path);
+  if (found == lower(wanted)) return;
+  throw Error(Exit::data, std::string(kind == DigestKind::md5 ? "md5" : "sha256") + " of '" + path +
+                              "' is " + found + ", and the recipe says " + wanted);
+}
+
+void check_digest(const SourceSpec& source, const std::string& archive) {
+  if (source.sha256) compare(DigestKind::sha256, archive, *source.sha256);
+  if (source.md5) compare(DigestKind::md5, archive, *source.md5);
+}
+
+/// The archive as a file whose digest is right.
+std::string checked_archive(const SourceSpec& source, const std::string& download) {
+  if (source.file) {
+    check_digest(source, *source.file);
+    return *source.file;
+  }
+  fetch(*source.url, download);
+  try {
+    check_digest(source, download);
+  } catch (const Error&) {
+    fs::remove(download);  // so that the next attempt does not continue it
+    throw;
+  }
+  log::info("fetched " + format_bytes(static_cast<std::int64_t>(fs::file_size(download))));
+  return download;
+}
+
+/// A folder of one's own beside the data to be, with a name that nobody can guess; gone in the end.
+class PrivateFolder {
+ public:
+  /// `start` is the path without its last letters. To be made under the data's lock: what an
+  /// attempt that was killed left is removed.
+  explicit PrivateFolder(const std::string& start) : path_(start + "XXXXXX") {
+    const fs::path before = start;
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::directory_iterator(before.parent_path()))
+      if (entry.path().filename().string().starts_with(before.filename().string()))
+        left.push_back(entry.path());
+    std::error_code kept;
+    for (const auto& each : left) fs::remove_all(each, kept);
+    if (!::mkdtemp(path_.data()))
+      throw Error(Exit::data, "cannot make a folder '" + path_ + "': " + std::strerror(errno));
+  }
+  ~PrivateFolder() {
+    std::error_code kept;
+    fs::remove_all(path_, kept);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The folder that a section's source becomes.
+std::string root_of(const Choice<Dataset>& data) {
+  const auto text_of = [&](const char* key) {
+    const auto* value = data.node().find(key);
+    return value && value->is_scalar() ? value->text : std::string();
+  };
+  const auto root = text_of("root");
+  return root.empty() ? fs::path(text_of("file")).parent_path().string() : root;
+}
+
+/// Where a first run often ends: what nobody provides has to be there.
+void check_there(const Choice<Dataset>& data) {
+  for (const char* option : {"root", "file"}) {
+    const auto* value = data.node().find(option);
+    std::error_code unknown;
+    if (!value || !value->is_scalar() || value->is_null() || fs::exists(value->text, unknown))
+      continue;
+    throw Error(Exit::data,
+                std::string("data.") + option + ": '" + value->text +
+                    "' is not there; put the data there, write where they are, or name an archive "
+                    "under data.source",
+                value->place);
+  }
+}
+
+}  // namespace
+
+bool is_provided(const Choice<Dataset>& data) {
+  const auto* source = data.node().find("source");
+  return !source || source->is_null() || is_there(root_of(data));
+}
+
+void provide(const Choice<Dataset>& data) {
+  const auto* source = data.node().find("source");
+  if (!source || source->is_null()) return check_there(data);
+  provide(decode<SourceSpec>(*source), root_of(data));
+}
+
+void provide(const SourceSpec& source, const std::string& root) {
+  check_section(source);
+  const auto path = fs::absolute(root).lexically_normal();
+  const auto target = path.has_filename() ? path : path.parent_path();
+  if (is_there(target)) return;
+  const auto beside = [&](const std::string& what) {
+    return (target.parent_path() / ("." + target.filename().string() + what)).string();
+  };
+  make_folders(target.parent_path().string());
+  const FileLock lock(beside(".lock"));
+  if (is_there(target)) return;  // another process was first
+  const auto download = beside(".download");
+  const auto archive = checked_archive(source, download);
+  const PrivateFolder folder(beside(".unpacked-"));
+  const auto unpacked = folder.path() + "/data";  // with the rights that folders have here
+  make_folders(unpacked);
+  fs::rename(unpack(archive, unpacked), target);
+  sync_folder(target.parent_path().string());
+  if (source.url) fs::remove(download);
+  log::info("unpacked into " + target.string());
+}
+
+}  // namespace ddptrain

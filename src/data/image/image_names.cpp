@@ -1,0 +1,153 @@
+// data image_names: pictures whose labels are in their names (fastai's
+// ImageDataLoaders.from_name_re and from_name_func).
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "data/datasets.h"
+#include "data/image/image_files.h"
+#include "data/image/pattern.h"
+#include "data/image/picture_scan.h"
+#include "data/split/split.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Of { name, path };
+
+std::span<const std::string_view> names(Of) {
+  static constexpr std::array<std::string_view, 2> words{"name", "path"};
+  return words;
+}
+
+struct ImageNamesOptions {
+  std::string root;
+  std::optional<std::string> pattern;
+  std::map<std::string, std::string> labels;
+  Of of = Of::name;
+  ValidSpec valid;
+  std::vector<std::string> extensions = picture_extensions();
+  ImageFileOptions images;
+  void fields(Fields& f) {
+    f("root", root,
+      {.doc = "Folder of the pictures.",
+       .required = true,
+       .path = true,
+       .example = "data/pictures"});
+    f("pattern", pattern,
+      {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'."});
+    f("labels", labels,
+      {.doc = "Instead of a pattern, each label with the expression that its pictures match, as in "
+              "{cat: '^[A-Z]', dog: '^[a-z]'}."});
+    f("of", of, {.doc = "What is looked at: the file's name, or its path below root."});
+    f("valid", valid,
+      {.doc = "The held-out pictures: a fraction, those of a folder in root, or those of a list."});
+    f("extensions", extensions,
+      {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
+    images.fields(f);
+  }
+};
+
+/// From names to labels.
+class Labeller {
+ public:
+  explicit Labeller(const ImageNamesOptions& options) : of_(options.of) {
+    if (options.pattern.has_value() == !options.labels.empty())
+      throw Error(Exit::recipe, "data: image_names wants either a pattern or labels");
+    if (options.pattern) whole_.emplace(*options.pattern, "data.pattern");
+    if (whole_ && whole_->groups() == 0)
+      throw Error(Exit::recipe, "data.pattern: '" + *options.pattern +
+                                    "' has no group ( ) that would be the label");
+    for (const auto& [label, text] : options.labels)
+      each_.emplace(label, Pattern(text, "data.labels." + label));
+  }
+
+  std::string label(const std::string& path) const {
+    const auto text = of_ == Of::name ? fs::path(path).filename().string() : path;
+    if (!whole_) return only_match(path, text);
+    const auto group = whole_->first_group(text);
+    if (!group) throw Error(Exit::data, "'" + path + "' does not match data.pattern");
+    if (group->empty())
+      throw Error(Exit::data, "'" + path + "' has an empty label by data.pattern");
+    return *group;
+  }
+
+ private:
+  std::string only_match(const std::string& path, const std::string& text) const {
+    const std::string* found = nullptr;
+    for (const auto& [label, pattern] : each_) {
+      if (!pattern.matches(text)) continue;
+      if (found)
+        throw Error(Exit::data, "'" + path + "' matches the labels '" + *found + "' and '" + label +
+                                    "' of data.labels");
+      found = &label;
+    }
+    if (!found) throw Error(Exit::data, "'" + path + "' matches none of data.labels");
+    return *found;
+  }
+
+  Of of_;
+  std::optional<Pattern> whole_;
+  std::map<std::string, Pattern> each_;
+};
+
+/// Whether a path lies below a folder; both relative to root.
+bool is_below(const std::string& path, const std::string& folder) {
+  const auto inside = fs::path(path).lexically_relative(folder);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+void divide(ImageList& list, const ValidSpec& valid) {
+  require_one_way(valid);
+  if (valid.fraction || valid.list) return hold_out(list, valid);
+  if (!valid.folder) throw Error(Exit::recipe, "data.valid: write a fraction, a folder or a list");
+  auto& files = list.files[0];
+  const auto held = std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
+    return !is_below(file.path, *valid.folder);
+  });
+  list.files[1].assign(held, files.end());
+  files.erase(held, files.end());
+  if (files.empty() || list.files[1].empty())
+    throw Error(Exit::data, "data.valid.folder: " + std::string(files.empty() ? "all" : "no") +
+                                " pictures are in '" + *valid.folder + "'");
+}
+
+ImageList list_pictures(const ImageNamesOptions& options, const KnownClasses& known) {
+  std::error_code unknown;
+  if (!fs::is_directory(options.root, unknown))
+    throw Error(Exit::data, "no folder '" + options.root +
+                                "'; set data.root, or name an archive under data.source");
+  const Labeller labeller(options);
+  const auto paths = PictureScan(options.root, options.extensions).pictures("");
+  if (paths.empty()) throw Error(Exit::data, "no pictures in '" + options.root + "'");
+  std::vector<std::string> labels;
+  for (const auto& path : paths) labels.push_back(labeller.label(path));
+  ImageList list;
+  list.root = options.root;
+  list.classes = class_order(labels);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto found = std::find(list.classes.begin(), list.classes.end(), labels[i]);
+    list.files[0].push_back({paths[i], found - list.classes.begin(), {}});
+  }
+  divide(list, options.valid);
+  number_classes(list, known, classes_in_train(list));
+  return list;
+}
+
+}  // namespace
+
+Entry<Dataset> image_names_dataset() {
+  return entry<Dataset, ImageNamesOptions>(
+      "image_names", "Pictures whose labels are in their names.",
+      [](const ImageNamesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
+        return std::make_unique<ImageFiles>(list_pictures(options, context.classes), options.images,
+                                            context);
+      },
+      {"gives_images", "gives_class"});
+}
+
+}  // namespace ddptrain

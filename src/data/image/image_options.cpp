@@ -1,0 +1,28 @@
+#include "data/image/image_options.h"
+
+namespace ddptrain {
+
+void TransformLists::fields(Fields& f) {
+  f("train", train, {.doc = "Applied to training samples, first to last."});
+  f("valid", valid, {.doc = "Applied to validation samples, first to last."});
+  f("progressive", progressive,
+    {.doc = "Smaller training pictures at first: sizes one after another, until 'train' holds."});
+}
+
+void ImageFileOptions::fields(Fields& f) {
+  f("transforms", transforms,
+    {.doc = "What is done to images after decoding; none: they stay as they are, or where they "
+            "differ in size, become random crops of 128 pixels (64 where they are small)."});
+  f("decode", decode,
+    {.doc = "'fast' decodes training pictures only where and as finely as needed; 'exact' gives "
+            "torchvision's pixels, as evaluation always does."});
+  f("max_pixels", max_pixels,
+    {.doc = "Pictures of more pixels are refused (or left out, by policy.on_bad_sample); Pillow's "
+            "limit.",
+     .min = 1,
+     .max = 2'147'483'647,
+     .unit = "pixels"});
+  section.fields(f);
+}
+
+}  // namespace ddptrain

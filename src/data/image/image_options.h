@@ -1,0 +1,32 @@
+// What every dataset of pictures has in common in a recipe.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "config/choice.h"
+#include "data/image/progressive.h"
+#include "recipe/data_section.h"
+#include "transforms/pipeline/pipeline.h"
+
+namespace ddptrain {
+
+/// `transforms: {train: [...], valid: [...], progressive: [{until: 40 %, size: 96}]}`
+struct TransformLists {
+  std::vector<Choice<Transform>> train;
+  std::vector<Choice<Transform>> valid;
+  std::vector<SizeStage> progressive;
+  void fields(Fields& f);
+};
+
+/// Options of datasets of image files, beside their own.
+struct ImageFileOptions {
+  DataSection section;
+  TransformLists transforms;
+  DecodeMode decode = DecodeMode::fast;
+  std::int64_t max_pixels = default_max_pixels;
+  PipelineOptions reading() const { return {.mode = decode, .max_pixels = max_pixels}; }
+  void fields(Fields& f);
+};
+
+}  // namespace ddptrain

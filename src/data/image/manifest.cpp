@@ -1,0 +1,196 @@
+// data manifest: pictures listed in a CSV file, with a label or any number of them (fastai's
+// ImageDataLoaders.from_csv).
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/csv/csv.h"
+#include "data/datasets.h"
+#include "data/image/image_files.h"
+#include "data/split/split.h"
+
+namespace ddptrain {
+namespace {
+
+/// What columns are called.
+struct ManifestColumns {
+  std::string path = "path";
+  std::string label = "label";
+  std::optional<std::string> weight;
+  std::optional<std::string> split;
+  void fields(Fields& f) {
+    f("path", path, {.doc = "The picture's file."});
+    f("label", label, {.doc = "What it shows."});
+    f("weight", weight,
+      {.doc = "For sampler weighted; null reads column 'weight' if there is one."});
+    f("split", split,
+      {.doc = "'train' or 'valid', or as fastai's is_valid 'False' or 'True'; null reads column "
+              "'split' if there is one."});
+  }
+};
+
+struct ManifestOptions {
+  std::string file;
+  std::optional<std::string> root;
+  ManifestColumns columns;
+  std::optional<std::string> label_delimiter;
+  ValidSpec valid;
+  ImageFileOptions images;
+  void fields(Fields& f) {
+    f("file", file,
+      {.doc = "CSV file with a row for each picture.",
+       .required = true,
+       .path = true,
+       .example = "data/pictures.csv"});
+    f("root", root,
+      {.doc = "Folder that paths are relative to; the file's own if null.", .path = true});
+    f("columns", columns, {.doc = "What the columns are called."});
+    f("label_delimiter", label_delimiter,
+      {.doc = "What stands between labels where a picture has any number of them, such as ' '; "
+              "targets are then zeros and ones for 'loss: bce_with_logits'."});
+    f("valid", valid,
+      {.doc = "The fraction or the list that is held out where no column says it."});
+    images.fields(f);
+  }
+};
+
+std::string root_of(const ManifestOptions& options) {
+  return options.root.value_or(std::filesystem::path(options.file).parent_path().string());
+}
+
+Split split_at(const Csv& csv, std::size_t row, std::optional<std::size_t> column) {
+  if (!column) return Split::train;
+  const auto& word = csv.at(row, *column);
+  for (const auto* train : {"train", "False", "false", "0"})
+    if (word == train) return Split::train;
+  for (const auto* valid : {"valid", "True", "true", "1"})
+    if (word == valid) return Split::valid;
+  csv.fail(row, *column, "'" + word + "' is neither 'train' nor 'valid' (nor 'False' or 'True')");
+}
+
+double weight_at(const Csv& csv, std::size_t row, std::size_t column) {
+  const auto weight = parse_number(csv.at(row, column));
+  if (weight && *weight >= 0) return *weight;
+  csv.fail(row, column, "'" + csv.at(row, column) + "' is not a weight (a number from 0 up)");
+}
+
+/// A cell cut at the delimiter; an empty one of several labels means none.
+std::vector<std::string> labels_at(const Csv& csv, std::size_t row, std::size_t column,
+                                   const std::optional<std::string>& delimiter) {
+  const std::string& cell = csv.at(row, column);
+  if (!delimiter) {
+    if (cell.empty()) csv.fail(row, column, "empty");
+    return {cell};
+  }
+  std::vector<std::string> labels;
+  for (std::size_t at = 0; at <= cell.size();) {
+    const auto end = std::min(cell.find(*delimiter, at), cell.size());
+    if (end > at) labels.push_back(cell.substr(at, end - at));
+    at = end + delimiter->size();
+  }
+  std::sort(labels.begin(), labels.end());
+  const auto twice = std::adjacent_find(labels.begin(), labels.end());
+  if (twice != labels.end()) csv.fail(row, column, "label '" + *twice + "' is written twice");
+  return labels;
+}
+
+/// A column that is named must be there; another may be.
+std::optional<std::size_t> column_of(const Csv& csv, const std::optional<std::string>& name,
+                                     std::string_view usual) {
+  if (name) return csv.required_column(*name);
+  return csv.column(usual);
+}
+
+std::vector<std::vector<std::string>> labels_of(const ManifestOptions& options, const Csv& csv) {
+  const auto column = csv.required_column(options.columns.label);
+  std::vector<std::vector<std::string>> labels;
+  for (std::size_t row = 0; row < csv.rows(); ++row)
+    labels.push_back(labels_at(csv, row, column, options.label_delimiter));
+  return labels;
+}
+
+std::vector<std::string> all_of(const std::vector<std::vector<std::string>>& labels) {
+  std::vector<std::string> all;
+  for (const auto& some : labels) all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+ImageFile file_of(const std::string& path, const std::vector<std::string>& labels,
+                  const std::map<std::string, std::int64_t>& classes, bool multi_label) {
+  if (!multi_label) return {path, classes.at(labels.front()), {}};
+  ImageFile file{path, -1, {}};
+  for (const auto& label : labels) file.labels.push_back(classes.at(label));
+  return file;
+}
+
+ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
+  const auto path = csv.required_column(options.columns.path);
+  const auto weight = column_of(csv, options.columns.weight, "weight");
+  const auto split = column_of(csv, options.columns.split, "split");
+  const auto labels = labels_of(options, csv);
+  ImageList list;
+  list.root = root_of(options);
+  list.multi_label = options.label_delimiter.has_value();
+  list.classes = class_order(all_of(labels));
+  if (list.classes.empty()) throw Error(Exit::data, options.file + ": no row has a label");
+  std::map<std::string, std::int64_t> classes;
+  for (const auto& name : list.classes)
+    classes.emplace(name, static_cast<std::int64_t>(classes.size()));
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    if (csv.at(row, path).empty()) csv.fail(row, path, "empty");
+    const auto side = static_cast<std::size_t>(split_at(csv, row, split));
+    list.files[side].push_back(file_of(csv.at(row, path), labels[row], classes, list.multi_label));
+    if (weight) list.weights[side].push_back(weight_at(csv, row, *weight));
+  }
+  return list;
+}
+
+/// One way to hold samples out: a column, a fraction or a list.
+void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
+  const auto& valid = options.valid;
+  require_one_way(valid);
+  if (valid.folder)
+    throw Error(Exit::recipe,
+                "data.valid.folder has no effect in a manifest; a column for 'columns.split', "
+                "data.valid.fraction or data.valid.list has");
+  const bool held_out = valid.fraction || valid.list;
+  if (!has_split && !held_out)
+    throw Error(Exit::data, options.file +
+                                ": no column 'split'; add one, name another in data.columns.split, "
+                                "or write data.valid.fraction");
+  if (has_split && held_out)
+    throw Error(Exit::recipe, std::string("data.valid.") + (valid.list ? "list" : "fraction") +
+                                  " has no effect: a column of '" + options.file +
+                                  "' says what is held out");
+  if (!has_split) hold_out(list, valid);
+}
+
+ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
+  if (options.label_delimiter && options.label_delimiter->empty())
+    throw Error(Exit::recipe, "data.label_delimiter is empty; write null for one label a picture");
+  const Csv csv(options.file);
+  auto list = read_rows(options, csv);
+  divide(list, options, column_of(csv, options.columns.split, "split").has_value());
+  for (const auto split : {0, 1})
+    if (list.files[static_cast<std::size_t>(split)].empty())
+      throw Error(Exit::data,
+                  options.file + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
+  number_classes(list, known, classes_in_train(list));
+  return list;
+}
+
+}  // namespace
+
+Entry<Dataset> manifest_dataset() {
+  return entry<Dataset, ManifestOptions>(
+      "manifest", "Pictures listed in a CSV file.",
+      [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
+        return std::make_unique<ImageFiles>(read_manifest(options, context.classes), options.images,
+                                            context);
+      },
+      {"gives_images", "gives_weights", "gives_class"});
+}
+
+}  // namespace ddptrain

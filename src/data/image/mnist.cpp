@@ -1,0 +1,76 @@
+// data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), train-images-idx3-ubyte and so on, as
+// they are or with .gz. Fashion-MNIST and others in the same form read as well.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "data/datasets.h"
+#include "data/image/idx.h"
+#include "data/image/pixel_dataset.h"
+
+namespace ddptrain {
+namespace {
+
+struct MnistOptions {
+  std::string root;
+  PixelOptions pixels;
+  void fields(Fields& f) {
+    f("root", root,
+      {.doc = "Folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, "
+              "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with or without .gz.",
+       .required = true,
+       .path = true});
+    pixels.fields(f);
+  }
+};
+
+MappedFile open_idx(const std::string& root, const std::string& name) {
+  const auto folder = std::filesystem::path(root);
+  const auto dotted = name.substr(0, name.rfind('-')) + "." + name.substr(name.rfind('-') + 1);
+  for (const auto& stem : {name, dotted})  // the second as Kaggle names it
+    for (const auto* end : {"-ubyte", "-ubyte.gz"})
+      if (const auto path = folder / (stem + end); std::filesystem::exists(path))
+        return MappedFile(path.string());
+  return MappedFile((folder / (name + "-ubyte")).string());
+}
+
+PixelSet read_idx(const std::string& root, const std::string& part, Extent& extent) {
+  PixelSet set;
+  set.files.push_back(open_idx(root, part + "-images-idx3"));
+  set.files.push_back(open_idx(root, part + "-labels-idx1"));
+  const auto sizes = idx_sizes(set.files[0].bytes(), 3, set.files[0].path());
+  const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
+  if (labels[0] != sizes[0])
+    throw Error(Exit::data, "'" + set.files[1].path() + "' has " + std::to_string(labels[0]) +
+                                " labels for " + std::to_string(sizes[0]) + " pictures");
+  const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
+  if (extent.fixed() && !(size == extent))
+    throw Error(Exit::data, "'" + set.files[0].path() + "' has pictures of another size");
+  extent = size;
+  const auto first_label = set.files[1].bytes().subspan(8);
+  set.labels.assign(first_label.begin(), first_label.end());
+  const auto* pixels = set.files[0].bytes().data() + 16;
+  for (std::size_t i = 0; i < sizes[0]; ++i) set.pixels.push_back(pixels + i * sizes[1] * sizes[2]);
+  return set;
+}
+
+std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataContext& context) {
+  Extent extent{1, 0, 0};
+  auto train = read_idx(options.root, "train", extent);
+  auto valid = read_idx(options.root, "t10k", extent);
+  const auto most = *std::max_element(train.labels.begin(), train.labels.end());
+  std::vector<std::string> classes;
+  for (int label = 0; label <= most; ++label) classes.push_back(std::to_string(label));
+  std::array<PixelSet, 2> sets{std::move(train), std::move(valid)};
+  return std::make_unique<PixelDataset>(std::move(sets), extent, std::move(classes),
+                                        options.pixels.transforms, context);
+}
+
+}  // namespace
+
+Entry<Dataset> mnist_dataset() {
+  return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files.", read_mnist,
+                                      {"gives_images", "gives_class"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,33 @@
+#include "data/image/pattern.h"
+
+#include <re2/re2.h>
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+Pattern::Pattern(const std::string& text, const std::string& option)
+    : expression_(std::make_unique<re2::RE2>(text, re2::RE2::Quiet)) {
+  if (!expression_->ok())
+    throw Error(Exit::recipe,
+                option + ": '" + text + "' is not a regular expression: " + expression_->error());
+}
+
+Pattern::~Pattern() = default;
+Pattern::Pattern(Pattern&&) noexcept = default;
+Pattern& Pattern::operator=(Pattern&&) noexcept = default;
+
+int Pattern::groups() const { return expression_->NumberOfCapturingGroups(); }
+
+bool Pattern::matches(std::string_view text) const {
+  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+}
+
+std::optional<std::string> Pattern::first_group(std::string_view text) const {
+  std::string group;
+  if (re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_, &group))
+    return group;
+  return {};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,59 @@
+#include "data/image/picture_scan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Visit>
+void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, const Visit& visit) {
+  std::error_code error;
+  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (is_hidden(at->path()))
+      at.disable_recursion_pending();
+    else
+      visit(*at);
+    progress();
+  }
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
+}
+
+}  // namespace
+
+std::vector<std::string> picture_extensions() { return {".jpg", ".jpeg", ".png", ".webp"}; }
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+PictureScan::PictureScan(fs::path root, const std::vector<std::string>& extensions)
+    : root_(std::move(root)) {
+  for (const auto& extension : extensions) extensions_.push_back(lower(extension));
+}
+
+std::vector<std::string> PictureScan::pictures(const std::string& folder) const {
+  std::vector<std::string> paths;
+  std::error_code error;
+  const auto start = root_ / folder;
+  visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
+    std::error_code unknown;
+    if (!is_picture(entry.path()) || entry.is_directory(unknown)) return;
+    paths.push_back(entry.path().lexically_relative(root_).string());
+  });
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + start.string() + "': " + error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+bool PictureScan::is_picture(const fs::path& path) const {
+  const auto extension = lower(path.extension().string());
+  return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,249 @@
+#include "data/loader/loader.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+#include "data/loader/batch_pool.h"
+#include "data/files/mapping_guard.h"
+#include "data/mix/mixing.h"
+
+namespace ddptrain {
+namespace {
+
+/// A micro-batch under way. Its rows are loaded in any order by any thread.
+struct Slot {
+  const Micro* micro = nullptr;
+  Batch batch;
+  MixedRows rows;         // and their partners, where rows are mixed
+  std::vector<char> bad;  // rows to leave out
+  std::size_t next_row = 0;
+  std::size_t loaded = 0;
+  std::exception_ptr error;  // of the first row that failed
+  std::size_t error_row = 0;
+  bool complete = false;  // loaded and mixed
+};
+
+/// Rows first .. last - 1 of a slot.
+struct Job {
+  Slot* slot;
+  std::size_t first;
+  std::size_t last;
+};
+
+/// All state is guarded by one mutex; only the rows of a job are written outside of it. A slot is
+/// opened again when its batch was delivered, so that at most `prefetch` are under way.
+class ThreadedLoader final : public Loader {
+ public:
+  ThreadedLoader(const Dataset& dataset, const LoaderOptions& options)
+      : dataset_(dataset),
+        options_(options),
+        slots_(static_cast<std::size_t>(std::max(1, options.workers > 0 ? options.prefetch : 1))),
+        pool_(fresh_pool()),
+        augmented_(fresh_pool(true)) {
+    if (options.mix) options.mix->check(dataset.allocate(options.split, 0));
+    for (int i = 0; i < options.workers; ++i) start_worker();
+  }
+
+  ~ThreadedLoader() override {
+    {
+      const std::lock_guard lock(mutex_);
+      leaving_ = true;
+    }
+    work_.notify_all();
+    for (auto& worker : workers_) worker.join();
+  }
+
+  void start(EpochPlan plan) override {
+    std::unique_lock lock(mutex_);
+    opened_ = plan_.micros.size();  // no more jobs of the epoch before
+    open_ = nullptr;
+    idle_.wait(lock, [this] { return busy_ == 0; });
+    plan_ = std::move(plan);
+    pool_ = fresh_pool();  // an epoch may have a shape of its own
+    opened_ = delivered_ = 0;
+    work_.notify_all();
+  }
+
+  Batch next() override {
+    std::unique_lock lock(mutex_);
+    DDP_CHECK(delivered_ < plan_.micros.size(), "an epoch has no more batches");
+    if (workers_.empty())
+      while (work_is_waiting()) run(lock, take_job());
+    auto& slot = slot_of(delivered_);
+    ready_.wait(lock, [&] { return opened_ > delivered_ && slot.complete; });
+    ++delivered_;
+    work_.notify_all();
+    return finish(slot);
+  }
+
+ private:
+  /// Rows of the split, or as training samples are in the end.
+  BatchPool fresh_pool(bool augmented = false) const {
+    return {slots_.size() + 2, [this, augmented](std::int64_t rows, std::int64_t length) {
+              if (length > 0) return dataset_.allocate_length(options_.split, rows, length);
+              if (augmented)
+                return dataset_.allocate_train(std::numeric_limits<std::int64_t>::max(), rows);
+              return options_.split == Split::train ? dataset_.allocate_train(plan_.epoch, rows)
+                                                    : dataset_.allocate(options_.split, rows);
+            }};
+  }
+
+  // Signals are the main thread's.
+  void start_worker() {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);  // a mapped file may be cut
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    workers_.emplace_back([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      work_.wait(lock, [this] { return leaving_ || work_is_waiting(); });
+      if (leaving_) return;
+      run(lock, take_job());
+    }
+  }
+
+  Slot& slot_of(std::size_t micro) { return slots_[micro % slots_.size()]; }
+
+  bool work_is_waiting() const {
+    return open_ || (opened_ < plan_.micros.size() && opened_ < delivered_ + slots_.size());
+  }
+
+  /// The next rows to load; none of an empty micro-batch.
+  Job take_job() {
+    if (!open_) open_next();
+    auto& slot = *open_;
+    const auto rows = slot.bad.size();
+    const auto share = rows / (4 * std::max<std::size_t>(1, workers_.size()));
+    const auto first = slot.next_row;
+    slot.next_row = std::min(rows, first + std::clamp<std::size_t>(share, 1, 16));
+    if (slot.next_row == rows) open_ = nullptr;
+    return {&slot, first, slot.next_row};
+  }
+
+  // What goes wrong here (no memory) is next()'s to say, as it is for rows.
+  void open_next() {
+    auto& slot = slot_of(opened_);
+    slot = {};
+    slot.micro = &plan_.micros[opened_++];
+    slot.rows = rows_of(*slot.micro);
+    slot.bad.assign(slot.rows.positions.size(), 0);
+    open_ = &slot;
+    try {
+      prepare(slot);
+    } catch (...) {
+      slot.error = std::current_exception();
+      slot.loaded = slot.next_row = slot.bad.size();
+    }
+  }
+
+  void prepare(Slot& slot) {
+    const auto& positions = slot.rows.positions;
+    auto& pool = slot.micro->pass > 0 ? augmented_ : pool_;
+    slot.batch = pool.take(static_cast<std::int64_t>(positions.size()), slot.micro->length);
+    slot.batch.first_row = slot.micro->first_row;
+    slot.batch.indices.clear();
+    for (const auto position : positions)
+      slot.batch.indices.push_back(plan_.order.at(static_cast<std::size_t>(position)));
+  }
+
+  MixedRows rows_of(const Micro& micro) const {
+    if (!options_.mix) return {micro.positions, {}};
+    return with_partners(micro.positions, plan_.batch,
+                         static_cast<std::int64_t>(plan_.order.size()));
+  }
+
+  void run(std::unique_lock<std::mutex>& lock, const Job& job) {
+    ++busy_;
+    lock.unlock();
+    std::exception_ptr error;
+    auto row = job.first;
+    try {
+      for (; row < job.last; ++row) load(*job.slot, row);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    auto& slot = *job.slot;
+    slot.loaded += job.last - job.first;
+    if (error && (!slot.error || row < slot.error_row)) {
+      slot.error = error;
+      slot.error_row = row;
+    }
+    if (slot.loaded == slot.bad.size()) complete(lock, slot);
+    --busy_;
+    if (busy_ == 0) idle_.notify_all();
+  }
+
+  /// Who loads the last row also mixes.
+  void complete(std::unique_lock<std::mutex>& lock, Slot& slot) {
+    if (options_.mix && !slot.error) {
+      lock.unlock();
+      try {
+        mix_rows(*options_.mix, {options_.seed, plan_.epoch, plan_.batch}, slot.rows, slot.bad,
+                 slot.batch);
+      } catch (...) {
+        slot.error = std::current_exception();
+      }
+      lock.lock();
+    }
+    slot.complete = true;
+    ready_.notify_all();
+  }
+
+  void load(Slot& slot, std::size_t row) {
+    const auto pass = slot.micro->pass;
+    Draw draw{options_.seed, plan_.epoch, slot.rows.positions[row]};
+    if (pass > 0) draw = {mix(options_.seed, hash_text("tta")), pass, draw.position, true};
+    const auto index = slot.batch.indices[row];
+    slot.bad[row] =
+        !dataset_.load(options_.split, index, draw, slot.batch, static_cast<std::int64_t>(row));
+  }
+
+  Batch finish(Slot& slot) {
+    check_mapped_files();  // the cause of any other error, and of a batch with zeros
+    if (slot.error) std::rethrow_exception(slot.error);
+    leave_out(slot.batch, slot.bad);
+    return std::move(slot.batch);
+  }
+
+  const Dataset& dataset_;
+  const LoaderOptions options_;
+
+  std::mutex mutex_;
+  std::condition_variable work_;   // there may be a job
+  std::condition_variable ready_;  // a slot is complete
+  std::condition_variable idle_;   // nobody runs a job
+  EpochPlan plan_;
+  std::vector<Slot> slots_;
+  BatchPool pool_;
+  BatchPool augmented_;        // of further passes
+  Slot* open_ = nullptr;       // has rows that nobody has taken
+  std::size_t opened_ = 0;     // micro-batches begun
+  std::size_t delivered_ = 0;  // and handed out
+  int busy_ = 0;               // jobs under way
+  bool leaving_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loader> make_loader(const Dataset& dataset, const LoaderOptions& options) {
+  return std::make_unique<ThreadedLoader>(dataset, options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,101 @@
+#include "data/loader/scored.h"
+
+#include <array>
+
+#include "data/preview.h"
+
+namespace ddptrain {
+namespace {
+
+class ScoredDataset final : public Dataset {
+ public:
+  ScoredDataset(std::unique_ptr<Dataset> data, bool all) : data_(std::move(data)), all_(all) {}
+
+  const DataFacts& facts() const override { return data_->facts(); }
+  std::int64_t size(Split split) const override {
+    const auto train = data_->size(Split::train);
+    return split == Split::valid && all_ ? train + data_->size(Split::valid) : train;
+  }
+  Batch allocate(Split split, std::int64_t rows) const override {
+    return data_->allocate(split, rows);
+  }
+  std::int64_t length(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->length(at.split, at.index);
+  }
+  Batch allocate_length(Split split, std::int64_t rows, std::int64_t length) const override {
+    return data_->allocate_length(split, rows, length);
+  }
+  Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override {
+    return data_->allocate_train(epoch, rows);
+  }
+  std::vector<std::int64_t> changes_of_shape() const override { return data_->changes_of_shape(); }
+  bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
+            std::int64_t row) const override {
+    const auto at = place(split, index);
+    auto drawn = draw;
+    drawn.plain = split == Split::valid;
+    return data_->load(at.split, at.index, drawn, batch, row);
+  }
+  std::string sample_name(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->sample_name(at.split, at.index);
+  }
+  std::string name_kind() const override { return data_->name_kind(); }
+  std::int64_t label(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->label(at.split, at.index);
+  }
+  std::vector<std::int64_t> labels(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->labels(at.split, at.index);
+  }
+  std::vector<double> weights(Split split) const override { return data_->weights(split); }
+  std::string state() const override { return data_->state(); }
+  Preview preview(Split split, std::int64_t index, const Draw& draw) const override {
+    const auto at = place(split, index);
+    return data_->preview(at.split, at.index, draw);
+  }
+  std::string digest() const override { return data_->digest(); }
+
+ private:
+  struct Place {
+    Split split;
+    std::int64_t index;
+  };
+  /// Where a sample stands in the dataset itself.
+  Place place(Split split, std::int64_t index) const {
+    const auto train = data_->size(Split::train);
+    if (split == Split::train || index < train) return {Split::train, index};
+    return {Split::valid, index - train};
+  }
+
+  std::unique_ptr<Dataset> data_;
+  bool all_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> names(Scored) {
+  static constexpr std::array<std::string_view, 3> words{"valid", "train", "all"};
+  return words;
+}
+
+std::unique_ptr<Dataset> with_scored(std::unique_ptr<Dataset> data, Scored scored) {
+  if (scored == Scored::valid) return data;
+  return std::make_unique<ScoredDataset>(std::move(data), scored == Scored::all);
+}
+
+std::vector<std::string> absent_classes(const Dataset& data, Split split) {
+  const auto& names = data.facts().classes;
+  std::vector<bool> present(names.size());
+  for (std::int64_t i = 0; i < data.size(split) && !names.empty(); ++i)
+    for (const auto label : data.labels(split, i))
+      present.at(static_cast<std::size_t>(label)) = true;
+  std::vector<std::string> absent;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!present[i]) absent.push_back(names[i]);
+  return absent;
+}
+
+}  // namespace ddptrain

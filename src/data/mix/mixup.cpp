@@ -1,0 +1,49 @@
+// mix mixup: weighted means of two samples (Zhang et al., 2018; fastai.callback.mixup.MixUp).
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/mix/beta.h"
+#include "data/mix/blend.h"
+#include "data/mixes.h"
+
+namespace ddptrain {
+namespace {
+
+class Mixup final : public Mix {
+ public:
+  struct Options : MixOptions {
+    Options() { alpha = 0.4; }
+  };
+  explicit Mixup(const Options& options) : options_(options) {}
+
+  void check(const Batch& example) const override {
+    for (const auto& input : example.inputs)
+      if (!input.is_floating_point())
+        throw Error(Exit::recipe,
+                    "data.mix: mixup takes means of numbers, and this data has names or words "
+                    "among its inputs");
+  }
+
+  double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
+             MixDraws& draws) const override {
+    auto& random = stream(draws, options_.per);
+    if (random.uniform() >= options_.p) return 1;
+    const double drawn = draw_beta(options_.alpha, random);
+    const double share = std::max(drawn, 1 - drawn);  // a row stays mostly itself, as in fastai
+    for (std::size_t i = 0; i < row.size(); ++i) blend(row[i], partner[i], share);
+    return share;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+Entry<Mix> mixup_mix() {
+  return entry<Mix, Mixup::Options>(
+      "mixup", "Weighted means of pairs of samples; the loss takes the targets of both.",
+      [](const Mixup::Options& options) { return std::make_unique<Mixup>(options); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,120 @@
+// sampler weighted: draws with replacement, in proportion to the samples' weights.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "data/samplers.h"
+#include "data/order/torch_order.h"
+
+namespace ddptrain {
+namespace {
+
+struct WeightedOptions {
+  Auto<std::int64_t> samples;
+  OrderRule order = OrderRule::philox;
+  void fields(Fields& f) {
+    f("samples", samples,
+      {.doc = "Draws of an epoch; auto: as many as there are samples.", .min = 1});
+    f("order", order,
+      {.doc = "'torch' draws as torch's WeightedRandomSampler with a CPU generator seeded with "
+              "seed + epoch."});
+  }
+};
+
+/// Walker's alias table in Vose's form (IEEE Trans. Software Eng. 17, 1991): a draw costs one look.
+class AliasTable {
+ public:
+  explicit AliasTable(const std::vector<double>& weights)
+      : keep_(weights.size()), other_(weights.size()) {
+    const double mean =
+        std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+    std::vector<std::size_t> below, above;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      keep_[i] = weights[i] / mean;
+      (keep_[i] < 1 ? below : above).push_back(i);
+    }
+    while (!below.empty() && !above.empty()) {
+      const auto small = below.back(), large = above.back();
+      below.pop_back();
+      other_[small] = large;
+      keep_[large] -= 1 - keep_[small];
+      if (keep_[large] >= 1) continue;
+      above.pop_back();
+      below.push_back(large);
+    }
+    for (const auto i : below) keep_[i] = 1;  // rounding left them a hair below the mean
+  }
+
+  std::int64_t draw(Stream& random) const {
+    const auto i = random.below(keep_.size());
+    return static_cast<std::int64_t>(random.uniform() < keep_[i] ? i : other_[i]);
+  }
+
+ private:
+  std::vector<double> keep_;
+  std::vector<std::size_t> other_;
+};
+
+void require_usable(const SamplerContext& context) {
+  double sum = 0;
+  for (const double weight : context.weights) {
+    if (!(weight >= 0) || std::isinf(weight))
+      throw Error(Exit::data, "sampler weighted: a sample's weight is negative or not finite");
+    sum += weight;
+  }
+  if (!context.weights.empty() && !(sum > 0))
+    throw Error(Exit::data, "sampler weighted: all weights are 0");
+}
+
+std::vector<double> weights_of(const SamplerContext& context) {
+  require_usable(context);
+  if (!context.weights.empty()) return context.weights;
+  log::warning("sampler weighted: the data has no weights, so all samples weigh the same");
+  return std::vector<double>(static_cast<std::size_t>(context.size), 1.0);
+}
+
+class WeightedSampler final : public Sampler {
+ public:
+  WeightedSampler(const WeightedOptions& options, const SamplerContext& context)
+      : rule_(options.order),
+        samples_(options.samples.value.value_or(context.size)),
+        seed_(context.seed),
+        weights_(weights_of(context)),
+        table_(weights_) {}
+
+  std::vector<std::int64_t> order(std::int64_t epoch) const override {
+    const auto e = static_cast<std::uint64_t>(epoch);
+    if (rule_ == OrderRule::torch) {
+      TorchGenerator generator(seed_ + e);
+      return torch_multinomial(weights_, samples_, generator);
+    }
+    Stream random(mix(seed_, hash_text("sampler weighted")), e);
+    std::vector<std::int64_t> drawn(static_cast<std::size_t>(samples_));
+    for (auto& index : drawn) index = table_.draw(random);
+    return drawn;
+  }
+
+ private:
+  OrderRule rule_;
+  std::int64_t samples_;
+  std::uint64_t seed_;
+  std::vector<double> weights_;
+  AliasTable table_;
+};
+
+}  // namespace
+
+Entry<Sampler> weighted_sampler() {
+  return entry<Sampler, WeightedOptions>(
+      "weighted", "Draws with replacement in proportion to the samples' weights.",
+      [](const WeightedOptions& options,
+         const SamplerContext& context) -> std::unique_ptr<Sampler> {
+        return std::make_unique<WeightedSampler>(options, context);
+      },
+      {"wants_weights"});
+}
+
+}  // namespace ddptrain

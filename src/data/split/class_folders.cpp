@@ -1,0 +1,75 @@
+#include "data/split/class_folders.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "data/split/split.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTakeSome = "valid: {fraction: 0.2, seed: 42}";
+
+/// The first few folders, sorted.
+std::vector<std::string> folders_below(const fs::path& root, std::size_t most) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with('.') && is_folder(entry.path())) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  if (names.size() > most) names.resize(most), names.emplace_back("...");
+  return names;
+}
+
+}  // namespace
+
+std::string validation_folder(const ValidSpec& spec, const std::string& root) {
+  if (spec.folder) return *spec.folder;
+  const std::vector<std::string> usual{"val", "valid", "validation", "test"};
+  for (const auto& name : usual) {
+    if (!is_folder(fs::path(root) / name)) continue;
+    log::info("validation split: '" + name + "' in '" + root + "'");
+    return name;
+  }
+  throw Error(Exit::data, "no validation split in '" + root + "': none of the folders " +
+                              join(usual, ", ") + " is there; write '" + kTakeSome +
+                              "' under data, or set data.valid to a folder");
+}
+
+void require_split(const std::string& root, const std::string& train) {
+  const auto folder = (fs::path(root) / train).string();
+  if (is_folder(folder)) return;
+  const auto there = folders_below(root, 3);
+  if (is_folder(root) && !there.empty())
+    throw Error(Exit::data, "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
+                                ": if these are classes without a split, write 'train: .' and '" +
+                                kTakeSome + "' under data");
+  throw Error(Exit::data,
+              "no folder '" + folder + "'; set data.train, or name an archive under data.source");
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code unknown;
+  return fs::is_directory(path, unknown);
+}
+
+std::vector<std::string> class_folders(const fs::path& folder, const std::string& option,
+                                       const std::function<bool(const fs::path&)>& is_class) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_class(entry.path())) names.push_back(entry.path().filename().string());
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + folder.string() + "' (" + option +
+                                "): " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace ddptrain

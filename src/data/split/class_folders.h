@@ -1,0 +1,30 @@
+// Data that lie in a folder per split and, in it, a folder per class. Torch-free.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+struct ValidSpec;
+
+/// The folder of validation samples in `root`: as written, or the first of val, valid, validation
+/// and test that exists, which is logged. Where there is none, an Error (Exit::data) says what to
+/// write.
+std::string validation_folder(const ValidSpec& spec, const std::string& root);
+
+/// Throws an Error (Exit::data) that says what to write where `root` has a folder per class and no
+/// folder `train`.
+void require_split(const std::string& root, const std::string& train);
+
+bool is_folder(const std::filesystem::path& path);
+
+/// Names of the entries of `folder` that `is_class` accepts, sorted. An Error (Exit::data) names a
+/// folder that cannot be read, and `option` ("data.train"), which chose it.
+std::vector<std::string> class_folders(
+    const std::filesystem::path& folder, const std::string& option,
+    const std::function<bool(const std::filesystem::path&)>& is_class);
+
+}  // namespace ddptrain

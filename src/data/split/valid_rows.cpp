@@ -1,0 +1,23 @@
+#include "data/split/valid_rows.h"
+
+namespace ddptrain {
+
+void ValidRows::fields(Fields& f) {
+  f("fraction", fraction,
+    {.doc = "Share of the rows that is held out.",
+     .min = 0,
+     .max = 1,
+     .above_min = true,
+     .below_max = true});
+  f("column", column,
+    {.doc =
+         "Column that says 'train' or 'valid' instead; also false and true, 0 and 1, as fastai's "
+         "ColSplitter reads is_valid."});
+  f("rows", rows,
+    {.doc = "The rows that are held out instead, from 0 below the header.", .min = 0});
+  f("seed", seed, {.doc = "Which rows a fraction holds out.", .min = 0});
+  f("order", order,
+    {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,174 @@
+#include "data/table/table.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/log.h"
+#include "data/dictionary.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t unseen = -1;
+
+/// What the codes of a column's cells become: places in `classes`, or unseen.
+std::vector<std::int64_t> translation(const CsvColumn& cells,
+                                      const std::vector<std::string>& classes) {
+  Dictionary places;
+  std::int32_t place = 0;
+  for (const auto& name : classes) places.find_or_add(name, place++);
+  std::vector<std::int64_t> found;
+  for (const auto name : cells.names) found.push_back(places.find_or_add(name, unseen));
+  return found;
+}
+
+/// Writes the rows of a split from what is fitted.
+class Encoder {
+ public:
+  Encoder(const Csv& csv, const TableCells& cells, const TableFit& fit, Unseen policy)
+      : csv_(csv), cells_(cells), fit_(fit), policy_(policy) {}
+
+  void encode(TableRows& split) const {
+    split.categories.resize(split.rows.size() * fit_.categories.size());
+    split.continuous.resize(split.rows.size() * fit_.continuous.size());
+    std::size_t named = 0;
+    for (std::size_t i = 0; i < fit_.categories.size(); ++i)
+      if (!fit_.categories[i].missing_of)
+        encode_names(cells_.categories.at(named++), i, split);
+      else
+        encode_missing(number_column(*fit_.categories[i].missing_of), i, split);
+    for (std::size_t i = 0; i < fit_.continuous.size(); ++i) encode_numbers(i, split);
+    if (cells_.target) encode_target(split);
+  }
+
+ private:
+  const TableColumn& number_column(const std::string& name) const {
+    std::size_t i = 0;
+    while (fit_.continuous.at(i).name != name) ++i;
+    return cells_.continuous[i];
+  }
+
+  void encode_names(const TableColumn& column, std::size_t place, TableRows& split) const {
+    const auto& fitted = fit_.categories[place];
+    const auto codes = translation(column.cells, fitted.classes);
+    auto* to = split.categories.data() + place;
+    for (const auto row : split.rows) {
+      const auto name = column.cells.codes[row];
+      auto code = name < 0 ? 0 : codes[static_cast<std::size_t>(name)];
+      if (code == unseen) code = replace_unseen(row, column);
+      *to = code;
+      to += fit_.categories.size();
+    }
+  }
+
+  std::int64_t replace_unseen(std::size_t row, const TableColumn& column) const {
+    if (policy_ == Unseen::error)
+      csv_.fail(row, column.index,
+                "'" + csv_.at(row, column.index) + "' is in no training row (data.unseen)");
+    return 0;
+  }
+
+  void encode_missing(const TableColumn& column, std::size_t place, TableRows& split) const {
+    auto* to = split.categories.data() + place;
+    for (const auto row : split.rows) {
+      *to = std::isnan(column.cells.numbers[row]) ? 2 : 1;
+      to += fit_.categories.size();
+    }
+  }
+
+  void encode_numbers(std::size_t place, TableRows& split) const {
+    const auto& fitted = fit_.continuous[place];
+    const auto& column = cells_.continuous[place];
+    auto* to = split.continuous.data() + place;
+    for (const auto row : split.rows) {
+      double value = column.cells.numbers[row];
+      if (std::isnan(value)) value = fill(row, column, fitted);
+      *to = static_cast<float>((value - fitted.mean) / fitted.deviation);
+      to += fit_.continuous.size();
+    }
+  }
+
+  double fill(std::size_t row, const TableColumn& column, const ContinuousColumn& fitted) const {
+    if (!fitted.fill)
+      csv_.fail(row, column.index,
+                "missing, and no training row lacks it: nothing says what to fill in");
+    return *fitted.fill;
+  }
+
+  void encode_target(TableRows& split) const {
+    const auto& target = *cells_.target;
+    if (fit_.target_classes.empty()) {
+      for (const auto row : split.rows)
+        split.numbers.push_back(static_cast<float>(target.cells.numbers[row]));
+      return;
+    }
+    const auto labels = translation(target.cells, fit_.target_classes);
+    for (const auto row : split.rows) {
+      split.labels.push_back(labels[static_cast<std::size_t>(target.cells.codes[row])]);
+      if (split.labels.back() == unseen)
+        csv_.fail(row, target.index,
+                  "class '" + csv_.at(row, target.index) +
+                      "' is in no training row; 'policy.on_unknown_class: skip' leaves it out");
+    }
+  }
+
+  const Csv& csv_;
+  const TableCells& cells_;
+  const TableFit& fit_;
+  Unseen policy_;
+};
+
+Table encoded(const Csv& csv, const TableCells& cells, TableFit fit, RowSplits splits,
+              const TableOptions& options) {
+  Table table{std::move(fit), {}};
+  const Encoder encoder(csv, cells, table.fit, options.unseen);
+  for (const std::size_t split : {0, 1}) {
+    table.splits[split].rows = std::move(splits[split]);
+    encoder.encode(table.splits[split]);
+  }
+  return table;
+}
+
+/// Rows whose target is a class that is not fitted.
+void leave_out_unknown(RowSplits& splits, const TableColumn& target, const TableFit& fit,
+                       const KnownClasses& classes) {
+  if (fit.target_classes.empty()) return;
+  ClassNumbers numbers(classes, fit.target_classes);
+  for (auto& rows : splits)
+    std::erase_if(rows, [&](std::size_t row) {
+      const auto name = target.cells.names[static_cast<std::size_t>(target.cells.codes[row])];
+      return !numbers.of(std::string(name), {});
+    });
+  if (const auto note = numbers.left_out(); !note.empty()) log::warning(note);
+}
+
+}  // namespace
+
+Table read_table(const TableOptions& options, const std::string& fitted,
+                 const KnownClasses& classes) {
+  const Csv csv(options.file);
+  if (fitted.empty()) {
+    const auto cells = read_cells(csv, options);
+    auto splits = split_rows(csv, options);
+    auto fit = fit_table(cells, splits, options);
+    if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
+    return encoded(csv, cells, std::move(fit), std::move(splits), options);
+  }
+  auto fit = fit_from_json(fitted, options);
+  const auto cells = read_cells(csv, options, fit, Labels::known);
+  auto splits = split_rows(csv, options);
+  if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
+  return encoded(csv, cells, std::move(fit), std::move(splits), options);
+}
+
+Table read_unlabelled_table(const TableOptions& options, const std::string& fitted) {
+  const Csv csv(options.file);
+  auto fit = fit_from_json(fitted, options);
+  const auto cells = read_cells(csv, options, fit, Labels::unknown);
+  RowSplits splits;
+  splits[1].resize(csv.rows());
+  std::iota(splits[1].begin(), splits[1].end(), std::size_t{0});
+  return encoded(csv, cells, std::move(fit), std::move(splits), options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,41 @@
+// Rows of a table made ready for a network: names as codes, numbers filled in and normalised.
+// Torch-free.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/classes.h"
+#include "data/table/table_fit.h"
+#include "data/table/table_options.h"
+
+namespace ddptrain {
+
+/// Rows of one split, in order of the split: codes and numbers row after row.
+struct TableRows {
+  std::vector<std::size_t> rows;  // of the file, from 0
+  std::vector<std::int64_t> categories;
+  std::vector<float> continuous;
+  std::vector<std::int64_t> labels;  // of a classification
+  std::vector<float> numbers;        // of a regression
+};
+
+struct Table {
+  TableFit fit;
+  std::array<TableRows, 2> splits;  // train, valid
+};
+
+/// Fits on the training rows, or takes what a checkpoint kept (to_json of data/table/table_fit.h). Errors
+/// (Exit::data) name file, line and column: a cell that is not a number, a missing target, a
+/// missing number where no training row lacks one, a class of the target that is only in the valid
+/// rows, unless `classes` leaves such rows out. Unknown columns are Errors (Exit::recipe) with the
+/// nearest name.
+Table read_table(const TableOptions& options, const std::string& fitted = {},
+                 const KnownClasses& classes = {});
+
+/// All rows of a file, as valid rows without targets, for a trained model.
+Table read_unlabelled_table(const TableOptions& options, const std::string& fitted);
+
+}  // namespace ddptrain

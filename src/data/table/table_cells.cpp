@@ -1,0 +1,138 @@
+#include "data/table/table_cells.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/table/table_fit.h"
+#include "data/table/table_split.h"
+
+namespace ddptrain {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+enum class Part { category, continuous, either, target };
+
+/// Columns to read, and what each is for.
+class Wanted {
+ public:
+  void add(const std::string& name, std::size_t index, Part part, ColumnKind kind) {
+    names_.push_back(name);
+    indices_.push_back(index);
+    parts_.push_back(part);
+    kinds_.push_back(kind);
+  }
+
+  TableCells read(const Csv& csv, const TableOptions& options) const {
+    auto read = read_columns(csv, indices_, kinds_, options.missing_spellings());
+    TableCells cells;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      const bool numeric = read[i].kind == ColumnKind::numbers;
+      TableColumn column{names_[i], indices_[i], std::move(read[i])};
+      if (parts_[i] == Part::target)
+        cells.target = std::move(column);
+      else if (parts_[i] == Part::category ||
+               (parts_[i] == Part::either && !numeric && options.categories.automatic()))
+        cells.categories.push_back(std::move(column));
+      else if (parts_[i] == Part::continuous || (numeric && options.continuous.automatic()))
+        cells.continuous.push_back(std::move(column));
+    }
+    return cells;
+  }
+
+ private:
+  Names names_;
+  std::vector<std::size_t> indices_;
+  std::vector<Part> parts_;
+  std::vector<ColumnKind> kinds_;
+};
+
+ColumnKind kind_of(TableTask task) {
+  if (task == TableTask::automatic) return ColumnKind::automatic;
+  return task == TableTask::regression ? ColumnKind::numbers : ColumnKind::names;
+}
+
+void add_listed(const Csv& csv, const TableOptions& options, Part part, Wanted& wanted) {
+  const bool category = part == Part::category;
+  const std::string option = category ? "categories" : "continuous";
+  const auto listed = (category ? options.categories : options.continuous).value.value_or(Names{});
+  for (const auto& name : listed) {
+    const auto index = named_column(csv, name, option);
+    if (name == options.target)
+      throw Error(Exit::recipe, "data." + option + ": '" + name + "' is the target");
+    wanted.add(name, index, part, category ? ColumnKind::names : ColumnKind::numbers);
+  }
+}
+
+void add_others(const Csv& csv, const TableOptions& options, Wanted& wanted) {
+  for (const auto& name : options.drop) named_column(csv, name, "drop");
+  if (!options.categories.automatic() && !options.continuous.automatic()) return;
+  const auto by = split_column(csv, options);
+  for (std::size_t index = 0; index < csv.header().size(); ++index) {
+    const auto& name = csv.header()[index];
+    const bool taken = name == options.target || index == by || contains(options.drop, name) ||
+                       contains(options.categories.value.value_or(Names{}), name) ||
+                       contains(options.continuous.value.value_or(Names{}), name);
+    if (!taken) wanted.add(name, index, Part::either, ColumnKind::automatic);
+  }
+}
+
+void require_targets(const Csv& csv, const TableColumn& target) {
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    const bool missing = target.cells.kind == ColumnKind::names
+                             ? target.cells.codes[row] < 0
+                             : std::isnan(target.cells.numbers[row]);
+    if (!missing) continue;
+    const auto cell = csv.at(row, target.index);
+    csv.fail(row, target.index,
+             "the target is missing" +
+                 (cell.empty() ? cell : ": data.missing counts '" + cell + "' as such"));
+  }
+}
+
+std::size_t fitted_column(const Csv& csv, const std::string& name) {
+  if (const auto found = csv.column(name)) return *found;
+  throw Error(Exit::data, csv.path() + ":1: no column '" + name +
+                              "', which the model was trained on; there are '" +
+                              join(csv.header(), "', '") + "'");
+}
+
+}  // namespace
+
+TableCells read_cells(const Csv& csv, const TableOptions& options) {
+  Wanted wanted;
+  wanted.add(options.target, named_column(csv, options.target, "target"), Part::target,
+             kind_of(options.task));
+  add_listed(csv, options, Part::category, wanted);
+  add_listed(csv, options, Part::continuous, wanted);
+  add_others(csv, options, wanted);
+  auto cells = wanted.read(csv, options);
+  if (cells.categories.empty() && cells.continuous.empty())
+    throw Error(Exit::recipe, "data: no column is left to predict '" + options.target + "' from");
+  require_targets(csv, *cells.target);
+  return cells;
+}
+
+TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFit& fit,
+                      Labels labels) {
+  Wanted wanted;
+  for (const auto& column : fit.categories)
+    if (!column.missing_of)
+      wanted.add(column.name, fitted_column(csv, column.name), Part::category, ColumnKind::names);
+  for (const auto& column : fit.continuous)
+    wanted.add(column.name, fitted_column(csv, column.name), Part::continuous, ColumnKind::numbers);
+  if (labels == Labels::known)
+    wanted.add(options.target, named_column(csv, options.target, "target"), Part::target,
+               fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names);
+  auto cells = wanted.read(csv, options);
+  if (cells.target) require_targets(csv, *cells.target);
+  return cells;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,36 @@
+// The columns of a table by what they are for, as they stand in the file. Torch-free.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/csv/csv_columns.h"
+#include "data/labels.h"
+#include "data/table/table_options.h"
+
+namespace ddptrain {
+
+struct TableFit;
+
+struct TableColumn {
+  std::string name;
+  std::size_t index = 0;  // in the file
+  CsvColumn cells;
+};
+
+struct TableCells {
+  std::vector<TableColumn> categories;
+  std::vector<TableColumn> continuous;
+  std::optional<TableColumn> target;  // no cell is missing
+};
+
+/// The columns that the options choose. Unknown ones are Errors (Exit::recipe); a cell that is not
+/// a number, a missing target are Errors (Exit::data) that name file, line and column.
+TableCells read_cells(const Csv& csv, const TableOptions& options);
+
+/// The columns that were fitted. One that is not there is an Error (Exit::data).
+TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFit& fit,
+                      Labels labels);
+
+}  // namespace ddptrain

@@ -1,0 +1,141 @@
+// data csv_table: rows of a CSV file, names as codes and numbers as they are.
+#include <algorithm>
+#include <cstdio>
+
+#include <ATen/ops/empty.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "data/datasets.h"
+#include "data/preview.h"
+#include "data/table/table.h"
+#include "recipe/data_section.h"
+
+namespace ddptrain {
+namespace {
+
+struct CsvTableOptions {
+  TableOptions table;
+  DataSection section;
+  void fields(Fields& f) {
+    table.fields(f);
+    section.fields(f);
+  }
+};
+
+/// Undoing the normalisation leaves the last bits of float32.
+std::string significant(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+/// Inputs are codes [rows, category columns] and numbers [rows, continuous columns]; either may
+/// have no columns.
+class CsvTable final : public Dataset {
+ public:
+  CsvTable(const TableOptions& options, Table table, bool labelled)
+      : options_(options),
+        table_(std::move(table)),
+        labelled_(labelled),
+        digest_(digest_file(DigestKind::sha256, options.file)) {
+    facts_.classes = table_.fit.target_classes;
+    facts_.sample = {static_cast<std::int64_t>(table_.fit.continuous.size())};
+    for (const auto& column : table_.fit.categories)
+      facts_.cardinalities.push_back(static_cast<std::int64_t>(column.classes.size()));
+  }
+
+  const DataFacts& facts() const override { return facts_; }
+  std::int64_t size(Split split) const override {
+    return static_cast<std::int64_t>(of(split).rows.size());
+  }
+
+  Batch allocate(Split, std::int64_t rows) const override {
+    Batch batch;
+    batch.rows = rows;
+    batch.inputs = {at::empty({rows, codes()}, at::kLong),
+                    at::empty({rows, numbers()}, at::kFloat)};
+    batch.targets = {at::empty({rows}, facts_.classes.empty() ? at::kFloat : at::kLong)};
+    batch.indices.resize(static_cast<std::size_t>(rows));
+    return batch;
+  }
+
+  bool load(Split split, std::int64_t index, const Draw&, Batch& batch,
+            std::int64_t row) const override {
+    const auto& from = of(split);
+    std::copy_n(from.categories.data() + index * codes(), codes(),
+                batch.inputs[0].mutable_data_ptr<std::int64_t>() + row * codes());
+    std::copy_n(from.continuous.data() + index * numbers(), numbers(),
+                batch.inputs[1].mutable_data_ptr<float>() + row * numbers());
+    const auto i = static_cast<std::size_t>(index);
+    if (!labelled_) return true;
+    if (facts_.classes.empty())
+      batch.targets[0].mutable_data_ptr<float>()[row] = from.numbers[i];
+    else
+      batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = from.labels[i];
+    return true;
+  }
+
+  /// Rows count from 0 below the header.
+  std::string sample_name(Split split, std::int64_t index) const override {
+    const auto row = std::to_string(of(split).rows.at(static_cast<std::size_t>(index)));
+    return labelled_ ? options_.file + " row " + row : row;
+  }
+  std::string name_kind() const override { return "row"; }
+  std::int64_t label(Split split, std::int64_t index) const override {
+    const bool none = facts_.classes.empty() || !labelled_;
+    return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
+  }
+  std::string state() const override { return to_json(table_.fit, options_); }
+  /// The cells as the network gets them, in the table's own words: filled in, numbers not
+  /// normalised, "#na#" for what is missing or unknown; the target first.
+  Preview preview(Split split, std::int64_t index, const Draw&) const override {
+    const auto& from = of(split);
+    const auto i = static_cast<std::size_t>(index);
+    Preview shown{sample_name(split, index), {}, {}};
+    shown.cells.emplace_back("target", facts_.classes.empty()
+                                           ? format_number(from.numbers[i])
+                                           : facts_.classes.at(std::size_t(from.labels[i])));
+    const auto* code = from.categories.data() + index * codes();
+    for (const auto& column : table_.fit.categories)
+      shown.cells.emplace_back(column.name, column.classes.at(static_cast<std::size_t>(*code++)));
+    const auto* number = from.continuous.data() + index * numbers();
+    for (const auto& column : table_.fit.continuous)
+      shown.cells.emplace_back(column.name,
+                               significant(*number++ * column.deviation + column.mean));
+    return shown;
+  }
+  std::string digest() const override { return digest_; }
+
+ private:
+  const TableRows& of(Split split) const { return table_.splits[static_cast<std::size_t>(split)]; }
+  std::int64_t codes() const { return static_cast<std::int64_t>(table_.fit.categories.size()); }
+  std::int64_t numbers() const { return static_cast<std::int64_t>(table_.fit.continuous.size()); }
+
+  TableOptions options_;
+  Table table_;
+  bool labelled_;
+  std::string digest_;
+  DataFacts facts_;
+};
+
+std::unique_ptr<Dataset> make_table(TableOptions options, const DataContext& context) {
+  if (context.unlabelled.empty())
+    return std::make_unique<CsvTable>(options, read_table(options, context.fitted, context.classes),
+                                      true);
+  options.file = context.unlabelled;
+  return std::make_unique<CsvTable>(options, read_unlabelled_table(options, context.fitted), false);
+}
+
+}  // namespace
+
+Entry<Dataset> csv_table_dataset() {
+  return entry<Dataset, CsvTableOptions>(
+      "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalised.",
+      [](const CsvTableOptions& options, const DataContext& context) {
+        return make_table(options.table, context);
+      },
+      {"unlabelled", "gives_tables"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,56 @@
+#include "data/table/table_options.h"
+
+#include <array>
+
+#include "data/csv/csv_columns.h"
+
+namespace ddptrain {
+
+std::span<const std::string_view> names(Fill) {
+  static constexpr std::array<std::string_view, 3> words{"median", "constant", "mode"};
+  return words;
+}
+std::span<const std::string_view> names(TableTask) {
+  static constexpr std::array<std::string_view, 3> words{"auto", "classification", "regression"};
+  return words;
+}
+std::span<const std::string_view> names(Unseen) {
+  static constexpr std::array<std::string_view, 3> words{"missing", "class", "error"};
+  return words;
+}
+
+void TableOptions::fields(Fields& f) {
+  f("file", file,
+    {.doc = "CSV file whose header names the columns.",
+     .required = true,
+     .path = true,
+     .example = "data/adult.csv"});
+  f("target", target, {.doc = "The column to predict.", .required = true, .example = "class"});
+  f("task", task,
+    {.doc = "auto: regression where every target is a number, otherwise classification."});
+  f("categories", categories,
+    {.doc = "Columns of names; auto: all others that are not all numbers."});
+  f("continuous", continuous, {.doc = "Columns of numbers; auto: all others that are."});
+  f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
+  f("missing", missing,
+    {.doc =
+         "Cells that stand for a missing value; auto: empty ones, NA, N/A, NaN, null, None and the "
+         "others that pandas.read_csv takes for one."});
+  f("unseen", unseen,
+    {.doc = "What a name becomes that only held-out rows have: like a missing one, a class of its "
+            "own (as fastai does), or an error. To a trained model it is missing or an error."});
+  f("fill", fill,
+    {.doc = "What a missing number becomes: the median or the commonest of the training rows, or "
+            "fill_value."});
+  f("fill_value", fill_value, {.doc = "The number of 'fill: constant'."});
+  f("add_na", add_na,
+    {.doc = "Add a category NAME_na that tells which numbers of column NAME were missing."});
+  f("normalize", normalize, {.doc = "Take off the mean and divide by the deviation."});
+  f("valid", valid, {.doc = "Which rows are held out."});
+}
+
+const std::vector<std::string>& TableOptions::missing_spellings() const {
+  return missing.value ? *missing.value : pandas_missing();
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,26 @@
+// Which rows of a table are held out. Torch-free.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "data/csv/csv.h"
+#include "data/table/table_options.h"
+
+namespace ddptrain {
+
+/// Rows of train and of valid, from 0 below the header; those of an order of a peer stand in it.
+using RowSplits = std::array<std::vector<std::size_t>, 2>;
+
+/// The column that says which split a row is in. Unknown ones are Errors (Exit::recipe).
+std::optional<std::size_t> split_column(const Csv& csv, const TableOptions& options);
+
+/// Errors: no rule or two of them (Exit::recipe); a row that is not there, a word that names no
+/// split, a split without rows (Exit::data).
+RowSplits split_rows(const Csv& csv, const TableOptions& options);
+
+/// A column that a recipe names, or an Error (Exit::recipe) with the nearest name.
+std::size_t named_column(const Csv& csv, const std::string& name, const std::string& option);
+
+}  // namespace ddptrain

@@ -1,0 +1,203 @@
+#include "data/text/text_dataset.h"
+
+#include <ATen/ops/empty.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "data/preview.h"
+#include "data/text/numericalize.h"
+#include "data/text/text_cache.h"
+#include "text/tokenizer.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Below this folder lie the numbers of texts; the number counts changes of what is in them.
+constexpr const char* format = "texts 1";
+
+class TextDataset final : public Dataset {
+ public:
+  TextDataset(PackedText text, const PaddingOptions& padding, std::string state)
+      : text_(std::move(text)), padding_(padding), state_(std::move(state)) {
+    facts_.classes = text_.classes();
+    facts_.cardinalities = {static_cast<std::int64_t>(text_.tokens().size())};
+    facts_.padding = text_.padding();
+  }
+
+  const DataFacts& facts() const override { return facts_; }
+  std::int64_t size(Split split) const override { return text_.size(number(split)); }
+  std::int64_t length(Split split, std::int64_t index) const override {
+    return static_cast<std::int64_t>(document(split, index).size());
+  }
+
+  Batch allocate(Split split, std::int64_t rows) const override {
+    return allocate_length(split, rows, 1);
+  }
+  Batch allocate_length(Split, std::int64_t rows, std::int64_t length) const override {
+    Batch batch;
+    batch.rows = rows;
+    batch.inputs = {at::empty({rows, padded_length(length, padding_)}, at::kLong)};
+    batch.targets = {at::empty({rows}, at::kLong)};
+    return batch;
+  }
+
+  bool load(Split split, std::int64_t index, const Draw&, Batch& batch,
+            std::int64_t row) const override {
+    const auto width = batch.inputs[0].size(1);
+    auto* ids = batch.inputs[0].mutable_data_ptr<std::int64_t>() + row * width;
+    fill_row(document(split, index), {ids, static_cast<std::size_t>(width)}, text_.padding(),
+             padding_);
+    batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
+    return true;
+  }
+
+  std::string sample_name(Split split, std::int64_t index) const override {
+    return text_.name(number(split), static_cast<std::size_t>(index));
+  }
+  std::int64_t label(Split split, std::int64_t index) const override {
+    return text_.label(number(split), static_cast<std::size_t>(index));
+  }
+  Preview preview(Split split, std::int64_t index, const Draw&) const override {
+    Preview shown;
+    shown.name = sample_name(split, index);
+    const auto known = label(split, index);
+    if (known >= 0)
+      shown.cells.emplace_back("label", facts_.classes.at(static_cast<std::size_t>(known)));
+    std::string words;
+    for (const auto id : document(split, index))
+      words += (words.empty() ? "" : " ") + text_.tokens().at(static_cast<std::size_t>(id));
+    shown.cells.emplace_back("tokens", words);
+    return shown;
+  }
+  std::string state() const override { return state_; }
+  std::string digest() const override { return text_.digest(); }
+
+ private:
+  static std::size_t number(Split split) { return static_cast<std::size_t>(split); }
+  std::span<const std::int32_t> document(Split split, std::int64_t index) const {
+    return text_.document(number(split), static_cast<std::size_t>(index));
+  }
+
+  PackedText text_;
+  PaddingOptions padding_;
+  std::string state_;
+  DataFacts facts_;
+};
+
+/// What the checkpoint of a run says of its tokens.
+std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenizer& tokenizer) {
+  if (fitted.empty()) return {};
+  const auto state = Json::parse(fitted);
+  if (state.at("tokenizer") != tokenizer.digest())
+    throw Error(Exit::recipe,
+                "data.tokenizer gives other tokens than the one that the model was trained with");
+  return state.at("vocabulary").get<std::vector<std::string>>();
+}
+
+/// The documents of known classes, with the numbers of these; `note` says what was left out.
+Corpus numbered(Corpus all, const KnownClasses& known, std::string& note) {
+  const auto trained = all.classes.begin() + static_cast<std::ptrdiff_t>(all.trained);
+  ClassNumbers numbers(known, {all.classes.begin(), trained});
+  std::array<std::vector<std::size_t>, 2> kept;
+  for (std::size_t split = 0; split < 2; ++split) {
+    std::vector<Document> documents;
+    for (std::size_t i = 0; i < all.documents[split].size(); ++i) {
+      auto document = std::move(all.documents[split][i]);
+      if (document.label >= 0) {
+        const auto& name = all.classes[static_cast<std::size_t>(document.label)];
+        const auto number = numbers.of(name, document.name);
+        if (!number) continue;
+        document.label = *number;
+      }
+      kept[split].push_back(i);
+      documents.push_back(std::move(document));
+    }
+    all.documents[split] = std::move(documents);
+  }
+  all.classes = numbers.names();
+  note = numbers.left_out();
+  all.read = [kept = std::move(kept), read = std::move(all.read)](
+                 std::size_t split, std::size_t index) { return read(split, kept[split][index]); };
+  return all;
+}
+
+/// A source of documents, and the classes that their labels are numbers of.
+struct ClassedSource {
+  const CorpusSource& source;
+  const KnownClasses& classes;
+
+  TextPack numericalized(const Tokenizer& tokenizer, const NumericalizeOptions& how) const {
+    std::string note;
+    auto pack = numericalize(numbered(source.open(), classes, note), tokenizer, how);
+    if (!note.empty()) pack.notes.push_back(note);
+    return pack;
+  }
+};
+
+std::string key_of(const ClassedSource& source, const TextOptions& options,
+                   const NumericalizeOptions& made, const std::string& tokenizer) {
+  const Json key{format,
+                 tokenizer,
+                 options.vocabulary.min_freq,
+                 options.vocabulary.max_vocab,
+                 options.max_length.value_or(0),
+                 static_cast<int>(options.truncate),
+                 static_cast<int>(made.invalid_utf8),
+                 made.skip_bad,
+                 made.fitted,
+                 source.classes.names,
+                 source.classes.skip_unknown,
+                 sha256(source.source.key)};
+  return sha256(key.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+PackedText numbers(const ClassedSource& source, const TextOptions& options,
+                   const Tokenizer& tokenizer, const NumericalizeOptions& how) {
+  const auto folder = options.cache.value_or(default_text_cache());
+  // A run that goes on finds what it made at its start, if the vocabulary is still the same.
+  if (!how.fitted.empty()) {
+    auto fresh = how;
+    fresh.fitted.clear();
+    const KnownClasses own{{}, source.classes.skip_unknown};
+    const auto key = key_of({source.source, own}, options, fresh, tokenizer.digest());
+    auto found = PackedText::open(text_cache_file(folder, key));
+    const auto& classes = source.classes.names;
+    if (found && found->tokens() == how.fitted && (classes.empty() || found->classes() == classes))
+      return std::move(*found);
+  }
+  return cached_text(folder, key_of(source, options, how, tokenizer.digest()),
+                     [&] { return source.numericalized(tokenizer, how); });
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
+                                           InvalidUtf8 invalid_utf8, const DataContext& context) {
+  const auto tokenizer = catalog<Tokenizer>().build(options.tokenizer);
+  NumericalizeOptions how;
+  how.vocabulary = options.vocabulary;
+  how.max_length = options.max_length;
+  how.truncate = options.truncate;
+  how.invalid_utf8 = invalid_utf8;
+  how.skip_bad = context.skip_bad_samples;
+  how.threads = static_cast<int>(std::thread::hardware_concurrency());
+  how.fitted = fitted_tokens(context.fitted, *tokenizer);
+  const ClassedSource classed{source, context.classes};
+  // What somebody wants predicted is hardly wanted twice.
+  auto text = context.unlabelled.empty()
+                  ? numbers(classed, options, *tokenizer, how)
+                  : PackedText::in_memory(classed.numericalized(*tokenizer, how));
+  for (const auto& note : text.notes()) log::warning(note);
+  const Json state{{"tokenizer", tokenizer->digest()}, {"vocabulary", text.tokens()}};
+  return std::make_unique<TextDataset>(std::move(text), options.padding,
+                                       state.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace ddptrain

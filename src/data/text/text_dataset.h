@@ -1,0 +1,20 @@
+// What all datasets of texts do with their documents: numbers them once and fills batches.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/text/corpus.h"
+#include "data/dataset.h"
+#include "data/text/packed_text.h"
+#include "data/text/text_options.h"
+
+namespace ddptrain {
+
+/// Inputs are token numbers [rows, length], targets labels [rows]. Reads the packed file that was
+/// made of the same documents with the same options, or makes it; for unlabelled documents there is
+/// none.
+std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
+                                           InvalidUtf8 invalid_utf8, const DataContext& context);
+
+}  // namespace ddptrain

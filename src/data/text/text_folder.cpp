@@ -1,0 +1,202 @@
+// data text_folder: a text per file, a folder per class, in one folder per split (IMDB).
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "data/datasets.h"
+#include "data/split/class_folders.h"
+#include "data/split/split.h"
+#include "data/text/text_dataset.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TextFolderOptions {
+  std::string root;
+  std::string train = "train";
+  ValidSpec valid;
+  std::vector<std::string> extensions{".txt"};
+  std::vector<std::string> ignore;
+  InvalidUtf8 invalid_utf8 = InvalidUtf8::error;
+  TextOptions texts;
+  void fields(Fields& f) {
+    f("root", root,
+      {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
+    f("train", train, {.doc = "Folder in root with a folder per class."});
+    f("valid", valid,
+      {.doc = "Folder of the validation texts (the first of val, valid, validation and test unless "
+              "said otherwise), or a fraction of the training texts, or those of a list."});
+    f("extensions", extensions, {.doc = "Files that count as texts.", .min_items = 1});
+    f("ignore", ignore,
+      {.doc = "Folders that are no class and files beside the class folders, as patterns: [unsup, "
+              "'*.feat']."});
+    f("invalid_utf8", invalid_utf8,
+      {.doc = "A text that is not UTF-8 is an error, or U+FFFD replaces what is not."});
+    texts.fields(f);
+  }
+};
+
+/// A file with what tells that it was changed.
+struct TextFile {
+  Document document;  // named by its path below the root
+  std::uintmax_t size = 0;
+  std::int64_t changed = 0;
+};
+
+struct TextFiles {
+  std::string root;
+  std::vector<std::string> classes;  // as in Corpus
+  std::size_t trained = 0;
+  std::array<std::vector<TextFile>, 2> splits;
+};
+
+bool is_ignored(const TextFolderOptions& options, const std::string& name) {
+  return name.starts_with('.') ||
+         std::any_of(options.ignore.begin(), options.ignore.end(), [&](const auto& pattern) {
+           return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+         });
+}
+
+/// Whether an entry is a class folder: not an ignored one. A file is an Error (Exit::data).
+bool is_class_folder(const TextFolderOptions& options, const fs::path& path) {
+  if (is_ignored(options, path.filename().string())) return false;
+  if (is_folder(path)) return true;
+  throw Error(Exit::data, "'" + path.string() +
+                              "' is a file next to the class folders; list it in data.ignore");
+}
+
+std::vector<std::string> labelled_folders(const TextFolderOptions& options, const fs::path& folder,
+                                          const std::string& option) {
+  const auto names = class_folders(
+      folder, option, [&](const auto& path) { return is_class_folder(options, path); });
+  if (names.empty()) throw Error(Exit::data, "no class folders in '" + folder.string() + "'");
+  return names;
+}
+
+/// Every text below a folder, in order of their paths.
+std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::path& root,
+                                  const fs::path& folder, std::int64_t label) {
+  std::vector<TextFile> found;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    progress();
+    const auto extension = entry.path().extension().string();
+    const auto& wanted = options.extensions;
+    if (std::find(wanted.begin(), wanted.end(), extension) == wanted.end()) continue;
+    if (!entry.is_regular_file()) continue;
+    found.push_back({{entry.path().lexically_relative(root).string(), label},
+                     entry.file_size(),
+                     entry.last_write_time().time_since_epoch().count()});
+  }
+  if (error)
+    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.document.name < b.document.name; });
+  return found;
+}
+
+/// The data of a trained model need not have texts of each class.
+void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t split,
+               const std::string& folder, bool may_lack) {
+  const auto path = fs::path(files.root) / folder;
+  const std::string option = split == 0 ? "data.train" : "data.valid";
+  for (const auto& name : labelled_folders(options, path, option)) {
+    auto known = std::find(files.classes.begin(), files.classes.end(), name);
+    if (known == files.classes.end()) known = files.classes.insert(known, name);
+    auto texts = texts_below(options, files.root, path / name, known - files.classes.begin());
+    if (texts.empty() && split == 0 && !may_lack)
+      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no texts");
+    auto& all = files.splits[split];
+    all.insert(all.end(), texts.begin(), texts.end());
+  }
+  if (files.splits[split].empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
+}
+
+void hold_out(TextFiles& files, const ValidSpec& valid) {
+  const auto all = std::move(files.splits[0]);
+  std::vector<std::string> paths;
+  for (const auto& text : all) paths.push_back(text.document.name);
+  const auto parts = hold_out(paths, valid, "text");
+  files.splits[0].clear();
+  for (const auto i : parts.train) files.splits[0].push_back(all[static_cast<std::size_t>(i)]);
+  for (const auto i : parts.valid) files.splits[1].push_back(all[static_cast<std::size_t>(i)]);
+}
+
+TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
+  require_one_way(options.valid);
+  require_split(options.root, options.train);
+  TextFiles files;
+  files.root = options.root;
+  files.classes = labelled_folders(options, fs::path(options.root) / options.train, "data.train");
+  files.trained = files.classes.size();
+  add_split(options, files, 0, options.train, may_lack);
+  if (options.valid.fraction || options.valid.list)
+    hold_out(files, options.valid);
+  else
+    add_split(options, files, 1, validation_folder(options.valid, options.root), may_lack);
+  return files;
+}
+
+/// Every text below a folder, or one file.
+TextFiles list_unlabelled(const TextFolderOptions& options, const std::string& path) {
+  TextFiles files;
+  files.root = path;
+  if (is_folder(path)) {
+    files.splits[1] = texts_below(options, path, path, -1);
+  } else {
+    const fs::path file(path);
+    files.root = file.parent_path().string();
+    std::error_code unknown;
+    files.splits[1] = {{{file.filename().string(), -1}, fs::file_size(file, unknown), 0}};
+  }
+  if (files.splits[1].empty()) throw Error(Exit::data, "no texts in '" + path + "'");
+  return files;
+}
+
+std::string key_of(const TextFiles& files) {
+  std::string key = "text_folder";
+  for (const auto& name : files.classes) key += "\n" + name;
+  for (const auto& split : files.splits) {
+    key += "\n\n";
+    for (const auto& file : split)
+      key += file.document.name + "\n" + std::to_string(file.document.label) + " " +
+             std::to_string(file.size) + " " + std::to_string(file.changed) + "\n";
+  }
+  return key;
+}
+
+Corpus corpus_of(const TextFiles& files) {
+  Corpus corpus;
+  corpus.classes = files.classes;
+  corpus.trained = files.trained;
+  for (std::size_t split = 0; split < 2; ++split)
+    for (const auto& file : files.splits[split]) corpus.documents[split].push_back(file.document);
+  corpus.read = [&files](std::size_t split, std::size_t index) {
+    return read_text((fs::path(files.root) / files.splits[split][index].document.name).string());
+  };
+  return corpus;
+}
+
+}  // namespace
+
+Entry<Dataset> text_folder_dataset() {
+  return entry<Dataset, TextFolderOptions>(
+      "text_folder", "Texts, a file each, in a folder per class.",
+      [](const TextFolderOptions& options, const DataContext& context) {
+        const auto files = context.unlabelled.empty()
+                               ? list_texts(options, context.classes.from_checkpoint())
+                               : list_unlabelled(options, context.unlabelled);
+        return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
+                                 options.texts, options.invalid_utf8, context);
+      },
+      {"unlabelled", "gives_texts", "gives_class"});
+}
+
+}  // namespace ddptrain

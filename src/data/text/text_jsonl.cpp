@@ -1,0 +1,39 @@
+// data text_jsonl: texts in lines of JSON.
+#include "data/datasets.h"
+#include "data/text/json_lines.h"
+#include "data/text/text_dataset.h"
+
+namespace ddptrain {
+namespace {
+
+struct TextJsonlOptions {
+  TextRecordOptions records;
+  InvalidUtf8 invalid_utf8 = InvalidUtf8::error;
+  TextOptions texts;
+  void fields(Fields& f) {
+    records.fields(f);
+    f("invalid_utf8", invalid_utf8,
+      {.doc = "A line that is not UTF-8 is an error, or U+FFFD replaces what is not."});
+    texts.fields(f);
+  }
+};
+
+}  // namespace
+
+Entry<Dataset> text_jsonl_dataset() {
+  return entry<Dataset, TextJsonlOptions>(
+      "text_jsonl", "Texts in lines of JSON, an object each.",
+      [](const TextJsonlOptions& options, const DataContext& context) {
+        const auto policy = options.invalid_utf8;
+        const ReadRecords read = [policy](const auto& file, const auto& records, Labels labels) {
+          return read_json_lines(file, records, labels, policy);
+        };
+        const auto source = context.unlabelled.empty()
+                                ? record_source(options.records, read)
+                                : unlabelled_records(options.records, context.unlabelled, read);
+        return make_text_dataset(source, options.texts, policy, context);
+      },
+      {"unlabelled", "gives_texts", "gives_class"});
+}
+
+}  // namespace ddptrain

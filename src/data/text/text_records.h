@@ -1,0 +1,45 @@
+// Texts that are rows of a file: of a CSV file, or lines of JSON. Torch-free.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+#include "data/text/corpus.h"
+#include "data/labels.h"
+#include "data/split/valid_rows.h"
+
+namespace ddptrain {
+
+struct TextRecordOptions {
+  std::string file;
+  std::optional<std::string> valid_file;
+  std::vector<std::string> text{"text"};
+  std::string label = "label";
+  Auto<bool> mark_fields;
+  ValidRows valid;
+  void fields(Fields& f);
+};
+
+struct TextRecord {
+  std::vector<std::string> texts;  // one for each of options.text
+  std::string label;
+  std::string split;  // what valid.column says, where it is asked for
+  std::string place;  // "reviews.jsonl:12", "reviews.csv row 12"
+};
+
+/// Reads a file. Throws an Error (Exit::data) that names file, line and column or key.
+using ReadRecords = std::function<std::vector<TextRecord>(const std::string& file,
+                                                          const TextRecordOptions&, Labels)>;
+
+/// Fields are joined by a blank, each after "xxfld" and its number where they are marked (fastai's
+/// _join_texts). Classes are the labels of the training rows, in order of their bytes, or of their
+/// value where all are numbers.
+CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read);
+/// Rows of another file, all held out and without a label.
+CorpusSource unlabelled_records(const TextRecordOptions& options, const std::string& file,
+                                const ReadRecords& read);
+
+}  // namespace ddptrain

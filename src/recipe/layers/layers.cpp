@@ -1,0 +1,158 @@
+#include "recipe/layers/layers.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "config/reader.h"
+#include "config/scalar.h"
+#include "recipe/layers/merge.h"
+#include "recipe/layers/overrides.h"
+#include "recipe/layers/references.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFiles = 200;
+
+/// Where one file is named: in another's `extends`, or on the command line.
+struct Named {
+  std::string file;
+  Place place;
+};
+
+class Reader {
+ public:
+  Reader(Layered& result, const Watch& watch) : result_(result), watch_(watch) {}
+
+  /// The file over what it extends.
+  Node file(const Named& named) {
+    if (!enter(named)) return Node::map();
+    chain_.push_back(named);
+    auto own = read(named);
+    Node merged = Node::map({}, own.place);
+    for (const auto& base : take_bases(own, named.file)) over(merged, file(base), false);
+    chain_.pop_back();
+    std::erase_if(own.members, [](const Member& m) { return m.key.starts_with("x-"); });
+    over(merged, own, true);
+    return merged;
+  }
+
+  /// Merges one layer over what is there.
+  void over(Node& merged, const Node& layer, bool by_itself) const {
+    const Node before = watch_ ? merged : Node();
+    merge(merged, layer, "", result_.dropped);
+    if (watch_) watch_({before, &layer, merged, by_itself, {}});
+  }
+
+ private:
+  void problem(const std::string& rule, const Place& place, const std::string& message) {
+    result_.problems.push_back({Severity::error, rule, place, "", message});
+  }
+
+  bool enter(const Named& named) {
+    std::vector<std::string> files;
+    for (const auto& before : chain_) files.push_back(before.file);
+    if (std::find(files.begin(), files.end(), named.file) != files.end()) {
+      files.push_back(named.file);
+      problem("extends-cycle", named.place, join(files, " extends "));
+      return false;
+    }
+    if (result_.sources.size() < kMostFiles) return true;
+    problem("extends", named.place, "more than " + std::to_string(kMostFiles) + " files");
+    return false;
+  }
+
+  Node read(const Named& named) {
+    std::string text;
+    try {
+      const bool input = named.file == "-" && !named.place.known();
+      // Of the command line a pipe is taken: `ddptrain validate <(make_recipe)`.
+      const auto read = named.place.known() ? read_beginning : read_given;
+      // A byte order mark, and one too many.
+      text = read(input ? "/dev/stdin" : named.file, ReadLimits{}.bytes + 4);
+    } catch (const Error& error) {
+      problem("file", named.place, error.what());
+      return Node::map();
+    }
+    auto result = read_yaml(text, named.file);
+    result_.sources.push_back({named.file, std::move(text), extended_from()});
+    for (auto& found : result.problems) result_.problems.push_back(std::move(found));
+    return result.tree.is_map() ? std::move(result.tree) : Node::map();
+  }
+
+  /// Where the file under way is named, innermost first.
+  std::vector<Place> extended_from() const {
+    std::vector<Place> places;
+    for (auto file = chain_.rbegin(); file != chain_.rend(); ++file)
+      if (file->place.known()) places.push_back(file->place);
+    return places;
+  }
+
+  /// Removes `extends` from the tree; files are relative to the one that names them.
+  std::vector<Named> take_bases(Node& tree, const std::string& from) {
+    std::vector<Named> bases;
+    const Node* extends = tree.find("extends");
+    if (!extends) return bases;
+    const bool one = extends->is_scalar();
+    const auto items = one ? std::vector<Node>{*extends} : extends->items;
+    if (!one && !extends->is_list())
+      problem("extends", extends->place, "write a file or a list of files");
+    for (const auto& item : items) {
+      if (!item.is_scalar() || item.text.empty()) {
+        problem("extends", item.place, describe(item) + " is not a file");
+        continue;
+      }
+      const auto before = result_.problems.size();
+      const auto text = replace_environment(item.text, item.place, result_.problems);
+      if (result_.problems.size() > before) continue;  // such a file is not sought
+      const auto path = fs::path(from).parent_path() / text;
+      bases.push_back({path.lexically_normal().string(), item.place});
+    }
+    std::erase_if(tree.members, [](const Member& m) { return m.key == "extends"; });
+    return bases;
+  }
+
+  Layered& result_;
+  const Watch& watch_;
+  std::vector<Named> chain_;
+};
+
+}  // namespace
+
+Layered read_layers(const std::vector<std::string>& files,
+                    const std::vector<std::string>& overrides, const Watch& watch) {
+  Layered result;
+  result.tree = Node::map({}, {files.empty() ? "command line" : files.back(), 1, 1, 1});
+  Reader reader(result, watch);
+  for (const auto& file : files) {
+    const auto name = fs::path(file).lexically_normal().string();
+    reader.over(result.tree, reader.file({name, {}}), false);
+  }
+  result.whole = !has_errors(result.problems);
+  if (!result.whole) return result;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const Place place{"command line", static_cast<int>(i) + 1, 0, 1};
+    const Node before = watch ? result.tree : Node();
+    apply_override(result.tree, overrides[i], place, result.problems, result.dropped);
+    if (watch) watch({before, nullptr, result.tree, true, place});
+  }
+  replace_references(result.tree, result.problems);
+  return result;
+}
+
+void add_chains(Problems& problems, const std::vector<Source>& sources) {
+  std::map<std::string_view, const Source*> by_file;
+  for (const auto& source : sources) by_file.emplace(source.file, &source);
+  for (auto& problem : problems) {
+    const auto source = by_file.find(problem.place.file);
+    if (source != by_file.end()) problem.extended_from = source->second->extended_from;
+  }
+}
+
+}  // namespace ddptrain

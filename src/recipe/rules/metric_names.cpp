@@ -1,0 +1,92 @@
+#include "recipe/rules/metric_names.h"
+
+#include "recipe/targets.h"
+
+namespace ddptrain {
+namespace {
+
+/// "{k}" becomes the value of option k.
+std::string with_options(const RuleContext& rule, const Choice<Metric>& metric, std::string name) {
+  for (auto open = name.find('{'); open != std::string::npos; open = name.find('{')) {
+    const auto close = name.find('}', open);
+    const auto option = name.substr(open + 1, close - open - 1);
+    name.replace(open, close - open + 1, text_of(rule.value(metric, option)));
+  }
+  return name;
+}
+
+bool fits(const std::string& pattern, const std::string& name) {
+  if (!pattern.ends_with('*')) return name == pattern;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+/// As written; all that might come where only the data tell.
+std::vector<Choice<Metric>> possible_metrics(const Recipe& recipe) {
+  if (recipe.metrics.value) return *recipe.metrics.value;
+  std::vector<Choice<Metric>> all;
+  for (const auto kind : {TargetKind::classes, TargetKind::labels, TargetKind::numbers})
+    for (const auto& metric : usual_metrics(kind)) all.push_back(metric);
+  return all;
+}
+
+std::optional<Choice<Metric>> find(const RuleContext& rule, const std::string& bare) {
+  for (const auto& metric : possible_metrics(rule.recipe))
+    if (fits(value_name(rule, metric), bare)) return metric;
+  if (bare == "loss") return Choice<Metric>("loss");  // always comes with them
+  return {};
+}
+
+/// Why nothing is scored under a prefix ("valid_ema"); empty where something is.
+std::string missing_for(const Recipe& recipe, std::string split) {
+  const auto ends = [&](const std::string& end) {
+    if (!split.ends_with(end)) return false;
+    split.resize(split.size() - end.size());
+    return true;
+  };
+  if (ends("_tta") && !recipe.eval.tta) return "eval.tta";
+  if (ends("_ema") && !recipe.train.ema) return "train.ema";
+  if (ends("_swa") && !recipe.train.swa) return "train.swa";
+  return "";
+}
+
+bool is_split(const std::string& word) {
+  return word == "valid" || word == "valid_ema" || word == "valid_swa" || word == "valid_tta" ||
+         word == "valid_ema_tta" || word == "valid_swa_tta";
+}
+
+}  // namespace
+
+std::string value_name(const RuleContext& rule, const Choice<Metric>& metric) {
+  const std::string named = "named ";
+  const auto* entry = rule.entry(metric);
+  if (entry)
+    for (const auto& trait : entry->traits)
+      if (trait.starts_with(named)) return with_options(rule, metric, trait.substr(named.size()));
+  return metric.type();
+}
+
+NamedMetric named_metric(const RuleContext& rule, const std::string& name) {
+  const auto slash = name.find('/');
+  const auto split = slash == std::string::npos ? "valid" : name.substr(0, slash);
+  const auto bare = slash == std::string::npos ? name : name.substr(slash + 1);
+  if (!is_split(split)) {
+    if (find(rule, name)) return {{}, "'" + name + "' wants a split; write 'valid/" + name + "'"};
+    if (split == "train")
+      return {{}, "evaluation scores the held-out split; write 'valid/" + bare + "'"};
+  }
+  if (const auto missing = missing_for(rule.recipe, split); !missing.empty())
+    return {{}, "'" + name + "' is scored only with " + missing};
+  if (is_split(split))
+    if (auto metric = find(rule, bare)) return {std::move(metric), ""};
+  return {{}, "'" + name + "' is not among the metrics; add it to 'metrics'"};
+}
+
+std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {
+  const auto metric = named_metric(rule, name).metric;
+  if (!metric || is_true(rule.value(inner_optimizer(rule.recipe).choice, "maximize"))) return {};
+  if (rule.has(*metric, "smaller_is_better")) return BestMode::min;
+  if (rule.has(*metric, "larger_is_better")) return BestMode::max;
+  return {};
+}
+
+}  // namespace ddptrain

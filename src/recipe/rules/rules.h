@@ -1,0 +1,55 @@
+// Rules between parts of a recipe. Each is a small function that reads values and traits, never
+// classes; they stand by topic in recipe/rules/.
+//
+// Traits that they ask for:
+//   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts
+//   data       gives_images, gives_tables, gives_texts, gives_weights
+//   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)
+//   mix        wants_images
+//   transform  random, normalizes, before_normalize (wants colours in 0 to 1), crops, and of the
+//              size that comes out gives_size (the option), resizes, changes_size
+//   metric     smaller_is_better, larger_is_better, at_most_1, named NAME (with {option} or *)
+//   optimizer  momentum, lookahead        schedule  momentum        callback  changes_rate
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/rule.h"
+#include "recipe/rules/rule_context.h"
+
+namespace ddptrain {
+
+/// A rule reports what it finds through the context, as often as it likes.
+struct Rule : RuleDoc {
+  void (*check)(const RuleContext&);
+};
+
+/// Every rule, topic by topic; ids are unique.
+const std::vector<Rule>& all_rules();
+
+/// What the rules find in a recipe; `tree` holds it as layered, with places.
+Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& catalogs);
+
+/// The batch arithmetic of a checked recipe for a number of devices: no problem or one.
+Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t devices);
+
+std::vector<Rule> batch_rules();
+std::vector<Rule> parallel_rules();
+std::vector<Rule> length_rules();
+std::vector<Rule> schedule_rules();
+std::vector<Rule> stage_rules();
+std::vector<Rule> optimizer_rules();
+std::vector<Rule> average_rules();
+std::vector<Rule> metric_rules();
+std::vector<Rule> metric_range_rules();
+std::vector<Rule> callback_rules();
+std::vector<Rule> data_rules();
+std::vector<Rule> kind_rules();
+std::vector<Rule> mix_rules();
+std::vector<Rule> transform_rules();
+std::vector<Rule> progressive_rules();
+std::vector<Rule> model_rules();
+std::vector<Rule> run_rules();
+
+}  // namespace ddptrain

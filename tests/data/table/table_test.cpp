@@ -1,0 +1,225 @@
+#include "data/table/table.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+class Tables : public testing::Test {
+ protected:
+  TableOptions options(const std::string& text, const std::vector<std::int64_t>& valid) {
+    TableOptions made;
+    made.file = folder_.write("t.csv", text);
+    made.target = "y";
+    made.valid.fraction = {};
+    made.valid.rows = valid;
+    return made;
+  }
+
+  static std::string problem(const TableOptions& options, const std::string& fitted = {}) {
+    try {
+      read_table(options, fitted);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  TemporaryFolder folder_;
+};
+
+const std::string kPeople =
+    "age,work,split,y\n"
+    "20,a,train,no\n"
+    ",b,train,yes\n"
+    "40,a,train,no\n"
+    "90,c,valid,yes\n"
+    ",NA,valid,no\n";
+
+// Median of 20 and 40 is 30; then mean 30 and deviation sqrt(200 / 3).
+TEST_F(Tables, AreFittedOnTheTrainingRowsAlone) {
+  const auto table = read_table(options(kPeople, {3, 4}));
+  EXPECT_THAT(table.fit.categories[0].classes, ElementsAre("#na#", "a", "b"));
+  EXPECT_EQ(table.fit.categories[1].name, "split");
+  EXPECT_EQ(table.fit.categories[2].name, "age_na");
+  EXPECT_EQ(table.fit.continuous[0].fill, 30);
+  EXPECT_EQ(table.fit.continuous[0].mean, 30);
+  EXPECT_THAT(table.fit.target_classes, ElementsAre("no", "yes"));
+  const auto& valid = table.splits[1];
+  EXPECT_THAT(valid.categories, ElementsAre(0, 0, 1, 0, 0, 2));
+  EXPECT_THAT(valid.continuous, ElementsAre(testing::FloatNear(60 / std::sqrt(200 / 3.), 1e-5), 0));
+  EXPECT_THAT(valid.labels, ElementsAre(1, 0));
+}
+
+TEST_F(Tables, AreHeldOutByAColumnAsColSplitterReadsIt) {
+  for (const auto* words : {"train,valid", "False,True", "0,1"}) {
+    const std::string train(words, std::strchr(words, ',')), valid(std::strchr(words, ',') + 1);
+    auto made =
+        options("x,is_valid,y\n1," + train + ",a\n2," + valid + ",a\n3," + train + ",b\n", {});
+    made.valid.column = "is_valid";
+    const auto table = read_table(made);
+    EXPECT_THAT(table.splits[0].rows, ElementsAre(0, 2)) << words;
+    EXPECT_THAT(table.splits[1].rows, ElementsAre(1)) << words;
+    EXPECT_TRUE(table.fit.categories.empty()) << "the column is no input";
+  }
+  auto made = options("x,s,y\n1,train,a\n2,test,a\n", {});
+  made.valid.column = "s";
+  EXPECT_THAT(problem(made),
+              HasSubstr("t.csv:3: column 's': 'test' is neither 'train' nor 'valid'"));
+}
+
+// fastai 2.8.12: RandomSplitter(0.3, seed=42)(range(10)).
+TEST_F(Tables, AreHeldOutByAFractionAsRandomSplitterDoes) {
+  auto made = options("x,y\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n6,a\n7,a\n8,a\n9,a\n", {});
+  made.valid.fraction = 0.3;
+  made.valid.order = SplitRule::fastai;
+  const auto table = read_table(made);
+  EXPECT_THAT(table.splits[0].rows, ElementsAre(8, 4, 5, 0, 9, 3, 7));
+  EXPECT_THAT(table.splits[1].rows, ElementsAre(2, 6, 1));
+}
+
+// fastai 2.8.12: IndexSplitter([4, 1])(range(6)) gives ([0, 2, 3, 5], [4, 1]).
+TEST_F(Tables, AreHeldOutByTheirIndexInOrderOfTheFile) {
+  const auto table = read_table(options("x,y\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n", {4, 1}));
+  EXPECT_THAT(table.splits[0].rows, ElementsAre(0, 2, 3, 5));
+  EXPECT_THAT(table.splits[1].rows, ElementsAre(1, 4));
+  EXPECT_THAT(problem(options("x,y\n0,a\n", {7})), HasSubstr("there is no row 7"));
+}
+
+TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
+  auto made = options(kPeople, {});
+  EXPECT_THAT(problem(made), HasSubstr("data.valid: write one of fraction, column and rows"));
+  made.valid.column = "split";
+  made.valid.fraction = 0.5;
+  EXPECT_THAT(problem(made), HasSubstr("data.valid: write one of fraction, column and rows"));
+}
+
+TEST_F(Tables, InferWhatIsANumberOrAreTold) {
+  const std::string text = "a,b,y\n1,x,0.5\n2,y,1\n1,x,2\n";
+  auto made = options(text, {2});
+  EXPECT_TRUE(read_table(made).fit.target_classes.empty());
+  EXPECT_THAT(read_table(made).splits[1].numbers, ElementsAre(2));
+  made.categories = Words{"a"};
+  auto table = read_table(made);
+  EXPECT_THAT(table.fit.categories[0].classes, ElementsAre("#na#", "1", "2"));
+  EXPECT_TRUE(table.fit.continuous.empty());
+  made = options(text, {2});
+  made.continuous = Words{"b"};
+  EXPECT_THAT(problem(made), HasSubstr("t.csv:2: column 'b': 'x' is not a number"));
+  made = options(kPeople, {3});
+  made.continuous = Words{"agee"};
+  EXPECT_THAT(problem(made), HasSubstr("has no column 'agee'; did you mean 'age'?"));
+}
+
+TEST_F(Tables, TreatNamesThatOnlyValidRowsHaveAsToldTo) {
+  auto made = options("c,y\na,0\nb,0\nz,0\n", {2});
+  EXPECT_THAT(read_table(made).splits[1].categories, ElementsAre(0));
+  made.unseen = Unseen::own_class;
+  EXPECT_THAT(read_table(made).splits[1].categories, ElementsAre(3));
+  made.unseen = Unseen::error;
+  EXPECT_THAT(problem(made), HasSubstr("t.csv:4: column 'c': 'z' is in no training row"));
+}
+
+TEST_F(Tables, NameTheRowOfATargetThatCannotBe) {
+  EXPECT_THAT(problem(options("c,y\na,p\nb,q\nz,r\n", {2})),
+              HasSubstr("t.csv:4: column 'y': class 'r' is in no training row"));
+  EXPECT_THAT(problem(options("c,y\na,p\nb,\nz,p\n", {2})),
+              HasSubstr("t.csv:3: column 'y': the target is missing"));
+  EXPECT_THAT(problem(options("c,y\na,p\nb,None\nz,p\n", {2})),
+              HasSubstr("the target is missing: data.missing counts 'None' as such"));
+  EXPECT_THAT(problem(options("c,y\na,1\nb,1e39\nz,1\n", {2})),
+              HasSubstr("t.csv:3: column 'y': '1e39' is larger than a float can hold"));
+}
+
+TEST_F(Tables, SayWhereNothingCanBeFilledIn) {
+  EXPECT_THAT(problem(options("x,y\n1,a\n2,a\n,a\n", {2})),
+              HasSubstr("t.csv:4: column 'x': missing, and no training row lacks it"));
+  EXPECT_THAT(problem(options("x,y\n,a\n,a\n5,a\n", {2})),
+              HasSubstr("column 'x' has no number in any training row"));
+}
+
+class FittedTables : public Tables {
+ protected:
+  /// What a checkpoint keeps after training on kPeople.
+  std::string fitted(Unseen unseen = Unseen::missing) {
+    auto made = options(kPeople, {3, 4});
+    made.drop = {"split"};
+    made.unseen = unseen;
+    return to_json(read_table(made).fit, made);
+  }
+};
+
+// As pandas writes an index; fastai's FillMissing calls the column of a column "" "_na".
+TEST_F(FittedTables, MayHaveAColumnWithoutAName) {
+  const auto asked = options(",b,y\n1,x,no\n,x,no\n6,z,yes\n3,x,no\n", {3});
+  const auto table = read_table(asked);
+  ASSERT_EQ(table.fit.categories.size(), 2U);
+  EXPECT_EQ(table.fit.categories[1].name, "_na");
+  EXPECT_EQ(table.fit.continuous[0].fill, 3.5);  // the median of 1 and 6
+  EXPECT_THAT(table.splits[0].categories, ElementsAre(1, 1, 1, 2, 2, 1));
+  const auto again = read_table(asked, to_json(table.fit, asked));
+  EXPECT_EQ(again.splits[0].categories, table.splits[0].categories);
+  EXPECT_EQ(again.splits[1].continuous, table.splits[1].continuous);
+}
+
+TEST_F(FittedTables, AreTheSameAgain) {
+  const auto kept = fitted();
+  auto made = options(kPeople, {3, 4});
+  EXPECT_EQ(to_json(read_table(made, kept).fit, made), kept);
+}
+
+// Columns in another order, one more, other numbers: the median 30, the mean 30, classes a and b
+// stay.
+TEST_F(FittedTables, ApplyTheStatisticsOfTraining) {
+  const auto kept = fitted();
+  const auto table =
+      read_table(options("more,y,work,age\n1,yes,b,\n1,no,new,1000\n1,no,,30\n", {1, 2}), kept);
+  EXPECT_THAT(table.splits[0].categories, ElementsAre(2, 2));
+  EXPECT_THAT(table.splits[0].continuous, ElementsAre(0));
+  EXPECT_THAT(table.splits[1].categories, ElementsAre(0, 1, 0, 1));
+  EXPECT_FLOAT_EQ(table.splits[1].continuous[0], static_cast<float>(970 / std::sqrt(200 / 3.)));
+  EXPECT_THAT(table.splits[1].labels, ElementsAre(0, 0));
+}
+
+TEST_F(FittedTables, NameTheColumnThatIsNotThere) {
+  const auto kept = fitted();
+  EXPECT_THAT(
+      problem(options("work,y\na,no\nb,yes\n", {1}), kept),
+      HasSubstr("t.csv:1: no column 'age', which the model was trained on; there are 'work', 'y'"));
+}
+
+TEST_F(FittedTables, NeedNoTargetToPredict) {
+  const auto kept = fitted();
+  const auto table = read_unlabelled_table(options("work,age\nb,30\n?,\n", {}), kept);
+  EXPECT_TRUE(table.splits[0].rows.empty());
+  EXPECT_THAT(table.splits[1].rows, ElementsAre(0, 1));
+  EXPECT_THAT(table.splits[1].categories, ElementsAre(2, 1, 0, 2));
+  EXPECT_TRUE(table.splits[1].labels.empty());
+  auto strict = options("work,age\nb,30\n?,\n", {});
+  strict.unseen = Unseen::error;
+  EXPECT_THROW(read_unlabelled_table(strict, kept), Error);
+}
+
+TEST_F(FittedTables, RefuseOptionsThatWouldHaveNoEffect) {
+  const auto kept = fitted();
+  auto made = options(kPeople, {3, 4});
+  made.normalize = false;
+  EXPECT_THAT(problem(made, kept),
+              HasSubstr("data.normalize: false, but the model was trained with true"));
+  made = options(kPeople, {3, 4});
+  made.categories = Words{"split"};
+  EXPECT_THAT(problem(made, kept), HasSubstr("data.categories: the model was trained on 'work'"));
+}
+
+}  // namespace
+}  // namespace ddptrain
