@@ -106,6 +106,8 @@ void crop(Image& image, const Box& box) {
   });
   image.width = box.width;
   image.height = box.height;
+  for (auto& mask : image.masks) crop(mask, box);
+  for (auto& point : image.points) point = {point.x - box.left, point.y - box.top};
 }
 
 void pad(Image& image, const Borders& borders, PaddingMode mode, double fill) {
@@ -118,6 +120,8 @@ void pad(Image& image, const Borders& borders, PaddingMode mode, double fill) {
   });
   image.width = static_cast<int>(columns.size());
   image.height = static_cast<int>(rows.size());
+  for (auto& mask : image.masks) pad(mask, borders, mode, 0);
+  for (auto& point : image.points) point = {point.x + borders.left, point.y + borders.top};
 }
 
 void flip_horizontally(Image& image) {
@@ -127,6 +131,8 @@ void flip_horizontally(Image& image) {
     else
       flip_rows(pixels.data(), image.width, image.height, image.channels);
   });
+  for (auto& mask : image.masks) flip_horizontally(mask);
+  for (auto& point : image.points) point.x = image.width - point.x;
 }
 
 void flip_vertically(Image& image) {
@@ -136,6 +142,8 @@ void flip_vertically(Image& image) {
       std::swap_ranges(pixels.begin() + y * stride, pixels.begin() + (y + 1) * stride,
                        pixels.begin() + (image.height - 1 - y) * stride);
   });
+  for (auto& mask : image.masks) flip_vertically(mask);
+  for (auto& point : image.points) point.y = image.height - point.y;
 }
 
 void erase(Image& image, const Box& box, std::span<const double> values) {

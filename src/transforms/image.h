@@ -1,4 +1,5 @@
-// A decoded picture in memory, before it becomes a tensor. Torch-free.
+// A decoded image in memory, before it becomes a tensor, with the targets that belong to its
+// pixels. Torch-free.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +10,25 @@
 
 namespace ddptrain {
 
+/// A place in an image in pixels from the left upper corner: the first pixel's middle is (0.5,
+/// 0.5).
+struct ImagePoint {
+  double x = 0, y = 0;
+};
+
 /// Rows of interleaved channels (H, W, C). Exactly one of the two stores is used: bytes 0 .. 255,
-/// or floats (0 .. 1 until normalised).
+/// or floats (0 .. 1 until normalised). Functions that move pixels (transforms/geometry.h,
+/// transforms/geometry/) move masks and points with them; those that change colors leave them.
 struct Image {
   int width = 0;
   int height = 0;
   int channels = 3;
   std::vector<std::uint8_t> bytes;
   std::vector<float> floats;
+  /// The class of each pixel: bytes in one channel, of this image's size. They are looked up by
+  /// nearest, and are 0 where a constant border was added.
+  std::vector<Image> masks = {};
+  std::vector<ImagePoint> points = {};  // may leave the image
   bool is_float() const { return !floats.empty(); }
   std::size_t values() const { return std::size_t(width) * height * channels; }
 };

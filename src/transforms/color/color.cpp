@@ -149,6 +149,8 @@ void to_grey(Image& image, int channels) {
     }
   };
   image.is_float() ? convert(image.floats, out.floats) : convert(image.bytes, out.bytes);
+  out.masks = std::move(image.masks);
+  out.points = std::move(image.points);
   image = std::move(out);
 }
 

@@ -5,21 +5,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "transforms/geometry/resample.h"
 
 namespace ddptrain {
 namespace {
-
-struct Point {
-  double x = 0, y = 0;
-};
-
-Point moved(const PlaceMap& map, Point p) {
-  const auto& m = map.m;
-  const Point at{m[0] * p.x + m[1] * p.y + m[2], m[3] * p.x + m[4] * p.y + m[5]};
-  if (m[6] == 0 && m[7] == 0) return at;
-  const double scale = 1 / (m[6] * p.x + m[7] * p.y + 1);
-  return {at.x * scale, at.y * scale};
-}
 
 double place(int at, int size) { return size > 1 ? -1 + 2.0 * at / (size - 1) : 0; }
 
@@ -92,6 +81,35 @@ Range covered(int at, int out, int in) {
           static_cast<int>((std::int64_t(at + 1) * in + out - 1) / out)};
 }
 
+/// A mask's classes as floats and back, since only floats are looked up.
+Image sampled_mask(const Image& mask, const GridMaps& maps, int width, int height,
+                   const GridOptions& options) {
+  Image classes = mask;
+  classes.floats.assign(mask.bytes.begin(), mask.bytes.end());
+  classes.bytes.clear();
+  Image out = grid_sample(classes, maps, width, height, options);
+  out.bytes.assign(out.floats.begin(), out.floats.end());
+  out.floats.clear();
+  return out;
+}
+
+/// From pixels to -1 .. 1 and back, as place() and pixel() do for the middles of pixels.
+double unit_place(double at, int size) { return size > 1 ? 2 * (at - 0.5) / (size - 1) - 1 : 0; }
+double pixel_place(double at, int size) { return (at + 1) / 2 * (size - 1) + 0.5; }
+
+void sample_targets(const Image& from, const GridMaps& maps, GridOptions options, Image& out) {
+  options.interpolation = Interpolation::nearest;
+  for (const auto& mask : from.masks)
+    out.masks.push_back(sampled_mask(mask, maps, out.width, out.height, options));
+  if (from.points.empty()) return;
+  const auto outer = inverse(maps.outer), inner = inverse(maps.inner);
+  for (const auto& point : from.points) {
+    const ImagePoint unit{unit_place(point.x, from.width), unit_place(point.y, from.height)};
+    const auto at = moved(inner, moved(outer, unit));
+    out.points.push_back({pixel_place(at.x, out.width), pixel_place(at.y, out.height)});
+  }
+}
+
 }  // namespace
 
 Image grid_sample(const Image& from, const GridMaps& maps, int width, int height,
@@ -103,11 +121,12 @@ Image grid_sample(const Image& from, const GridMaps& maps, int width, int height
   float* to = out.floats.data();
   for (int row = 0; row < height; ++row)
     for (int column = 0; column < width; ++column, to += out.channels) {
-      const Point at =
+      const auto at =
           moved(maps.outer, moved(maps.inner, {place(column, width), place(row, height)}));
       look_up(from, pixel(at.x, from.width, options.padding),
               pixel(at.y, from.height, options.padding), options.interpolation, to);
     }
+  sample_targets(from, maps, options, out);
   return out;
 }
 
@@ -122,6 +141,7 @@ Image shrink_by_area(const Image& from, int width, int height) {
       for (int y = down.first; y < down.end; ++y)
         for (int x = across.first; x < across.end; ++x) add(from, x, y, share, to);
     }
+  resample_targets(from, whole(from, width, height), out);
   return out;
 }
 

@@ -104,6 +104,28 @@ void blend(const Image& from, const Taps& taps, int y, float* to) {
   }
 }
 
+/// The source pixel under the middle of each output pixel.
+std::vector<std::size_t> nearest_pixels(double first, double length, int out, int size) {
+  std::vector<std::size_t> pixels;
+  for (int i = 0; i < out; ++i)
+    pixels.push_back(static_cast<std::size_t>(
+        std::clamp(std::floor(first + (i + 0.5) * length / out), 0.0, size - 1.0)));
+  return pixels;
+}
+
+/// Not resample(): torch's `nearest`, which that follows, is off by half a source pixel.
+Image resampled_mask(const Image& mask, const Window& window) {
+  Image out;
+  out.width = window.out_width;
+  out.height = window.out_height;
+  out.channels = 1;
+  const auto columns = nearest_pixels(window.left, window.width, out.width, mask.width);
+  for (const auto row : nearest_pixels(window.top, window.height, out.height, mask.height))
+    for (const auto column : columns)
+      out.bytes.push_back(mask.bytes[row * static_cast<std::size_t>(mask.width) + column]);
+  return out;
+}
+
 }  // namespace
 
 Window whole(const Image& image, int out_width, int out_height) {
@@ -123,6 +145,16 @@ void resample(const Image& from, const Window& window, Image& into) {
     resize_floats(from, taps, into);
   else
     resize_bytes(from, taps, into);
+  resample_targets(from, window, into);
+}
+
+void resample_targets(const Image& from, const Window& window, Image& into) {
+  into.points.clear();
+  for (const auto& point : from.points)
+    into.points.push_back({(point.x - window.left) * window.out_width / window.width,
+                           (point.y - window.top) * window.out_height / window.height});
+  into.masks.clear();
+  for (const auto& mask : from.masks) into.masks.push_back(resampled_mask(mask, window));
 }
 
 void resample_fast(const Image& from, const Window& window, Image& into) {
@@ -140,6 +172,7 @@ void resample_fast(const Image& from, const Window& window, Image& into) {
     kernels::gather_row(line.data(), across, from.channels,
                         into.bytes.data() + std::size_t(y) * into.width * into.channels);
   }
+  resample_targets(from, window, into);
 }
 
 }  // namespace ddptrain

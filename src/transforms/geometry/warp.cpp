@@ -62,7 +62,38 @@ void put(Image& image, std::size_t at, double value) {
     image.bytes[at] = static_cast<std::uint8_t>(std::clamp(std::nearbyint(value), 0.0, 255.0));
 }
 
+void warp_targets(const Image& from, const PlaceMap& map, Image& out) {
+  for (const auto& mask : from.masks)
+    out.masks.push_back(warped(mask, map, out.width, out.height, {Interpolation::nearest, 0}));
+  if (from.points.empty()) return;
+  const auto onwards = inverse(map);
+  for (const auto& point : from.points) {
+    const auto place = moved(onwards, {point.x - 0.5 * from.width, point.y - 0.5 * from.height});
+    out.points.push_back({place.x + 0.5 * out.width, place.y + 0.5 * out.height});
+  }
+}
+
 }  // namespace
+
+ImagePoint moved(const PlaceMap& map, ImagePoint place) {
+  const auto& m = map.m;
+  const ImagePoint at{m[0] * place.x + m[1] * place.y + m[2],
+                      m[3] * place.x + m[4] * place.y + m[5]};
+  if (m[6] == 0 && m[7] == 0) return at;
+  const double scale = 1 / (m[6] * place.x + m[7] * place.y + 1);
+  return {at.x * scale, at.y * scale};
+}
+
+// The adjugate of the 3 x 3 matrix, divided by its last element.
+PlaceMap inverse(const PlaceMap& map) {
+  const auto& m = map.m;
+  const double last = m[0] * m[4] - m[1] * m[3];
+  if (last == 0) throw Error(Exit::data, "a warp that brings an image onto a line moves no points");
+  return {{(m[4] - m[5] * m[7]) / last, (m[2] * m[7] - m[1]) / last,
+           (m[1] * m[5] - m[2] * m[4]) / last, (m[5] * m[6] - m[3]) / last,
+           (m[0] - m[2] * m[6]) / last, (m[2] * m[3] - m[0] * m[5]) / last,
+           (m[3] * m[7] - m[4] * m[6]) / last, (m[1] * m[6] - m[0] * m[7]) / last}};
+}
 
 Image warped(const Image& from, const PlaceMap& map, int width, int height,
              const WarpOptions& options) {
@@ -87,6 +118,7 @@ Image warped(const Image& from, const PlaceMap& map, int width, int height,
         put(out, at, filled(sample, options));
       }
     }
+  warp_targets(from, map, out);
   return out;
 }
 

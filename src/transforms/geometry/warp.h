@@ -14,6 +14,12 @@ struct PlaceMap {
   std::array<double, 8> m{1, 0, 0, 0, 1, 0, 0, 0};
 };
 
+/// The map from places in the source to those in the output. An Error where there is none: the map
+/// brings all places onto a line.
+PlaceMap inverse(const PlaceMap& map);
+/// Where a place comes to.
+ImagePoint moved(const PlaceMap& map, ImagePoint place);
+
 struct WarpOptions {
   Interpolation interpolation = Interpolation::nearest;  // or bilinear
   double fill = 0;  // of what was outside, in the unit of the picture
