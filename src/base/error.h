@@ -23,17 +23,43 @@ enum class Exit {
   hang = 124,      // a rank hung
 };
 
+/// An option of a recipe by its dotted path: "model.body", "data.transforms.train[1].size"; within
+/// a component that does not know where it stands, the option's name alone.
+struct Option {
+  std::string path;
+};
+
 /// A failure that a person can act on: lower case, no full stop, values in quotes, and what would
 /// do.
 class Error : public std::runtime_error {
  public:
   Error(Exit code, const std::string& message, Place place = {})
       : std::runtime_error(message), code_(code), place_(std::move(place)) {}
+  /// About an option, which what() begins with: "batch.global: 250 is no multiple of 3".
+  Error(Exit code, Option option, const std::string& message, Place place = {})
+      : std::runtime_error(option.path + ": " + message),
+        code_(code),
+        option_(std::move(option)),
+        place_(std::move(place)) {}
+
   Exit code() const { return code_; }
+  /// Empty where the failure is about no option.
+  const std::string& option() const { return option_.path; }
+  /// what() without the option.
+  std::string message() const {
+    return option_.path.empty() ? what() : what() + option_.path.size() + 2;
+  }
   const Place& place() const { return place_; }
+  /// The same at a place.
+  Error at(Place place) const {
+    Error placed = *this;
+    placed.place_ = std::move(place);
+    return placed;
+  }
 
  private:
   Exit code_;
+  Option option_;
   Place place_;
 };
 

@@ -35,4 +35,9 @@ std::vector<std::string> CatalogBase::names() const {
   return all;
 }
 
+Place place_within(const Node& component, const std::string& option) {
+  const auto* found = component.find(option.substr(option.rfind('.') + 1));
+  return found != nullptr && found->place.known() ? found->place : component.place;
+}
+
 }  // namespace ddptrain

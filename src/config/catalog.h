@@ -82,6 +82,10 @@ struct Entry : EntryBase {
 /// The shape that `fields` shows when it visits fresh default options.
 std::shared_ptr<const LazyShape> lazy_shape(std::function<void(Fields&)> fields);
 
+/// The place of an option among those of a component, found by the last word of its path, or else
+/// of the component.
+Place place_within(const Node& component, const std::string& option);
+
 /// Ties a component's options to its constructor: `build(options, arguments of T::Make...)`.
 template <class T, class Options, class Build>
 Entry<T> entry(std::string name, std::string doc, Build build,
@@ -113,12 +117,18 @@ class Catalog final : public CatalogBase {
   std::size_t size() const override { return entries_.size(); }
   const Entry<T>& at(std::size_t index) const override { return entries_[index]; }
 
-  /// Builds what was chosen; the choice has passed check(), so its name is one of ours.
+  /// Builds what was chosen; the choice has passed check(), so its name is one of ours. An Error
+  /// about the recipe gets the place of its option in the choice, or else of the choice.
   template <class... Args>
   auto build(const ChoiceBase& choice, Args&&... arguments) const {
     const auto* found = static_cast<const Entry<T>*>(find(choice.type()));
     DDP_CHECK(found != nullptr, "no " + kind() + " is called '" + choice.type() + "'");
-    return found->make(choice.node(), std::forward<Args>(arguments)...);
+    try {
+      return found->make(choice.node(), std::forward<Args>(arguments)...);
+    } catch (const Error& error) {
+      if (error.code() != Exit::recipe || error.place().known()) throw;
+      throw error.at(place_within(choice.node(), error.option()));
+    }
   }
 
  private:

@@ -130,16 +130,12 @@ class Looker {
            "; one step, one evaluation batch, a checkpoint written and read");
   }
 
-  /// The error as a problem of the recipe: at the option that its message begins with, else at the
-  /// section that was looked at.
+  /// The error as a problem of the recipe: at its option, else at the section that was checked.
   void take(const Error& error) {
-    const std::string text = error.what();
-    const auto colon = text.find(": ");
-    const auto path = colon == std::string::npos ? std::string() : text.substr(0, colon);
-    const auto place = path.empty() ? Place{} : place_of(loaded_.tree, path);
-    Problem problem{Severity::error, section_ + "-level", error.place(), "", text};
-    if (place.known())
-      problem = {Severity::error, section_ + "-level", place, path, text.substr(colon + 2)};
+    Problem problem{Severity::error, section_ + "-level", error.place(), error.option(),
+                    error.message()};
+    if (const auto place = place_of(loaded_.tree, error.option()); place.known())
+      problem.place = place;
     if (!problem.place.known()) problem.place = place_of(loaded_.tree, section_);
     if (!problem.place.known()) problem.place = loaded_.tree.place;
     findings_.problems.push_back(problem);

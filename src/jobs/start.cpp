@@ -5,6 +5,7 @@
 #include "launch/heartbeat.h"
 #include "launch/launcher.h"
 #include "launch/signals.h"
+#include "recipe/layers/address.h"
 
 namespace ddptrain {
 namespace {
@@ -42,7 +43,13 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
 }  // namespace
 
 int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,
-                const RankMain& rank_main, const StartOptions& options) {
+                const RankMain& unplaced, const StartOptions& options) {
+  const RankMain rank_main = [&](const Topology& topology, const Hooks& hooks) {
+    if (options.tree == nullptr) return unplaced(topology, hooks);
+    int code = 0;
+    with_places(*options.tree, [&] { code = unplaced(topology, hooks); });
+    return code;
+  };
   if (outer.joined() || placement.ranks == 1) return run_here(outer, rank_main, options);
   Heartbeats heartbeats(placement.ranks);
   LaunchOptions launch_options;

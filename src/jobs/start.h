@@ -17,7 +17,8 @@ using RankMain = std::function<int(const Topology&, const Hooks&)>;
 
 struct StartOptions {
   log::Level level = log::Level::normal;
-  std::string folder;  // of log.txt and log.rankN.txt; empty: no log files
+  std::string folder;          // of log.txt and log.rankN.txt; empty: no log files
+  const Node* tree = nullptr;  // the recipe as layered, for the places of errors
 };
 
 /// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank

@@ -24,11 +24,10 @@ std::string around(std::int64_t value, std::int64_t unit) {
 [[noreturn]] void refuse(const BatchSpec& spec, std::int64_t global, std::int64_t devices,
                          const std::string& with, std::int64_t unit) {
   const bool per_device = spec.per_device.has_value();
-  const auto key = per_device ? "batch.per_device: " : "batch.global: ";
   const auto value = per_device ? *spec.per_device : global;
-  throw Error(Exit::recipe, key + std::to_string(value) + " cannot be split over " +
-                                many_devices(devices) + with +
-                                "; nearest: " + around(value, per_device ? unit / devices : unit));
+  throw Error(Exit::recipe, Option{per_device ? "batch.per_device" : "batch.global"},
+              std::to_string(value) + " cannot be split over " + many_devices(devices) + with +
+                  "; nearest: " + around(value, per_device ? unit / devices : unit));
 }
 
 BatchSpec with_usual_global(BatchSpec spec) {

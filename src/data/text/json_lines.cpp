@@ -13,8 +13,6 @@
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::json;
-
 class LineReader {
  public:
   LineReader(const std::string& file, const TextRecordOptions& options, Labels labels,
@@ -57,17 +55,17 @@ class LineReader {
     read_object(parsed(replace_invalid_utf8(line)));
   }
 
-  Json parsed(std::string_view line) const {
+  nlohmann::json parsed(std::string_view line) const {
     try {
-      return Json::parse(line);
-    } catch (const Json::parse_error& error) {
+      return nlohmann::json::parse(line);
+    } catch (const nlohmann::json::parse_error& error) {
       fail("not JSON (at byte " + std::to_string(error.byte) + ")");
-    } catch (const Json::exception&) {
+    } catch (const nlohmann::json::exception&) {
       fail("not JSON: a number is too large");
     }
   }
 
-  void read_object(const Json& object) {
+  void read_object(const nlohmann::json& object) {
     if (!object.is_object()) fail("not an object, {\"text\": ..., \"label\": ...}");
     TextRecord record;
     record.place = place();
@@ -84,13 +82,13 @@ class LineReader {
     records_.push_back(std::move(record));
   }
 
-  const Json& value(const Json& object, const std::string& key) const {
+  const nlohmann::json& value(const nlohmann::json& object, const std::string& key) const {
     const auto found = object.find(key);
     if (found == object.end()) fail("no '" + key + "'");
     return *found;
   }
 
-  std::string word(const Json& object, const std::string& key) const {
+  std::string word(const nlohmann::json& object, const std::string& key) const {
     const auto& found = value(object, key);
     if (found.is_string() && !found.get_ref<const std::string&>().empty()) return found;
     if (found.is_number_integer() || found.is_boolean()) return found.dump();

@@ -1,5 +1,6 @@
 #include "recipe/layers/address.h"
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -65,6 +66,15 @@ Place place_of(const Node& tree, const std::string& path) {
   const auto address = read_address(path);
   const Node* found = address ? find_at(tree, *address) : nullptr;
   return found ? found->place : Place{};
+}
+
+void with_places(const Node& tree, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.place().known() || error.option().empty()) throw;
+    throw error.at(place_of(tree, error.option()));
+  }
 }
 
 }  // namespace ddptrain

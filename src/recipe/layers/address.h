@@ -1,6 +1,7 @@
 // Dotted addresses of values: "optimizer.lr", "metrics[0].k", "data.transforms.train[resize].size".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,5 +29,9 @@ const Node* find_at(const Node& tree, const std::vector<Step>& address);
 /// The place of a dotted option ("optimizer.lr") in a layered tree. Unknown where a default is
 /// used.
 Place place_of(const Node& tree, const std::string& path);
+
+/// Does something; an Error about an option, thrown without a place, gets the option's place in the
+/// tree.
+void with_places(const Node& tree, const std::function<void()>& action);
 
 }  // namespace ddptrain

@@ -57,10 +57,8 @@ Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t device
     plan_batch(recipe.batch, devices);
     return {};
   } catch (const Error& error) {
-    const std::string text = error.what();
-    const auto colon = text.find(": ");
-    const auto path = text.substr(0, colon);
-    return {{Severity::error, "batch", nearest_place(tree, path), path, text.substr(colon + 2)}};
+    const auto& path = error.option();
+    return {{Severity::error, "batch", nearest_place(tree, path), path, error.message()}};
   }
 }
 
