@@ -23,7 +23,7 @@ namespace {
 using namespace ddptrain;
 
 /// Numbers become a tensor where they are, as torch::from_blob does; codes are widened to int64.
-at::Tensor tensor_of(CsvColumn column) {
+at::Tensor tensor_of(ColumnCells column) {
   if (column.kind == ColumnKind::numbers) {
     const auto kept = std::make_shared<std::vector<double>>(std::move(column.numbers));
     return at::from_blob(

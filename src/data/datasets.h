@@ -12,6 +12,7 @@ Entry<Dataset> cifar10_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> pictures_dataset();
 Entry<Dataset> csv_table_dataset();
+Entry<Dataset> parquet_table_dataset();
 Entry<Dataset> text_csv_dataset();
 Entry<Dataset> text_folder_dataset();
 Entry<Dataset> text_jsonl_dataset();

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "base/error.h"
+#include "base/plugin.h"
 #include "distributed/torch_compat.h"
 
 namespace ddptrain {
@@ -20,21 +20,17 @@ constexpr const char* file_name = "libddptrain_cuda.so";
               "CUDA cannot be used: " + why + "; 'parallel.device: cpu' runs without it");
 }
 
-void* open_plugin() {
-  std::error_code ignored;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const auto& path : {folder / file_name, folder / "../lib" / file_name})
-    if (std::filesystem::exists(path, ignored)) {
-      if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
-      refuse(std::string(dlerror()) + " (the nvidia packages that torch names belong beside it)");
-    }
-  if (void* library = dlopen(file_name, RTLD_NOW | RTLD_GLOBAL)) return library;
+void* open_cuda() {
+  const auto plugin = open_plugin(file_name, RTLD_NOW | RTLD_GLOBAL);
+  if (plugin.library != nullptr) return plugin.library;
+  if (plugin.found)
+    refuse(plugin.why_not + " (the nvidia packages that torch names belong beside it)");
   refuse("this ddptrain was built without it: '" + std::string(file_name) +
          "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
 }
 
 const CudaPlugin& load_plugin() {
-  void* library = open_plugin();
+  void* library = open_cuda();
   const auto entry = reinterpret_cast<CudaPluginEntry*>(dlsym(library, CudaPlugin::symbol));
   if (entry == nullptr) refuse("'" + std::string(file_name) + "' is not ddptrain's");
   const auto* plugin = entry();

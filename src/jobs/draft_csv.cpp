@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/csv/csv_columns.h"
 #include "data/image/picture_scan.h"
+#include "data/table/csv_source.h"
 #include "data/table/table.h"
 #include "jobs/draft.h"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 /// A column as it looks.
 struct ColumnProfile {
   std::string name;
-  CsvColumn cells;
+  ColumnCells cells;
   std::int64_t missing = 0;
   std::int64_t distinct = 0;
   double letters = 0;  // characters of a name, on average
@@ -217,7 +218,7 @@ TablePlan plan_table(const InitRequest& request, const CsvProfile& csv) {
 Table try_splits(TablePlan& plan) {
   constexpr std::int64_t seeds = 20;
   while (true) try {
-      return read_table(plan.options);
+      return read_table(CsvSource(plan.options.file), plan.options);
     } catch (const Error&) {
       const bool by_seed = plan.options.valid.fraction.has_value();
       if (!by_seed || ++plan.options.valid.seed >= ValidRows{}.seed + seeds) throw;

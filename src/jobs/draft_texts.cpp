@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/text/json_lines.h"
 #include "data/files/mapped_file.h"
 #include "data/image/picture_scan.h"
+#include "data/text/json_lines.h"
 #include "jobs/draft.h"
 
 namespace ddptrain {

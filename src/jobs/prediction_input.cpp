@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "data/csv/csv.h"
 #include "data/image/image_files.h"
-#include "data/text/json_lines.h"
 #include "data/image/picture_scan.h"
+#include "data/text/json_lines.h"
 #include "data/text/text_records.h"
 #include "train/build.h"
 

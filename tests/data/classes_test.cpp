@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "data/csv_tables.h"
 #include "data/image_data.h"
 #include "data/loader/scored.h"
-#include "data/table/table.h"
 #include "data/text_data.h"
 
 namespace ddptrain {
@@ -144,8 +144,8 @@ TEST_F(Classes, OfATableThatAreUnknownAreLeftOutWhereThePolicySaysSo) {
   options.valid = {};
   options.valid.fraction.reset();
   options.valid.rows = {2, 3};
-  EXPECT_THROW(read_table(options), Error);
-  const auto table = read_table(options, {}, {{}, true});
+  EXPECT_THROW(test::read_csv_table(options), Error);
+  const auto table = test::read_csv_table(options, {}, {{}, true});
   EXPECT_THAT(table.splits[1].rows, ElementsAre(3));
   EXPECT_THAT(table.splits[1].labels, ElementsAre(0));
 }

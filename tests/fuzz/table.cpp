@@ -1,5 +1,6 @@
 // A table made ready for a network.
 #include "data/table/table.h"
+#include "data/table/csv_source.h"
 
 #include "base/error.h"
 #include "input_file.h"
@@ -31,9 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   options.file = file.path();
   options.target = "y";
   try {
-    const auto table = read_table(options);
+    const CsvSource source(file.path());
+    const auto table = read_table(source, options);
     check(table);
-    const auto again = read_table(options, to_json(table.fit, options));
+    const auto again = read_table(source, options, to_json(table.fit, options));
     fuzz::claim(again.splits[1].continuous == table.splits[1].continuous, "what is kept is exact");
   } catch (const Error& error) {
     fuzz::claim(error.code() == Exit::data || error.code() == Exit::recipe, "said as it is");

@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "data/order/length_order.h"
 #include "data/sampler.h"
+#include "data/table/csv_source.h"
 #include "data/table/table.h"
 #include "data/text/padding.h"
 #include "models/tabular/embedding_size.h"
@@ -138,7 +139,8 @@ GOLDEN(tabular_text, tabular) {
   expect_close(flat(valid.inputs[1].sum(0, false, at::kDouble)),
                numbers(c.expect.at("valid_continuous_sums")), 2e-6, 1e-3, "sums of numbers");
   recipe.erase("type");
-  expect_columns(read_table(decode<TableOptions>(to_node(recipe))).fit, c.expect);
+  const auto options = decode<TableOptions>(to_node(recipe));
+  expect_columns(read_table(CsvSource(options.file), options).fit, c.expect);
 }
 
 GOLDEN(tabular_text, embedding_size) {

@@ -94,7 +94,7 @@ class ColumnReader {
     read_names(first, last);
   }
 
-  CsvColumn result() {
+  ColumnCells result() {
     if (asked_ == ColumnKind::automatic && made_.kind == ColumnKind::numbers) check_range();
     return std::move(made_);
   }
@@ -200,7 +200,7 @@ class ColumnReader {
   bool numeric_missing_ = false;
   std::size_t too_large_ = nowhere;  // the first row that is
   Dictionary codes_;
-  CsvColumn made_;
+  ColumnCells made_;
 };
 
 }  // namespace
@@ -226,9 +226,9 @@ CellNumber cell_number(std::string_view cell) {
   return {CellNumber::number, value};
 }
 
-std::vector<CsvColumn> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
-                                    const std::vector<ColumnKind>& kinds,
-                                    const std::vector<std::string>& missing) {
+std::vector<ColumnCells> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
+                                      const std::vector<ColumnKind>& kinds,
+                                      const std::vector<std::string>& missing) {
   std::vector<ColumnReader> readers;
   readers.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -237,7 +237,7 @@ std::vector<CsvColumn> read_columns(const Csv& csv, const std::vector<std::size_
     for (auto& reader : readers) reader.read(first, std::min(first + block_rows, csv.rows()));
     progress();
   }
-  std::vector<CsvColumn> made;
+  std::vector<ColumnCells> made;
   for (auto& reader : readers) made.push_back(reader.result());
   return made;
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t unseen = -1;
 
 /// What the codes of a column's cells become: places in `classes`, or unseen.
-std::vector<std::int64_t> translation(const CsvColumn& cells,
+std::vector<std::int64_t> translation(const ColumnCells& cells,
                                       const std::vector<std::string>& classes) {
   Dictionary places;
   std::int32_t place = 0;
@@ -25,8 +25,8 @@ std::vector<std::int64_t> translation(const CsvColumn& cells,
 /// Writes the rows of a split from what is fitted.
 class Encoder {
  public:
-  Encoder(const Csv& csv, const TableCells& cells, const TableFit& fit, Unseen policy)
-      : csv_(csv), cells_(cells), fit_(fit), policy_(policy) {}
+  Encoder(const TableSource& source, const TableCells& cells, const TableFit& fit, Unseen policy)
+      : source_(source), cells_(cells), fit_(fit), policy_(policy) {}
 
   void encode(TableRows& split) const {
     split.categories.resize(split.rows.size() * fit_.categories.size());
@@ -63,8 +63,8 @@ class Encoder {
 
   std::int64_t replace_unseen(std::size_t row, const TableColumn& column) const {
     if (policy_ == Unseen::error)
-      csv_.fail(row, column.index,
-                "'" + csv_.at(row, column.index) + "' is in no training row (data.unseen)");
+      source_.fail(row, column.index,
+                   "'" + source_.cell(row, column.index) + "' is in no training row (data.unseen)");
     return 0;
   }
 
@@ -90,8 +90,8 @@ class Encoder {
 
   double fill(std::size_t row, const TableColumn& column, const ContinuousColumn& fitted) const {
     if (!fitted.fill)
-      csv_.fail(row, column.index,
-                "missing, and no training row lacks it: nothing says what to fill in");
+      source_.fail(row, column.index,
+                   "missing, and no training row lacks it: nothing says what to fill in");
     return *fitted.fill;
   }
 
@@ -106,22 +106,22 @@ class Encoder {
     for (const auto row : split.rows) {
       split.labels.push_back(labels[static_cast<std::size_t>(target.cells.codes[row])]);
       if (split.labels.back() == unseen)
-        csv_.fail(row, target.index,
-                  "class '" + csv_.at(row, target.index) +
-                      "' is in no training row; 'policy.on_unknown_class: skip' leaves it out");
+        source_.fail(row, target.index,
+                     "class '" + source_.cell(row, target.index) +
+                         "' is in no training row; 'policy.on_unknown_class: skip' leaves it out");
     }
   }
 
-  const Csv& csv_;
+  const TableSource& source_;
   const TableCells& cells_;
   const TableFit& fit_;
   Unseen policy_;
 };
 
-Table encoded(const Csv& csv, const TableCells& cells, TableFit fit, RowSplits splits,
+Table encoded(const TableSource& source, const TableCells& cells, TableFit fit, RowSplits splits,
               const TableOptions& options) {
   Table table{std::move(fit), {}};
-  const Encoder encoder(csv, cells, table.fit, options.unseen);
+  const Encoder encoder(source, cells, table.fit, options.unseen);
   for (const std::size_t split : {0, 1}) {
     table.splits[split].rows = std::move(splits[split]);
     encoder.encode(table.splits[split]);
@@ -144,31 +144,30 @@ void leave_out_unknown(RowSplits& splits, const TableColumn& target, const Table
 
 }  // namespace
 
-Table read_table(const TableOptions& options, const std::string& fitted,
+Table read_table(const TableSource& source, const TableOptions& options, const std::string& fitted,
                  const KnownClasses& classes) {
-  const Csv csv(options.file);
   if (fitted.empty()) {
-    const auto cells = read_cells(csv, options);
-    auto splits = split_rows(csv, options);
+    const auto cells = read_cells(source, options);
+    auto splits = split_rows(source, options);
     auto fit = fit_table(cells, splits, options);
     if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
-    return encoded(csv, cells, std::move(fit), std::move(splits), options);
+    return encoded(source, cells, std::move(fit), std::move(splits), options);
   }
   auto fit = fit_from_json(fitted, options);
-  const auto cells = read_cells(csv, options, fit, Labels::known);
-  auto splits = split_rows(csv, options);
+  const auto cells = read_cells(source, options, fit, Labels::known);
+  auto splits = split_rows(source, options);
   if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
-  return encoded(csv, cells, std::move(fit), std::move(splits), options);
+  return encoded(source, cells, std::move(fit), std::move(splits), options);
 }
 
-Table read_unlabelled_table(const TableOptions& options, const std::string& fitted) {
-  const Csv csv(options.file);
+Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
+                            const std::string& fitted) {
   auto fit = fit_from_json(fitted, options);
-  const auto cells = read_cells(csv, options, fit, Labels::unknown);
+  const auto cells = read_cells(source, options, fit, Labels::unknown);
   RowSplits splits;
-  splits[1].resize(csv.rows());
+  splits[1].resize(source.rows());
   std::iota(splits[1].begin(), splits[1].end(), std::size_t{0});
-  return encoded(csv, cells, std::move(fit), std::move(splits), options);
+  return encoded(source, cells, std::move(fit), std::move(splits), options);
 }
 
 }  // namespace ddptrain

@@ -27,15 +27,16 @@ struct Table {
   std::array<TableRows, 2> splits;  // train, valid
 };
 
-/// Fits on the training rows, or takes what a checkpoint kept (to_json of data/table/table_fit.h). Errors
-/// (Exit::data) name file, line and column: a cell that is not a number, a missing target, a
+/// Fits on the training rows, or reuses what a checkpoint kept (to_json of data/table/table_fit.h).
+/// Errors (Exit::data) name file, row and column: a cell that is not a number, a missing target, a
 /// missing number where no training row lacks one, a class of the target that is only in the valid
 /// rows, unless `classes` leaves such rows out. Unknown columns are Errors (Exit::recipe) with the
 /// nearest name.
-Table read_table(const TableOptions& options, const std::string& fitted = {},
-                 const KnownClasses& classes = {});
+Table read_table(const TableSource& source, const TableOptions& options,
+                 const std::string& fitted = {}, const KnownClasses& classes = {});
 
 /// All rows of a file, as valid rows without targets, for a trained model.
-Table read_unlabelled_table(const TableOptions& options, const std::string& fitted);
+Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
+                            const std::string& fitted);
 
 }  // namespace ddptrain

@@ -29,8 +29,8 @@ class Wanted {
     kinds_.push_back(kind);
   }
 
-  TableCells read(const Csv& csv, const TableOptions& options) const {
-    auto read = read_columns(csv, indices_, kinds_, options.missing_spellings());
+  TableCells read(const TableSource& source, const TableOptions& options) const {
+    auto read = source.read_columns(indices_, kinds_, options.missing_spellings());
     TableCells cells;
     for (std::size_t i = 0; i < read.size(); ++i) {
       const bool numeric = read[i].kind == ColumnKind::numbers;
@@ -58,24 +58,24 @@ ColumnKind kind_of(TableTask task) {
   return task == TableTask::regression ? ColumnKind::numbers : ColumnKind::names;
 }
 
-void add_listed(const Csv& csv, const TableOptions& options, Part part, Wanted& wanted) {
+void add_listed(const TableSource& source, const TableOptions& options, Part part, Wanted& wanted) {
   const bool category = part == Part::category;
   const std::string option = category ? "categories" : "continuous";
   const auto listed = (category ? options.categories : options.continuous).value.value_or(Names{});
   for (const auto& name : listed) {
-    const auto index = named_column(csv, name, option);
+    const auto index = named_column(source, name, option);
     if (name == options.target)
       throw Error(Exit::recipe, "data." + option + ": '" + name + "' is the target");
     wanted.add(name, index, part, category ? ColumnKind::names : ColumnKind::numbers);
   }
 }
 
-void add_others(const Csv& csv, const TableOptions& options, Wanted& wanted) {
-  for (const auto& name : options.drop) named_column(csv, name, "drop");
+void add_others(const TableSource& source, const TableOptions& options, Wanted& wanted) {
+  for (const auto& name : options.drop) named_column(source, name, "drop");
   if (!options.categories.automatic() && !options.continuous.automatic()) return;
-  const auto by = split_column(csv, options);
-  for (std::size_t index = 0; index < csv.header().size(); ++index) {
-    const auto& name = csv.header()[index];
+  const auto by = split_column(source, options);
+  for (std::size_t index = 0; index < source.header().size(); ++index) {
+    const auto& name = source.header()[index];
     const bool taken = name == options.target || index == by || contains(options.drop, name) ||
                        contains(options.categories.value.value_or(Names{}), name) ||
                        contains(options.continuous.value.value_or(Names{}), name);
@@ -83,55 +83,57 @@ void add_others(const Csv& csv, const TableOptions& options, Wanted& wanted) {
   }
 }
 
-void require_targets(const Csv& csv, const TableColumn& target) {
-  for (std::size_t row = 0; row < csv.rows(); ++row) {
+void require_targets(const TableSource& source, const TableColumn& target) {
+  for (std::size_t row = 0; row < source.rows(); ++row) {
     const bool missing = target.cells.kind == ColumnKind::names
                              ? target.cells.codes[row] < 0
                              : std::isnan(target.cells.numbers[row]);
     if (!missing) continue;
-    const auto cell = csv.at(row, target.index);
-    csv.fail(row, target.index,
-             "the target is missing" +
-                 (cell.empty() ? cell : ": data.missing counts '" + cell + "' as such"));
+    const auto cell = source.cell(row, target.index);
+    source.fail(row, target.index,
+                "the target is missing" +
+                    (cell.empty() ? cell : ": data.missing counts '" + cell + "' as such"));
   }
 }
 
-std::size_t fitted_column(const Csv& csv, const std::string& name) {
-  if (const auto found = csv.column(name)) return *found;
-  throw Error(Exit::data, csv.path() + ":1: no column '" + name +
+std::size_t fitted_column(const TableSource& source, const std::string& name) {
+  if (const auto found = source.column(name)) return *found;
+  throw Error(Exit::data, source.path() + ":1: no column '" + name +
                               "', which the model was trained on; there are '" +
-                              join(csv.header(), "', '") + "'");
+                              join(source.header(), "', '") + "'");
 }
 
 }  // namespace
 
-TableCells read_cells(const Csv& csv, const TableOptions& options) {
+TableCells read_cells(const TableSource& source, const TableOptions& options) {
   Wanted wanted;
-  wanted.add(options.target, named_column(csv, options.target, "target"), Part::target,
+  wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
              kind_of(options.task));
-  add_listed(csv, options, Part::category, wanted);
-  add_listed(csv, options, Part::continuous, wanted);
-  add_others(csv, options, wanted);
-  auto cells = wanted.read(csv, options);
+  add_listed(source, options, Part::category, wanted);
+  add_listed(source, options, Part::continuous, wanted);
+  add_others(source, options, wanted);
+  auto cells = wanted.read(source, options);
   if (cells.categories.empty() && cells.continuous.empty())
     throw Error(Exit::recipe, "data: no column is left to predict '" + options.target + "' from");
-  require_targets(csv, *cells.target);
+  require_targets(source, *cells.target);
   return cells;
 }
 
-TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFit& fit,
+TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit,
                       Labels labels) {
   Wanted wanted;
   for (const auto& column : fit.categories)
     if (!column.missing_of)
-      wanted.add(column.name, fitted_column(csv, column.name), Part::category, ColumnKind::names);
+      wanted.add(column.name, fitted_column(source, column.name), Part::category,
+                 ColumnKind::names);
   for (const auto& column : fit.continuous)
-    wanted.add(column.name, fitted_column(csv, column.name), Part::continuous, ColumnKind::numbers);
+    wanted.add(column.name, fitted_column(source, column.name), Part::continuous,
+               ColumnKind::numbers);
   if (labels == Labels::known)
-    wanted.add(options.target, named_column(csv, options.target, "target"), Part::target,
+    wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
                fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names);
-  auto cells = wanted.read(csv, options);
-  if (cells.target) require_targets(csv, *cells.target);
+  auto cells = wanted.read(source, options);
+  if (cells.target) require_targets(source, *cells.target);
   return cells;
 }
 

@@ -16,7 +16,7 @@ struct TableFit;
 struct TableColumn {
   std::string name;
   std::size_t index = 0;  // in the file
-  CsvColumn cells;
+  ColumnCells cells;
 };
 
 struct TableCells {
@@ -27,10 +27,10 @@ struct TableCells {
 
 /// The columns that the options choose. Unknown ones are Errors (Exit::recipe); a cell that is not
 /// a number, a missing target are Errors (Exit::data) that name file, line and column.
-TableCells read_cells(const Csv& csv, const TableOptions& options);
+TableCells read_cells(const TableSource& source, const TableOptions& options);
 
 /// The columns that were fitted. One that is not there is an Error (Exit::data).
-TableCells read_cells(const Csv& csv, const TableOptions& options, const TableFit& fit,
+TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit,
                       Labels labels);
 
 }  // namespace ddptrain

@@ -1,4 +1,5 @@
-// data csv_table: rows of a CSV file, names as codes and numbers as they are.
+#include "data/table/table_dataset.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -6,22 +7,11 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "data/datasets.h"
 #include "data/preview.h"
 #include "data/table/table.h"
-#include "recipe/data_section.h"
 
 namespace ddptrain {
 namespace {
-
-struct CsvTableOptions {
-  TableOptions table;
-  DataSection section;
-  void fields(Fields& f) {
-    table.fields(f);
-    section.fields(f);
-  }
-};
 
 /// Undoing the normalisation leaves the last bits of float32.
 std::string significant(double value) {
@@ -30,11 +20,9 @@ std::string significant(double value) {
   return text;
 }
 
-/// Inputs are codes [rows, category columns] and numbers [rows, continuous columns]; either may
-/// have no columns.
-class CsvTable final : public Dataset {
+class TableDataset final : public Dataset {
  public:
-  CsvTable(const TableOptions& options, Table table, bool labelled)
+  TableDataset(const TableOptions& options, Table table, bool labelled)
       : options_(options),
         table_(std::move(table)),
         labelled_(labelled),
@@ -119,23 +107,16 @@ class CsvTable final : public Dataset {
   DataFacts facts_;
 };
 
-std::unique_ptr<Dataset> make_table(TableOptions options, const DataContext& context) {
-  if (context.unlabelled.empty())
-    return std::make_unique<CsvTable>(options, read_table(options, context.fitted, context.classes),
-                                      true);
-  options.file = context.unlabelled;
-  return std::make_unique<CsvTable>(options, read_unlabelled_table(options, context.fitted), false);
-}
-
 }  // namespace
 
-Entry<Dataset> csv_table_dataset() {
-  return entry<Dataset, CsvTableOptions>(
-      "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalised.",
-      [](const CsvTableOptions& options, const DataContext& context) {
-        return make_table(options.table, context);
-      },
-      {"unlabelled", "gives_tables"});
+std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
+                                            const DataContext& context) {
+  const bool labelled = context.unlabelled.empty();
+  if (!labelled) options.file = context.unlabelled;
+  const auto source = open(options.file);
+  auto table = labelled ? read_table(*source, options, context.fitted, context.classes)
+                        : read_unlabelled_table(*source, options, context.fitted);
+  return std::make_unique<TableDataset>(options, std::move(table), labelled);
 }
 
 }  // namespace ddptrain

@@ -25,7 +25,7 @@ std::vector<std::string> sorted_classes(std::vector<std::string> classes) {
 }
 
 /// Names that these rows have.
-std::vector<std::string> classes_in(const CsvColumn& cells, const RowSplits& splits,
+std::vector<std::string> classes_in(const ColumnCells& cells, const RowSplits& splits,
                                     std::size_t count) {
   std::vector<bool> met(cells.names.size());
   for (std::size_t split = 0; split < count; ++split)

@@ -21,7 +21,7 @@ std::span<const std::string_view> names(Unseen) {
 
 void TableOptions::fields(Fields& f) {
   f("file", file,
-    {.doc = "CSV file whose header names the columns.",
+    {.doc = "File of the table; its header or schema names the columns.",
      .required = true,
      .path = true,
      .example = "data/adult.csv"});
@@ -34,8 +34,8 @@ void TableOptions::fields(Fields& f) {
   f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
   f("missing", missing,
     {.doc =
-         "Cells that stand for a missing value; auto: empty ones, NA, N/A, NaN, null, None and the "
-         "others that pandas.read_csv takes for one."});
+         "Cells that stand for a missing value, as text; auto: in CSV empty ones, NA, N/A, NaN, null, "
+         "None and the others that pandas.read_csv takes for one, in Parquet only nulls."});
   f("unseen", unseen,
     {.doc = "What a name becomes that only held-out rows have: like a missing one, a class of its "
             "own (as fastai does), or an error. To a trained model it is missing or an error."});

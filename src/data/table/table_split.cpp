@@ -8,69 +8,81 @@
 namespace ddptrain {
 namespace {
 
-RowSplits by_fraction(const Csv& csv, const ValidRows& valid) {
+RowSplits by_fraction(const TableSource& source, const ValidRows& valid) {
   ValidSpec spec;
   spec.fraction = valid.fraction;
   spec.seed = valid.seed;
   spec.order = valid.order;
-  const auto parts = split_samples(static_cast<std::int64_t>(csv.rows()), spec);
+  const auto parts = split_samples(static_cast<std::int64_t>(source.rows()), spec);
   return {std::vector<std::size_t>(parts.train.begin(), parts.train.end()),
           std::vector<std::size_t>(parts.valid.begin(), parts.valid.end())};
 }
 
-bool held_out(const Csv& csv, std::size_t row, std::size_t column) {
-  const auto word = lower(csv.cell(row, column));
-  if (word == "valid" || word == "true" || word == "1") return true;
-  if (word == "train" || word == "false" || word == "0") return false;
-  csv.fail(row, column, "'" + csv.at(row, column) + "' is neither 'train' nor 'valid'");
+constexpr int neither = -1;
+
+/// The split that a word of the split column names: 0 train, 1 valid.
+int named_split(std::string_view text) {
+  const auto word = lower(text);
+  if (word == "valid" || word == "true" || word == "1") return 1;
+  if (word == "train" || word == "false" || word == "0") return 0;
+  return neither;
 }
 
-RowSplits by_column(const Csv& csv, std::size_t column) {
+RowSplits by_column(const TableSource& source, std::size_t column) {
+  const auto cells = source.read_columns({column}, {ColumnKind::names}, {})[0];
+  std::vector<int> named;
+  for (const auto& name : cells.names) named.push_back(named_split(name));
   RowSplits splits;
-  for (std::size_t row = 0; row < csv.rows(); ++row)
-    splits[held_out(csv, row, column) ? 1 : 0].push_back(row);
+  for (std::size_t row = 0; row < source.rows(); ++row) {
+    const auto code = cells.codes[row];
+    const int split = code < 0 ? neither : named[static_cast<std::size_t>(code)];
+    if (split == neither)
+      source.fail(row, column, "'" + source.cell(row, column) + "' is neither 'train' nor 'valid'");
+    splits[static_cast<std::size_t>(split)].push_back(row);
+  }
   return splits;
 }
 
-RowSplits by_rows(const Csv& csv, const TableOptions& options) {
-  std::vector<bool> held(csv.rows());
+RowSplits by_rows(const TableSource& source, const TableOptions& options) {
+  std::vector<bool> held(source.rows());
   for (const auto row : options.valid.rows) {
-    if (row >= static_cast<std::int64_t>(csv.rows()))
+    if (row >= static_cast<std::int64_t>(source.rows()))
       throw Error(Exit::data, "data.valid.rows: there is no row " + std::to_string(row) + "; '" +
-                                  options.file + "' has " + std::to_string(csv.rows()));
+                                  options.file + "' has " + std::to_string(source.rows()));
     held[static_cast<std::size_t>(row)] = true;
   }
   RowSplits splits;
-  for (std::size_t row = 0; row < csv.rows(); ++row) splits[held[row] ? 1 : 0].push_back(row);
+  for (std::size_t row = 0; row < source.rows(); ++row) splits[held[row] ? 1 : 0].push_back(row);
   return splits;
 }
 
-RowSplits by_rule(const Csv& csv, const TableOptions& options) {
-  if (options.valid.fraction) return by_fraction(csv, options.valid);
-  if (const auto column = split_column(csv, options)) return by_column(csv, *column);
-  return by_rows(csv, options);
+RowSplits by_rule(const TableSource& source, const TableOptions& options) {
+  if (options.valid.fraction) return by_fraction(source, options.valid);
+  if (const auto column = split_column(source, options)) return by_column(source, *column);
+  return by_rows(source, options);
 }
 
 }  // namespace
 
-std::size_t named_column(const Csv& csv, const std::string& name, const std::string& option) {
-  if (const auto found = csv.column(name)) return *found;
-  const auto near = nearest(name, csv.header());
-  throw Error(Exit::recipe, "data." + option + ": '" + csv.path() + "' has no column '" + name +
+std::size_t named_column(const TableSource& source, const std::string& name,
+                         const std::string& option) {
+  if (const auto found = source.column(name)) return *found;
+  const auto near = nearest(name, source.header());
+  throw Error(Exit::recipe, "data." + option + ": '" + source.path() + "' has no column '" + name +
                                 "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
-std::optional<std::size_t> split_column(const Csv& csv, const TableOptions& options) {
+std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {
   if (!options.valid.column) return {};
-  return named_column(csv, *options.valid.column, "valid.column");
+  return named_column(source, *options.valid.column, "valid.column");
 }
 
-RowSplits split_rows(const Csv& csv, const TableOptions& options) {
+RowSplits split_rows(const TableSource& source, const TableOptions& options) {
   const auto& valid = options.valid;
   if (valid.fraction.has_value() + valid.column.has_value() + !valid.rows.empty() != 1)
     throw Error(Exit::recipe,
                 "data.valid: write one of fraction, column and rows (null removes one)");
-  auto splits = by_rule(csv, options);
+  auto splits = by_rule(source, options);
   for (const auto split : {0, 1})
     if (splits[static_cast<std::size_t>(split)].empty())
       throw Error(Exit::data,

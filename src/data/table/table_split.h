@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "data/csv/csv.h"
 #include "data/table/table_options.h"
+#include "data/table/table_source.h"
 
 namespace ddptrain {
 
@@ -14,13 +14,14 @@ namespace ddptrain {
 using RowSplits = std::array<std::vector<std::size_t>, 2>;
 
 /// The column that says which split a row is in. Unknown ones are Errors (Exit::recipe).
-std::optional<std::size_t> split_column(const Csv& csv, const TableOptions& options);
+std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options);
 
 /// Errors: no rule or two of them (Exit::recipe); a row that is not there, a word that names no
 /// split, a split without rows (Exit::data).
-RowSplits split_rows(const Csv& csv, const TableOptions& options);
+RowSplits split_rows(const TableSource& source, const TableOptions& options);
 
 /// A column that a recipe names, or an Error (Exit::recipe) with the nearest name.
-std::size_t named_column(const Csv& csv, const std::string& name, const std::string& option);
+std::size_t named_column(const TableSource& source, const std::string& name,
+                         const std::string& option);
 
 }  // namespace ddptrain

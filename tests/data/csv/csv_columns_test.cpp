@@ -20,7 +20,7 @@ struct Read {
         column(read_columns(csv, {0}, {kind}, missing).at(0)) {}
   TemporaryFolder folder;
   Csv csv;
-  CsvColumn column;
+  ColumnCells column;
 };
 
 std::string problem(const std::string& rows, ColumnKind kind,

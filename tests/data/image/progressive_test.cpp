@@ -39,7 +39,7 @@ TEST(Progressive, RefusesStagesThatCannotBe) {
   EXPECT_THAT(refusal({until(share(0.01))}, 5), HasSubstr("nothing is left"));
 }
 
-json section(const TemporaryFolder& folder, const json& train) {
+json progressive_section(const TemporaryFolder& folder, const json& train) {
   folder.write("train/cat/a.png", picture("a_rgb.png"));
   folder.write("train/dog/a.png", picture("a_grey.jpg"));
   folder.write("valid/dog/a.png", picture("a_rgb.jpg"));
@@ -58,7 +58,7 @@ TEST(Progressive, GivesTheSizeOfTheEpoch) {
   const json train = json::array({{{"type", "resize"}, {"size", {48, 40}}},
                                   {{"type", "random_crop"}, {"size", 32}},
                                   {{"type", "normalize"}, {"preset", "imagenet"}}});
-  const auto data = build_data(section(folder, train), {.epochs = 8});
+  const auto data = build_data(progressive_section(folder, train), {.epochs = 8});
   EXPECT_EQ(data->changes_of_shape(), (std::vector<std::int64_t>{0, 1, 4}));
   EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 32, 32}));
   for (const auto& [epoch, side] : std::vector<std::pair<std::int64_t, std::int64_t>>{
@@ -75,7 +75,7 @@ TEST(Progressive, GivesTheSizeOfTheEpoch) {
 TEST(Progressive, LeavesTestTimeAugmentationAtTheLastSize) {
   const TemporaryFolder folder;
   const json train = json::array({{{"type", "random_resized_crop"}, {"size", 24}}});
-  const auto data = build_data(section(folder, train), {.epochs = 8});
+  const auto data = build_data(progressive_section(folder, train), {.epochs = 8});
   auto batch = data->allocate_train(1000, 2);
   EXPECT_EQ(shape(batch), (at::IntArrayRef{3, 24, 24}));
   for (std::int64_t pass : {1, 2})
@@ -87,7 +87,7 @@ TEST(Progressive, WantsATransformThatGivesASize) {
   const TemporaryFolder folder;
   const json train = json::array({{{"type", "horizontal_flip"}}});
   try {
-    build_data(section(folder, train), {.epochs = 8});
+    build_data(progressive_section(folder, train), {.epochs = 8});
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::recipe);

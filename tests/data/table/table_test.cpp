@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "data/csv_tables.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -13,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Words = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
 class Tables : public testing::Test {
  protected:
@@ -28,7 +29,7 @@ class Tables : public testing::Test {
 
   static std::string problem(const TableOptions& options, const std::string& fitted = {}) {
     try {
-      read_table(options, fitted);
+      test::read_csv_table(options, fitted);
     } catch (const Error& error) {
       return error.what();
     }
@@ -48,7 +49,7 @@ const std::string kPeople =
 
 // Median of 20 and 40 is 30; then mean 30 and deviation sqrt(200 / 3).
 TEST_F(Tables, AreFittedOnTheTrainingRowsAlone) {
-  const auto table = read_table(options(kPeople, {3, 4}));
+  const auto table = test::read_csv_table(options(kPeople, {3, 4}));
   EXPECT_THAT(table.fit.categories[0].classes, ElementsAre("#na#", "a", "b"));
   EXPECT_EQ(table.fit.categories[1].name, "split");
   EXPECT_EQ(table.fit.categories[2].name, "age_na");
@@ -67,7 +68,7 @@ TEST_F(Tables, AreHeldOutByAColumnAsColSplitterReadsIt) {
     auto made =
         options("x,is_valid,y\n1," + train + ",a\n2," + valid + ",a\n3," + train + ",b\n", {});
     made.valid.column = "is_valid";
-    const auto table = read_table(made);
+    const auto table = test::read_csv_table(made);
     EXPECT_THAT(table.splits[0].rows, ElementsAre(0, 2)) << words;
     EXPECT_THAT(table.splits[1].rows, ElementsAre(1)) << words;
     EXPECT_TRUE(table.fit.categories.empty()) << "the column is no input";
@@ -83,14 +84,14 @@ TEST_F(Tables, AreHeldOutByAFractionAsRandomSplitterDoes) {
   auto made = options("x,y\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n6,a\n7,a\n8,a\n9,a\n", {});
   made.valid.fraction = 0.3;
   made.valid.order = SplitRule::fastai;
-  const auto table = read_table(made);
+  const auto table = test::read_csv_table(made);
   EXPECT_THAT(table.splits[0].rows, ElementsAre(8, 4, 5, 0, 9, 3, 7));
   EXPECT_THAT(table.splits[1].rows, ElementsAre(2, 6, 1));
 }
 
 // fastai 2.8.12: IndexSplitter([4, 1])(range(6)) gives ([0, 2, 3, 5], [4, 1]).
 TEST_F(Tables, AreHeldOutByTheirIndexInOrderOfTheFile) {
-  const auto table = read_table(options("x,y\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n", {4, 1}));
+  const auto table = test::read_csv_table(options("x,y\n0,a\n1,a\n2,a\n3,a\n4,a\n5,a\n", {4, 1}));
   EXPECT_THAT(table.splits[0].rows, ElementsAre(0, 2, 3, 5));
   EXPECT_THAT(table.splits[1].rows, ElementsAre(1, 4));
   EXPECT_THAT(problem(options("x,y\n0,a\n", {7})), HasSubstr("there is no row 7"));
@@ -107,25 +108,25 @@ TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
 TEST_F(Tables, InferWhatIsANumberOrAreTold) {
   const std::string text = "a,b,y\n1,x,0.5\n2,y,1\n1,x,2\n";
   auto made = options(text, {2});
-  EXPECT_TRUE(read_table(made).fit.target_classes.empty());
-  EXPECT_THAT(read_table(made).splits[1].numbers, ElementsAre(2));
-  made.categories = Words{"a"};
-  auto table = read_table(made);
+  EXPECT_TRUE(test::read_csv_table(made).fit.target_classes.empty());
+  EXPECT_THAT(test::read_csv_table(made).splits[1].numbers, ElementsAre(2));
+  made.categories = Names{"a"};
+  auto table = test::read_csv_table(made);
   EXPECT_THAT(table.fit.categories[0].classes, ElementsAre("#na#", "1", "2"));
   EXPECT_TRUE(table.fit.continuous.empty());
   made = options(text, {2});
-  made.continuous = Words{"b"};
+  made.continuous = Names{"b"};
   EXPECT_THAT(problem(made), HasSubstr("t.csv:2: column 'b': 'x' is not a number"));
   made = options(kPeople, {3});
-  made.continuous = Words{"agee"};
+  made.continuous = Names{"agee"};
   EXPECT_THAT(problem(made), HasSubstr("has no column 'agee'; did you mean 'age'?"));
 }
 
 TEST_F(Tables, TreatNamesThatOnlyValidRowsHaveAsToldTo) {
   auto made = options("c,y\na,0\nb,0\nz,0\n", {2});
-  EXPECT_THAT(read_table(made).splits[1].categories, ElementsAre(0));
+  EXPECT_THAT(test::read_csv_table(made).splits[1].categories, ElementsAre(0));
   made.unseen = Unseen::own_class;
-  EXPECT_THAT(read_table(made).splits[1].categories, ElementsAre(3));
+  EXPECT_THAT(test::read_csv_table(made).splits[1].categories, ElementsAre(3));
   made.unseen = Unseen::error;
   EXPECT_THAT(problem(made), HasSubstr("t.csv:4: column 'c': 'z' is in no training row"));
 }
@@ -155,19 +156,19 @@ class FittedTables : public Tables {
     auto made = options(kPeople, {3, 4});
     made.drop = {"split"};
     made.unseen = unseen;
-    return to_json(read_table(made).fit, made);
+    return to_json(test::read_csv_table(made).fit, made);
   }
 };
 
 // As pandas writes an index; fastai's FillMissing calls the column of a column "" "_na".
 TEST_F(FittedTables, MayHaveAColumnWithoutAName) {
   const auto asked = options(",b,y\n1,x,no\n,x,no\n6,z,yes\n3,x,no\n", {3});
-  const auto table = read_table(asked);
+  const auto table = test::read_csv_table(asked);
   ASSERT_EQ(table.fit.categories.size(), 2U);
   EXPECT_EQ(table.fit.categories[1].name, "_na");
   EXPECT_EQ(table.fit.continuous[0].fill, 3.5);  // the median of 1 and 6
   EXPECT_THAT(table.splits[0].categories, ElementsAre(1, 1, 1, 2, 2, 1));
-  const auto again = read_table(asked, to_json(table.fit, asked));
+  const auto again = test::read_csv_table(asked, to_json(table.fit, asked));
   EXPECT_EQ(again.splits[0].categories, table.splits[0].categories);
   EXPECT_EQ(again.splits[1].continuous, table.splits[1].continuous);
 }
@@ -175,15 +176,15 @@ TEST_F(FittedTables, MayHaveAColumnWithoutAName) {
 TEST_F(FittedTables, AreTheSameAgain) {
   const auto kept = fitted();
   auto made = options(kPeople, {3, 4});
-  EXPECT_EQ(to_json(read_table(made, kept).fit, made), kept);
+  EXPECT_EQ(to_json(test::read_csv_table(made, kept).fit, made), kept);
 }
 
 // Columns in another order, one more, other numbers: the median 30, the mean 30, classes a and b
 // stay.
 TEST_F(FittedTables, ApplyTheStatisticsOfTraining) {
   const auto kept = fitted();
-  const auto table =
-      read_table(options("more,y,work,age\n1,yes,b,\n1,no,new,1000\n1,no,,30\n", {1, 2}), kept);
+  const auto table = test::read_csv_table(
+      options("more,y,work,age\n1,yes,b,\n1,no,new,1000\n1,no,,30\n", {1, 2}), kept);
   EXPECT_THAT(table.splits[0].categories, ElementsAre(2, 2));
   EXPECT_THAT(table.splits[0].continuous, ElementsAre(0));
   EXPECT_THAT(table.splits[1].categories, ElementsAre(0, 1, 0, 1));
@@ -200,14 +201,14 @@ TEST_F(FittedTables, NameTheColumnThatIsNotThere) {
 
 TEST_F(FittedTables, NeedNoTargetToPredict) {
   const auto kept = fitted();
-  const auto table = read_unlabelled_table(options("work,age\nb,30\n?,\n", {}), kept);
+  const auto table = test::read_unlabelled_csv(options("work,age\nb,30\n?,\n", {}), kept);
   EXPECT_TRUE(table.splits[0].rows.empty());
   EXPECT_THAT(table.splits[1].rows, ElementsAre(0, 1));
   EXPECT_THAT(table.splits[1].categories, ElementsAre(2, 1, 0, 2));
   EXPECT_TRUE(table.splits[1].labels.empty());
   auto strict = options("work,age\nb,30\n?,\n", {});
   strict.unseen = Unseen::error;
-  EXPECT_THROW(read_unlabelled_table(strict, kept), Error);
+  EXPECT_THROW(test::read_unlabelled_csv(strict, kept), Error);
 }
 
 TEST_F(FittedTables, RefuseOptionsThatWouldHaveNoEffect) {
@@ -217,7 +218,7 @@ TEST_F(FittedTables, RefuseOptionsThatWouldHaveNoEffect) {
   EXPECT_THAT(problem(made, kept),
               HasSubstr("data.normalize: false, but the model was trained with true"));
   made = options(kPeople, {3, 4});
-  made.categories = Words{"split"};
+  made.categories = Names{"split"};
   EXPECT_THAT(problem(made, kept), HasSubstr("data.categories: the model was trained on 'work'"));
 }
 

@@ -1,0 +1,22 @@
+// Columns of a table as numbers, or as names with a code for each. Torch-free.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ddptrain {
+
+/// automatic: numbers where every cell that is not missing is one, otherwise names.
+enum class ColumnKind { automatic, numbers, names };
+
+/// A column, a value for each row. Names are views into the file's memory, each once, in order of
+/// their first row.
+struct ColumnCells {
+  ColumnKind kind = ColumnKind::numbers;
+  std::vector<double> numbers;      // of numbers; NaN: missing
+  std::vector<std::int32_t> codes;  // of names, from 0; -1: missing
+  std::vector<std::string_view> names;
+};
+
+}  // namespace ddptrain

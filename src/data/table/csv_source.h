@@ -1,0 +1,33 @@
+// A CSV file as a table. Torch-free.
+#pragma once
+
+#include "data/csv/csv_columns.h"
+#include "data/table/table_source.h"
+
+namespace ddptrain {
+
+class CsvSource final : public TableSource {
+ public:
+  /// Errors are those of Csv (data/csv/csv.h).
+  explicit CsvSource(const std::string& path) : csv_(path) {}
+  const std::string& path() const override { return csv_.path(); }
+  const std::vector<std::string>& header() const override { return csv_.header(); }
+  std::size_t rows() const override { return csv_.rows(); }
+  std::string cell(std::size_t row, std::size_t column) const override {
+    return csv_.at(row, column);
+  }
+  std::vector<ColumnCells> read_columns(const std::vector<std::size_t>& columns,
+                                        const std::vector<ColumnKind>& kinds,
+                                        const std::vector<std::string>& missing) const override {
+    return ddptrain::read_columns(csv_, columns, kinds, missing);
+  }
+  [[noreturn]] void fail(std::size_t row, std::size_t column,
+                         const std::string& what) const override {
+    csv_.fail(row, column, what);
+  }
+
+ private:
+  Csv csv_;
+};
+
+}  // namespace ddptrain

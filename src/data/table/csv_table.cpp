@@ -1,0 +1,32 @@
+// data csv_table: rows of a CSV file, names as codes and numbers as they are.
+#include "data/datasets.h"
+#include "data/table/csv_source.h"
+#include "data/table/table_dataset.h"
+#include "recipe/data_section.h"
+
+namespace ddptrain {
+namespace {
+
+struct CsvTableOptions {
+  TableOptions table;
+  DataSection section;
+  void fields(Fields& f) {
+    table.fields(f);
+    section.fields(f);
+  }
+};
+
+}  // namespace
+
+Entry<Dataset> csv_table_dataset() {
+  return entry<Dataset, CsvTableOptions>(
+      "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalised.",
+      [](const CsvTableOptions& options, const DataContext& context) {
+        return make_table_dataset(
+            options.table,
+            [](const std::string& path) { return std::make_unique<CsvSource>(path); }, context);
+      },
+      {"unlabelled", "gives_tables"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,19 @@
+// Rows of a table as samples: codes of categories and normalized numbers.
+#pragma once
+
+#include <memory>
+
+#include "data/dataset.h"
+#include "data/table/table_options.h"
+#include "data/table/table_source.h"
+
+namespace ddptrain {
+
+/// Inputs are codes [rows, category columns] and numbers [rows, continuous columns]; either may
+/// have no columns. The training and validation rows of `options.file`, or, where
+/// `context.unlabelled` names a file, all its rows without targets. Errors are those of read_table
+/// (data/table/table.h).
+std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
+                                            const DataContext& context);
+
+}  // namespace ddptrain

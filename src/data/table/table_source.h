@@ -1,0 +1,41 @@
+// A file that holds a table, whatever its format: named columns of numbers or names. Torch-free.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/columns.h"
+
+namespace ddptrain {
+
+class TableSource {
+ public:
+  virtual ~TableSource() = default;
+  virtual const std::string& path() const = 0;
+  /// The names of the columns, each once.
+  virtual const std::vector<std::string>& header() const = 0;
+  /// At least one; rows count from 0.
+  virtual std::size_t rows() const = 0;
+  /// A cell as text.
+  virtual std::string cell(std::size_t row, std::size_t column) const = 0;
+  /// Columns, one kind for each; their names live as long as this object. A cell is missing where
+  /// it has no value, or as text is one of `missing`. Throws an Error (Exit::data) that names file,
+  /// row and column: a cell of numbers that is none, or is larger than a float can hold.
+  virtual std::vector<ColumnCells> read_columns(const std::vector<std::size_t>& columns,
+                                                const std::vector<ColumnKind>& kinds,
+                                                const std::vector<std::string>& missing) const = 0;
+  /// Throws an Error (Exit::data) about a cell: "labels.csv:12: column 'label': empty".
+  [[noreturn]] virtual void fail(std::size_t row, std::size_t column,
+                                 const std::string& what) const = 0;
+
+  std::optional<std::size_t> column(std::string_view name) const;
+};
+
+/// Opens a file of one format. Throws an Error (Exit::data) that names it and what is wrong.
+using OpenTable = std::function<std::unique_ptr<TableSource>(const std::string& path)>;
+
+}  // namespace ddptrain

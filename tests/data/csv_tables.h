@@ -1,0 +1,18 @@
+// Tables out of CSV files.
+#pragma once
+
+#include "data/table/csv_source.h"
+#include "data/table/table.h"
+
+namespace ddptrain::test {
+
+inline Table read_csv_table(const TableOptions& options, const std::string& fitted = {},
+                            const KnownClasses& classes = {}) {
+  return read_table(CsvSource(options.file), options, fitted, classes);
+}
+
+inline Table read_unlabelled_csv(const TableOptions& options, const std::string& fitted) {
+  return read_unlabelled_table(CsvSource(options.file), options, fitted);
+}
+
+}  // namespace ddptrain::test
