@@ -13,6 +13,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
 #include "cli/verb.h"
+#include "data/files/mapping_guard.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "train/build.h"
@@ -106,6 +107,17 @@ void print(const Evaluation& found, const EvalJob& job) {
   }
 }
 
+/// Of an evaluation that all ranks left early: the exit code of a signal, or the Error of a rank
+/// that lost its data.
+int left_early(World& world, const Hooks& hooks) {
+  Requests mine;
+  if (hooks.stop_requested) mine.stop = hooks.stop_requested();
+  mine.data_lost = !lost_mapped_file().empty();
+  const auto all = agree(*world.control, mine);
+  if (all.data_lost) fail_without_data(*world.control);
+  return 128 + all.stop.signal;
+}
+
 int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placement& placement,
             const Hooks& hooks) {
   const auto alive = [&] {
@@ -120,7 +132,7 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
     take_file(training, job.file);
   const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
   const auto found = evaluate_unless(training, asked, alive);
-  if (!found) return 128 + agree(*world.control, {.stop = hooks.stop_requested()}).stop.signal;
+  if (!found) return left_early(world, hooks);
   if (world.rank != 0) return 0;
   log_scored(job, training, found->left_out);
   print(*found, job);

@@ -66,6 +66,7 @@ std::string completion(const Recipe& recipe, const std::string& text) {
   const auto state = StateJson::parse(text);
   const auto& position = state.at("position");
   if (position.at("evaluated") != position.at("step")) return {};
+  if (position.value("evaluation_due", false)) return {};
   if (const auto reason = stop_reason(recipe, state); !reason.empty()) return "stopped: " + reason;
   if (const auto seconds = seconds_of(recipe))
     return position.value("seconds", 0.0) >= *seconds ? "done: " + to_text(recipe.train.duration)

@@ -90,7 +90,7 @@ std::int64_t score_batch(Training& t, std::string& record, const std::function<v
   return batch.left_out;
 }
 
-/// Terms of every batch of this rank; nothing where a rank was asked to stop.
+/// Terms of every batch of this rank; nothing where all ranks left early.
 std::optional<std::string> score_own_batches(Training& t, const Surroundings& around) {
   const at::NoGradGuard no_grad;
   auto plan = valid_plan(t);
@@ -98,14 +98,12 @@ std::optional<std::string> score_own_batches(Training& t, const Surroundings& ar
   const auto rounds = valid_batches(t, 0).size();  // no rank has more
   if (t.recipe.eval.tta) plan.micros = with_passes(plan.micros, t.recipe.eval.tta->n);
   t.valid_loader->start(std::move(plan));
-  StopVote vote(*t.world->control);
   std::string record;
   std::int64_t left_out = 0;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    if (around.asked && vote.next(around.asked())) return {};
+  const auto score_round = [&](std::size_t round) {
     if (round < batches) left_out += score_batch(t, record, around.alive);
-  }
-  vote.last();  // all that was to be done is done
+  };
+  if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
   std::string count;
   append(count, {static_cast<double>(left_out)});
   return count + record;
@@ -228,7 +226,9 @@ std::int64_t evaluation_calls(const Training& t) {
 }
 
 Evaluation evaluate(Training& t, const std::function<void()>& alive) {
-  return evaluate_unless(t, {}, alive).value();
+  auto found = evaluate_unless(t, {}, alive);
+  if (!found) fail_without_data(*t.world->control);
+  return std::move(*found);
 }
 
 }  // namespace ddptrain

@@ -29,8 +29,8 @@ Evaluation evaluate(Training& training, const std::function<void()>& alive = {})
 /// How often an evaluation will call `alive` on this rank.
 std::int64_t evaluation_calls(const Training& training);
 
-/// The same until `asked` is true on a rank: then all ranks leave after the same number of batches,
-/// and there are no values. `asked` is asked before every batch.
+/// The same until `asked` is true on a rank or a mapped file was cut: then all ranks leave after
+/// the same number of batches, and there are no values. `asked` is asked before every batch.
 std::optional<Evaluation> evaluate_unless(Training& training, const std::function<bool()>& asked,
                                           const std::function<void()>& alive = {});
 

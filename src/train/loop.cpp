@@ -1,10 +1,8 @@
 #include "train/loop.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
 #include "data/loader/lengths.h"
@@ -37,13 +35,11 @@ class Loop {
 
   RunResult run() {
     tell(Moment::run_begin);
-    repeat_interrupted_evaluation();
+    if (t_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
     while (!finished()) {
       step();
       agree_on_requests();
-      evaluate_if_due();
-      save_if_due();
-      if (data_lost_) leave_without_data();
+      evaluate_and_save();
     }
     close();
     tell(Moment::run_end);
@@ -126,32 +122,43 @@ class Loop {
     }
     data_lost_ = all.data_lost;
     save_now_ = all.save || all.stop.signal != 0 || all.data_lost;
-    evaluate_now_ = all.evaluate;
+    auto& at = t_.position;
+    at.evaluation_due = at.evaluation_due || all.evaluate || evaluate_every_.due(at.step);
     time_is_up_ = all.time_up;
+  }
+
+  // Data that are lost were in no step so far: batches with lost rows are never handed out.
+  void evaluate_and_save() {
+    evaluate_if_due();
+    view_.metrics.clear();
+    view_.tables.clear();
+    save_if_due();
+    if (data_lost_) fail_without_data(*t_.world->control);
   }
 
   void evaluate_if_due() {
     // An interrupted run evaluates when it is resumed.
     if (!hooks_.evaluate || result_.signal != 0 || data_lost_) return;
-    const auto step = t_.position.step;
     const bool last = finished();
-    if (!evaluate_now_ && !last && !evaluate_every_.due(step)) return;
-    const bool incomplete = last && average_statistics_are_missing(t_);
-    if (t_.position.evaluated == step && !incomplete) return;
-    if (!score(last, [this] { return stop_requested(); })) return agree_on_requests();
-    tell_callbacks(Moment::evaluated);
+    // By callbacks: an earlier attempt, which was to measure the average's statistics after that.
+    const bool known = t_.position.evaluated == t_.position.step;
+    const bool missing = last && (!known || average_statistics_are_missing(t_));
+    if (!t_.position.evaluation_due && !missing) return;
+    if (!score(last)) return agree_on_requests();
+    if (!known) tell_callbacks(Moment::evaluated);
     // A callback that ends the run makes this its last evaluation, once it has been made.
-    if (!last && finished() && average_statistics_are_missing(t_)) score(true, {});
+    const bool ended = !last && finished() && average_statistics_are_missing(t_);
+    if (ended && !score(true)) return agree_on_requests();
     tell_writers(Moment::evaluated);
     note_best();
-    view_.metrics.clear();
-    view_.tables.clear();
+    t_.position.evaluation_due = false;
   }
 
-  /// False where a rank was `asked` to stop.
-  bool score(bool last, const std::function<bool()>& asked) {
+  /// False where all ranks left early, asked to stop or without data.
+  bool score(bool last) {
+    const auto asked = [this] { return stop_requested(); };
     beat("evaluation");
-    if (last) update_average_statistics(t_, [this] { beat("evaluation"); });
+    if (last && !update_average_statistics(t_, asked, [this] { beat("evaluation"); })) return false;
     view_.evaluation_batch = 0;
     view_.evaluation_batches = evaluation_calls(t_);
     auto found = evaluate_unless(t_, asked, [this] { scored_batch(); });
@@ -160,7 +167,10 @@ class Loop {
     t_.last_tables = std::move(found->tables);
     evaluated_at_ = Clock::now();
     t_.position.evaluated = t_.position.step;
-    if (saved_step_ == t_.position.step) saved_step_ = -1;  // that checkpoint lacks this evaluation
+    if (saved_step_ == t_.position.step) {  // that checkpoint lacks this evaluation
+      saved_step_ = -1;
+      save_now_ = true;
+    }
     view_.metrics = t_.last_evaluation;
     view_.tables = t_.last_tables;
     return true;
@@ -170,24 +180,6 @@ class Loop {
     beat("evaluation");
     ++view_.evaluation_batch;
     tell(Moment::evaluating);
-  }
-
-  // The steps so far saw nothing of it: batches with lost rows are never handed out.
-  [[noreturn]] void leave_without_data() {
-    for (const auto& lost : gather_text(*t_.world->control, lost_mapped_file()))
-      if (!lost.empty()) throw Error(Exit::data, lost);
-    DDP_CHECK(false, "a rank has lost a file");
-    std::abort();
-  }
-
-  // The evaluation that was interrupted, or that a signal came before.
-  void repeat_interrupted_evaluation() {
-    const auto step = t_.position.step;
-    if (step == 0 || finished() || !evaluate_every_.due(step)) return;
-    evaluate_if_due();
-    if (saved_step_ >= 0) return;
-    save_now_ = true;
-    save_if_due();
   }
 
   void note_best() {
@@ -226,9 +218,8 @@ class Loop {
   // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
   // a checkpoint.
   void close() {
-    evaluate_if_due();
-    save_if_due();
-    if (t_.control.stop) result_.reason = "stopped: " + *t_.control.stop;
+    evaluate_and_save();
+    if (t_.control.stop && result_.signal == 0) result_.reason = "stopped: " + *t_.control.stop;
     if (result_.reason.empty()) result_.reason = "done";
   }
 
@@ -287,9 +278,8 @@ class Loop {
   std::int64_t seen_here_ = 0;
   std::int64_t saved_step_;  // a run begins where it was saved
   bool epoch_started_ = false;
-  bool evaluate_now_ = false;
   bool save_now_ = false;
-  bool time_is_up_ = false;
+  bool time_is_up_ = seconds_ && seconds_before_ >= *seconds_;
   bool data_lost_ = false;
 };
 

@@ -3,7 +3,11 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 
+#include <cstdlib>
 #include <vector>
+
+#include "base/error.h"
+#include "data/files/mapping_guard.h"
 
 namespace ddptrain {
 namespace {
@@ -16,6 +20,17 @@ Requests requests_of(const at::Tensor& tensor) {
 bool is_earlier(const StopRequest& a, const StopRequest& b) {
   if (a.signal == 0 || b.signal == 0) return a.signal != 0;
   return a.seconds < b.seconds;
+}
+
+/// False where it failed since a mapped file was cut.
+bool succeeds(const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const Error&) {
+    if (lost_mapped_file().empty()) throw;
+    return false;
+  }
 }
 
 }  // namespace
@@ -53,6 +68,25 @@ bool StopVote::last() {
   pending_->wait();
   pending_.reset();
   return asked_.item<double>() > 0;
+}
+
+bool in_rounds(Group& group, std::size_t rounds, const std::function<bool()>& asked,
+               const std::function<void(std::size_t)>& round) {
+  StopVote vote(group);
+  Requests mine;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    if (vote.next(mine.data_lost || (asked && asked()))) return false;
+    if (!mine.data_lost) mine.data_lost = !succeeds([&] { round(i); });
+  }
+  vote.last();  // all that was to be done is done
+  return !agree(group, mine).data_lost;
+}
+
+void fail_without_data(Group& group) {
+  for (const auto& lost : gather_text(group, lost_mapped_file()))
+    if (!lost.empty()) throw Error(Exit::data, lost);
+  DDP_CHECK(false, "a rank has lost a file");
+  std::abort();
 }
 
 }  // namespace ddptrain

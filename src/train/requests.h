@@ -1,6 +1,9 @@
 // What the ranks of a run were asked to do by signals and by the clock of rank 0.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+
 #include "distributed/group.h"
 #include "launch/signals.h"
 
@@ -35,5 +38,15 @@ class StopVote {
   at::Tensor asked_;
   std::unique_ptr<Pending> pending_;
 };
+
+/// Calls `round(i)` for i = 0 .. rounds - 1, on all members together. False, on all alike, where
+/// they left early: one was `asked` to stop (asked before every round; may be empty), or `round`
+/// failed since a mapped file was cut.
+bool in_rounds(Group& group, std::size_t rounds, const std::function<bool()>& asked,
+               const std::function<void(std::size_t)>& round);
+
+/// Where a member lost a mapped file, the Error (Exit::data) that names it, on all members, which
+/// call it together.
+[[noreturn]] void fail_without_data(Group& group);
 
 }  // namespace ddptrain

@@ -35,6 +35,7 @@ Json position_json(const Position& at) {
             {"bad_in_epoch", at.bad_in_epoch},
             {"samples", at.samples},
             {"evaluated", at.evaluated},
+            {"evaluation_due", at.evaluation_due},
             {"empty_steps", at.empty_steps},
             {"skipped_steps", at.skipped_steps},
             {"train_loss", at.train_loss},
@@ -57,6 +58,7 @@ Position position_of(const Json& json) {
   at.bad_in_epoch = json.value("bad_in_epoch", std::int64_t{0});  // older ones do not have it
   at.samples = json.at("samples");
   at.evaluated = json.at("evaluated");
+  at.evaluation_due = json.value("evaluation_due", false);  // nor this
   at.empty_steps = json.at("empty_steps");
   at.skipped_steps = json.at("skipped_steps");
   at.train_loss = number_of(json, "train_loss");

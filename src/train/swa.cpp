@@ -13,6 +13,7 @@
 #include "models/layers/batch_norm.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/swa.h"
+#include "train/requests.h"
 #include "train/swapped.h"
 
 namespace ddptrain {
@@ -101,9 +102,14 @@ class Observed {
 
 constexpr std::int64_t kFewestRows = 2;  // a variance wants two values
 
-/// Whole batches of the training set, however many ranks share them; a rest is left out unless it
-/// is all there is.
-EpochPlan train_pass(const Training& t) {
+/// A pass over the training set, in rounds in which each rank has a batch or none.
+struct TrainPass {
+  EpochPlan plan;
+  std::size_t rounds = 0;
+};
+
+/// Whole batches, however many ranks share them; a rest is left out unless it is all there is.
+TrainPass train_pass(const Training& t) {
   const auto batch = std::max(kFewestRows, t.recipe.eval.batch.value.value());
   EpochPlan plan;
   const auto& at = t.position;
@@ -112,10 +118,11 @@ EpochPlan train_pass(const Training& t) {
   auto size = static_cast<std::int64_t>(plan.order.size());
   if (size > batch) size -= size % batch;
   plan.micros = evaluation_batches(size, batch, t.world->rank, t.world->size);
-  if (t.evaluation_batches && plan.micros.size() > *t.evaluation_batches)
-    plan.micros.resize(*t.evaluation_batches);
+  auto rounds = evaluation_batches(size, batch, 0, t.world->size).size();  // no rank has more
+  if (t.evaluation_batches) rounds = std::min(rounds, *t.evaluation_batches);
+  if (plan.micros.size() > rounds) plan.micros.resize(rounds);
   set_lengths(plan.micros, lengths_of(*t.data, Split::train, plan.order));
-  return plan;
+  return {std::move(plan), rounds};
 }
 
 /// Statistics summed over the batches of all ranks. Batches of which bad samples leave too little
@@ -125,26 +132,37 @@ struct StatisticsSum {
   std::int64_t batches = 0;
 };
 
-StatisticsSum sum_over_batches(Training& t, const Observed& observed, EpochPlan plan,
-                               const std::function<void()>& alive) {
-  auto sum = at::cat({at::zeros_like(observed.statistics()), at::zeros({1}, at::kDouble)});
-  const auto values = sum.numel() - 1;
-  const auto own = plan.micros.size();
-  t.loader->start(std::move(plan));
+/// Adds what this rank observes of its batch of a round.
+void observe_batch(Training& t, const Observed& observed, std::size_t round, at::Tensor& sum) {
+  const auto batch = t.loader->next();
+  if (batch.left_out > 0 && batch.rows < kFewestRows) return;
   Pass forward{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
-  for (std::size_t i = 0; i < own; ++i) {
-    forward.step = t.world->rank + static_cast<std::int64_t>(i) * t.world->size;
-    const auto batch = t.loader->next();
+  forward.step = t.world->rank + static_cast<std::int64_t>(round) * t.world->size;
+  forward.first_row = batch.first_row;
+  forward.positions = batch.positions;
+  t.engine->observe(batch, forward);
+  const auto values = sum.numel() - 1;
+  sum.narrow(0, 0, values) += observed.statistics();
+  sum[values] += 1;
+}
+
+/// Nothing where all ranks left early.
+std::optional<StatisticsSum> sum_over_batches(Training& t, const Observed& observed,
+                                              const std::function<bool()>& asked,
+                                              const std::function<void()>& alive) {
+  auto sum = at::cat({at::zeros_like(observed.statistics()), at::zeros({1}, at::kDouble)});
+  auto pass = train_pass(t);
+  const auto own = pass.plan.micros.size();
+  t.loader->start(std::move(pass.plan));
+  const auto observe = [&](std::size_t round) {
+    if (round < own) observe_batch(t, observed, round, sum);
     if (alive) alive();
-    if (batch.left_out > 0 && batch.rows < kFewestRows) continue;
-    forward.first_row = batch.first_row;
-    forward.positions = batch.positions;
-    t.engine->observe(batch, forward);
-    sum.narrow(0, 0, values) += observed.statistics();
-    sum[values] += 1;
-  }
+  };
+  if (!in_rounds(*t.world->control, pass.rounds, asked, observe)) return {};
   if (t.world->size > 1) t.world->control->all_reduce(sum);
-  return {sum.narrow(0, 0, values), static_cast<std::int64_t>(sum[values].item<double>())};
+  const auto values = sum.numel() - 1;
+  return StatisticsSum{sum.narrow(0, 0, values),
+                       static_cast<std::int64_t>(sum[values].item<double>())};
 }
 
 bool has_batch_norm(Model& model) {
@@ -184,16 +202,20 @@ bool average_statistics_are_missing(const Training& t) {
          has_batch_norm(t.engine->model());
 }
 
-void update_average_statistics(Training& t, const std::function<void()>& alive) {
-  if (!average_statistics_are_missing(t)) return;
+bool update_average_statistics(Training& t, const std::function<bool()>& asked,
+                               const std::function<void()>& alive) {
+  if (!average_statistics_are_missing(t)) return true;
   const at::NoGradGuard no_grad;
   t.engine->broadcast_buffers();
   const Observed observed(t.engine->model());
   const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
-  const auto [sum, batches] = sum_over_batches(t, observed, train_pass(t), alive);
-  if (batches == 0)
+  const auto found = sum_over_batches(t, observed, asked, alive);
+  if (!found) return false;
+  if (found->batches == 0)
     throw Error(Exit::data, "train.swa.update_bn: no batch of training samples could be read");
-  t.ema->set_buffers(observed.buffers_with(sum / static_cast<double>(batches), batches));
+  const auto means = found->sum / static_cast<double>(found->batches);
+  t.ema->set_buffers(observed.buffers_with(means, found->batches));
+  return true;
 }
 
 }  // namespace ddptrain

@@ -21,7 +21,9 @@ bool average_statistics_are_missing(const Training& training);
 /// Measures them where they are missing, as torch.optim.swa_utils.update_bn: means over the batches
 /// of one pass over train in the order of the last epoch, cut alike on any number of ranks, which
 /// share the batches (of eval.batch samples, at least two). All ranks call it together; `alive` is
-/// called after every batch.
-void update_average_statistics(Training& training, const std::function<void()>& alive = {});
+/// called after every batch. False, on all ranks alike, where nothing was measured since `asked`
+/// (asked before every batch) was true on one or a mapped file was cut.
+bool update_average_statistics(Training& training, const std::function<bool()>& asked = {},
+                               const std::function<void()>& alive = {});
 
 }  // namespace ddptrain

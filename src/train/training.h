@@ -37,6 +37,7 @@ struct Position {
   std::int64_t bad_in_epoch = 0;   // samples left out of it so far, over all ranks
   std::int64_t samples = 0;        // samples seen by all ranks
   std::int64_t evaluated = 0;      // steps made at the last evaluation
+  bool evaluation_due = false;     // and not finished: a resumed run begins with it
   std::int64_t empty_steps = 0;    // without a counted sample: nothing changed
   std::int64_t skipped_steps = 0;  // not finite: nothing changed
   double train_loss = 0;           // of the last step, for the row of an evaluation after it

@@ -19,7 +19,7 @@
 namespace ddptrain::test {
 
 /// Sample i: five normal draws, and the label i % 3.
-class DrawnSamples final : public Dataset {
+class DrawnSamples : public Dataset {
  public:
   DrawnSamples(std::int64_t size, std::set<std::int64_t> bad) : size_(size), bad_(std::move(bad)) {}
 
