@@ -1,9 +1,14 @@
 #include "base/print.h"
 
+#include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdarg>
+#include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -33,6 +38,24 @@ std::string argument(const std::string& conversion, std::va_list& arguments) {
   return formatted(conversion, va_arg(arguments, int));
 }
 
+/// errno of the first write to stdout that failed; 0: none did.
+std::atomic<int>& stdout_error() {
+  static std::atomic<int> error = 0;
+  return error;
+}
+
+void note_stdout_error() {
+  int none = 0;
+  const int error = errno;
+  if (stdout_error().compare_exchange_strong(none, error) && error == EPIPE)
+    log::record("nobody reads stdout any more (SIGPIPE)");
+}
+
+void put(std::string_view bytes, std::FILE* to) {
+  const auto written = std::fwrite(bytes.data(), 1, bytes.size(), to);
+  if (written < bytes.size() && to == stdout) note_stdout_error();
+}
+
 }  // namespace
 
 void print_shown(const char* format, ...) {
@@ -54,11 +77,20 @@ void print_shown(const char* format, ...) {
   print_lines(text);
 }
 
-void print_lines(std::string_view text, std::FILE* to) {
-  const auto lines = shown_lines(text);
-  std::fwrite(lines.data(), 1, lines.size(), to);
+void print_lines(std::string_view text, std::FILE* to) { put(shown_lines(text), to); }
+
+void print_exact(std::string_view bytes) { put(bytes, stdout); }
+
+bool flush_stdout() {
+  if (std::fflush(stdout) != 0) note_stdout_error();
+  const int error = stdout_error();
+  if (error != 0 && error != EPIPE)
+    throw Error(Exit::data, std::string("cannot write to stdout: ") + std::strerror(error));
+  return error == 0;
 }
 
-void print_exact(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), stdout); }
+bool stdout_is_gone() { return stdout_error() == EPIPE; }
+
+int delivered(int code) { return flush_stdout() || code > 128 ? code : 128 + SIGPIPE; }
 
 }  // namespace ddptrain

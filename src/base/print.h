@@ -17,4 +17,16 @@ void print_lines(std::string_view text, std::FILE* to = stdout);
 /// For programs: bytes as they are; the caller quotes foreign text (CSV, JSON).
 void print_exact(std::string_view bytes);
 
+/// Hands what was printed to the reader of stdout. False where there is none any more (`| head`),
+/// which also goes to the log file; an Error (Exit::data) where stdout cannot be written for
+/// another reason (a full disk). Where SIGPIPE is not ignored, it ends the process instead.
+bool flush_stdout();
+
+/// Whether a write to stdout has failed since nobody reads it any more.
+bool stdout_is_gone();
+
+/// Flushes stdout at the end of a verb. What it exits with: `code`, or as SIGPIPE has it where
+/// nobody reads stdout and no signal ended it.
+int delivered(int code);
+
 }  // namespace ddptrain

@@ -50,7 +50,7 @@ int run_command_line(const Program& program, const std::vector<std::string>& com
   if (!verb) return refuse_verb(program, name);
   auto words = command_line;
   if (words.size() < 2) words.resize(2);
-  return run_verb(program, *verb, words);
+  return delivered(run_verb(program, *verb, words));
 } catch (const Error& error) {
   return say(error);
 } catch (const std::bad_alloc&) {

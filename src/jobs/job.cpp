@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 
@@ -106,7 +105,7 @@ void say_end(const RunEnding& ending, bool wanted, log::Level level) {
   const bool to_stdout = wanted && level != log::Level::quiet;
   const auto columns = terminal_columns(to_stdout ? STDOUT_FILENO : STDERR_FILENO);
   for (const auto& line : results(ending, columns)) say(line, to_stdout);
-  if (to_stdout) std::fflush(stdout);
+  if (to_stdout) flush_stdout();
   for (const auto& line : what_next(ending)) log::info(line);
 }
 
@@ -143,7 +142,8 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
     return [&started, level](const Topology& topology, const Hooks& hooks) {
       const auto outcome = run_rank(started, topology, hooks);
       if (topology.rank == 0) finish(started, outcome, level);
-      const int code = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
+      const int ended = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
+      const int code = delivered(ended);  // while SIGPIPE is ignored
       if (topology.rank == 0 && started.folder.empty())
         note_exit(outcome.folder, started.start, code);
       return code;

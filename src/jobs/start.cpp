@@ -1,5 +1,6 @@
 #include "jobs/start.h"
 
+#include "base/print.h"
 #include "base/progress.h"
 #include "launch/failure.h"
 #include "launch/heartbeat.h"
@@ -27,7 +28,7 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
   log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
   Signals signals;
   try {
-    return rank_main(topology, signal_hooks(signals));
+    return delivered(rank_main(topology, signal_hooks(signals)));  // while SIGPIPE is ignored
   } catch (const Error&) {
     report_failure(topology, failure_of(std::current_exception(), topology.rank));
     throw;
@@ -68,7 +69,7 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
     const ProgressListener progress([&] {
       heartbeats.beat(topology.rank, heartbeats.last(topology.rank).step, "preparing data");
     });
-    return rank_main(topology, hooks);
+    return delivered(rank_main(topology, hooks));
   };
   log::open(options.level, 0, log_file(options.folder, 0));  // for the headline of a failure
   return launch(placement.ranks, one_rank, launch_options);

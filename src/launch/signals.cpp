@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/log.h"
+#include "base/print.h"
 #include "base/terminal.h"
 
 namespace ddptrain {
@@ -66,6 +67,7 @@ StopRequest Signals::stop_requested() const {
     note_stop(SIGPIPE);
     log::warning("stderr leads nowhere any more (SIGPIPE): saving and leaving");
   }
+  if (stop_request == 0 && stdout_is_gone()) note_stop(SIGPIPE);  // what is printed is lost
   const std::int64_t request = stop_request;
   return {static_cast<int>(request % 128), static_cast<double>(request / 128) * 1e-6};
 }

@@ -14,8 +14,8 @@ struct StopRequest {
 
 /// While it lives, SIGTERM, SIGINT and SIGHUP ask this process to stop after the step, and SIGUSR1
 /// to save and go on: the handlers only take notes. A second SIGINT ends the process at once. A
-/// terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that was ignored before.
-/// One at a time in a process.
+/// terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that was ignored before,
+/// and so does an stdout that nobody reads. One at a time in a process.
 class Signals {
  public:
   Signals();

@@ -77,7 +77,83 @@ TEST_P(OnRanks, APipeThatCloses141SavesTheRun) {
   EXPECT_TRUE(processes_with(folder_.path()).empty());
 }
 
+enum class Sigpipe { deadly, ignored };
+
+/// The program with an stdout that nobody reads from the start; its exit code comes last on stderr.
+Ended unread(const Words& words, const Folder& folder, Sigpipe sigpipe = Sigpipe::deadly) {
+  const std::string ignore = sigpipe == Sigpipe::ignored ? "trap '' PIPE; " : "";
+  Words all{"-c", ignore + R"(exec 3> >(exit 0); wait $!; "$@" >&3; echo "ended $?" >&2)", "bash",
+            test::program()};
+  all.insert(all.end(), words.begin(), words.end());
+  return Program(all, folder.path(), environment(), "bash").wait();
+}
+
+TEST_P(OnRanks, ResultsThatNobodyReadsDoNotLoseTheRun) {
+  const auto ended = unread(on_ranks(GetParam(), {}), folder_);
+  EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
+  const auto home = folder_ / "runs/small/001";
+  EXPECT_TRUE(exists(home + "/checkpoints/step-00000008"));
+  EXPECT_NE(read(home + "/log.txt").find("SIGPIPE"), std::string::npos);
+  EXPECT_NE(read(home + "/run.json").find("\"exit_code\": 141"), std::string::npos);
+  const auto again = run({"resume", home}, folder_.path(), environment());
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.out.find("valid/loss"), std::string::npos) << again.out;
+}
+
+TEST_P(OnRanks, APredictionThatNobodyReadsEndsEarly) {
+  ASSERT_EQ(run(on_ranks(1, {}), folder_.path(), environment()).code, 0);
+  const auto devices = "parallel.devices=" + std::to_string(GetParam());
+  for (const auto sigpipe : {Sigpipe::deadly, Sigpipe::ignored}) {
+    const auto ended =
+        unread({"predict", "runs/small/001", shapes() + "/val", "eval.batch=1", devices}, folder_,
+               sigpipe);
+    EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.err.find("predicted 40 samples"), std::string::npos) << ended.err;
+  }
+  const auto mode = std::string("parallel.mode=") + (GetParam() > 1 ? "ddp" : "none");
+  const auto ended = unread({"eval", "runs/small/001", mode, devices}, folder_);
+  EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Signals, OnRanks, testing::Values(1, 2));
+
+TEST(Unread, ResultsEndAnyVerbAsSigpipeDoes) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  for (const Words& words : std::vector<Words>{{"show", "small.yaml"},
+                                               {"describe", "optimizer", "sgd"},
+                                               {"schema"},
+                                               {"validate", "small.yaml"},
+                                               {"plan", "small.yaml"},
+                                               {"list"},
+                                               {"completion", "bash"},
+                                               {"help"},
+                                               {"version"},
+                                               {"schema", "--help"}})
+    for (const auto sigpipe : {Sigpipe::deadly, Sigpipe::ignored}) {
+      const auto ended = unread(words, folder, sigpipe);
+      EXPECT_EQ(ended.err, "ended 141\n") << words.at(0);
+    }
+}
+
+TEST(Unread, ResultsOnAFullDiskAreAnError) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run(on_ranks(1, {}), folder.path(), environment()).code, 0);
+  for (const Words& words :
+       std::vector<Words>{{"schema"},
+                          {"predict", "runs/small/001", shapes() + "/val"},
+                          {"eval", "runs/small/001", "parallel.mode=ddp", "parallel.devices=2"}}) {
+    Words all{"-c", R"(exec "$@" > /dev/full)", "bash", test::program()};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto ended = Program(all, folder.path(), environment(), "bash").wait();
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_NE(ended.err.find("cannot write to stdout: No space left on device"), std::string::npos)
+        << ended.err;
+  }
+}
 
 TEST(Signals, OfSeveralRanksTheFirstOneCounts) {
   const Folder folder;
