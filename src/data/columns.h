@@ -1,7 +1,10 @@
 // Columns of a table as numbers, or as names with a code for each. Torch-free.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +21,8 @@ struct ColumnCells {
   std::vector<std::int32_t> codes;  // of names, from 0; -1: missing
   std::vector<std::string_view> names;
 };
+
+/// What is wrong in rows of a file: of each row the first that was found.
+using RowErrors = std::map<std::size_t, std::string>;
 
 }  // namespace ddptrain

@@ -148,7 +148,7 @@ class Prediction {
                                             [](const auto& input) { return bool(input.apart); }));
     columns.truth = std::any_of(inputs_.begin(), inputs_.end(),
                                 [](const auto& input) { return bool(input.truth); });
-    columns.error = images || type == "text_folder";
+    columns.error = images || type == "text_folder" || type == "csv_table";
     auto meaning = meaning_of(job_.recipe, *loss, saved_.classes);
     return {std::move(meaning), columns, std::move(loss)};
   }

@@ -264,7 +264,7 @@ TEST_F(TrainedTable, PredictsEveryRowInOrder) {
   const auto ended = call({"predict", "runs/adult/001", "adult.csv", "--output", "out.csv"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto text = read(folder_ / "out.csv");
-  EXPECT_TRUE(text.starts_with("row,label,<=50K,>50K,truth,loss\n")) << text;
+  EXPECT_TRUE(text.starts_with("row,label,<=50K,>50K,truth,loss,error\n")) << text;
   const auto rows = column(text, 0), labels = column(text, 1), low = column(text, 2),
              high = column(text, 3), truth = column(people(120), 9), given = column(text, 4),
              losses = column(text, 5);
@@ -293,11 +293,39 @@ TEST_F(TrainedTable, PredictsWithoutATargetOrTheTableOfTrainingAndNamesWhatItCan
   const auto ended = call({"predict", "runs/adult/001", "new.csv"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(column(ended.out, 0), (std::vector<std::string>{"row", "0", "1"}));
-  write(folder_ / "new.csv", header + "Private,old,1000,11th,9,Divorced,Sales,Wife,White\n");
-  const auto bad = call({"predict", "runs/adult/001", "new.csv"});
-  EXPECT_EQ(bad.code, 3);
-  EXPECT_NE(bad.err.find("new.csv:2: column 'age': 'old' is not a number"), std::string::npos)
-      << bad.err;
+}
+
+TEST_F(TrainedTable, ABadCellCostsItsRowAlone) {
+  const std::string header =
+      "workclass,age,fnlwgt,education,education-num,marital-status,occupation,relationship,race\n";
+  const std::string first = "Private,40,1000,11th,9,Divorced,Sales,Wife,White\n",
+                    last = "Private,50,2000,11th,9,Divorced,Sales,Wife,White\n";
+  write(folder_ / "sound.csv", header + first + last);
+  write(folder_ / "bad.csv",
+        header + first + "Private,old,1000,11th,9,Divorced,Sales,Wife,White\n" + last);
+  const auto sound = call({"predict", "runs/adult/001", "sound.csv"});
+  for (const std::string devices : {"1", "2"}) {
+    const std::vector<std::string> words{"predict", "runs/adult/001", "bad.csv", "eval.batch=1",
+                                         "parallel.devices=" + devices};
+    const auto ended = call(words);
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    const std::string why = "bad.csv:3: column 'age': 'old' is not a number";
+    EXPECT_NE(ended.err.find("warning: " + why), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("predicted 2 samples of 'bad.csv'"), std::string::npos) << ended.err;
+    EXPECT_EQ(column(ended.out, 0), (std::vector<std::string>{"row", "0", "1", "2"}));
+    const auto label = column(ended.out, 1), low = column(ended.out, 2),
+               error = column(ended.out, 4);
+    EXPECT_TRUE(label[2].empty() && low[2].empty());
+    EXPECT_TRUE(error[2].starts_with("\"" + why) || error[2].starts_with(why)) << error[2];
+    const auto expected = column(sound.out, 2);
+    EXPECT_NEAR(std::stod(low[1]), std::stod(expected[1]), 1e-6);
+    EXPECT_NEAR(std::stod(low[3]), std::stod(expected[2]), 1e-6);
+    auto skipping = words;
+    skipping.push_back("--skip-bad");
+    const auto skipped = call(skipping);
+    EXPECT_EQ(skipped.code, 0) << skipped.err;
+    EXPECT_EQ(skipped.out, ended.out);
+  }
 }
 
 TEST(Table, PredictsValuesOfARegressionWithinItsRange) {

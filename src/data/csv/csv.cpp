@@ -52,9 +52,27 @@ std::size_t Csv::required_column(std::string_view name) const {
 }
 
 void Csv::fail(std::size_t row, std::size_t column, const std::string& what) const {
-  const auto line = place_of(text_, index_.begin(row + 1)).line;
-  throw Error(Exit::data,
-              path_ + ":" + std::to_string(line) + ": column '" + header_[column] + "': " + what);
+  RowErrors errors;
+  report(row, column, what, &errors);
+  add_places(errors);
+  throw Error(Exit::data, errors.at(row));
+}
+
+void Csv::report(std::size_t row, std::size_t column, const std::string& what,
+                 RowErrors* errors) const {
+  if (!errors) fail(row, column, what);
+  errors->emplace(row, "column '" + header_[column] + "': " + what);
+}
+
+void Csv::add_places(RowErrors& errors) const {
+  std::ptrdiff_t line = 1;
+  auto at = text_.begin();
+  for (auto& [row, error] : errors) {
+    const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(index_.begin(row + 1));
+    line += std::count(at, begin, '\n');
+    at = begin;
+    error = path_ + ":" + std::to_string(line) + ": " + error;
+  }
 }
 
 }  // namespace ddptrain

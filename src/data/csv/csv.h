@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/columns.h"
 #include "data/csv/csv_index.h"
 #include "data/files/mapped_file.h"
 
@@ -46,6 +47,11 @@ class Csv {
   }
   /// An error about a value: "labels.csv:12: column 'label': empty".
   [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& what) const;
+  /// The same, noted in `errors` without its line; thrown where that is null.
+  void report(std::size_t row, std::size_t column, const std::string& what,
+              RowErrors* errors) const;
+  /// Puts file and line before each, in one pass over the file.
+  void add_places(RowErrors& errors) const;
 
  private:
   std::string path_;

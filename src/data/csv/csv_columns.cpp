@@ -72,8 +72,8 @@ CellNumber beyond_double(std::string_view cell) {
 class ColumnReader {
  public:
   ColumnReader(const Csv& csv, std::size_t column, ColumnKind kind,
-               const std::vector<std::string>& missing)
-      : csv_(csv), column_(column), asked_(kind), missing_(missing) {
+               const std::vector<std::string>& missing, RowErrors* errors)
+      : csv_(csv), column_(column), asked_(kind), missing_(missing), errors_(errors) {
     const auto is_number = [](const auto& text) {
       return cell_number(text).is == CellNumber::number;
     };
@@ -140,7 +140,10 @@ class ColumnReader {
     if ((number.is != CellNumber::number || numeric_missing_) && is_missing(cell))
       number = {CellNumber::number, std::numeric_limits<double>::quiet_NaN()};
     if (number.is == CellNumber::other && asked_ == ColumnKind::automatic) return false;
-    if (number.is != CellNumber::number && !postponed(row, number)) fail(row, number);
+    if (number.is != CellNumber::number && !postponed(row, number)) {
+      report(row, number);
+      number.value = std::numeric_limits<double>::quiet_NaN();
+    }
     made_.numbers[row] = number.value;
     return true;
   }
@@ -153,15 +156,18 @@ class ColumnReader {
   }
 
   void check_range() const {
-    if (too_large_ != nowhere) fail(too_large_, {CellNumber::too_large, 0});
+    if (too_large_ != nowhere) report(too_large_, {CellNumber::too_large, 0});
   }
 
-  [[noreturn]] void fail(std::size_t row, const CellNumber& number) const {
+  void report(std::size_t row, const CellNumber& number) const {
     const auto cell = "'" + csv_.at(row, column_) + "'";
-    if (number.is == CellNumber::too_large)
-      csv_.fail(row, column_, cell + " is larger than a float can hold (3.4e38)");
-    csv_.fail(row, column_,
-              cell + " is not a number; if it stands for a missing one, list it in data.missing");
+    csv_.report(row, column_,
+                number.is == CellNumber::too_large
+                    ? cell + " is larger than a float can hold (3.4e38)"
+                    : cell +
+                          " is not a number; if it stands for a missing one, list it in "
+                          "data.missing",
+                errors_);
   }
 
   void begin_names() {
@@ -197,6 +203,7 @@ class ColumnReader {
   std::size_t column_;
   ColumnKind asked_;
   const std::vector<std::string>& missing_;
+  RowErrors* errors_;  // null: they are thrown
   bool numeric_missing_ = false;
   std::size_t too_large_ = nowhere;  // the first row that is
   Dictionary codes_;
@@ -228,11 +235,11 @@ CellNumber cell_number(std::string_view cell) {
 
 std::vector<ColumnCells> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
                                       const std::vector<ColumnKind>& kinds,
-                                      const std::vector<std::string>& missing) {
+                                      const std::vector<std::string>& missing, RowErrors* errors) {
   std::vector<ColumnReader> readers;
   readers.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
-    readers.emplace_back(csv, columns[i], kinds.at(i), missing);
+    readers.emplace_back(csv, columns[i], kinds.at(i), missing, errors);
   for (std::size_t first = 0; first < csv.rows(); first += block_rows) {
     for (auto& reader : readers) reader.read(first, std::min(first + block_rows, csv.rows()));
     progress();

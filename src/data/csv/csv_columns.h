@@ -25,9 +25,10 @@ CellNumber cell_number(std::string_view cell);
 
 /// Reads columns, one kind for each, in one pass over the rows. A cell is missing where it equals
 /// one of `missing` to the letter. Throws an Error (Exit::data) that names file, line and column: a
-/// cell of numbers that is none or too large.
+/// cell of numbers that is none or too large; with `errors` it is noted there and missing instead.
 std::vector<ColumnCells> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,
                                       const std::vector<ColumnKind>& kinds,
-                                      const std::vector<std::string>& missing);
+                                      const std::vector<std::string>& missing,
+                                      RowErrors* errors = nullptr);
 
 }  // namespace ddptrain

@@ -18,13 +18,11 @@ class CsvSource final : public TableSource {
   }
   std::vector<ColumnCells> read_columns(const std::vector<std::size_t>& columns,
                                         const std::vector<ColumnKind>& kinds,
-                                        const std::vector<std::string>& missing) const override {
-    return ddptrain::read_columns(csv_, columns, kinds, missing);
+                                        const std::vector<std::string>& missing,
+                                        RowErrors* errors = nullptr) const override {
+    return ddptrain::read_columns(csv_, columns, kinds, missing, errors);
   }
-  [[noreturn]] void fail(std::size_t row, std::size_t column,
-                         const std::string& what) const override {
-    csv_.fail(row, column, what);
-  }
+  void add_places(RowErrors& errors) const override { csv_.add_places(errors); }
 
  private:
   Csv csv_;

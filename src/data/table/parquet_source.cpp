@@ -46,9 +46,14 @@ std::string number_text(double value) {
 /// Cells as numbers.
 class NumberCells final : public ParquetCells {
  public:
-  NumberCells(std::vector<double>& numbers, const TableSource& source, std::size_t column,
-              const std::vector<std::string>& missing)
-      : numbers_(numbers), source_(source), column_(column), missing_(missing) {}
+  struct Context {
+    const TableSource& source;
+    std::size_t column = 0;
+    const std::vector<std::string>& missing;
+    RowErrors* errors = nullptr;  // null: they are thrown
+  };
+  NumberCells(std::vector<double>& numbers, const Context& context)
+      : numbers_(numbers), context_(context) {}
 
   void missing() override { numbers_.push_back(missing_number); }
   void integer(std::int64_t value) override {
@@ -57,31 +62,34 @@ class NumberCells final : public ParquetCells {
   void number(double value) override {
     if (std::isnan(value)) return missing();
     if (std::abs(value) > std::numeric_limits<float>::max())
-      source_.fail(numbers_.size(), column_,
-                   number_text(value) + " is larger than a float can hold (3.4e38)");
+      return refuse(number_text(value) + " is larger than a float can hold (3.4e38)");
     add(value, [&] { return number_text(value); });
   }
   void text(std::string_view value) override {
     if (is_missing(value)) return missing();
     const auto parsed = cell_number(value);
     if (parsed.is != CellNumber::number)
-      source_.fail(numbers_.size(), column_, "'" + std::string(value) + "' is not a number");
+      return refuse("'" + std::string(value) + "' is not a number");
     numbers_.push_back(parsed.value);
   }
 
  private:
   bool is_missing(std::string_view value) const {
-    return std::find(missing_.begin(), missing_.end(), value) != missing_.end();
+    const auto& all = context_.missing;
+    return std::find(all.begin(), all.end(), value) != all.end();
   }
   template <class Text>
   void add(double value, const Text& text) {
-    numbers_.push_back(!missing_.empty() && is_missing(text()) ? missing_number : value);
+    const bool is_none = !context_.missing.empty() && is_missing(text());
+    numbers_.push_back(is_none ? missing_number : value);
+  }
+  void refuse(const std::string& what) {
+    context_.source.report(numbers_.size(), context_.column, what, context_.errors);
+    missing();
   }
 
   std::vector<double>& numbers_;
-  const TableSource& source_;
-  std::size_t column_;
-  const std::vector<std::string>& missing_;
+  Context context_;
 };
 
 /// Cells as names with a code for each.
@@ -140,9 +148,10 @@ std::string ParquetSource::cell(std::size_t row, std::size_t column) const {
   return code < 0 ? "" : std::string(cells.names[static_cast<std::size_t>(code)]);
 }
 
-std::vector<ColumnCells> ParquetSource::read_columns(
-    const std::vector<std::size_t>& columns, const std::vector<ColumnKind>& kinds,
-    const std::vector<std::string>& missing) const {
+std::vector<ColumnCells> ParquetSource::read_columns(const std::vector<std::size_t>& columns,
+                                                     const std::vector<ColumnKind>& kinds,
+                                                     const std::vector<std::string>& missing,
+                                                     RowErrors* errors) const {
   std::vector<ColumnCells> read;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& field = parquet_->fields()[columns[i]];
@@ -153,7 +162,7 @@ std::vector<ColumnCells> ParquetSource::read_columns(
     cells.kind = settled(kinds[i], field.type);
     if (cells.kind == ColumnKind::numbers) {
       cells.numbers.reserve(rows());
-      NumberCells numbers(cells.numbers, *this, columns[i], missing);
+      NumberCells numbers(cells.numbers, {*this, columns[i], missing, errors});
       parquet_->read(columns[i], numbers);
     } else {
       cells.codes.reserve(rows());
@@ -165,9 +174,8 @@ std::vector<ColumnCells> ParquetSource::read_columns(
   return read;
 }
 
-void ParquetSource::fail(std::size_t row, std::size_t column, const std::string& what) const {
-  throw Error(Exit::data, path_ + ": row " + std::to_string(row) + ", column '" + header_[column] +
-                              "': " + what);
+void ParquetSource::add_places(RowErrors& errors) const {
+  for (auto& [row, error] : errors) error = path_ + ": row " + std::to_string(row) + ", " + error;
 }
 
 }  // namespace ddptrain

@@ -23,10 +23,10 @@ class ParquetSource final : public TableSource {
   /// binary data is an Error (Exit::data).
   std::vector<ColumnCells> read_columns(const std::vector<std::size_t>& columns,
                                         const std::vector<ColumnKind>& kinds,
-                                        const std::vector<std::string>& missing) const override;
+                                        const std::vector<std::string>& missing,
+                                        RowErrors* errors = nullptr) const override;
   /// "adult.parquet: row 12, column 'age': ...".
-  [[noreturn]] void fail(std::size_t row, std::size_t column,
-                         const std::string& what) const override;
+  void add_places(RowErrors& errors) const override;
 
  private:
   std::string path_;

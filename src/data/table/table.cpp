@@ -25,8 +25,10 @@ std::vector<std::int64_t> translation(const ColumnCells& cells,
 /// Writes the rows of a split from what is fitted.
 class Encoder {
  public:
-  Encoder(const TableSource& source, const TableCells& cells, const TableFit& fit, Unseen policy)
-      : source_(source), cells_(cells), fit_(fit), policy_(policy) {}
+  /// Cells that are wrong are noted in `errors`; thrown where it is null.
+  Encoder(const TableSource& source, const TableCells& cells, const TableFit& fit, Unseen policy,
+          RowErrors* errors)
+      : source_(source), cells_(cells), fit_(fit), policy_(policy), errors_(errors) {}
 
   void encode(TableRows& split) const {
     split.categories.resize(split.rows.size() * fit_.categories.size());
@@ -63,8 +65,9 @@ class Encoder {
 
   std::int64_t replace_unseen(std::size_t row, const TableColumn& column) const {
     if (policy_ == Unseen::error)
-      source_.fail(row, column.index,
-                   "'" + source_.cell(row, column.index) + "' is in no training row (data.unseen)");
+      source_.report(
+          row, column.index,
+          "'" + source_.cell(row, column.index) + "' is in no training row (data.unseen)", errors_);
     return 0;
   }
 
@@ -90,9 +93,10 @@ class Encoder {
 
   double fill(std::size_t row, const TableColumn& column, const ContinuousColumn& fitted) const {
     if (!fitted.fill)
-      source_.fail(row, column.index,
-                   "missing, and no training row lacks it: nothing says what to fill in");
-    return *fitted.fill;
+      source_.report(row, column.index,
+                     "missing, and no training row lacks it: nothing says what to fill in",
+                     errors_);
+    return fitted.fill.value_or(0);
   }
 
   void encode_target(TableRows& split) const {
@@ -116,12 +120,13 @@ class Encoder {
   const TableCells& cells_;
   const TableFit& fit_;
   Unseen policy_;
+  RowErrors* errors_;
 };
 
 Table encoded(const TableSource& source, const TableCells& cells, TableFit fit, RowSplits splits,
-              const TableOptions& options) {
-  Table table{std::move(fit), {}};
-  const Encoder encoder(source, cells, table.fit, options.unseen);
+              const TableOptions& options, RowErrors* errors = nullptr) {
+  Table table{std::move(fit), {}, {}};
+  const Encoder encoder(source, cells, table.fit, options.unseen, errors);
   for (const std::size_t split : {0, 1}) {
     table.splits[split].rows = std::move(splits[split]);
     encoder.encode(table.splits[split]);
@@ -154,7 +159,7 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
     return encoded(source, cells, std::move(fit), std::move(splits), options);
   }
   auto fit = fit_from_json(fitted, options);
-  const auto cells = read_cells(source, options, fit, Labels::known);
+  const auto cells = read_cells(source, options, fit);
   auto splits = split_rows(source, options);
   if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
   return encoded(source, cells, std::move(fit), std::move(splits), options);
@@ -163,11 +168,15 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
 Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
                             const std::string& fitted) {
   auto fit = fit_from_json(fitted, options);
-  const auto cells = read_cells(source, options, fit, Labels::unknown);
+  RowErrors errors;
+  const auto cells = read_inputs(source, options, fit, errors);
   RowSplits splits;
   splits[1].resize(source.rows());
   std::iota(splits[1].begin(), splits[1].end(), std::size_t{0});
-  return encoded(source, cells, std::move(fit), std::move(splits), options);
+  auto table = encoded(source, cells, std::move(fit), std::move(splits), options, &errors);
+  source.add_places(errors);
+  table.errors = std::move(errors);
+  return table;
 }
 
 }  // namespace ddptrain

@@ -25,6 +25,7 @@ struct TableRows {
 struct Table {
   TableFit fit;
   std::array<TableRows, 2> splits;  // train, valid
+  RowErrors errors;                 // of rows of the file that cannot be predicted
 };
 
 /// Fits on the training rows, or reuses what a checkpoint kept (to_json of data/table/table_fit.h).
@@ -35,7 +36,8 @@ struct Table {
 Table read_table(const TableSource& source, const TableOptions& options,
                  const std::string& fitted = {}, const KnownClasses& classes = {});
 
-/// All rows of a file, as valid rows without targets, for a trained model.
+/// All rows of a file, as valid rows without targets, for a trained model. Those with a cell that
+/// cannot be used have an error, and any codes and numbers.
 Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
                             const std::string& fitted);
 

@@ -29,8 +29,9 @@ class Wanted {
     kinds_.push_back(kind);
   }
 
-  TableCells read(const TableSource& source, const TableOptions& options) const {
-    auto read = source.read_columns(indices_, kinds_, options.missing_spellings());
+  TableCells read(const TableSource& source, const TableOptions& options,
+                  RowErrors* errors = nullptr) const {
+    auto read = source.read_columns(indices_, kinds_, options.missing_spellings(), errors);
     TableCells cells;
     for (std::size_t i = 0; i < read.size(); ++i) {
       const bool numeric = read[i].kind == ColumnKind::numbers;
@@ -103,6 +104,18 @@ std::size_t fitted_column(const TableSource& source, const std::string& name) {
                               join(source.header(), "', '") + "'");
 }
 
+Wanted fitted_inputs(const TableSource& source, const TableFit& fit) {
+  Wanted wanted;
+  for (const auto& column : fit.categories)
+    if (!column.missing_of)
+      wanted.add(column.name, fitted_column(source, column.name), Part::category,
+                 ColumnKind::names);
+  for (const auto& column : fit.continuous)
+    wanted.add(column.name, fitted_column(source, column.name), Part::continuous,
+               ColumnKind::numbers);
+  return wanted;
+}
+
 }  // namespace
 
 TableCells read_cells(const TableSource& source, const TableOptions& options) {
@@ -119,22 +132,18 @@ TableCells read_cells(const TableSource& source, const TableOptions& options) {
   return cells;
 }
 
-TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit,
-                      Labels labels) {
-  Wanted wanted;
-  for (const auto& column : fit.categories)
-    if (!column.missing_of)
-      wanted.add(column.name, fitted_column(source, column.name), Part::category,
-                 ColumnKind::names);
-  for (const auto& column : fit.continuous)
-    wanted.add(column.name, fitted_column(source, column.name), Part::continuous,
-               ColumnKind::numbers);
-  if (labels == Labels::known)
-    wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
-               fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names);
+TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit) {
+  auto wanted = fitted_inputs(source, fit);
+  wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
+             fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names);
   auto cells = wanted.read(source, options);
-  if (cells.target) require_targets(source, *cells.target);
+  require_targets(source, *cells.target);
   return cells;
+}
+
+TableCells read_inputs(const TableSource& source, const TableOptions& options, const TableFit& fit,
+                       RowErrors& errors) {
+  return fitted_inputs(source, fit).read(source, options, &errors);
 }
 
 }  // namespace ddptrain

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "data/csv/csv_columns.h"
-#include "data/labels.h"
 #include "data/table/table_options.h"
 
 namespace ddptrain {
@@ -30,7 +29,10 @@ struct TableCells {
 TableCells read_cells(const TableSource& source, const TableOptions& options);
 
 /// The columns that were fitted. One that is not there is an Error (Exit::data).
-TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit,
-                      Labels labels);
+TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit);
+
+/// The same without the target. Cells that are wrong are noted in `errors`.
+TableCells read_inputs(const TableSource& source, const TableOptions& options, const TableFit& fit,
+                       RowErrors& errors);
 
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include <ATen/ops/empty.h>
 
 #include "base/digest.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/table/table.h"
@@ -51,6 +52,7 @@ class TableDataset final : public Dataset {
   bool load(Split split, std::int64_t index, const Draw&, Batch& batch,
             std::int64_t row) const override {
     const auto& from = of(split);
+    require_sound(from.rows[static_cast<std::size_t>(index)]);
     std::copy_n(from.categories.data() + index * codes(), codes(),
                 batch.inputs[0].mutable_data_ptr<std::int64_t>() + row * codes());
     std::copy_n(from.continuous.data() + index * numbers(), numbers(),
@@ -96,6 +98,12 @@ class TableDataset final : public Dataset {
   std::string digest() const override { return digest_; }
 
  private:
+  /// Only `predict` has rows that are not.
+  void require_sound(std::size_t row) const {
+    if (table_.errors.empty()) return;
+    const auto error = table_.errors.find(row);
+    if (error != table_.errors.end()) throw Error(Exit::data, error->second);
+  }
   const TableRows& of(Split split) const { return table_.splits[static_cast<std::size_t>(split)]; }
   std::int64_t codes() const { return static_cast<std::int64_t>(table_.fit.categories.size()); }
   std::int64_t numbers() const { return static_cast<std::int64_t>(table_.fit.continuous.size()); }

@@ -33,9 +33,9 @@ void TableOptions::fields(Fields& f) {
   f("continuous", continuous, {.doc = "Columns of numbers; auto: all others that are."});
   f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
   f("missing", missing,
-    {.doc =
-         "Cells that stand for a missing value, as text; auto: in CSV empty ones, NA, N/A, NaN, null, "
-         "None and the others that pandas.read_csv takes for one, in Parquet only nulls."});
+    {.doc = "Cells that stand for a missing value, as text; auto: in CSV empty ones, NA, N/A, NaN, "
+            "null, "
+            "None and the others that pandas.read_csv takes for one, in Parquet only nulls."});
   f("unseen", unseen,
     {.doc = "What a name becomes that only held-out rows have: like a missing one, a class of its "
             "own (as fastai does), or an error. To a trained model it is missing or an error."});

@@ -2,12 +2,27 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace ddptrain {
 
 std::optional<std::size_t> TableSource::column(std::string_view name) const {
   const auto found = std::find(header().begin(), header().end(), name);
   if (found == header().end()) return {};
   return static_cast<std::size_t>(found - header().begin());
+}
+
+void TableSource::fail(std::size_t row, std::size_t column, const std::string& what) const {
+  RowErrors errors;
+  report(row, column, what, &errors);
+  add_places(errors);
+  throw Error(Exit::data, errors.at(row));
+}
+
+void TableSource::report(std::size_t row, std::size_t column, const std::string& what,
+                         RowErrors* errors) const {
+  if (!errors) fail(row, column, what);
+  errors->emplace(row, "column '" + header()[column] + "': " + what);
 }
 
 }  // namespace ddptrain

@@ -24,14 +24,20 @@ class TableSource {
   virtual std::string cell(std::size_t row, std::size_t column) const = 0;
   /// Columns, one kind for each; their names live as long as this object. A cell is missing where
   /// it has no value, or as text is one of `missing`. Throws an Error (Exit::data) that names file,
-  /// row and column: a cell of numbers that is none, or is larger than a float can hold.
+  /// row and column: a cell of numbers that is none, or is larger than a float can hold; with
+  /// `errors` it is noted there and missing instead.
   virtual std::vector<ColumnCells> read_columns(const std::vector<std::size_t>& columns,
                                                 const std::vector<ColumnKind>& kinds,
-                                                const std::vector<std::string>& missing) const = 0;
-  /// Throws an Error (Exit::data) about a cell: "labels.csv:12: column 'label': empty".
-  [[noreturn]] virtual void fail(std::size_t row, std::size_t column,
-                                 const std::string& what) const = 0;
+                                                const std::vector<std::string>& missing,
+                                                RowErrors* errors = nullptr) const = 0;
+  /// Puts file and row before each: "labels.csv:12: ".
+  virtual void add_places(RowErrors& errors) const = 0;
 
+  /// Throws an Error (Exit::data) about a cell: "labels.csv:12: column 'label': empty".
+  [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& what) const;
+  /// The same, noted in `errors` without file and row; thrown where that is null.
+  void report(std::size_t row, std::size_t column, const std::string& what,
+              RowErrors* errors) const;
   std::optional<std::size_t> column(std::string_view name) const;
 };
 

@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using Names = std::vector<std::string>;
 
 class Tables : public testing::Test {
@@ -208,7 +209,30 @@ TEST_F(FittedTables, NeedNoTargetToPredict) {
   EXPECT_TRUE(table.splits[1].labels.empty());
   auto strict = options("work,age\nb,30\n?,\n", {});
   strict.unseen = Unseen::error;
-  EXPECT_THROW(test::read_unlabelled_csv(strict, kept), Error);
+  const auto unseen = test::read_unlabelled_csv(strict, kept);
+  EXPECT_THAT(unseen.errors, ElementsAre(Pair(1, HasSubstr("t.csv:3: column 'work': '?' is in no "
+                                                           "training row (data.unseen)"))));
+}
+
+TEST_F(FittedTables, NoteWhichRowsCannotBePredicted) {
+  const auto kept = fitted();
+  const auto table =
+      test::read_unlabelled_csv(options("work,age\n\"b\n\",30\nb,old\na,1e39\nb,20\n", {}), kept);
+  EXPECT_THAT(table.errors,
+              ElementsAre(Pair(1, HasSubstr("t.csv:4: column 'age': 'old' is not a number")),
+                          Pair(2, HasSubstr("t.csv:5: column 'age': '1e39' is larger than"))));
+  const auto sound = test::read_unlabelled_csv(options("work,age\nb,20\n", {}), kept);
+  EXPECT_EQ(table.splits[1].continuous.at(3), sound.splits[1].continuous.at(0));
+}
+
+// A million bad rows: finding the line of each from the start would take hours.
+TEST_F(FittedTables, NoteManyBadRowsInLinearTime) {
+  const auto kept = fitted();
+  std::string text = "work,age\n";
+  for (int row = 0; row < 1'000'000; ++row) text += "b,old\n";
+  const auto table = test::read_unlabelled_csv(options(text, {}), kept);
+  ASSERT_EQ(table.errors.size(), 1'000'000U);
+  EXPECT_THAT(table.errors.rbegin()->second, HasSubstr("t.csv:1000001: column 'age'"));
 }
 
 TEST_F(FittedTables, RefuseOptionsThatWouldHaveNoEffect) {
