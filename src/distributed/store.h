@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 
+#include "distributed/failure_board.h"
 #include "distributed/torch_compat.h"
 #include "launch/topology.h"
 
@@ -11,5 +13,8 @@ namespace ddptrain {
 /// Opens the store that the topology names and waits until every rank has come. An Error
 /// (Exit::device) names who has not within `timeout`.
 Store meet(const Topology& topology, std::chrono::milliseconds timeout);
+
+/// In that store.
+std::unique_ptr<FailureBoard> make_failure_board(const Store& store, const Topology& topology);
 
 }  // namespace ddptrain

@@ -36,6 +36,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   world.control = gloo_group(store, backend, "control");
   world.gradients = device_group(store, backend, "gradients", options);
   world.statistics = device_group(store, backend, "statistics", options);
+  if (topology.store.empty()) world.board = make_failure_board(store, topology);
   return world;
 }
 

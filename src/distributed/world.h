@@ -2,11 +2,11 @@
 // purposes never wait for each other.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "distributed/failure_board.h"
 #include "distributed/group.h"
 #include "launch/topology.h"
 
@@ -16,9 +16,10 @@ struct World {
   int rank = 0;
   int local_rank = 0;
   int size = 1;
-  std::unique_ptr<Group> control;     // agreement, evaluation, stop flags; CPU tensors
-  std::unique_ptr<Group> gradients;   // on the device
-  std::unique_ptr<Group> statistics;  // sync_bn, on the device
+  std::unique_ptr<Group> control;                 // agreement, evaluation, stop flags; CPU tensors
+  std::unique_ptr<Group> gradients;               // on the device
+  std::unique_ptr<Group> statistics;              // sync_bn, on the device
+  std::unique_ptr<FailureBoard> board = nullptr;  // of ranks that somebody else started; else null
 };
 
 struct JoinOptions {

@@ -292,10 +292,11 @@ class Prediction {
 
 int predict_rank(const PredictJob& job, const Topology& topology, const Hooks& hooks) {
   prepare_process(job.recipe, job.placement);
-  auto world = join_world(job.recipe, job.placement, topology);
-  if (hooks.beat) hooks.beat(0, "building");
-  const auto checkpoint = load_checkpoint(job.checkpoint);
-  return Prediction(job, checkpoint, world, hooks).run(checkpoint);
+  return in_world(job.recipe, job.placement, topology, [&](World& world) {
+    if (hooks.beat) hooks.beat(0, "building");
+    const auto checkpoint = load_checkpoint(job.checkpoint);
+    return Prediction(job, checkpoint, world, hooks).run(checkpoint);
+  });
 }
 
 /// Words after the run folder, apart. A word with '=' that names a file is one.

@@ -23,16 +23,6 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string to_record(const Failure& failure) {
-  return dump({{"seconds", failure.seconds},
-               {"code", static_cast<int>(failure.code)},
-               {"message", failure.message},
-               {"file", failure.place.file},
-               {"line", failure.place.line},
-               {"column", failure.place.column},
-               {"secondary", failure.secondary}});
-}
-
 // The form that torchrun's agent reads and prints. Its root cause is the record with the smallest
 // timestamp, in whole seconds: that of a secondary failure is rounded up, since the cause was
 // recorded before it.
@@ -58,18 +48,18 @@ bool has_content(const std::string& path) {
 
 }  // namespace
 
+PeerError::PeerError(const Failure& cause)
+    : Error(cause.code, "rank " + std::to_string(cause.rank) + ": " + cause.message, cause.place) {}
+
 Failure failure_of(std::exception_ptr error, int rank) {
   Failure failure{rank, seconds_now(), Exit::bug, "", {}};
   try {
     std::rethrow_exception(error);
-  } catch (const PeerError& lost) {
-    failure.code = lost.code();
-    failure.message = lost.what();
-    failure.secondary = true;
   } catch (const Error& known) {
     failure.code = known.code();
     failure.message = known.what();
     failure.place = known.place();
+    failure.secondary = dynamic_cast<const PeerError*>(&known) != nullptr;
   } catch (const std::bad_alloc&) {
     failure.code = Exit::memory;
     failure.message = "out of memory";
@@ -96,12 +86,21 @@ void report_failure(const Topology& topology, const Failure& failure) noexcept {
   }
 }
 
-std::optional<Failure> read_failure(const std::string& folder, int rank) {
-  const auto path = record_path(folder, rank);
-  if (!std::filesystem::exists(path)) return {};
-  const auto json = Json::parse(read_text(path), nullptr, false);
+std::string to_record(const Failure& failure) {
+  return dump({{"rank", failure.rank},
+               {"seconds", failure.seconds},
+               {"code", static_cast<int>(failure.code)},
+               {"message", failure.message},
+               {"file", failure.place.file},
+               {"line", failure.place.line},
+               {"column", failure.place.column},
+               {"secondary", failure.secondary}});
+}
+
+std::optional<Failure> from_record(const std::string& text) {
+  const auto json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return {};
-  Failure failure{rank,
+  Failure failure{json.at("rank"),
                   json.at("seconds"),
                   static_cast<Exit>(json.at("code").get<int>()),
                   json.at("message"),
@@ -111,6 +110,12 @@ std::optional<Failure> read_failure(const std::string& folder, int rank) {
   failure.place.column = json.at("column");
   failure.secondary = json.at("secondary");
   return failure;
+}
+
+std::optional<Failure> read_failure(const std::string& folder, int rank) {
+  const auto path = record_path(folder, rank);
+  if (!std::filesystem::exists(path)) return {};
+  return from_record(read_text(path));
 }
 
 }  // namespace ddptrain

@@ -25,6 +25,8 @@ struct Failure {
 class PeerError : public Error {
  public:
   explicit PeerError(const std::string& message) : Error(Exit::device, message) {}
+  /// With the code and the words of the rank that was the cause.
+  explicit PeerError(const Failure& cause);
 };
 
 /// What an exception means: an Error as it says, no memory as Exit::memory, anything else as a bug.
@@ -45,6 +47,10 @@ auto recorded(const Topology& topology, Body body) {
     throw;
   }
 }
+
+/// A record as text, and back; nothing where the text is none.
+std::string to_record(const Failure& failure);
+std::optional<Failure> from_record(const std::string& text);
 
 /// The record that a rank left in a store's folder.
 std::optional<Failure> read_failure(const std::string& folder, int rank);

@@ -51,12 +51,20 @@ void prepare_process(const Recipe& recipe, const Placement& placement);
 /// Meets the other ranks of a topology with the recipe's time-outs.
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology);
 
-/// Runs `body` in a world that ends after what it throws was recorded.
+/// Runs `body` in a world that ends after what it throws was recorded. A rank that only lost
+/// another throws that one's cause, where it can be known (distributed/failure_board.h).
 template <class Body>
 auto in_world(const Recipe& recipe, const Placement& placement, const Topology& topology,
               Body body) {
   auto world = join_world(recipe, placement, topology);
-  return recorded(topology, [&] { return body(world); });
+  return recorded(topology, [&] {
+    try {
+      return body(world);
+    } catch (...) {
+      if (!world.board) throw;
+      rethrow_cause(world, std::current_exception());
+    }
+  });
 }
 
 }  // namespace ddptrain

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "program.h"
@@ -80,6 +82,37 @@ TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {
   for (auto* each : {&first, &second}) each->signal(SIGTERM);
   EXPECT_EQ(first.wait().code, 128 + SIGTERM);
   EXPECT_EQ(second.wait().code, 128 + SIGTERM);
+}
+
+// Rows 0 to 7 of the first batch are those of rank 0, which serves the store, the others of rank 1.
+TEST(Join, ALostPeerReportsTheCauseOfTheOther) {
+  for (const int failing : {0, 1}) {
+    const Folder folder;
+    write(folder / "small.yaml", small_recipe());
+    std::filesystem::copy(shapes(), folder / "torn", std::filesystem::copy_options::recursive);
+    const auto first = folder / "torn/train/" + list(shapes() + "/train")[0];
+    const auto image = first + "/" + list(first)[failing == 0 ? 2 : 9];
+    std::filesystem::resize_file(image, 40);
+    const std::vector<std::string> words{"run",
+                                         "small.yaml",
+                                         "parallel.mode=ddp",
+                                         "parallel.devices=2",
+                                         "data.sampler=sequential",
+                                         kSmallModel};
+    std::vector<std::unique_ptr<Program>> ranks;
+    for (const int rank : {0, 1}) {
+      auto environment = joined_rank(std::to_string(rank), "2953" + std::to_string(failing));
+      environment["SHAPES"] = folder / "torn";
+      ranks.push_back(std::make_unique<Program>(words, folder.path(), environment));
+    }
+    for (const int rank : {0, 1}) {
+      const auto ended = ranks[static_cast<std::size_t>(rank)]->wait();
+      EXPECT_EQ(ended.code, 3) << ended.err;
+      EXPECT_NE(ended.err.find(image), std::string::npos) << ended.err;
+      const auto other = "rank " + std::to_string(failing) + ": ";
+      EXPECT_EQ(ended.err.find(other) != std::string::npos, rank != failing) << ended.err;
+    }
+  }
 }
 
 TEST(Join, UnderTorchrunTheModelIsThatOfOurOwnLauncher) {

@@ -21,5 +21,30 @@ TEST(Failure, KnowsTheWordsForNoMemory) {
   EXPECT_EQ(code_of("CUDA error: an illegal memory access was encountered"), Exit::bug);
 }
 
+TEST(Failure, IsTheSameAfterItsRecord) {
+  const Failure failure{3, 12.5, Exit::data, "it is \"torn\"\n", {"a.jpg", 7, 2}, true};
+  const auto again = from_record(to_record(failure));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->rank, 3);
+  EXPECT_EQ(again->seconds, 12.5);
+  EXPECT_EQ(again->code, Exit::data);
+  EXPECT_EQ(again->message, failure.message);
+  EXPECT_EQ(again->place.file, "a.jpg");
+  EXPECT_EQ(again->place.line, 7);
+  EXPECT_EQ(again->place.column, 2);
+  EXPECT_TRUE(again->secondary);
+  EXPECT_FALSE(from_record("{"));
+}
+
+TEST(Failure, OfARankThatKnowsTheCauseHasItsCodeAndIsNoCauseItself) {
+  const Failure cause{3, 12.5, Exit::data, "it is torn", {"a.jpg", 7, 2}};
+  const auto own = failure_of(std::make_exception_ptr(PeerError(cause)), 1);
+  EXPECT_EQ(own.rank, 1);
+  EXPECT_EQ(own.code, Exit::data);
+  EXPECT_EQ(own.message, "rank 3: it is torn");
+  EXPECT_EQ(own.place.file, "a.jpg");
+  EXPECT_TRUE(own.secondary);
+}
+
 }  // namespace
 }  // namespace ddptrain
