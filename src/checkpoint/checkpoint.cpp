@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/link.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "checkpoint/verify.h"
@@ -229,11 +230,7 @@ std::string copy_checkpoint(const std::string& folder, const std::string& root) 
 }
 
 void link_best(const std::string& root, const std::string& folder) {
-  const auto temporary = root + "/" + std::string(temporary_prefix) + "best";
-  std::error_code code;
-  fs::remove(temporary, code);
-  fs::create_directory_symlink(fs::path(folder).filename(), temporary, code);
-  if (!code) fs::rename(temporary, root + "/best", code);
+  const auto code = replace_link(root + "/best", fs::path(folder).filename());
   if (code) throw Error(Exit::data, "cannot write '" + root + "/best': " + code.message());
   sync_folder(root);
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/link.h"
 #include "base/log.h"
 #include "base/shell.h"
 #include "base/text.h"
@@ -129,11 +130,8 @@ std::string take_next_number(const std::string& home) {
 }
 
 void point_latest(const std::string& home, const std::string& folder) {
-  const auto temporary = home + "/.latest-" + std::to_string(::getpid());
-  std::error_code code;
-  fs::create_directory_symlink(fs::path(folder).filename(), temporary, code);
-  if (!code) fs::rename(temporary, home + "/latest", code);
-  if (code) fs::remove(temporary, code);  // some file systems have no links: nothing depends on it
+  // Some file systems have no links: nothing depends on it.
+  static_cast<void>(replace_link(home + "/latest", fs::path(folder).filename()));
 }
 
 Json to_json(const NamedValues& values) {
