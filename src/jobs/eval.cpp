@@ -9,6 +9,7 @@
 #include "base/print.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "callbacks/count_line.h"
 #include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
@@ -131,7 +132,14 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   else
     take_file(training, job.file);
   const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
-  const auto found = evaluate_unless(training, asked, alive);
+  CountLine line("evaluating, batch", "batches");
+  const auto all = evaluation_calls(training);
+  std::int64_t scored = 0;
+  const auto found = evaluate_unless(training, asked, [&] {
+    alive();
+    line.show(++scored, all);
+  });
+  line.clear();
   if (!found) return left_early(world, hooks);
   if (world.rank != 0) return 0;
   log_scored(job, training, found->left_out);

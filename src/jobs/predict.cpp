@@ -2,7 +2,6 @@
 // each class, or its value in a regression, in the order of the input.
 #include <ATen/core/grad_mode.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -12,8 +11,8 @@
 #include "base/files.h"
 #include "base/print.h"
 #include "base/table_text.h"
-#include "base/terminal.h"
 #include "base/text.h"
+#include "callbacks/count_line.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/verb.h"
 #include "data/loader/lengths.h"
@@ -30,8 +29,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostError = 2000;  // characters of a warning
 
@@ -204,7 +201,7 @@ class Prediction {
       if (hooks_.beat) hooks_.beat(round, "prediction");
       take(exchanged(part), data.name_kind());
       samples_ = std::min(samples_ + batch * world_.size, before_ + data.size(Split::valid));
-      show(before_ + data.size(Split::valid));
+      if (destination_) line_.show(samples_, before_ + data.size(Split::valid));
     }
     before_ = samples_;
   }
@@ -248,25 +245,14 @@ class Prediction {
     }
   }
 
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-
-  void show(std::int64_t all) {
-    if (!destination_ || seconds() - shown_at_ < 0.1) return;
-    shown_at_ = seconds();
-    const double rate = static_cast<double>(samples_) / seconds();
-    log::status({{"predicted " + std::to_string(samples_) + "/" + std::to_string(all), 0},
-                 {format_fixed(rate, 1) + " samples/s", 2},
-                 {"left " + format_seconds(static_cast<double>(all - samples_) / rate), 1}});
-  }
-
   void conclude() {
     destination_->commit();
-    log::status("");
+    line_.clear();
     const auto of = inputs_.size() == 1
                         ? inputs_[0].name
                         : plural(static_cast<std::int64_t>(inputs_.size()), "input");
     log::info("predicted " + plural(samples_ - bad_, "sample") + " of " + of + " in " +
-              format_seconds(seconds()) + (job_.output.empty() ? "" : ": " + job_.output));
+              format_seconds(line_.seconds()) + (job_.output.empty() ? "" : ": " + job_.output));
     if (bad_ == 0) return;
     const auto text = plural(bad_, "sample") + " could not be read; the column 'error' says why";
     if (job_.skip_bad) return log::info(text);
@@ -281,8 +267,7 @@ class Prediction {
   PredictionRows rows_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Destination> destination_;  // of rank 0
-  Clock::time_point began_ = Clock::now();
-  double shown_at_ = 0;
+  CountLine line_{"predicted", "samples"};
   std::int64_t samples_ = 0;
   std::int64_t before_ = 0;  // samples of earlier inputs
   std::int64_t bad_ = 0;

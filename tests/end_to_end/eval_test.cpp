@@ -217,6 +217,23 @@ TEST(Predict, WritesARowPerPictureInDataOrder) {
   EXPECT_EQ(rows, 40);
 }
 
+// 40 images in batches of 4.
+TEST(OnATerminal, EvalAndPredictShowHowFarTheyAre) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run({"run", "small.yaml", kSmallModel}, folder.path(), environment()).code, 0);
+  const auto shows = [&](const std::vector<std::string>& words, const std::string& line) {
+    const auto text = on_terminal(words, folder.path());
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+    const auto last = text.rfind(line);
+    EXPECT_NE(text.find("\r\033[J", last), std::string::npos) << text;  // and nothing stays
+  };
+  shows({"eval", "runs/small/001", "eval.batch=4"}, "evaluating, batch 1/10");
+  shows({"eval", "runs/small/001", "eval.batch=4", "parallel.mode=ddp", "parallel.devices=2"},
+        "evaluating, batch 1/5");
+  shows({"predict", "runs/small/001", shapes() + "/val", "eval.batch=4"}, "predicted 4/40");
+}
+
 TEST(Export, WritesTheWeightsUnderTheirPlainNames) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

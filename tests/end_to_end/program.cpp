@@ -1,8 +1,10 @@
 #include "program.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +17,20 @@
 
 namespace ddptrain::end_to_end {
 namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void execute(std::string program, std::vector<std::string> arguments,
+                          const std::string& folder) {
+  if (::chdir(folder.c_str()) != 0) ::_exit(126);
+  std::vector<char*> argv{program.data()};
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  ::execvp(program.c_str(), argv.data());
+  ::_exit(127);
+}
+
+}  // namespace
 
 Folder::Folder() {
   std::string pattern = (fs::temp_directory_path() / "ddptrain-test-XXXXXX").string();
@@ -47,14 +63,7 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& f
   ::dup2(nothing, 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
-  if (::chdir(folder.c_str()) != 0) ::_exit(126);
-  auto program = executable;
-  std::vector<char*> argv{program.data()};
-  auto copies = arguments;
-  for (auto& argument : copies) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  ::execvp(program.c_str(), argv.data());
-  ::_exit(127);
+  execute(executable, arguments, folder);
 }
 
 Program::~Program() {
@@ -82,6 +91,29 @@ std::string Program::err() const { return read(err_path_); }
 Ended run(const std::vector<std::string>& arguments, const std::string& folder,
           const std::map<std::string, std::string>& environment) {
   return Program(arguments, folder, environment).wait();
+}
+
+std::string on_terminal(const std::vector<std::string>& arguments, const std::string& folder) {
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = 80;
+  int terminal = -1;
+  const auto child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    ::unsetenv("NO_COLOR");
+    ::setenv("TERM", "xterm", 1);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::dup2(nothing, 0);
+    ::dup2(nothing, 1);
+    execute(test::program(), arguments, folder);
+  }
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  ::waitpid(child, nullptr, 0);
+  ::close(terminal);
+  return text;
 }
 
 std::string read(const std::string& path) {

@@ -58,6 +58,9 @@ class Program {
 Ended run(const std::vector<std::string>& arguments, const std::string& folder,
           const std::map<std::string, std::string>& environment = {});
 
+/// All that the program wrote to a terminal of 80 columns, as which it has stderr.
+std::string on_terminal(const std::vector<std::string>& arguments, const std::string& folder);
+
 std::string read(const std::string& path);
 void write(const std::string& path, const std::string& text);
 bool exists(const std::string& path);
