@@ -74,6 +74,25 @@ TEST_F(RunSafety, ARefusedResumeChangesNothing) {
   EXPECT_EQ(resume({"runs/small/001", "train.duration=10 steps"}).code, 0);
 }
 
+TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {
+  ASSERT_EQ(start({"parallel.mode=ddp", "parallel.devices=2"}).code, 0);
+  for (const auto* devices : {"1", "2"}) {
+    const auto mode = std::string("parallel.mode=") + (*devices == '1' ? "none" : "ddp");
+    const auto before = read(folder_ / "runs/small/001/log.txt"),
+               second = read(folder_ / "runs/small/001/log.rank1.txt");
+    ASSERT_TRUE(has(before, "step 8")) << before;
+    const auto refused = resume({"runs/small/001", mode, std::string("parallel.devices=") + devices,
+                                 "batch.global=8", "batch.micro=auto", "batch.accumulate=auto",
+                                 "train.duration=12 steps"});
+    EXPECT_EQ(refused.code, 3) << refused.err;
+    const auto after = read(folder_ / "runs/small/001/log.txt");
+    EXPECT_TRUE(after.starts_with(before)) << after;
+    EXPECT_TRUE(has(after.substr(before.size()), "the run cannot go on from this checkpoint"))
+        << after;
+    EXPECT_TRUE(read(folder_ / "runs/small/001/log.rank1.txt").starts_with(second));
+  }
+}
+
 TEST_F(RunSafety, ARefusedResumeOfABatchThatIsToBeFoundChangesNothing) {
   ASSERT_EQ(start({}).code, 0);
   const auto before = contents(folder_ / "runs/small/001");
