@@ -7,10 +7,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/csv/csv_columns.h"
-#include "data/image/picture_scan.h"
 #include "data/table/csv_source.h"
 #include "data/table/table.h"
+#include "jobs/csv_profile.h"
 #include "jobs/draft.h"
 
 namespace ddptrain {
@@ -18,131 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A column as it looks.
-struct ColumnProfile {
-  std::string name;
-  ColumnCells cells;
-  std::int64_t missing = 0;
-  std::int64_t distinct = 0;
-  double letters = 0;  // characters of a name, on average
-  double words = 0;
-
-  bool numbers() const { return cells.kind == ColumnKind::numbers; }
-};
-
-struct CsvProfile {
-  std::string path;
-  std::int64_t rows = 0;
-  std::vector<ColumnProfile> columns;
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& column : columns) all.push_back(column.name);
-    return all;
-  }
-  const ColumnProfile& column(const std::string& name) const {
-    return *std::find_if(columns.begin(), columns.end(),
-                         [&](const ColumnProfile& column) { return column.name == name; });
-  }
-};
-
-void count_numbers(ColumnProfile& column) {
-  std::set<double> distinct;
-  for (const double value : column.cells.numbers)
-    if (std::isnan(value))
-      ++column.missing;
-    else
-      distinct.insert(value);
-  column.distinct = static_cast<std::int64_t>(distinct.size());
-}
-
-void count_names(ColumnProfile& column) {
-  for (const auto code : column.cells.codes) column.missing += code < 0;
-  column.distinct = static_cast<std::int64_t>(column.cells.names.size());
-  for (const auto name : column.cells.names) {
-    column.letters += static_cast<double>(name.size());
-    column.words += 1 + static_cast<double>(std::count(name.begin(), name.end(), ' '));
-  }
-  const auto names = static_cast<double>(std::max<std::int64_t>(1, column.distinct));
-  column.letters /= names;
-  column.words /= names;
-}
-
-void require_header(const Csv& csv) {
-  const auto& header = csv.header();
-  if (header.size() == 1 && header[0].find_first_of(";\t") != std::string::npos)
-    throw Error(Exit::data, csv.path() +
-                                ": columns are separated by ';' or tabs; ddptrain reads "
-                                "commas");
-  if (std::all_of(header.begin(), header.end(),
-                  [](const auto& name) { return parse_number(name).has_value(); }))
-    throw Error(Exit::data, csv.path() +
-                                ": the first line holds numbers; it must name the "
-                                "columns");
-}
-
-CsvProfile profile_of_csv(const Csv& csv) {
-  require_header(csv);
-  std::vector<std::size_t> all(csv.header().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  auto cells =
-      read_columns(csv, all, std::vector(all.size(), ColumnKind::automatic), pandas_missing());
-  CsvProfile profile{csv.path(), static_cast<std::int64_t>(csv.rows()), {}};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    ColumnProfile column{csv.header()[i], std::move(cells[i])};
-    column.numbers() ? count_numbers(column) : count_names(column);
-    profile.columns.push_back(std::move(column));
-  }
-  return profile;
-}
-
-bool holds_images(const ColumnProfile& column) {
-  if (column.numbers() || column.distinct == 0) return false;
-  const auto known = picture_extensions();
-  return std::all_of(column.cells.names.begin(), column.cells.names.end(), [&](auto name) {
-    const auto extension = lower(fs::path(name).extension().string());
-    return std::find(known.begin(), known.end(), extension) != known.end();
-  });
-}
-
-bool holds_texts(const ColumnProfile& column) {
-  return !column.numbers() && column.words >= 5 && column.letters >= 25;
-}
-
-/// A number or a name for each row that says nothing of it.
-bool is_identifier(const CsvProfile& csv, const ColumnProfile& column) {
-  const auto name = lower(column.name);
-  const bool unique = column.distinct + column.missing == csv.rows;
-  const bool named = name.empty() || name == "id" || name == "index" || name == "key" ||
-                     name.ends_with("_id") || name.ends_with(" id") ||
-                     column.name.ends_with("Id") || name.ends_with("uuid") ||
-                     name.starts_with("unnamed");
-  if (column.numbers()) return named && unique;
-  return unique || (column.distinct > 50 && 10 * column.distinct > 9 * csv.rows);
-}
-
-bool says_split(const ColumnProfile& column) {
-  const auto name = lower(column.name);
-  return (name == "split" || name == "is_valid") && column.distinct == 2;
-}
-
 std::int64_t rows_for_training(std::int64_t rows) {
   return rows - std::llround(kHeldOut * static_cast<double>(rows));
-}
-
-/// Whole numbers, few of them: classes rather than quantities.
-bool holds_classes(const ColumnProfile& column) {
-  if (!column.numbers()) return true;
-  const auto& values = column.cells.numbers;
-  return column.distinct <= 20 && std::all_of(values.begin(), values.end(), [](double value) {
-           return std::isnan(value) || value == std::floor(value);
-         });
-}
-
-std::string name_of_value(const ColumnProfile& column, std::size_t row) {
-  return column.numbers()
-             ? format_number(column.cells.numbers[row])
-             : std::string(column.cells.names[static_cast<std::size_t>(column.cells.codes[row])]);
 }
 
 void require_targets(const CsvProfile& csv, const ColumnProfile& target) {
@@ -156,7 +32,7 @@ void require_targets(const CsvProfile& csv, const ColumnProfile& target) {
 std::vector<ClassCount> classes_in(const ColumnProfile& target, std::int64_t rows) {
   std::map<std::string, std::int64_t> counts;
   for (std::int64_t row = 0; row < rows; ++row)
-    ++counts[name_of_value(target, static_cast<std::size_t>(row))];
+    ++counts[target.value(static_cast<std::size_t>(row))];
   std::vector<ClassCount> classes;
   for (const auto& [name, count] : counts) classes.push_back({name, count, 0});
   return classes;

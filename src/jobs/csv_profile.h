@@ -1,0 +1,49 @@
+// What the columns of a CSV file look like, for `init`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/csv/csv_columns.h"
+
+namespace ddptrain {
+
+/// A column as it looks.
+struct ColumnProfile {
+  std::string name;
+  ColumnCells cells;
+  std::int64_t missing = 0;
+  std::int64_t distinct = 0;
+  double letters = 0;  // characters of a name, on average
+  double words = 0;
+
+  bool numbers() const { return cells.kind == ColumnKind::numbers; }
+  /// A cell that is not missing, as text.
+  std::string value(std::size_t row) const;
+};
+
+struct CsvProfile {
+  std::string path;
+  std::int64_t rows = 0;
+  std::vector<ColumnProfile> columns;
+
+  std::vector<std::string> names() const;
+  const ColumnProfile& column(const std::string& name) const;
+};
+
+/// Every column, with numbers where all of it are. Views into `csv`. An Error (Exit::data) where
+/// the first line is no header, or columns are not separated by commas.
+CsvProfile profile_of_csv(const Csv& csv);
+
+/// Names of files with an extension of images.
+bool holds_images(const ColumnProfile& column);
+bool holds_texts(const ColumnProfile& column);
+/// Names, or whole numbers, few of them: classes rather than quantities.
+bool holds_classes(const ColumnProfile& column);
+/// A number or a name for each row that says nothing of it.
+bool is_identifier(const CsvProfile& csv, const ColumnProfile& column);
+/// Which rows are for validation.
+bool says_split(const ColumnProfile& column);
+
+}  // namespace ddptrain
