@@ -130,7 +130,8 @@ std::string split_lines(const ClassFolders& folders) {
   if (folders.valid.empty())
     return lines +
            "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the same\n";
-  return lines + "  valid: " + yaml_text(folders.valid) + "\n";
+  return lines + "  valid: " + yaml_text(folders.valid) +
+         "     # the folder of the validation split, beside that of training\n";
 }
 
 std::string choose_target(const InitRequest& request, const std::vector<std::string>& columns,

@@ -41,7 +41,7 @@ std::vector<std::string> found_classes(const std::vector<ClassCount>& classes,
 bool is_unbalanced(const std::vector<ClassCount>& classes);
 /// How validation is done, in words: by a folder, or a share that is taken.
 std::string found_split(const std::string& split);
-/// "  train: .\n  valid: {fraction: 0.2, seed: 42}\n" with a comment.
+/// "  train: .\n  valid: {fraction: 0.2, seed: 42}\n", or the validation folder, with a comment.
 std::string split_lines(const ClassFolders& folders);
 
 /// The lines of a recipe about images, from `model` on; adds to `found` what the sizes of the

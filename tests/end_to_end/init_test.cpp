@@ -60,6 +60,7 @@ TEST(InitFromData, ImagesInTrainAndVal) {
   const auto said = try_out(folder, shapes(), shapes() + "/val");
   expect_in(said, "160 images in 10 classes: ");
   expect_in(said, "validation split: folder val");
+  expect_in(read(folder / "mine.yaml"), "\n  train: train\n  valid: val     # the folder of the ");
 }
 
 TEST(InitFromData, ImagesWhoseNamesAreAWordAndANumber) {
@@ -128,6 +129,19 @@ TEST(InitFromData, TextsInClassFolders) {
             "the film was " + name + " and long, number " + std::to_string(i));
     }
   expect_in(try_out(folder, "texts", "texts"), "60 texts in 2 classes: bad 30, good 30");
+}
+
+// What data.valid would find by itself is written, whatever else comes to lie beside it.
+TEST(InitFromData, TheValidationFolderOfTextsIsWritten) {
+  const Folder folder;
+  for (const std::string split : {"training", "Test"})
+    for (const std::string name : {"good", "bad"})
+      for (int i = 0; i < 10; ++i)
+        write(folder / ("texts/" + split + "/" + name + "/" + std::to_string(i) + ".txt"),
+              "the film was " + name + " and long, number " + std::to_string(i));
+  const auto said = try_out(folder, "texts", "texts/Test");
+  expect_in(said, "validation split: folder Test");
+  expect_in(read(folder / "mine.yaml"), "\n  train: training\n  valid: Test     # the folder of");
 }
 
 TEST(InitFromData, TextsInRowsAndInLines) {
