@@ -2,21 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "config/catalog.h"
-#include "recipe/period.h"
-#include "recipe/recipe.h"
+#include "schedules/rate_plan.h"
 
 namespace ddptrain {
 
-/// What the step after `step` others is made with; the rate is that of the last layer group.
-struct RatesAt {
-  std::int64_t step = 0;
-  double lr = 0;
-  std::optional<double> momentum;  // where the optimiser has one
-};
+/// The rate and momentum that an optimizer of this recipe has, read from its options alone.
+ScheduleContext optimizer_rates(const Recipe& recipe, const Catalogs& catalogs);
 
 /// At most `points` steps, evenly over the run, the first and the last among them. `length.total`
 /// is the run's.

@@ -6,9 +6,6 @@
 
 namespace ddptrain {
 
-/// Steps that each stage of the run lasts; 0 for a run that is measured in seconds.
-std::vector<std::int64_t> stage_steps(const Recipe& recipe, const RunLength& length);
-
 /// The stages for the model, its layer groups, the optimiser and the length that were built.
 std::vector<TrainingStage> build_stages(const Training& training, const LayerGroups& groups);
 

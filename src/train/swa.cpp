@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "data/loader/lengths.h"
 #include "models/layers/batch_norm.h"
-#include "recipe/optimizer_options.h"
-#include "schedules/swa.h"
 #include "train/requests.h"
 #include "train/swapped.h"
 
@@ -27,13 +25,6 @@ bool is_ever_due(const Training& t) {
   for (auto step = first_step(t) + 1; step <= t.length.total; ++step)
     if (average_is_due(t, step)) return true;
   return false;
-}
-
-// The recipe's rate, like the optimiser's own, is for the batch that it names.
-double held_rate(const Training& t, double lr) {
-  const auto written_for = common_options(t.recipe.optimizer).lr_batch;
-  if (!written_for) return lr;
-  return lr * static_cast<double>(t.placement.batch.global) / static_cast<double>(*written_for);
 }
 
 struct Norm {
@@ -184,11 +175,6 @@ void build_swa(Training& t) {
                                   " steps makes no average from step " +
                                   std::to_string(first_step(t)) +
                                   " on; an earlier 'start' or a shorter 'every' does");
-  if (!spec->lr) return;
-  auto& schedule = t.stages.front().schedule;  // the rules leave one stage
-  schedule =
-      swa_schedule(std::move(schedule), {held_rate(t, *spec->lr), spec->anneal, first_step(t),
-                                         in_steps(spec->over, t.length).value()});
 }
 
 bool average_is_due(const Training& t, std::int64_t step) {

@@ -7,8 +7,8 @@
 
 namespace ddptrain {
 
-/// Gives a built Training what the recipe's train.swa asks for, if anything: the average, and the
-/// rate that is held. An Error (Exit::recipe) where no average would ever be made.
+/// Gives a built Training the average that the recipe's train.swa asks for, if any. An Error
+/// (Exit::recipe) where no average would ever be made.
 void build_swa(Training& training);
 
 /// Whether the weights enter the run's average after `step` steps; always with an EMA.

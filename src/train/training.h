@@ -24,7 +24,7 @@
 #include "recipe/data_section.h"
 #include "recipe/period.h"
 #include "recipe/recipe.h"
-#include "schedules/schedule.h"
+#include "schedules/rate_plan.h"
 #include "train/placement.h"
 
 namespace ddptrain {
@@ -45,11 +45,8 @@ struct Position {
   double seconds = 0;  // trained, where train.duration is a time
 };
 
-/// A part of the run with a schedule of its own (train/stages.h).
-struct TrainingStage {
-  std::int64_t first = 0;  // step at which it begins
-  std::int64_t steps = 0;
-  std::unique_ptr<Schedule> schedule;
+/// A part of the run with a schedule of its own, and what it trains (train/stages.h).
+struct TrainingStage : RateStage {
   std::vector<double> shares;  // of the schedule's rate, by layer group; empty: all of it
   Frozen frozen;
   bool resets_optimizer = false;

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/plot.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -51,6 +55,53 @@ TEST(Plan, RefusesABatchThatDevicesCannotShare) {
       Program({"plan", kPlanned, "--devices", "5", "--samples", "1000"}, folder.path()).wait();
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("cannot be split over 5 devices"));
+}
+
+/// The rates of the steps that a run logged, one evaluation a step, as `plan` draws them.
+std::string logged_curve(const std::string& metrics) {
+  Plot curve{{}, {}, "step", "learning rate", false, 10};
+  const auto lines = split(trim(metrics), '\n');
+  const auto names = split(lines[0], ',');
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto cells = split(lines[i], ',');
+    curve.x.push_back(parse_number(cells.at(column("step"))).value() - 1);
+    curve.y.push_back(parse_number(cells.at(column("train/lr"))).value());
+  }
+  return plot(curve);
+}
+
+void expect_the_planned_rates(const std::vector<std::string>& overrides, std::size_t steps) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  std::vector<std::string> words{
+      "plan",           "small.yaml", kSmallModel, "eval.every=1 step", "optimizer.lr_batch=64",
+      "train.threads=1"};
+  words.insert(words.end(), overrides.begin(), overrides.end());
+  const auto planned = run(words, folder.path(), environment());
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  words[0] = "run";
+  const auto ran = run(words, folder.path(), environment());
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto metrics = read(folder / "runs/small/001/metrics.csv");
+  ASSERT_EQ(split(trim(metrics), '\n').size(), steps + 1) << metrics;
+  EXPECT_THAT(planned.out, HasSubstr(logged_curve(metrics)));
+}
+
+TEST(Plan, DrawsTheRatesOfEachStage) {
+  expect_the_planned_rates({"~train.duration",
+                            "train.stages=[{duration: 3 steps, lr: 0.04}, {duration: 1 epoch, "
+                            "schedule: {type: one_cycle}}, {duration: 2 steps, lr: {from: 0.001, "
+                            "to: 0.02}, schedule: linear}]"},
+                           12);
+}
+
+TEST(Plan, DrawsTheRateThatIsHeldForAnAverage) {
+  expect_the_planned_rates({"schedule=linear", "train.duration=10 steps",
+                            "train.swa={start: 4 steps, every: 2 steps, lr: 0.02, over: 3 steps}"},
+                           10);
 }
 
 TEST(Plan, FetchesNothing) {

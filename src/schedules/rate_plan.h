@@ -1,0 +1,57 @@
+// The rates of a run, stage by stage, as arithmetic without torch: training steps at them, and
+// `plan` draws them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "recipe/period.h"
+#include "schedules/schedule.h"
+
+namespace ddptrain {
+
+struct Recipe;
+
+/// The learning rate of the last layer group, and the momentum, of the step after `step` others. No
+/// momentum: the optimizer's own, if it has one.
+struct RatesAt {
+  std::int64_t step = 0;
+  double lr = 0;
+  std::optional<double> momentum;
+};
+
+/// A stage of a run and its schedule.
+struct RateStage {
+  std::int64_t first = 0;  // step at which it begins
+  std::int64_t steps = 0;  // 0 in a run that is measured in seconds
+  std::unique_ptr<Schedule> schedule;
+  /// `step` counts from the run's beginning.
+  RatesAt at(std::int64_t step, std::int64_t per_epoch) const;
+};
+
+/// The stage that a step belongs to. `stages` (RateStage or derived) are in order.
+template <class Stages>
+std::size_t stage_index(const Stages& stages, std::int64_t step) {
+  std::size_t index = 0;
+  while (index + 1 < stages.size() && step >= stages[index + 1].first) ++index;
+  return index;
+}
+
+/// Steps that each stage of the run lasts; 0 in a run that is measured in seconds.
+std::vector<std::int64_t> stage_steps(const Recipe& recipe, const RunLength& length);
+
+struct RatePlan {
+  std::vector<RateStage> stages;  // at least one
+  std::int64_t per_epoch = 1;
+  RatesAt at(std::int64_t step) const;
+};
+
+/// Each stage goes at its own rate, or at the optimizer's; all rates are multiplied by
+/// length.global / optimizer.lr_batch where the recipe names the batch that they are for. The end
+/// of the run is held at train.swa.lr, where that is written.
+RatePlan plan_rates(const Recipe& recipe, const RunLength& length,
+                    const ScheduleContext& optimizer);
+
+}  // namespace ddptrain
