@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/program.h"
@@ -28,8 +29,7 @@ const Flag* find_flag(const Verb& verb, std::string_view name) {
   const auto near = nearest(name, known);
   throw Error(Exit::recipe,
               "'" + std::string(verb.name) + "' has no flag '" + name + "'" +
-                  (near.empty() ? "; see 'ddptrain " + std::string(verb.name) + " --help'"
-                                : "; did you mean '" + near + "'?"));
+                  did_you_mean(near, "; see 'ddptrain " + std::string(verb.name) + " --help'"));
 }
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
@@ -129,8 +130,7 @@ std::string starter(const std::string& name) {
   if (!file || file->file.find('/') != std::string_view::npos) {
     const auto near = nearest(name, built_in_names());
     throw Error(Exit::recipe, "no built-in recipe is called '" + name + "'" +
-                                  (near.empty() ? "; see 'ddptrain list recipes'"
-                                                : "; did you mean '" + near + "'?"));
+                                  did_you_mean(near, "; see 'ddptrain list recipes'"));
   }
   const auto text = from_root(std::string(file->text), file->file);
   if (!read_yaml(text, name).tree.find("extends")) {  // as it was written

@@ -1,11 +1,11 @@
 #include <new>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"
-#include "config/suggest.h"
 
 namespace ddptrain {
 namespace {
@@ -19,8 +19,7 @@ int refuse_verb(const Program& program, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& verb : program.verbs) names.emplace_back(verb.name);
   const auto meant = meant_verbs(name, names);
-  log::error("ddptrain has no verb '" + name + "'" +
-             (meant.empty() ? "; see 'ddptrain help'" : did_you_mean(meant)));
+  log::error("ddptrain has no verb '" + name + "'" + did_you_mean(meant, "; see 'ddptrain help'"));
   return static_cast<int>(Exit::recipe);
 }
 

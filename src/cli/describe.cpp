@@ -1,6 +1,7 @@
 // `describe KIND NAME` and `describe KEY`: options with types, ranges, units, defaults, examples.
 #include <algorithm>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -49,9 +50,9 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
   const auto* entry = catalog.find(name);
   if (!entry) {
     const auto near = nearest(name, catalog.names());
-    throw Error(Exit::recipe, "no " + catalog.kind() + " is called '" + name + "'" +
-                                  (near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'"
-                                                : "; did you mean '" + near + "'?"));
+    throw Error(Exit::recipe,
+                "no " + catalog.kind() + " is called '" + name + "'" +
+                    did_you_mean(near, "; see 'ddptrain list " + catalog.kind() + "'"));
   }
   auto text = catalog.kind() + " " + entry->name + ": " + entry->doc + "\n\n";
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
@@ -164,9 +165,8 @@ std::string meaning_text(const Meaning& meaning, bool only) {
         candidates.push_back(child.key + "." + option.key);
   }
   const auto near = nearest_key(key, candidates);
-  throw Error(Exit::recipe,
-              "'" + key + "' is neither a key of recipes nor a kind of component" +
-                  (near.empty() ? "; see 'ddptrain list'" : "; did you mean '" + near + "'?"));
+  throw Error(Exit::recipe, "'" + key + "' is neither a key of recipes nor a kind of component" +
+                                did_you_mean(near, "; see 'ddptrain list'"));
 }
 
 /// What a value of this option may be: "optimizer" of an optimizer or a list of them.

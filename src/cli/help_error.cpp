@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "recipe/rules/rule_docs.h"
@@ -77,9 +78,8 @@ std::string error_text(const std::string& id) {
     std::vector<std::string> ids;
     for (const auto* other : all_rule_docs()) ids.emplace_back(other->id);
     const auto near = nearest(id, ids);
-    throw Error(Exit::recipe, "no kind of problem is called '" + id +
-                                  (near.empty() ? "'; 'ddptrain help error' lists them"
-                                                : "'; did you mean '" + near + "'?"));
+    throw Error(Exit::recipe, "no kind of problem is called '" + id + "'" +
+                                  did_you_mean(near, "; 'ddptrain help error' lists them"));
   }
   auto text = id + ": " + std::string(rule->summary) + "\n\n" + wrapped(rule->why);
   if (!rule->wrong.empty()) text += "\n  wrong:\n\n" + indented(rule->wrong);

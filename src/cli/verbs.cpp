@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/program.h"
@@ -36,9 +37,8 @@ const CatalogBase& Program::catalog(const std::string& kind) const {
   std::vector<std::string> kinds;
   for (const auto& [name, unused] : *catalogs) kinds.push_back(name);
   const auto near = nearest(kind, kinds);
-  throw Error(Exit::recipe, "'" + kind + "' is not a kind of component; " +
-                                (near.empty() ? "there are " + join(kinds, ", ")
-                                              : "did you mean '" + near + "'?"));
+  throw Error(Exit::recipe, "'" + kind + "' is not a kind of component" +
+                                did_you_mean(near, "; there are " + join(kinds, ", ")));
 }
 
 }  // namespace ddptrain

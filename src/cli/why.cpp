@@ -1,5 +1,6 @@
 #include "cli/why.h"
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "config/encode.h"
 #include "config/option_text.h"
@@ -13,8 +14,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& key, const Node& tree) {
   const auto near = nearest_key(key, addresses_of(tree));
   throw Error(Exit::recipe, "--why: this recipe has no '" + key + "'" +
-                                (near.empty() ? "; 'ddptrain show --full' shows what it has"
-                                              : "; did you mean '" + near + "'?"));
+                                did_you_mean(near, "; 'ddptrain show --full' shows what it has"));
 }
 
 std::string event_text(const Event& event, const std::vector<std::string>& overrides) {

@@ -44,19 +44,6 @@ std::vector<std::string> nearest_names(std::string_view written,
   return names;
 }
 
-std::string one_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += "'" + names[i] + "'";
-  }
-  return text;
-}
-
-std::string did_you_mean(const std::vector<std::string>& names) {
-  return names.empty() ? "" : "; did you mean " + one_of(names) + "?";
-}
-
 /// Collects the homes of a shape and of what stands below it.
 struct Homes::Walk {
   const Catalogs& catalogs;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/did_you_mean.h"
 #include "config/shape.h"
 
 namespace ddptrain {
@@ -21,12 +22,6 @@ bool is_near(std::string_view name, std::size_t distance);
 /// The candidates nearest to what was written, at most three that are equally near.
 std::vector<std::string> nearest_names(std::string_view written,
                                        const std::vector<std::string>& candidates);
-
-/// "; did you mean 'a' or 'b'?"; empty without names.
-std::string did_you_mean(const std::vector<std::string>& names);
-
-/// "'a'", "'a' or 'b'", "'a', 'b' or 'c'".
-std::string one_of(const std::vector<std::string>& names);
 
 /// A place where a recipe may have a key.
 struct Home {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/did_you_mean.h"
 #include "base/text.h"
 #include "config/scalar.h"
 
@@ -91,9 +92,8 @@ const std::vector<std::string>& duration_words() {
 }
 
 std::string unknown_unit(const std::string& unit, const std::vector<std::string>& words) {
-  const auto meant = nearest(unit, words);
   return "'" + unit + "' is not a unit" +
-         (meant.empty() ? "; one of " + join(words, ", ") : "; did you mean '" + meant + "'?");
+         did_you_mean(nearest(unit, words), "; one of " + join(words, ", "));
 }
 
 bool refuse(std::string& why, std::string message) {

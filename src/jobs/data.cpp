@@ -1,5 +1,6 @@
 // `data get|check|stats|show RECIPE` and `data make shapes|table FOLDER`.
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -139,9 +140,8 @@ int data(const Arguments& arguments) {
   if (action == "show") return show(arguments);
   if (action == "make") return make(arguments);
   const auto near = nearest(action, {"get", "check", "stats", "show", "make"});
-  throw Error(Exit::recipe, "'data' has no action '" + action + "'; " +
-                                (near.empty() ? "there are get, check, stats, show, make"
-                                              : "did you mean '" + near + "'?"));
+  throw Error(Exit::recipe, "'data' has no action '" + action + "'" +
+                                did_you_mean(near, "; there are get, check, stats, show, make"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
@@ -140,9 +141,8 @@ std::string choose_target(const InitRequest& request, const std::vector<std::str
     if (std::find(columns.begin(), columns.end(), request.target) != columns.end())
       return request.target;
     const auto near = nearest(request.target, columns);
-    throw Error(Exit::recipe, "--target: there is no column '" + request.target + "'; " +
-                                  (near.empty() ? "there are " + join(columns, ", ")
-                                                : "did you mean '" + near + "'?"));
+    throw Error(Exit::recipe, "--target: there is no column '" + request.target + "'" +
+                                  did_you_mean(near, "; there are " + join(columns, ", ")));
   }
   for (const std::string usual :
        {"target", "label", "labels", "class", "y", "category", "outcome", "diagnosis", "species",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -67,9 +68,8 @@ RowSplits by_rule(const TableSource& source, const TableOptions& options) {
 std::size_t named_column(const TableSource& source, const std::string& name,
                          const std::string& option) {
   if (const auto found = source.column(name)) return *found;
-  const auto near = nearest(name, source.header());
   throw Error(Exit::recipe, "data." + option + ": '" + source.path() + "' has no column '" + name +
-                                "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+                                "'" + did_you_mean(nearest(name, source.header())));
 }
 
 std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {
