@@ -8,12 +8,12 @@
 namespace ddptrain {
 namespace {
 
-constexpr Flag kCommon[] = {
-    {"--help", "", "explain this verb"},
-    {"-h", "", "the same"},
-    {"-q", "", "say only warnings and errors"},
-    {"-v", "", "say more, such as which samples each step trains on"},
-    {"--color", "auto|always|never", "coloured messages; NO_COLOR counts too"}};
+constexpr Flag kColor{"--color", "auto|always|never", "coloured messages; NO_COLOR counts too"};
+constexpr Flag kCommon[] = {{"--help", "", "explain this verb"},
+                            {"-h", "", "the same"},
+                            {"-q", "", "say only warnings and errors"},
+                            {"-v", "", "say more, such as which samples each step trains on"},
+                            kColor};
 
 const Flag* find_flag(const Verb& verb, std::string_view name) {
   const auto matches = [&](const Flag& flag) { return flag.name == name; };
@@ -34,20 +34,33 @@ const Flag* find_flag(const Verb& verb, std::string_view name) {
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-void check_count(const Verb& verb, std::size_t words) {
-  if (words >= verb.min_words && words <= verb.max_words) return;
+void check_count(const Verb& verb, const std::vector<std::string>& words) {
+  const bool few =
+      words.size() < verb.min_words || split_words(words).files.size() < verb.min_files;
+  if (!few && words.size() <= verb.max_words) return;
   throw Error(Exit::recipe,
               "usage: ddptrain " + std::string(verb.name) + " " + std::string(verb.usage));
+}
+
+/// `start`: "--format: ".
+void check_word(const std::string& start, const std::string& word,
+                const std::vector<std::string>& words) {
+  if (words.empty() || std::find(words.begin(), words.end(), word) != words.end()) return;
+  throw Error(Exit::recipe, start + "'" + word + "' is not one of " + join(words, ", ") +
+                                did_you_mean(nearest(word, words)));
+}
+
+void check_words(const Verb& verb, const Arguments& arguments) {
+  for (const auto& [name, value] : arguments.flags)
+    check_word(name + ": ", value, closed_words(find_flag(verb, name)->value));
+  check_count(verb, arguments.words);
+  for (const auto& word : arguments.words) check_word("", word, closed_words(verb.usage));
 }
 
 void apply_common(Arguments& arguments) {
   if (arguments.has("-q")) arguments.level = log::Level::quiet;
   if (arguments.has("-v")) arguments.level = log::Level::verbose;
-  const auto color = arguments.value("--color", "auto");
-  if (color == "always") return log::use_color(log::Color::always);
-  if (color == "never") return log::use_color(log::Color::never);
-  if (color != "auto")
-    throw Error(Exit::recipe, "--color: '" + color + "' is not one of auto, always, never");
+  if (arguments.has(kColor.name)) log::use_color(static_cast<log::Color>(arguments.chosen(kColor)));
 }
 
 }  // namespace
@@ -55,6 +68,19 @@ void apply_common(Arguments& arguments) {
 std::string Arguments::value(std::string_view flag, std::string_view otherwise) const {
   const auto found = flags.find(flag);
   return found == flags.end() ? std::string(otherwise) : found->second;
+}
+
+std::size_t Arguments::chosen(const Flag& flag) const {
+  const auto known = closed_words(flag.value);
+  const auto found = std::find(known.begin(), known.end(), value(flag.name));
+  return found == known.end() ? 0 : static_cast<std::size_t>(found - known.begin());
+}
+
+std::vector<std::string> closed_words(std::string_view text) {
+  const auto in_words = [](char c) { return c == '|' || (c >= 'a' && c <= 'z'); };
+  const bool closed =
+      text.find('|') != std::string_view::npos && std::all_of(text.begin(), text.end(), in_words);
+  return closed ? split(text, '|') : std::vector<std::string>();
 }
 
 std::vector<Flag> all_flags(const Verb& verb) {
@@ -85,8 +111,8 @@ Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given
     }
     arguments.flags[name] = value;
   }
+  if (!arguments.has("--help") && !arguments.has("-h")) check_words(verb, arguments);
   apply_common(arguments);
-  if (!arguments.has("--help") && !arguments.has("-h")) check_count(verb, arguments.words.size());
   return arguments;
 }
 

@@ -102,7 +102,7 @@ Words word_classes(const Verb& verb) {
 
 /// "FILE", or the words of a closed set: "auto|always|never".
 Words flag_values(const Flag& flag) {
-  if (flag.value.find('|') != std::string_view::npos) return split(flag.value, '|');
+  if (auto words = closed_words(flag.value); !words.empty()) return words;
   const bool file = flag.value.starts_with("FILE") || flag.value.starts_with("FOLDER");
   return {flag.value == "KEY" ? "@keys" : file ? "@files" : ""};
 }
@@ -157,13 +157,8 @@ std::string tables(const Program& program, const Shell& shell) {
 }
 
 int completion(const Arguments& arguments) {
-  const auto& name = arguments.words[0];
-  const auto* shell = find_shell(name);
-  if (!shell) {
-    const auto near = nearest(name, {"bash", "zsh", "fish"});
-    throw Error(Exit::recipe, "'" + name + "' is not one of bash, zsh, fish" +
-                                  (near.empty() ? "" : "; did you mean '" + near + "'?"));
-  }
+  const auto* shell = find_shell(arguments.words[0]);
+  DDP_CHECK(shell != nullptr, "a shell of the usage that has no script");
   const auto script = shell->head() + tables(*arguments.program, *shell) + shell->body();
   print_exact(script);
   return 0;

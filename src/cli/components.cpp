@@ -15,8 +15,10 @@ Json to_json(const Verb& verb) {
   Json flags = Json::array();
   for (const auto& flag : verb.flags)
     flags.push_back({{"name", flag.name}, {"value", flag.value}, {"doc", flag.doc}});
-  return {{"name", verb.name}, {"usage", verb.usage},         {"summary", verb.summary},
-          {"flags", flags},    {"min_words", verb.min_words}, {"max_words", verb.max_words}};
+  return {{"name", verb.name},           {"usage", verb.usage},
+          {"summary", verb.summary},     {"flags", flags},
+          {"min_files", verb.min_files}, {"min_words", verb.min_words},
+          {"max_words", verb.max_words}};
 }
 
 Json face(const EntryBase& entry) {
@@ -40,6 +42,7 @@ Verb verb_from_json(const Json& json) {
             .usage = kept(json, "usage"),
             .summary = kept(json, "summary"),
             .flags = {},
+            .min_files = json.value("min_files", std::size_t{0}),
             .min_words = json.at("min_words"),
             .max_words = json.at("max_words"),
             .run = nullptr};

@@ -202,8 +202,6 @@ class Plan {
 
 int plan(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
-  if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain plan RECIPE... [key=value...]");
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   Plan(arguments, loaded.recipe).print();
@@ -220,7 +218,7 @@ Verb plan_verb() {
       .flags = {{"--devices", "LIST", "the batch arithmetic for these numbers of devices: 1,2,4"},
                 {"--samples", "N", "training samples of an epoch, instead of looking at the data"},
                 {"--no-model", "", "leave out what needs the network to be built"}},
-      .min_words = 1,
+      .min_files = 1,
       .run = plan};
 }
 

@@ -34,8 +34,6 @@ std::string recipe_text(const Loaded& loaded, const Arguments& arguments,
 
 int show(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
-  if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain show RECIPE... [key=value...]");
   if (arguments.flags.count("--full") + arguments.flags.count("--minimal") +
           arguments.flags.count("--why") >
       1)
@@ -60,7 +58,7 @@ Verb show_verb() {
           .flags = {{"--full", "", "with every default, and where each value came from"},
                     {"--minimal", "", "without what equals a default"},
                     {"--why", "KEY", "each layer that set the key, strongest first"}},
-          .min_words = 1,
+          .min_files = 1,
           .run = show};
 }
 

@@ -1,6 +1,5 @@
 // `validate RECIPE...`: checks without starting anything; no file but the recipes is touched.
-#include <algorithm>
-#include <map>
+#include <array>
 
 #include "base/error.h"
 #include "base/print.h"
@@ -34,14 +33,13 @@ using Render = std::string (*)(const Problems&);
 
 std::string sarif(const Problems& problems) { return render_sarif(problems, all_rule_docs()); }
 
+// In the order of its words.
+constexpr Flag kFormat{"--format", "text|json|github|sarif",
+                       "how problems are written (default text)"};
+
 Render format_of(const Arguments& arguments) {
-  static const std::map<std::string, Render> formats{
-      {"text", nullptr}, {"json", render_json}, {"github", render_github}, {"sarif", sarif}};
-  const auto name = arguments.value("--format", "text");
-  if (const auto found = formats.find(name); found != formats.end()) return found->second;
-  const auto near = nearest(name, {"text", "json", "github", "sarif"});
-  throw Error(Exit::recipe, "--format: '" + name + "' is not one of text, json, github, sarif" +
-                                (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  static constexpr std::array<Render, 4> formats{nullptr, render_json, render_github, sarif};
+  return formats.at(arguments.chosen(kFormat));
 }
 
 void say(const Problems& problems, Render format) {
@@ -53,18 +51,17 @@ void say(const Problems& problems, Render format) {
   if (const auto count = count_text(sorted(problems)); !count.empty()) log::info(count);
 }
 
+// Its words are those of Level.
+constexpr Flag kLevel{
+    "--level", "rules|data|model|step",
+    "rules (default): the recipe alone; data: what it names can be read; model: one batch on the "
+    "CPU; step: one step on the devices"};
+
 Level level_of(const Arguments& arguments) {
-  const std::vector<std::string> names{"rules", "data", "model", "step"};
-  const auto name = arguments.value("--level", "rules");
-  const auto found = std::find(names.begin(), names.end(), name);
-  const auto near = nearest(name, names);
-  if (found == names.end())
-    throw Error(Exit::recipe, "--level: '" + name + "' is not one of " + join(names, ", ") +
-                                  (near.empty() ? "" : "; did you mean '" + near + "'?"));
-  const auto level = static_cast<Level>(found - names.begin());
+  const auto level = static_cast<Level>(arguments.chosen(kLevel));
   if (level > Level::rules && !arguments.program->check_level)
-    throw Error(Exit::recipe,
-                "--level " + name + " needs the full program; this one was built without LibTorch");
+    throw Error(Exit::recipe, "--level " + arguments.value(kLevel.name) +
+                                  " needs the full program; this one was built without LibTorch");
   return level;
 }
 
@@ -81,8 +78,6 @@ Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
 
 int validate(const Arguments& arguments) {
   auto words = split_words(arguments.words);
-  if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain validate RECIPE|FOLDER|-... [key=value...]");
   const auto level = level_of(arguments);
   const auto format = format_of(arguments);
   words.files = recipe_files(words.files);
@@ -112,14 +107,12 @@ Verb validate_verb() {
       .summary =
           "check recipes (all below a folder; - is the standard input), each by itself, without "
           "starting anything",
-      .flags = {{"--level", "rules|data|model|step",
-                 "rules (default): the recipe alone; data: what it names can be read; model: one "
-                 "batch on the CPU; step: one step on the devices"},
+      .flags = {kLevel,
                 {"--devices", "LIST",
                  "check the batch arithmetic for these numbers of devices: 1,2,4"},
-                {"--format", "text|json|github|sarif", "how problems are written (default text)"},
+                kFormat,
                 kStrict},
-      .min_words = 1,
+      .min_files = 1,
       .run = validate};
 }
 

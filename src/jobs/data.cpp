@@ -120,14 +120,14 @@ int make(const Arguments& arguments) {
   throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER, or make table FOLDER");
 }
 
+// Its words are those of Split.
+constexpr Flag kShownSplit{"--split", "train|valid", "of show (default train)"};
+
 int show(const Arguments& arguments) {
   ShowOptions options;
   options.output = arguments.value("--output", options.output);
   options.count = number(arguments, "--count", options.count);
-  const auto split = arguments.value("--split", "train");
-  if (split != "train" && split != "valid")
-    throw Error(Exit::recipe, "--split: '" + split + "' is not one of train, valid");
-  options.split = split == "train" ? Split::train : Split::valid;
+  options.split = static_cast<Split>(arguments.chosen(kShownSplit));
   show_samples(read_recipe(arguments), options);
   return 0;
 }
@@ -153,7 +153,7 @@ Verb data_verb() {
       .summary =
           "fetch data, verify every file, count classes, look at samples, make the built-in "
           "pictures or table",
-      .flags = {{"--split", "train|valid", "of show (default train)"},
+      .flags = {kShownSplit,
                 {"--count", "N", "samples to show (default 16)"},
                 {"--output", "FILE.png", "for pictures that are shown (default samples.png)"},
                 {"--seed", "N", "of the pictures or rows"},

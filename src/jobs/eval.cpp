@@ -154,23 +154,20 @@ int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placeme
                   [&](World& world) { return eval_in(world, job, recipe, placement, hooks); });
 }
 
-Scored scored_of(const Arguments& arguments) {
-  const auto word = arguments.value("--split", "valid");
-  const auto words = names(Scored{});
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end())
-    throw Error(Exit::recipe, "--split: '" + word + "' is not one of valid, train, all");
-  return static_cast<Scored>(found - words.begin());
-}
+// Its words are those of Scored.
+constexpr Flag kScoredSplit{
+    "--split", "valid|train|all",
+    "the samples to score (default valid), through the transforms of validation"};
 
 int eval(const Arguments& arguments) {
   auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   // Batches of training do not matter here, whatever the number of ranks.
   words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
   const auto run =
-      open_run(arguments.words[0], words.overrides, arguments.value("--checkpoint", "last"));
-  const EvalJob job{arguments.value("--weights"), run.checkpoint, scored_of(arguments),
-                    way_held_out(run.tree), arguments.value("--tables")};
+      open_run(arguments.words[0], words.overrides, arguments.value(kCheckpoint.name, "last"));
+  const EvalJob job{arguments.value("--weights"), run.checkpoint,
+                    static_cast<Scored>(arguments.chosen(kScoredSplit)), way_held_out(run.tree),
+                    arguments.value("--tables")};
   if (!job.tables.empty()) make_folders(job.tables);
   require_checkpoint(run);
   const auto outer = topology_from_environment();
@@ -186,17 +183,15 @@ int eval(const Arguments& arguments) {
 }  // namespace
 
 Verb eval_verb() {
-  return {
-      .name = "eval",
-      .usage = "RUN_FOLDER [key=value...]",
-      .summary = "the metrics of a run's weights on its validation split, or on other data",
-      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
-                {"--tables", "FOLDER", "write confusion.csv and classes.csv there"},
-                {"--split", "valid|train|all",
-                 "the samples to score (default valid), through the transforms of validation"},
-                {"--weights", "FILE", "these weights instead, such as those of 'average'"}},
-      .min_words = 1,
-      .run = eval};
+  return {.name = "eval",
+          .usage = "RUN_FOLDER [key=value...]",
+          .summary = "the metrics of a run's weights on its validation split, or on other data",
+          .flags = {kCheckpoint,
+                    {"--tables", "FOLDER", "write confusion.csv and classes.csv there"},
+                    kScoredSplit,
+                    {"--weights", "FILE", "these weights instead, such as those of 'average'"}},
+          .min_words = 1,
+          .run = eval};
 }
 
 }  // namespace ddptrain

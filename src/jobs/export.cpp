@@ -44,7 +44,7 @@ void check_words(const std::vector<std::string>& words) {
 int export_weights(const Arguments& arguments) {
   check_words(arguments.words);
   const auto& file = arguments.words[1];
-  const auto run = open_run(arguments.words[0], {}, arguments.value("--checkpoint", "last"));
+  const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
   const auto checkpoint = load_checkpoint(run.checkpoint);
   const auto weights = arguments.has("--ema") ? averaged(checkpoint) : checkpoint.model;
@@ -62,15 +62,13 @@ int export_weights(const Arguments& arguments) {
 }  // namespace
 
 Verb export_verb() {
-  return {
-      .name = "export",
-      .usage = "RUN_FOLDER FILE.safetensors",
-      .summary = "a run's weights with torchvision's or fastai's names",
-      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
-                {"--ema", "", "the averaged weights"}},
-      .min_words = 1,
-      .max_words = 2,
-      .run = export_weights};
+  return {.name = "export",
+          .usage = "RUN_FOLDER FILE.safetensors",
+          .summary = "a run's weights with torchvision's or fastai's names",
+          .flags = {kCheckpoint, {"--ema", "", "the averaged weights"}},
+          .min_words = 1,
+          .max_words = 2,
+          .run = export_weights};
 }
 
 }  // namespace ddptrain

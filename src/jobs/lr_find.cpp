@@ -129,7 +129,7 @@ Verb lr_find_verb() {
                     {"--steps", "N", "of the way there (default 100)"},
                     {"--no-stop", "", "go on where the loss is above four times its best"},
                     {"--output", "FILE", "also write a CSV of step, rate and losses"}},
-          .min_words = 1,
+          .min_files = 1,
           .run = lr_find};
 }
 

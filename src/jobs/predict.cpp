@@ -317,8 +317,8 @@ int predict(const Arguments& arguments) {
   const auto words = predict_words(arguments);
   PredictJob job;
   job.paths = listed_inputs(words.files, arguments.value("--list"));
-  auto run =
-      open_run(arguments.words[0], meant(words.overrides), arguments.value("--checkpoint", "last"));
+  auto run = open_run(arguments.words[0], meant(words.overrides),
+                      arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
   if (!has_prefix(words.overrides, "parallel.")) {
     run.recipe.parallel.mode = Mode::none;
@@ -347,7 +347,7 @@ Verb predict_verb() {
       .summary =
           "a CSV of label and probabilities, or value, for images, tables or texts: files, "
           "folders, lists of them",
-      .flags = {{"--checkpoint", "WHICH", "last (default), best, or a name such as step-00000740"},
+      .flags = {kCheckpoint,
                 {"--list", "FILE", "also the files and folders that its lines name; - is stdin"},
                 {"--output", "FILE", "write there instead of stdout"},
                 {"--skip-bad", "", "samples that cannot be read are no error"}},

@@ -19,8 +19,6 @@ void say_unfinished(const Job& job) {
 
 int run(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
-  if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain run RECIPE... [key=value...]");
   if (arguments.has("--repeat")) return run_repeated(arguments);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
@@ -56,7 +54,7 @@ Verb run_verb() {
       .summary = "train; on several devices starts the ranks itself",
       .flags = {{"--repeat", "N", "N runs on seeds from the recipe's own upwards, and their mean"},
                 kStrict},
-      .min_words = 1,
+      .min_files = 1,
       .run = run};
 }
 

@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/verb.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
+
+/// Which checkpoint of a run: what open_run takes.
+inline constexpr Flag kCheckpoint{"--checkpoint", "WHICH",
+                                  "last (default), best, or a name such as step-00000740"};
 
 struct SavedRun {
   std::string folder;

@@ -157,8 +157,6 @@ void print_table(const std::vector<Tested>& all) {
 
 int test(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
-  if (words.files.empty())
-    throw Error(Exit::recipe, "usage: ddptrain test RECIPE... [key=value...]");
   if (topology_from_environment().joined())
     throw Error(Exit::recipe, "'test' starts its ranks itself; under another launcher use 'run'");
   std::vector<Tested> all;
@@ -181,7 +179,7 @@ Verb test_verb() {
           .usage = "RECIPE... [key=value...]",
           .summary = "run recipes and compare their metrics with what they expect",
           .flags = {{"--quick", "", "two steps each, on made data: does it run at all?"}},
-          .min_words = 1,
+          .min_files = 1,
           .run = test};
 }
 
