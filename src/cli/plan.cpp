@@ -36,9 +36,7 @@ std::vector<std::int64_t> device_counts(const Arguments& arguments, const Recipe
       counts.push_back(whole_number("--devices", word));
     return counts;
   }
-  const auto& devices = recipe.parallel.devices;
-  if (!devices.ids.empty()) return {static_cast<std::int64_t>(devices.ids.size())};
-  return {devices.count.value.value_or(1)};
+  return {written_devices(recipe.parallel).value_or(1)};
 }
 
 /// "9469" as "9,469".

@@ -17,6 +17,8 @@
 
 namespace ddptrain {
 
+enum class Mode;  // recipe/mode.h
+
 struct EngineOptions {
   Numerics numerics;
   at::Device device = at::kCPU;
@@ -80,6 +82,10 @@ class Engine {
 
 /// Builds a replica: dp makes several. The first one's weights are broadcast.
 using ModelFactory = std::function<std::unique_ptr<Model>()>;
+
+/// The mode's engine, one of those below. `world` outlives it.
+std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
+                                    const EngineOptions& options, World& world);
 
 std::unique_ptr<Engine> make_single_engine(const ModelFactory& factory,
                                            const EngineOptions& options);

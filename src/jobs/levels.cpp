@@ -80,7 +80,8 @@ class Looker {
            (classes > 0 ? ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes")
                         : "") +
            "; " + plural(read, "sample") + " read");
-    check_batches(loaded_.recipe, plan_batch(loaded_.recipe.batch, written_devices()),
+    const auto devices = written_devices(loaded_.recipe.parallel).value_or(1);
+    check_batches(loaded_.recipe, plan_batch(loaded_.recipe.batch, devices),
                   std::ssize(build_sampler(recipe, *data)->order(0)));
   }
 
@@ -143,14 +144,6 @@ class Looker {
   }
 
  private:
-  /// As the recipe has it, wherever this is; one where the machine decides.
-  std::int64_t written_devices() const {
-    const auto& parallel = loaded_.recipe.parallel;
-    if (parallel.mode == Mode::none) return 1;
-    if (!parallel.devices.ids.empty()) return std::ssize(parallel.devices.ids);
-    return parallel.devices.count.value.value_or(1);
-  }
-
   void report(const std::string& line) { findings_.reports.push_back(line); }
 
   void warn(const std::string& message) {

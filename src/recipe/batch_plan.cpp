@@ -45,6 +45,12 @@ void check_uncut(const BatchSpec& spec, std::int64_t global, std::int64_t device
 
 }  // namespace
 
+std::optional<std::int64_t> written_devices(const ParallelSpec& parallel) {
+  if (!has_devices(parallel.mode)) return 1;
+  if (!parallel.devices.ids.empty()) return static_cast<std::int64_t>(parallel.devices.ids.size());
+  return parallel.devices.count.value;
+}
+
 BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   DDP_CHECK(devices >= 1, "a plan for no device");
   if (spec.global && spec.per_device)

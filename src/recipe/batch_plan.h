@@ -17,6 +17,9 @@ struct BatchPlan {
   std::int64_t devices = 1;
 };
 
+/// How many devices a recipe asks for, whatever the machine has; nothing where the machine decides.
+std::optional<std::int64_t> written_devices(const ParallelSpec& parallel);
+
 /// Solves the arithmetic for a number of devices; without 'global', 'per_device' and 'micro' the
 /// global batch is 64. Throws an Error (Exit::recipe) that names the
 /// nearest legal values where it does not divide. `micro: auto` with `accumulate: auto` means no

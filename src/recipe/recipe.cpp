@@ -8,10 +8,6 @@ std::span<const std::string_view> names(Precision) {
   static constexpr std::array<std::string_view, 5> words{"fp64", "fp32", "tf32", "bf16", "fp16"};
   return words;
 }
-std::span<const std::string_view> names(Mode) {
-  static constexpr std::array<std::string_view, 3> words{"none", "dp", "ddp"};
-  return words;
-}
 std::span<const std::string_view> names(DeviceKind) {
   static constexpr std::array<std::string_view, 3> words{"auto", "cpu", "cuda"};
   return words;

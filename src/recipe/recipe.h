@@ -11,12 +11,12 @@
 
 #include "config/choice.h"
 #include "config/fields.h"
+#include "recipe/mode.h"
 #include "recipe/stages.h"
 
 namespace ddptrain {
 
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
-enum class Mode { none, dp, ddp };
 enum class DeviceKind { automatic, cpu, cuda };
 enum class OnBadSample { error, skip };
 enum class OnUnknownClass { error, skip };
@@ -25,7 +25,6 @@ enum class OnRankFailure { stop, restart };
 enum class BestMode { max, min };
 enum class SwaAnneal { cosine, linear, none };
 std::span<const std::string_view> names(Precision);
-std::span<const std::string_view> names(Mode);
 std::span<const std::string_view> names(DeviceKind);
 std::span<const std::string_view> names(OnBadSample);
 std::span<const std::string_view> names(OnUnknownClass);

@@ -177,9 +177,7 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
                                      const DataFacts& facts) {
   const auto options = engine_options(recipe, placement, world.local_rank);
   const auto factory = model_factory(recipe, facts);
-  if (recipe.parallel.mode == Mode::dp) return make_dp_engine(factory, options);
-  if (recipe.parallel.mode == Mode::ddp) return make_ddp_engine(factory, options, world);
-  return make_single_engine(factory, options);
+  return make_engine(recipe.parallel.mode, factory, options, world);
 }
 
 Training build(const Recipe& recipe, const Placement& placement, World& world,

@@ -49,7 +49,7 @@ std::int64_t count_devices(const ParallelSpec& parallel, bool cuda, int gpus) {
   const auto& devices = parallel.devices;
   if (!devices.ids.empty()) return static_cast<std::int64_t>(devices.ids.size());
   if (devices.count.value) return *devices.count.value;
-  return cuda && parallel.mode != Mode::none ? gpus : 1;
+  return cuda && has_devices(parallel.mode) ? gpus : 1;
 }
 
 std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, std::int64_t wanted, int gpus) {
@@ -63,11 +63,11 @@ std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, std::int64_t
 }
 
 void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
-  if (mode == Mode::dp && outer.world > 1)
+  if (has_replicas(mode) && outer.world > 1)
     throw Error(Exit::recipe,
                 "parallel.mode: 'dp' is one process, and this one was started as one of " +
                     std::to_string(outer.world) + " ranks; write 'ddp'");
-  if (mode == Mode::none && devices > 1)
+  if (!has_devices(mode) && devices > 1)
     throw Error(Exit::recipe, "parallel.mode: 'none' uses one device, and " +
                                   std::to_string(devices) + " were asked for; write 'ddp' or 'dp'");
 }
@@ -99,7 +99,7 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   placement.cuda = wants_cuda(parallel, gpus);
   const auto devices = outer.joined() ? outer.world : count_devices(parallel, placement.cuda, gpus);
   check_mode(parallel.mode, devices, outer);
-  const bool dp = parallel.mode == Mode::dp;
+  const bool dp = has_replicas(parallel.mode);
   placement.ranks = dp ? 1 : static_cast<int>(devices);
   placement.replicas = dp ? static_cast<int>(devices) : 1;
   const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;

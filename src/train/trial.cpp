@@ -191,8 +191,8 @@ void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t sa
   const auto loader = decode<DataSection>(recipe.data.node()).loader;
   const auto mode = recipe.parallel.mode;
   const auto plan =
-      shard_plan(loader, {batch.global, batch.accumulate, mode == Mode::ddp ? batch.devices : 1});
-  const StatisticsCut cut{mode == Mode::dp ? batch.devices : 1,
+      shard_plan(loader, {batch.global, batch.accumulate, has_ranks(mode) ? batch.devices : 1});
+  const StatisticsCut cut{has_replicas(mode) ? batch.devices : 1,
                           recipe.parallel.sync_bn.value.value_or(batch.devices > 1)};
   if (fewest_rows(samples, plan, cut) != 1) return;
   const auto built = build_on_cpu(recipe);
@@ -207,7 +207,7 @@ DataSize data_size(const Recipe& recipe) {
 
 std::int64_t steps_per_epoch(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
   const auto loader = decode<DataSection>(recipe.data.node()).loader;
-  const auto world = recipe.parallel.mode == Mode::ddp ? batch.devices : 1;
+  const auto world = has_ranks(recipe.parallel.mode) ? batch.devices : 1;
   const auto plan = shard_plan(loader, {batch.global, batch.accumulate, world});
   return static_cast<std::int64_t>(shard(samples, plan, 0).size());
 }

@@ -70,5 +70,20 @@ TEST(BatchPlan, IsSixtyFourWhereNothingIsSaid) {
   EXPECT_EQ(refusal({}, 3), "batch.global: 64 cannot be split over 3 devices; nearest: 63, 66");
 }
 
+TEST(WrittenDevices, AreOneWithoutAModeAndOpenWhereTheMachineDecides) {
+  ParallelSpec parallel;
+  parallel.devices.ids = {0, 2, 3};
+  EXPECT_EQ(written_devices(parallel), 1);
+  for (const auto mode : {Mode::dp, Mode::ddp}) {
+    parallel.mode = mode;
+    parallel.devices = {};
+    EXPECT_EQ(written_devices(parallel), std::nullopt);
+    parallel.devices.count.value = 4;
+    EXPECT_EQ(written_devices(parallel), 4);
+    parallel.devices.ids = {0, 2, 3};
+    EXPECT_EQ(written_devices(parallel), 3);
+  }
+}
+
 }  // namespace
 }  // namespace ddptrain

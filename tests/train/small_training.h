@@ -114,9 +114,7 @@ inline Training small_training(World& world, const SmallRun& run) {
   options.numerics.parameters = at::kDouble;
   options.replicas = run.replicas;
   options.sync_bn = run.norm;
-  t.engine = run.mode == Mode::ddp  ? make_ddp_engine(small_model(run), options, world)
-             : run.mode == Mode::dp ? make_dp_engine(small_model(run), options)
-                                    : make_single_engine(small_model(run), options);
+  t.engine = make_engine(run.mode, small_model(run), options, world);
   t.optimizer =
       catalog<Optimizer>().build(fragment<Optimizer>({{"type", "sgd"}, {"momentum", 0.9}}),
                                  group_parameters(t.engine->model(), {}, {}));

@@ -7,19 +7,11 @@
 namespace ddptrain {
 namespace {
 
-/// How many devices the recipe itself says; nothing when that depends on the machine.
-std::optional<std::int64_t> written_devices(const Recipe& recipe) {
-  const auto& parallel = recipe.parallel;
-  if (parallel.mode == Mode::none) return 1;
-  if (!parallel.devices.ids.empty()) return static_cast<std::int64_t>(parallel.devices.ids.size());
-  return parallel.devices.count.value;
-}
-
 std::string_view name_of(Layout layout) { return names(layout)[static_cast<std::size_t>(layout)]; }
 
 void batch_is_cut_evenly(const RuleContext& rule) {
   // Without a number of devices one device still shows what no machine can cut.
-  const auto devices = written_devices(rule.recipe);
+  const auto devices = written_devices(rule.recipe.parallel);
   if (!devices && rule.recipe.batch.global && !rule.recipe.batch.per_device) return;
   rule.add(check_batch(rule.recipe, rule.tree, devices.value_or(1)));
 }

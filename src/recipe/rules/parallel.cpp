@@ -11,7 +11,7 @@ void one_device_without_a_mode(const RuleContext& rule) {
   const auto& parallel = rule.recipe.parallel;
   const auto& devices = parallel.devices;
   const bool several = devices.ids.size() > 1 || devices.count.value.value_or(1) > 1;
-  if (parallel.mode == Mode::none && several)
+  if (!has_devices(parallel.mode) && several)
     rule.error("parallel.devices",
                "mode none runs on one device; write 'parallel.mode: ddp' (or dp)");
 }
@@ -48,7 +48,7 @@ void sync_bn_has_batch_norm(const RuleContext& rule) {
 }
 
 void sync_bn_has_devices(const RuleContext& rule) {
-  if (is_asked_for(rule.recipe.parallel.sync_bn) && rule.recipe.parallel.mode == Mode::none)
+  if (is_asked_for(rule.recipe.parallel.sync_bn) && !has_devices(rule.recipe.parallel.mode))
     rule.warn(
         "parallel.sync_bn",
         "mode none has one device: there is nothing to synchronise; 'sync_bn: auto' fits both");
@@ -57,13 +57,13 @@ void sync_bn_has_devices(const RuleContext& rule) {
 void ddp_options_are_read(const RuleContext& rule) {
   auto asked = rule.recipe.parallel.ddp;
   DdpSpec fresh;
-  if (rule.recipe.parallel.mode != Mode::ddp && to_yaml(encode(asked)) != to_yaml(encode(fresh)))
+  if (!has_ranks(rule.recipe.parallel.mode) && to_yaml(encode(asked)) != to_yaml(encode(fresh)))
     rule.warn("parallel.ddp", "only mode ddp reads these options");
 }
 
 void unused_parameters_are_looked_for(const RuleContext& rule) {
   const auto& [mode, ddp] = std::pair(rule.recipe.parallel.mode, rule.recipe.parallel.ddp);
-  if (mode == Mode::ddp && ddp.static_graph && ddp.find_unused_parameters)
+  if (has_ranks(mode) && ddp.static_graph && ddp.find_unused_parameters)
     rule.warn("parallel.ddp.find_unused_parameters",
               "static_graph promises that every step uses the same parameters; what the first "
               "leaves out is never looked for again");
@@ -83,13 +83,13 @@ void time_outs_have_ranks(const RuleContext& rule) {
   const auto& [start, step] = rule.recipe.parallel.timeout;
   const TimeoutSpec fresh;
   const bool asked = to_text(start) != to_text(fresh.start) || to_text(step) != to_text(fresh.step);
-  if (asked && rule.recipe.parallel.mode != Mode::ddp)
+  if (asked && !has_ranks(rule.recipe.parallel.mode))
     rule.warn("parallel.timeout", "only mode ddp has ranks that wait for each other");
 }
 
 void there_are_ranks_to_restart(const RuleContext& rule) {
   if (rule.recipe.policy.on_rank_failure == OnRankFailure::restart &&
-      rule.recipe.parallel.mode != Mode::ddp)
+      !has_ranks(rule.recipe.parallel.mode))
     rule.warn("policy.on_rank_failure", "only mode ddp has ranks to start again");
 }
 

@@ -1,0 +1,20 @@
+#include "distributed/engine.h"
+
+#include "recipe/mode.h"
+
+namespace ddptrain {
+
+std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
+                                    const EngineOptions& options, World& world) {
+  switch (mode) {
+    case Mode::none:
+      return make_single_engine(factory, options);
+    case Mode::dp:
+      return make_dp_engine(factory, options);
+    case Mode::ddp:
+      return make_ddp_engine(factory, options, world);
+  }
+  return {};
+}
+
+}  // namespace ddptrain
