@@ -135,17 +135,17 @@ class Prediction {
   PredictionRows make_rows() const {
     auto loss = catalog<Loss>().build(
         *job_.recipe.loss.value, LossContext{static_cast<std::int64_t>(saved_.classes.size())});
-    const auto& type = job_.recipe.data.type();
-    const bool images = !catalog<Dataset>().find(type)->has("unlabelled");
+    const auto& dataset = dataset_of(job_.recipe);
     PredictionColumns columns;
     // Rows of tables and texts of folders are not called by their files.
     columns.file =
-        inputs_.size() > 1 &&
-        (type == "csv_table" || std::any_of(inputs_.begin(), inputs_.end(),
-                                            [](const auto& input) { return bool(input.apart); }));
+        inputs_.size() > 1 && (dataset.has("gives_tables") ||
+                               std::any_of(inputs_.begin(), inputs_.end(),
+                                           [](const auto& input) { return bool(input.apart); }));
     columns.truth = std::any_of(inputs_.begin(), inputs_.end(),
                                 [](const auto& input) { return bool(input.truth); });
-    columns.error = images || type == "text_folder" || type == "csv_table";
+    columns.error =
+        !dataset.has("unlabelled") || dataset.has("file_each") || dataset.has("gives_tables");
     auto meaning = meaning_of(job_.recipe, *loss, saved_.classes);
     return {std::move(meaning), columns, std::move(loss)};
   }
@@ -155,8 +155,7 @@ class Prediction {
     try {
       data = std::make_unique<Tolerant>(input.open());
     } catch (const Error& error) {
-      const bool one = job_.recipe.data.type() == "text_folder";
-      if (error.code() != Exit::data || !one) throw;
+      if (error.code() != Exit::data || !dataset_of(job_.recipe).has("file_each")) throw;
       if (!input.apart) return note_unreadable(input, error.what());
       for (const auto& each : input.apart())
         if (signal_ == 0) read(each, checkpoint);

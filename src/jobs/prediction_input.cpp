@@ -8,12 +8,16 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "config/complete.h"
+#include "config/traits.h"
 #include "data/csv/csv.h"
 #include "data/image/image_files.h"
 #include "data/image/picture_scan.h"
 #include "data/text/json_lines.h"
 #include "data/text/text_records.h"
+#include "recipe/targets.h"
 #include "train/build.h"
+#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -41,9 +45,11 @@ std::string class_folder(const std::string& below, const Names& classes) {
   return std::find(classes.begin(), classes.end(), name) == classes.end() ? "" : name;
 }
 
-std::string option_of(const Recipe& recipe, const std::string& name, const std::string& otherwise) {
-  const auto* node = recipe.data.node().find(name);
-  return node && !node->is_null() && node->is_scalar() ? node->text : otherwise;
+/// What is written for an option, else its default.
+std::string option_of(const Recipe& recipe, const std::string& name) {
+  const auto options = complete_component(recipe.data.node(), "data", all_catalogs());
+  const auto* node = options.find(name);
+  return node && !node->is_null() && node->is_scalar() ? node->text : "";
 }
 
 std::string column_of(const Recipe& recipe, const std::string& name) {
@@ -76,19 +82,20 @@ void add_manifest(const Recipe& recipe, const std::string& file, Images& images)
   const Csv csv(file);
   const auto path = csv.required_column(column_of(recipe, "path"));
   const auto label = csv.column(column_of(recipe, "label"));
-  const fs::path root = option_of(recipe, "root", fs::path(file).parent_path().string());
+  const auto written = option_of(recipe, "root");
+  const fs::path root = written.empty() ? fs::path(file).parent_path() : fs::path(written);
   for (std::size_t row = 0; row < csv.rows(); ++row)
     images.add((root / csv.at(row, path)).string(), label ? csv.at(row, *label) : "");
 }
 
 Images images_of(const Recipe& recipe, const Names& classes, const Names& paths) {
   Images images;
-  const bool manifest = recipe.data.type() == "manifest";
-  const bool one_label = option_of(recipe, "label_delimiter", "").empty();
+  const bool listed = dataset_of(recipe).has("listed_in_csv");
+  const bool one_label = !label_delimiter(recipe, all_catalogs());
   for (const auto& path : paths) {
     if (is_directory(path))
       add_folder(path, one_label ? classes : Names{}, images);
-    else if (manifest && lower(fs::path(path).extension().string()) == ".csv")
+    else if (listed && lower(fs::path(path).extension().string()) == ".csv")
       add_manifest(recipe, path, images);
     else
       images.add(path, "");
@@ -151,10 +158,10 @@ Truth truth_in_folders(const std::string& folder, const Names& classes) {
 }
 
 Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
-  const auto type = recipe.data.type();
-  if (type == "csv_table") return truth_in_column(path, option_of(recipe, "target", ""));
-  if (type == "text_csv") return truth_in_column(path, option_of(recipe, "label", "label"));
-  if (type == "text_jsonl") return truth_in_lines(recipe, path);
+  const auto& dataset = dataset_of(recipe);
+  if (const auto option = trait_argument(dataset, "label_column"))
+    return truth_in_column(path, option_of(recipe, *option));
+  if (dataset.has("label_in_lines")) return truth_in_lines(recipe, path);
   return truth_in_folders(path, classes);
 }
 
@@ -188,6 +195,10 @@ Names extensions_of(const Recipe& recipe) {
 
 }  // namespace
 
+const EntryBase& dataset_of(const Recipe& recipe) {
+  return *catalog<Dataset>().find(recipe.data.type());
+}
+
 std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
                                        const std::string& list) {
   auto paths = words;
@@ -206,20 +217,20 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
 
 std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const SavedData& saved,
                                                const std::vector<std::string>& paths) {
-  const bool by_itself = catalog<Dataset>().find(recipe.data.type())->has("unlabelled");
-  if (!by_itself) return {image_input(recipe, saved.classes, paths)};
+  const auto& dataset = dataset_of(recipe);
+  if (!dataset.has("unlabelled")) return {image_input(recipe, saved.classes, paths)};
   std::vector<PredictionInput> inputs;
   for (const auto& path : paths) {
-    const bool texts = recipe.data.type() == "text_folder";  // of which one may be bad
-    if (!texts && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
+    const bool files = dataset.has("file_each");  // of which one may be bad
+    if (!files && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
     const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
     inputs.push_back({"'" + path + "'",
                       [=] { return open(path); },
                       truth_of(recipe, saved.classes, path),
                       {},
                       {}});
-    if (texts && !is_directory(path)) inputs.back().sample = path;
-    if (texts && is_directory(path))
+    if (files && !is_directory(path)) inputs.back().sample = path;
+    if (files && is_directory(path))
       inputs.back().apart = [=, truth = inputs.back().truth] {
         return texts_apart(extensions_of(recipe), path, open, truth);
       };

@@ -25,6 +25,9 @@ struct PredictionInput {
   std::function<std::vector<PredictionInput>()> apart;
 };
 
+/// The kind of dataset that a recipe names, with its traits (data/datasets.h).
+const EntryBase& dataset_of(const Recipe& recipe);
+
 /// Paths as given on the command line, then the lines of `list` ("-": of stdin; may be empty).
 /// Errors (Exit::data) where there are none.
 std::vector<std::string> listed_inputs(const std::vector<std::string>& words,

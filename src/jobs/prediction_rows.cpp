@@ -9,6 +9,8 @@
 #include "base/csv_text.h"
 #include "base/text.h"
 #include "losses/activation.h"
+#include "recipe/targets.h"
+#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -35,8 +37,7 @@ OutputMeaning meaning_of(const Recipe& recipe, const Loss& loss, std::vector<std
   if (!meaning.numbers() && !meaning.several())
     meaning.activation = {OutputActivation::Kind::softmax};
   if (meaning.numbers()) meaning.activation = {};
-  const auto* delimiter = recipe.data.node().find("label_delimiter");
-  if (delimiter && !delimiter->is_null()) meaning.delimiter = delimiter->text;
+  meaning.delimiter = label_delimiter(recipe, all_catalogs()).value_or(meaning.delimiter);
   return meaning;
 }
 

@@ -1,9 +1,8 @@
 #include "jobs/quick.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/error.h"
+#include "base/text.h"
+#include "config/traits.h"
 #include "data/synthetic/shapes.h"
 #include "jobs/quick_data.h"
 #include "recipe/targets.h"
@@ -45,7 +44,8 @@ void prepend_shape(Node& data, const std::string& size, bool gray) {
   }
 }
 
-Node pictures(const Node& own, const std::string& type, const std::string& folder) {
+/// `pixels` are the size of images that are all alike, "28 gray"; empty: any.
+Node pictures(const Node& own, const std::string& pixels, const std::string& folder) {
   make_shapes(folder, {.train = 4, .val = 1});
   Node data = with(map_of({{"type", word("image_folder")},
                            {"root", Node::quoted_text(folder)},
@@ -53,10 +53,11 @@ Node pictures(const Node& own, const std::string& type, const std::string& folde
                            {"valid", word("val")}}),
                    own, {"transforms", "decode", "sampler", "mix", "loader"});
   if (auto* transforms = data.find("transforms")) remove(*transforms, "progressive");
-  if (type == "mnist" || type == "cifar10") {
+  if (!pixels.empty()) {
     if (!data.find("transforms"))
       data.set("transforms", map_of({{"train", Node::list()}, {"valid", Node::list()}}));
-    prepend_shape(data, type == "mnist" ? "28" : "32", type == "mnist");
+    const auto words = split(pixels, ' ');
+    prepend_shape(data, words.front(), words.back() == "gray");
   }
   return data;
 }
@@ -72,6 +73,7 @@ bool is_regression(const Recipe& recipe) {
 
 Node table(const Node& own, const std::string& folder, bool regression) {
   Node data = own;
+  data.set("type", word("csv_table"));
   for (const auto* key : {"source", "drop", "missing"}) remove(data, key);
   data.set("file", Node::quoted_text(make_rows(own, folder, regression)));
   data.set("valid", map_of({{"fraction", word("0.2")}}));
@@ -91,14 +93,12 @@ Node texts(const Node& own, const std::string& folder) {
 }
 
 Node made_data(const Node& own, const Recipe& recipe, const std::string& folder) {
-  const auto& type = recipe.data.type();
-  constexpr std::array<std::string_view, 5> drawn{"image_folder", "image_names", "manifest",
-                                                  "mnist", "cifar10"};
-  if (std::find(drawn.begin(), drawn.end(), type) != drawn.end())
-    return pictures(own, type, folder);
-  if (type == "csv_table") return table(own, folder, is_regression(recipe));
-  if (type.starts_with("text_")) return texts(own, folder);
-  throw Error(Exit::recipe, "data: no data can be made for '" + type + "'", own.place);
+  const auto& entry = *all_catalogs().at("data")->find(recipe.data.type());
+  if (entry.has("gives_images") && entry.has("gives_class"))
+    return pictures(own, trait_argument(entry, "pixels").value_or(""), folder);
+  if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
+  if (entry.has("gives_texts")) return texts(own, folder);
+  throw Error(Exit::recipe, "data: no data can be made for '" + entry.name + "'", own.place);
 }
 
 void shorten_stages(Node& train) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "config/scalar.h"
+#include "config/traits.h"
 
 namespace ddptrain {
 namespace {
@@ -54,6 +55,19 @@ std::string instead(const EntryBase& entry, const CatalogBase& catalog, const Ki
   return "; write " + (other.empty() ? "for example " + std::string(known) : other);
 }
 
+const EntryBase* dataset_of(const Recipe& recipe, const Catalogs& catalogs) {
+  const auto catalog = catalogs.find(recipe.data.kind());
+  return catalog == catalogs.end() ? nullptr : catalog->second->find(recipe.data.type());
+}
+
+/// What is written for the option that a trait of the dataset names; null where nothing is.
+const Node* option_named_by(const Recipe& recipe, const Catalogs& catalogs,
+                            std::string_view trait) {
+  const auto* entry = dataset_of(recipe, catalogs);
+  const auto option = entry ? trait_argument(*entry, trait) : std::nullopt;
+  return option ? recipe.data.node().find(*option) : nullptr;
+}
+
 std::int64_t axis_of(const ChoiceBase& choice) {
   const auto* written = choice.node().find("axis");
   return written ? parse_integer(written->text).value_or(1) : 1;
@@ -61,16 +75,17 @@ std::int64_t axis_of(const ChoiceBase& choice) {
 
 }  // namespace
 
+std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs& catalogs) {
+  const auto* option = option_named_by(recipe, catalogs, "labels_by");
+  return option && !option->is_null() ? std::optional(option->text) : std::nullopt;
+}
+
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs) {
-  const auto& data = recipe.data.node();
-  const auto* delimiter = data.find("label_delimiter");
-  if (delimiter && !delimiter->is_null()) return TargetKind::labels;
-  const auto* task = data.find("task");
+  if (label_delimiter(recipe, catalogs)) return TargetKind::labels;
+  const auto* task = option_named_by(recipe, catalogs, "task_by");
   if (task && task->text == "regression") return TargetKind::numbers;
   if (task && task->text == "classification") return TargetKind::classes;
-  const auto catalog = catalogs.find(recipe.data.kind());
-  const auto* entry =
-      catalog == catalogs.end() ? nullptr : catalog->second->find(recipe.data.type());
+  const auto* entry = dataset_of(recipe, catalogs);
   if (entry && entry->has("gives_class")) return TargetKind::classes;
   return {};
 }

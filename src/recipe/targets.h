@@ -24,8 +24,13 @@ struct Targets {
 /// take (one without any takes what there is); "two_classes" that they are about two classes at
 /// most; "one_output" that the model may then give one output for both.
 
+/// What is between the labels of a sample that may have several; nothing where it has one. A trait
+/// of the dataset, "labels_by OPTION", names the option that says so.
+std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs& catalogs);
+
 /// The kind that the recipe itself tells; nothing where only the data do. A dataset with the trait
-/// "gives_class" gives classes unless its options say otherwise.
+/// "gives_class" gives classes unless its options say otherwise: with several labels, or as the
+/// option says that its trait "task_by OPTION" names.
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
 
 /// What is trained and evaluated with where a recipe says `auto`.

@@ -58,7 +58,7 @@ Entry<Dataset> cifar10_dataset() {
                                               cifar10_classes(), options.pixels.transforms,
                                               context);
       },
-      {"gives_images", "gives_class"});
+      {"gives_images", "gives_class", "pixels 32"});
 }
 
 }  // namespace ddptrain

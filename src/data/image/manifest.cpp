@@ -190,7 +190,8 @@ Entry<Dataset> manifest_dataset() {
         return std::make_unique<ImageFiles>(read_manifest(options, context.classes), options.images,
                                             context);
       },
-      {"gives_images", "gives_weights", "gives_class"});
+      {"gives_images", "gives_weights", "gives_class", "labels_by label_delimiter",
+       "listed_in_csv"});
 }
 
 }  // namespace ddptrain

@@ -70,7 +70,7 @@ std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataConte
 
 Entry<Dataset> mnist_dataset() {
   return entry<Dataset, MnistOptions>("mnist", "MNIST and its like in IDX files.", read_mnist,
-                                      {"gives_images", "gives_class"});
+                                      {"gives_images", "gives_class", "pixels 28 gray"});
 }
 
 }  // namespace ddptrain

@@ -50,7 +50,7 @@ Entry<Dataset> text_csv_dataset() {
                                 : unlabelled_records(options.records, context.unlabelled, read_csv);
         return make_text_dataset(source, options.texts, InvalidUtf8::error, context);
       },
-      {"unlabelled", "gives_texts", "gives_class"});
+      {"unlabelled", "gives_texts", "gives_class", "label_column label"});
 }
 
 }  // namespace ddptrain

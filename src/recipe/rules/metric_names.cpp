@@ -1,5 +1,6 @@
 #include "recipe/rules/metric_names.h"
 
+#include "config/traits.h"
 #include "recipe/targets.h"
 
 namespace ddptrain {
@@ -57,12 +58,9 @@ bool is_split(const std::string& word) {
 }  // namespace
 
 std::string value_name(const RuleContext& rule, const Choice<Metric>& metric) {
-  const std::string named = "named ";
   const auto* entry = rule.entry(metric);
-  if (entry)
-    for (const auto& trait : entry->traits)
-      if (trait.starts_with(named)) return with_options(rule, metric, trait.substr(named.size()));
-  return metric.type();
+  const auto named = entry ? trait_argument(*entry, "named") : std::nullopt;
+  return named ? with_options(rule, metric, *named) : metric.type();
 }
 
 NamedMetric named_metric(const RuleContext& rule, const std::string& name) {

@@ -3,7 +3,8 @@
 //
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts
-//   data       gives_images, gives_tables, gives_texts, gives_weights
+//   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
+//              (recipe/targets.h) gives_class, labels_by OPTION, task_by OPTION
 //   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)
 //   mix        wants_images
 //   transform  random, normalizes, before_normalize (wants colours in 0 to 1), crops, and of the
