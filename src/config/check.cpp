@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "config/fits.h"
 #include "config/hints.h"
+#include "config/option_text.h"
 #include "config/scalar.h"
 #include "config/shape.h"
 #include "config/suggest.h"
@@ -27,12 +28,7 @@ std::string as_clause(std::string doc) {
 /// Ends a check that has said enough.
 struct Enough {};
 
-/// "an optimizer"; the kind `data` holds datasets.
-std::string a(const std::string& kind) {
-  if (kind == "data") return "a dataset";
-  const bool vowel = std::string_view("aeiou").find(kind.front()) != std::string_view::npos;
-  return (vowel ? "an " : "a ") + kind;
-}
+std::string a(const std::string& kind) { return a_component(kind); }
 
 std::string expected(const Shape& shape) {
   switch (shape.kind) {

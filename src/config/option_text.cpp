@@ -10,10 +10,6 @@
 namespace ddptrain {
 namespace {
 
-bool with_vowel(const std::string& word) {
-  return std::string_view("aeiou").find(word.front()) != std::string_view::npos;
-}
-
 /// The option that a value which is no map stands for.
 const Shape* short_form(const Shape& record) {
   const auto found =
@@ -48,7 +44,7 @@ std::string plain_type(const Shape& shape) {
     case Shape::Kind::record:
       return short_form(shape) ? type_text(*short_form(shape)) + ", or map" : "map";
     case Shape::Kind::component:
-      return (with_vowel(shape.component) ? "an " : "a ") + shape.component;
+      return a_component(shape.component);
   }
   return {};
 }
@@ -63,6 +59,12 @@ std::string range_text(const Shape& shape) {
 }
 
 }  // namespace
+
+std::string a_component(const std::string& kind) {
+  if (kind == "data") return "a dataset";
+  const bool vowel = std::string_view("aeiou").find(kind.front()) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + kind;
+}
 
 std::string type_text(const Shape& shape) {
   auto text = plain_type(shape);

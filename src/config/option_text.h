@@ -7,6 +7,9 @@
 
 namespace ddptrain {
 
+/// "an optimizer", "a model"; the kind `data` holds datasets.
+std::string a_component(const std::string& kind);
+
 /// "number, above 0, at most 1", "path, or null", "fp64 | fp32": type, range, unit and other words.
 std::string type_text(const Shape& shape);
 
