@@ -1,13 +1,12 @@
 #include "jobs/levels.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/fetch/source.h"
@@ -26,24 +25,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that is gone when this ends.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_((fs::temp_directory_path() / "ddptrain-XXXXXX").string()) {
-    if (!::mkdtemp(path_.data())) throw Error(Exit::data, "cannot make the folder '" + path_ + "'");
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Each shape as "2 x 3 x 32 x 32".
 std::string shape_text(const std::vector<std::int64_t>& shape) {

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/print.h"
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "jobs/job.h"
@@ -24,26 +24,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Deleted with everything in it.
-class Scratch {
- public:
-  Scratch() {
-    auto name = (fs::temp_directory_path() / "ddptrain-test-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw Error(Exit::data, "cannot make a folder such as " + name);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// What came of one recipe.
 struct Tested {
@@ -104,7 +84,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
 }
 
 int run_quick(const Loaded& whole, const Arguments& arguments, Tested& tested) {
-  const Scratch scratch;
+  const ScratchFolder scratch("ddptrain-test-");
   auto loaded = quick(whole, scratch.path());
   if (has_errors(loaded.problems)) print_lines(render(loaded.problems), stderr);
   return run_one(loaded, arguments, tested);

@@ -1,10 +1,8 @@
 #include "launch/launcher.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "launch/ending.h"
 #include "launch/rank_process.h"
@@ -23,26 +22,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that only we can read, gone when the launcher is done.
-class PrivateFolder {
- public:
-  PrivateFolder() : path_((fs::temp_directory_path() / "ddptrain-XXXXXX").string()) {
-    if (!::mkdtemp(path_.data()))
-      throw Error(Exit::data, "cannot make a folder in '" + fs::temp_directory_path().string() +
-                                  "': " + std::strerror(errno) + " (TMPDIR)");
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Signals that the launcher takes one by one instead of being interrupted by them.
 class TakenSignals {
@@ -321,7 +300,7 @@ class Launcher {
 
   const LaunchOptions& options_;
   const TakenSignals& signals_;
-  PrivateFolder folder_;
+  ScratchFolder folder_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::vector<Ending> endings_;
   double looked_at_ = seconds_now();

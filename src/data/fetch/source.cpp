@@ -1,8 +1,5 @@
 #include "data/fetch/source.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -10,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/fetch/fetch.h"
@@ -61,33 +59,17 @@ std::string checked_archive(const SourceSpec& source, const std::string& downloa
   return download;
 }
 
-/// A folder of one's own beside the data to be, with a name that nobody can guess; gone in the end.
-class PrivateFolder {
- public:
-  /// `start` is the path without its last letters. To be made under the data's lock: what an
-  /// attempt that was killed left is removed.
-  explicit PrivateFolder(const std::string& start) : path_(start + "XXXXXX") {
-    const fs::path before = start;
-    std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(before.parent_path()))
-      if (entry.path().filename().string().starts_with(before.filename().string()))
-        left.push_back(entry.path());
-    std::error_code kept;
-    for (const auto& each : left) fs::remove_all(each, kept);
-    if (!::mkdtemp(path_.data()))
-      throw Error(Exit::data, "cannot make a folder '" + path_ + "': " + std::strerror(errno));
-  }
-  ~PrivateFolder() {
-    std::error_code kept;
-    fs::remove_all(path_, kept);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+/// To be called under the data's lock: removes folders of this start, which an attempt that was
+/// killed left.
+void remove_left(const std::string& start) {
+  const fs::path before = start;
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::directory_iterator(before.parent_path()))
+    if (entry.path().filename().string().starts_with(before.filename().string()))
+      left.push_back(entry.path());
+  std::error_code kept;
+  for (const auto& each : left) fs::remove_all(each, kept);
+}
 
 /// The folder that a section's source becomes.
 std::string root_of(const Choice<Dataset>& data) {
@@ -140,7 +122,9 @@ void provide(const SourceSpec& source, const std::string& root) {
   if (is_there(target)) return;  // another process was first
   const auto download = beside(".download");
   const auto archive = checked_archive(source, download);
-  const PrivateFolder folder(beside(".unpacked-"));
+  const auto start = fs::absolute(beside(".unpacked-")).string();
+  remove_left(start);
+  const ScratchFolder folder(start);
   const auto unpacked = folder.path() + "/data";  // with the rights that folders have here
   make_folders(unpacked);
   fs::rename(unpack(archive, unpacked), target);
