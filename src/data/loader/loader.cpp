@@ -1,8 +1,5 @@
 #include "data/loader/loader.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -12,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "base/blocked_signals.h"
 #include "base/error.h"
 #include "data/loader/batch_pool.h"
 #include "data/files/mapping_guard.h"
@@ -98,14 +96,9 @@ class ThreadedLoader final : public Loader {
             }};
   }
 
-  // Signals are the main thread's.
   void start_worker() {
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);  // a mapped file may be cut
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const BlockedSignals blocked;
     workers_.emplace_back([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   void work() {

@@ -1,14 +1,12 @@
 #include "data/text/numericalize.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
 
+#include "base/blocked_signals.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -75,14 +73,12 @@ class Numericalizer {
     if (readers_.size() == 1) {
       read_chunks(0);
     } else {
-      sigset_t all, before;  // signals are the main thread's
-      sigfillset(&all);
-      sigdelset(&all, SIGBUS);  // a mapped file may be cut
-      pthread_sigmask(SIG_SETMASK, &all, &before);
       std::vector<std::thread> threads;
-      for (std::uint32_t i = 0; i < readers_.size(); ++i)
-        threads.emplace_back([this, i] { read_chunks(i); });
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      {
+        const BlockedSignals blocked;
+        for (std::uint32_t i = 0; i < readers_.size(); ++i)
+          threads.emplace_back([this, i] { read_chunks(i); });
+      }
       for (auto& thread : threads) thread.join();
     }
     if (error_) std::rethrow_exception(error_);

@@ -1,0 +1,21 @@
+// Threads that leave signals to the main one.
+#pragma once
+
+#include <csignal>
+
+namespace ddptrain {
+
+/// While it lives, this thread takes no signals, and those that it starts never will. SIGBUS stays:
+/// it tells the thread that reads a mapped file that the file was cut.
+class BlockedSignals {
+ public:
+  BlockedSignals();
+  ~BlockedSignals();
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace ddptrain
