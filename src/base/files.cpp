@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/free_space.h"
 #include "base/temporary_name.h"
 #include "base/text.h"
 
@@ -179,8 +180,7 @@ void make_folders(const std::string& path) {
 
 bool is_writable(const std::string& folder) {
   std::error_code code;
-  std::filesystem::path at = std::filesystem::absolute(folder, code);
-  while (!std::filesystem::exists(at, code) && at.has_relative_path()) at = at.parent_path();
+  const auto at = existing_folder(folder);
   return std::filesystem::is_directory(at, code) && ::access(at.c_str(), W_OK | X_OK) == 0;
 }
 

@@ -1,9 +1,9 @@
 // `plan RECIPE...`: what a run will be, without training: steps, batch arithmetic, rates, and what
 // the network costs.
-#include <filesystem>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/free_space.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/curves.h"
@@ -178,16 +178,12 @@ class Plan {
     const auto checkpoint = facts.weight_bytes + facts.optimizer_bytes + facts.average_bytes;
     // One more is written before the oldest goes.
     const auto kept = recipe_.checkpoint.keep_last + 1 + (recipe_.checkpoint.keep_best ? 1 : 0);
-    std::error_code error;
-    auto folder = std::filesystem::absolute(recipe_.output.dir);
-    while (!std::filesystem::exists(folder, error) && folder.has_relative_path())
-      folder = folder.parent_path();
-    const auto space = std::filesystem::space(folder, error);
-    const auto free = error ? kept * checkpoint : static_cast<std::int64_t>(space.available);
+    const auto free = free_space(recipe_.output.dir);
+    const bool known = free.unknown.empty();
     line("disk", "a checkpoint " + format_bytes(checkpoint) + ", up to " + std::to_string(kept) +
                      " at once " + format_bytes(kept * checkpoint) +
-                     (error ? "" : "; free " + format_bytes(free)) +
-                     (free < kept * checkpoint ? ", too little" : ""));
+                     (known ? "; free " + format_bytes(free.bytes) : "") +
+                     (known && free.bytes < kept * checkpoint ? ", too little" : ""));
   }
 
   const Arguments& arguments_;

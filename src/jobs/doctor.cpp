@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/free_space.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -23,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMuchDisk = std::uintmax_t{5} << 30;
-constexpr std::uintmax_t kMuchSharedMemory = std::uintmax_t{64} << 20;
+constexpr std::int64_t kMuchDisk = std::int64_t{5} << 30;
+constexpr std::int64_t kMuchSharedMemory = std::int64_t{64} << 20;
 constexpr rlim_t kManyFiles = 1024;
 
 /// What was found, and what to do about it; no advice where all is well.
@@ -114,11 +115,11 @@ Finding cuda_plugin_there() {
 }
 
 Finding shared_memory() {
-  std::error_code error;
-  const auto space = fs::space("/dev/shm", error);
-  if (error) return {"no /dev/shm", "NCCL needs it between GPUs; mount a tmpfs there"};
-  Finding found{bytes_text(space.available) + " free in /dev/shm"};
-  if (space.available < kMuchSharedMemory)
+  const auto space = free_space("/dev/shm");
+  if (space.folder != "/dev/shm")
+    return {"no /dev/shm", "NCCL needs it between GPUs; mount a tmpfs there"};
+  Finding found{format_bytes(space.bytes) + " free in /dev/shm"};
+  if (space.bytes < kMuchSharedMemory)
     found.advice = "NCCL needs more between GPUs; a container gets it by --shm-size=1g";
   return found;
 }
@@ -134,16 +135,14 @@ Finding files() {
 }
 
 Finding disk(const fs::path& folder, const std::string& what) {
-  auto there = (fs::absolute(folder) / "").lexically_normal().parent_path();
-  std::error_code error;
-  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
-  const auto space = fs::space(there, error);
-  if (error)
-    return {"cannot look at '" + there.string() + "': " + error.message(), "write another folder"};
-  Finding found{bytes_text(space.available) + " free for " + what + " (" + there.string() + ")"};
+  const auto space = free_space((fs::absolute(folder) / "").lexically_normal().parent_path());
+  const auto& there = space.folder;
+  if (!space.unknown.empty())
+    return {"cannot look at '" + there + "': " + space.unknown, "write another folder"};
+  Finding found{format_bytes(space.bytes) + " free for " + what + " (" + there + ")"};
   if (::access(there.c_str(), W_OK) != 0)
     found.advice = "it cannot be written; choose another folder, or change its rights";
-  else if (space.available < kMuchDisk)
+  else if (space.bytes < kMuchDisk)
     found.advice = "little; 'ddptrain plan RECIPE' tells what checkpoints need";
   return found;
 }

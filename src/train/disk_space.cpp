@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/free_space.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -37,11 +38,10 @@ std::int64_t saves(const Training& t, std::int64_t enough) {
 }
 
 std::string space_problem(const Training& t, const std::string& folder) {
-  std::error_code unknown;
-  const auto space = fs::space(folder, unknown);
-  if (unknown) return {};
+  const auto space = free_space(folder);
+  if (!space.unknown.empty()) return {};
   return lack_of_space(folder, checkpoint_bytes(t) * most_checkpoints(t), bytes_below(folder),
-                       static_cast<std::int64_t>(space.available));
+                       space.bytes);
 }
 
 }  // namespace
