@@ -1,5 +1,5 @@
-// The ways in which devices train together, and what each of them has. Whoever wants to know asks
-// for a property, never for a mode: a new mode then changes nothing elsewhere.
+// The modes in which devices train together, and their properties. Other code asks for a property
+// and compares no modes, so that a new mode changes nothing elsewhere.
 #pragma once
 
 #include <span>
