@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/csv_text.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -16,12 +17,6 @@ std::vector<std::string> names(const Node& options, const char* key, const char*
   std::vector<std::string> all;
   for (const auto& item : list->items) all.push_back(item.text);
   return all;
-}
-
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
 }
 
 /// The classes of a target, or a number for a regression.
@@ -45,9 +40,9 @@ std::string make_rows(const Node& options, const std::string& folder, bool regre
   const auto words = names(options, "categories", "kind");
   const auto numbers = names(options, "continuous", "size");
   std::string csv;
-  for (const auto& name : words) csv += quoted(name) + ",";
-  for (const auto& name : numbers) csv += quoted(name) + ",";
-  csv += quoted(options.find("target")->text) + "\n";
+  for (const auto& name : words) csv += csv_cell(name) + ",";
+  for (const auto& name : numbers) csv += csv_cell(name) + ",";
+  csv += csv_cell(options.find("target")->text) + "\n";
   for (int row = 0; row < kRows; ++row) {
     for (std::size_t i = 0; i < words.size(); ++i)
       csv += std::string(1, static_cast<char>('a' + row % (2 + static_cast<int>(i) % 3))) + ",";
