@@ -13,6 +13,8 @@
 #include "data/csv/csv.h"
 #include "data/image/image_files.h"
 #include "data/image/picture_scan.h"
+#include "data/table/table_file.h"
+#include "data/table/table_source.h"
 #include "data/text/json_lines.h"
 #include "data/text/text_records.h"
 #include "recipe/targets.h"
@@ -128,11 +130,13 @@ PredictionInput image_input(const Recipe& recipe, const Names& classes, const Na
 using Truth = std::function<std::string(const std::string&, std::int64_t)>;
 
 Truth truth_in_column(const std::string& file, const std::string& name) {
-  const auto csv = std::make_shared<const Csv>(file);
-  const auto column = csv->column(name);
+  const auto source = std::shared_ptr<const TableSource>(open_table(file));
+  const auto column = source->column(name);
   if (!column) return {};
-  return [csv, column](const std::string&, std::int64_t row) {
-    return csv->at(static_cast<std::size_t>(row), *column);
+  const auto cells = source->read_columns({*column}, {ColumnKind::names}, {})[0];
+  return [source, cells](const std::string&, std::int64_t row) {
+    const auto code = cells.codes.at(static_cast<std::size_t>(row));
+    return code < 0 ? "" : std::string(cells.names[static_cast<std::size_t>(code)]);
   };
 }
 
