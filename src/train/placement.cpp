@@ -72,9 +72,9 @@ void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
                                   std::to_string(devices) + " were asked for; write 'ddp' or 'dp'");
 }
 
-int threads_per_rank(const Recipe& recipe, int local_ranks) {
+int threads_per_rank(const Recipe& recipe, int cores, int local_ranks) {
   if (recipe.train.threads.value) return static_cast<int>(*recipe.train.threads.value);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local_ranks);
+  return std::max(1, cores / local_ranks);
 }
 
 /// What sync_bn auto comes to: other models have nothing to synchronise, one device nobody to do it
@@ -93,8 +93,15 @@ int visible_gpus() {
 }
 
 Placement place(const Recipe& recipe, const Topology& outer) {
+  Machine machine;
+  if (recipe.parallel.device != DeviceKind::cpu) machine.gpus = visible_gpus();
+  machine.cores = static_cast<int>(std::thread::hardware_concurrency());
+  return place(recipe, outer, machine);
+}
+
+Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine) {
   const auto& parallel = recipe.parallel;
-  const int gpus = parallel.device == DeviceKind::cpu ? 0 : visible_gpus();
+  const int gpus = machine.gpus;
   Placement placement;
   placement.cuda = wants_cuda(parallel, gpus);
   const auto devices = outer.joined() ? outer.world : count_devices(parallel, placement.cuda, gpus);
@@ -104,7 +111,7 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   placement.replicas = dp ? static_cast<int>(devices) : 1;
   const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;
   if (placement.cuda) placement.ids = choose_gpus(parallel, dp ? devices : local_ranks, gpus);
-  placement.threads = threads_per_rank(recipe, std::max(1, local_ranks));
+  placement.threads = threads_per_rank(recipe, machine.cores, std::max(1, local_ranks));
   placement.find_threads = recipe.train.threads.automatic() && !placement.cuda && !dp;
   placement.batch = plan_batch(recipe.batch, devices);
   placement.find_micro =

@@ -24,9 +24,19 @@ struct Placement {
   int devices() const { return ranks * replicas; }
 };
 
-/// Looks at the machine as far as the recipe asks (GPUs are counted without the CUDA runtime).
-/// Under a launcher of somebody else's, `outer` says how many ranks there are. Throws an Error:
-/// Exit::device for a device that is not there, Exit::recipe for a batch that cannot be cut.
+/// What a machine has.
+struct Machine {
+  int gpus = 0;   // that this process may use
+  int cores = 1;  // hardware threads
+};
+
+/// Where a run happens on a machine. Under a launcher of somebody else's, `outer` says how many
+/// ranks there are. Throws an Error: Exit::device for a device that is not there, Exit::recipe for
+/// a batch that cannot be cut or a mode that does not go with the devices.
+Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine);
+
+/// The same on this machine, at whose GPUs it looks as far as the recipe asks, without the CUDA
+/// runtime.
 Placement place(const Recipe& recipe, const Topology& outer);
 
 /// GPUs that this process may use, without initialising the CUDA runtime; 0 where there is no

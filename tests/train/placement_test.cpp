@@ -1,0 +1,220 @@
+// Where a run happens, on machines of a test's choice.
+#include "train/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Recipe recipe_of(Mode mode, DeviceKind device = DeviceKind::automatic) {
+  Recipe recipe;
+  recipe.parallel.mode = mode;
+  recipe.parallel.device = device;
+  return recipe;
+}
+
+Topology launcher_of(int world, int local_world) {
+  Topology outer;
+  outer.world = world;
+  outer.local_world = local_world;
+  return outer;
+}
+
+void expect_refused(const Recipe& recipe, const Topology& outer, const Machine& machine, Exit code,
+                    const std::string& message) {
+  try {
+    place(recipe, outer, machine);
+    ADD_FAILURE() << "nothing was thrown instead of: " << message;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_EQ(std::string(error.what()), message);
+  }
+}
+
+TEST(Placement, WithoutAModeIsOneDevice) {
+  const auto cpu = place(recipe_of(Mode::none), {}, {.gpus = 0, .cores = 6});
+  EXPECT_FALSE(cpu.cuda);
+  EXPECT_EQ(cpu.devices(), 1);
+  EXPECT_THAT(cpu.ids, IsEmpty());
+  EXPECT_EQ(cpu.threads, 6);
+  const auto gpu = place(recipe_of(Mode::none), {}, {.gpus = 4, .cores = 6});
+  EXPECT_TRUE(gpu.cuda);
+  EXPECT_EQ(gpu.devices(), 1);
+  EXPECT_THAT(gpu.ids, ElementsAre(0));
+}
+
+TEST(Placement, OfDdpIsARankForEachGpu) {
+  const auto found = place(recipe_of(Mode::ddp), {}, {.gpus = 4, .cores = 8});
+  EXPECT_EQ(found.ranks, 4);
+  EXPECT_EQ(found.replicas, 1);
+  EXPECT_THAT(found.ids, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(found.threads, 2);
+}
+
+TEST(Placement, OfDpIsAReplicaForEachGpuInOneRank) {
+  const auto found = place(recipe_of(Mode::dp), {}, {.gpus = 4, .cores = 8});
+  EXPECT_EQ(found.ranks, 1);
+  EXPECT_EQ(found.replicas, 4);
+  EXPECT_THAT(found.ids, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(found.threads, 8);
+}
+
+TEST(Placement, TakesTheDevicesThatTheRecipeCountsOrNames) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.parallel.devices.count = Auto<std::int64_t>(2);
+  EXPECT_THAT(place(recipe, {}, {.gpus = 4, .cores = 8}).ids, ElementsAre(0, 1));
+  EXPECT_EQ(place(recipe, {}, {.gpus = 0, .cores = 8}).ranks, 2);
+  recipe.parallel.devices.count = {};
+  recipe.parallel.devices.ids = {3, 1};
+  const auto named = place(recipe, {}, {.gpus = 4, .cores = 8});
+  EXPECT_EQ(named.ranks, 2);
+  EXPECT_THAT(named.ids, ElementsAre(3, 1));
+}
+
+TEST(Placement, OnTheCpuDoesNotLookAtGpus) {
+  const auto found =
+      place(recipe_of(Mode::ddp, DeviceKind::cpu), {}, Machine{.gpus = 4, .cores = 8});
+  EXPECT_FALSE(found.cuda);
+  EXPECT_EQ(found.ranks, 1);
+  EXPECT_THAT(found.ids, IsEmpty());
+}
+
+// Two nodes of two: this one has two ranks, so two GPUs and half the cores for each.
+TEST(Placement, UnderALauncherIsAsItSays) {
+  const auto found =
+      place(recipe_of(Mode::ddp), launcher_of(4, 2), Machine{.gpus = 8, .cores = 12});
+  EXPECT_EQ(found.ranks, 4);
+  EXPECT_THAT(found.ids, ElementsAre(0, 1));
+  EXPECT_EQ(found.threads, 6);
+  EXPECT_EQ(to_text(found.batch), "global 64 = micro 16 x accumulate 1 x 4 devices");
+}
+
+TEST(Placement, SharesTheCoresButLeavesARankOne) {
+  auto recipe = recipe_of(Mode::ddp, DeviceKind::cpu);
+  recipe.parallel.devices.count = Auto<std::int64_t>(8);
+  EXPECT_EQ(place(recipe, {}, {.gpus = 0, .cores = 20}).threads, 2);
+  EXPECT_EQ(place(recipe, {}, {.gpus = 0, .cores = 6}).threads, 1);
+  recipe.train.threads = Auto<std::int64_t>(5);
+  EXPECT_EQ(place(recipe, {}, {.gpus = 0, .cores = 6}).threads, 5);
+}
+
+TEST(Placement, LeavesThreadsToATrialOnlyOnTheCpuInRanksOfTheirOwn) {
+  const Machine cpu{.gpus = 0, .cores = 4};
+  auto recipe = recipe_of(Mode::none);
+  EXPECT_TRUE(place(recipe, {}, cpu).find_threads);
+  EXPECT_FALSE(place(recipe, {}, {.gpus = 1, .cores = 4}).find_threads);
+  EXPECT_FALSE(place(recipe_of(Mode::dp), {}, cpu).find_threads);
+  recipe.train.threads = Auto<std::int64_t>(2);
+  EXPECT_FALSE(place(recipe, {}, cpu).find_threads);
+}
+
+TEST(Placement, LeavesTheMicroBatchToATrialOnlyOnGpus) {
+  const Machine gpu{.gpus = 1, .cores = 4};
+  auto recipe = recipe_of(Mode::none);
+  EXPECT_TRUE(place(recipe, {}, gpu).find_micro);
+  EXPECT_FALSE(place(recipe, {}, {.gpus = 0, .cores = 4}).find_micro);
+  recipe.batch.accumulate = Auto<std::int64_t>(2);
+  EXPECT_FALSE(place(recipe, {}, gpu).find_micro);
+  recipe.batch.accumulate = {};
+  recipe.batch.micro = Auto<std::int64_t>(32);
+  EXPECT_FALSE(place(recipe, {}, gpu).find_micro);
+}
+
+TEST(Placement, RefusesCudaWithoutAGpu) {
+  expect_refused(recipe_of(Mode::none, DeviceKind::cuda), {}, {.gpus = 0, .cores = 4}, Exit::device,
+                 "parallel.device: 'cuda' was asked for, and this machine shows no GPU; write "
+                 "'parallel.device: cpu' or 'auto'");
+}
+
+TEST(Placement, RefusesAGpuThatIsNotThere) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.parallel.devices.ids = {0, 2};
+  expect_refused(recipe, {}, {.gpus = 2, .cores = 4}, Exit::device,
+                 "parallel.devices: there is no GPU 2; this machine shows 2");
+  recipe.parallel.devices.ids = {};
+  recipe.parallel.devices.count = Auto<std::int64_t>(2);
+  expect_refused(recipe, {}, {.gpus = 1, .cores = 4}, Exit::device,
+                 "parallel.devices: there is no GPU 1; this machine shows 1");
+  expect_refused(recipe_of(Mode::ddp), launcher_of(4, 4), {.gpus = 3, .cores = 4}, Exit::device,
+                 "parallel.devices: there is no GPU 3; this machine shows 3");
+}
+
+TEST(Placement, RefusesDpAmongRanks) {
+  expect_refused(recipe_of(Mode::dp), launcher_of(2, 2), {.gpus = 2, .cores = 4}, Exit::recipe,
+                 "parallel.mode: 'dp' is one process, and this one was started as one of 2 ranks; "
+                 "write 'ddp'");
+}
+
+TEST(Placement, RefusesSeveralDevicesWithoutAMode) {
+  auto recipe = recipe_of(Mode::none);
+  recipe.parallel.devices.count = Auto<std::int64_t>(2);
+  const std::string message =
+      "parallel.mode: 'none' uses one device, and 2 were asked for; write 'ddp' or 'dp'";
+  expect_refused(recipe, {}, {.gpus = 2, .cores = 4}, Exit::recipe, message);
+  expect_refused(recipe_of(Mode::none), launcher_of(2, 2), {.gpus = 2, .cores = 4}, Exit::recipe,
+                 message);
+}
+
+TEST(Placement, RefusesABatchThatItsDevicesCannotShare) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.batch.global = 64;
+  expect_refused(recipe, {}, {.gpus = 3, .cores = 4}, Exit::recipe,
+                 "batch.global: 64 cannot be split over 3 devices; nearest: 63, 66");
+}
+
+TEST(ResolvedRecipe, SaysWhatWasPlaced) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.batch.per_device = 24;
+  recipe.output.dir = "runs";
+  const auto placement = place(recipe, {}, {.gpus = 2, .cores = 6});
+  const auto found = resolved(recipe, placement);
+  EXPECT_EQ(found.batch.global, 48);
+  EXPECT_FALSE(found.batch.per_device);
+  EXPECT_EQ(found.batch.micro.value, 24);
+  EXPECT_EQ(found.batch.accumulate.value, 1);
+  EXPECT_EQ(found.parallel.device, DeviceKind::cuda);
+  EXPECT_EQ(found.parallel.devices.count.value, 2);
+  EXPECT_EQ(found.train.threads.value, 3);
+  EXPECT_EQ(found.eval.batch.value, 64);  // batch.global, from 64 to 256
+  EXPECT_EQ(found.output.dir, (std::filesystem::current_path() / "runs").string());
+}
+
+// What a trial of threads and micro-batch found takes the place of what was planned.
+TEST(ResolvedRecipe, IsResolvedAgainForAnotherBatch) {
+  const auto recipe = recipe_of(Mode::none);
+  auto placement = place(recipe, {}, {.gpus = 1, .cores = 4});
+  const auto planned = resolved(recipe, placement);
+  placement.batch = {64, 16, 4, 1};
+  placement.threads = 1;
+  const auto found = resolved(planned, placement);
+  EXPECT_EQ(found.batch.global, 64);
+  EXPECT_EQ(found.batch.micro.value, 16);
+  EXPECT_EQ(found.batch.accumulate.value, 4);
+  EXPECT_EQ(found.train.threads.value, 1);
+  EXPECT_EQ(found.eval.batch.value, planned.eval.batch.value);
+  EXPECT_EQ(found.output.dir, planned.output.dir);
+}
+
+TEST(ResolvedRecipe, SynchronisesBatchNormWhereDevicesHaveSome) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.parallel.sync_bn = {};
+  const Machine two{.gpus = 2, .cores = 4}, one{.gpus = 1, .cores = 4};
+  const auto synchronised = [&](const char* model, const Machine& machine) {
+    recipe.model = Choice<Model>(model);
+    return resolved(recipe, place(recipe, {}, machine)).parallel.sync_bn.value;
+  };
+  EXPECT_EQ(synchronised("resnet18", two), true);
+  EXPECT_EQ(synchronised("resnet18", one), false);
+  EXPECT_EQ(synchronised("convnext_tiny", two), false);
+}
+
+}  // namespace
+}  // namespace ddptrain
