@@ -56,6 +56,8 @@ class Callback {
   virtual void load(const std::string&) {}
 };
 
+using Callbacks = std::vector<std::unique_ptr<Callback>>;
+
 template <>
 const Catalog<Callback>& catalog<Callback>();
 

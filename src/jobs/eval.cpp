@@ -14,7 +14,9 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
 #include "cli/verb.h"
+#include "data/dataset.h"
 #include "data/files/mapping_guard.h"
+#include "distributed/engine.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "train/build.h"
@@ -22,13 +24,14 @@
 #include "train/rank.h"
 #include "train/requests.h"
 #include "train/state.h"
+#include "train/training.h"
 #include "train/weights.h"
 
 namespace ddptrain {
 namespace {
 
 // Weights of a file in place of the checkpoint's; a run's average has nothing to do with them.
-void take_file(Training& training, const std::string& file) {
+void take_file(const Training& training, const std::string& file) {
   auto& model = training.engine->model();
   auto saved = read_saved_weights(file);
   if (order_outputs(saved, training.data->facts().classes, last_layer(model)) == Outputs::others)
@@ -39,7 +42,6 @@ void take_file(Training& training, const std::string& file) {
   if (!problem.empty())
     throw Error(Exit::data, "--weights: '" + file + "' does not fit: " + problem);
   training.engine->parameters_changed();
-  training.ema.reset();
 }
 
 /// Which weights on which samples. The checkpoint also tells what the data was fitted to, and the
@@ -51,6 +53,15 @@ struct EvalJob {
   std::string held_out;  // how the recipe chooses the validation split
   std::string tables;    // a folder to write tables to; empty: none is
 };
+
+TrainingPlan plan_of(const EvalJob& job, const Recipe& recipe, const Placement& placement,
+                     const Checkpoint& checkpoint) {
+  TrainingPlan plan{recipe, placement, saved_data(checkpoint), job.scored};
+  if (job.file.empty()) return plan;
+  plan.recipe.train.ema.reset();
+  plan.recipe.train.swa.reset();
+  return plan;
+}
 
 /// The one way of data.valid that is written, as YAML; empty where there is none.
 std::string way_held_out(const Node& tree) {
@@ -126,23 +137,23 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   };
   alive();
   const auto checkpoint = load_checkpoint(job.checkpoint);
-  auto training = build(recipe, placement, world, saved_data(checkpoint), job.scored);
+  const auto training = build(plan_of(job, recipe, placement, checkpoint), world);
   if (job.file.empty())
-    restore_weights(training, checkpoint);
+    restore_weights(*training, checkpoint);
   else
-    take_file(training, job.file);
+    take_file(*training, job.file);
   const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
   CountLine line("evaluating, batch", "batches");
-  const auto all = evaluation_calls(training);
+  const auto all = evaluation_calls(*training);
   std::int64_t scored = 0;
-  const auto found = evaluate_unless(training, asked, [&] {
+  const auto found = evaluate_unless(*training, asked, [&] {
     alive();
     line.show(++scored, all);
   });
   line.clear();
   if (!found) return left_early(world, hooks);
   if (world.rank != 0) return 0;
-  log_scored(job, training, found->left_out);
+  log_scored(job, *training, found->left_out);
   print(*found, job);
   return 0;
 }

@@ -42,7 +42,7 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
   // What was derived from the recipe itself is noted as `auto` too.
-  job.record = [asked = decode<Recipe>(tree), tree](Recipe& found) mutable {
+  job.record = [asked = decode<Recipe>(tree), tree](Recipe found) mutable {
     return record_of(found, asked, tree, all_catalogs());
   };
   job.recipe_text = job.record(job.recipe);

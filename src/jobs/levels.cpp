@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/fetch/source.h"
+#include "data/sampler.h"
 #include "jobs/in_child.h"
 #include "jobs/job.h"
 #include "jobs/start.h"

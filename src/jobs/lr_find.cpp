@@ -15,9 +15,8 @@
 #include "train/build.h"
 #include "train/catalogs.h"
 #include "train/lr_finder.h"
-#include "train/micro_batch.h"
 #include "train/rank.h"
-#include "train/threads.h"
+#include "train/training.h"
 #include "train/weights.h"
 
 namespace ddptrain {
@@ -80,13 +79,14 @@ struct LrFindJob {
 
 int find_in(World& world, const LrFindJob& job, const Hooks& hooks) {
   if (hooks.beat) hooks.beat(0, "building");
-  auto training = build(job.recipe, job.placement, world);
-  settle_threads(training);
-  start_from_weights(training);
-  settle_micro(training, [&] {
+  TrainingPlan plan{job.recipe, job.placement};
+  plan.tries_sizes = true;
+  plan.lr_finder = job.options;
+  const auto training = build(plan, world, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
   });
-  const auto found = find_lr(training, job.options, hooks);
+  start_from_weights(*training);
+  const auto found = find_lr(*training, job.options, hooks);
   if (found.signal != 0) return 128 + found.signal;
   if (world.rank != 0) return 0;
   print(found, job.options);

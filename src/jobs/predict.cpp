@@ -17,7 +17,7 @@
 #include "cli/verb.h"
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
-#include "distributed/group.h"
+#include "distributed/engine.h"
 #include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"

@@ -2,7 +2,6 @@
 #include "optim/loss_scale.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace ddptrain {
 
@@ -16,16 +15,6 @@ void LossScale::update(bool finite) {
   finite_steps_ = 0;
   const auto grown = static_cast<float>(scale_ * options_.growth);
   if (std::isfinite(grown)) scale_ = grown;
-}
-
-std::string LossScale::state() const {
-  return nlohmann::ordered_json{{"scale", scale_}, {"finite_steps", finite_steps_}}.dump();
-}
-
-void LossScale::load(const std::string& state) {
-  const auto json = nlohmann::json::parse(state);
-  scale_ = json.at("scale");
-  finite_steps_ = json.at("finite_steps");
 }
 
 }  // namespace ddptrain

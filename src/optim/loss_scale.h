@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace ddptrain {
 
@@ -26,9 +25,16 @@ class LossScale {
   /// After each step; a step that was not finite must not have moved the parameters.
   void update(bool finite);
 
-  /// What a checkpoint keeps, as a JSON object.
-  std::string state() const;
-  void load(const std::string& state);
+  /// What a checkpoint keeps.
+  struct State {
+    double scale = 0;
+    std::int64_t finite_steps = 0;
+  };
+  State state() const { return {scale_, finite_steps_}; }
+  void load(const State& state) {
+    scale_ = state.scale;
+    finite_steps_ = state.finite_steps;
+  }
 
  private:
   LossScaleOptions options_;

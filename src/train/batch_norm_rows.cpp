@@ -7,9 +7,14 @@
 #include <optional>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "data/loader/lengths.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
 #include "models/layers/batch_norm.h"
 #include "train/build.h"
+#include "train/stages.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -66,7 +71,7 @@ class KeptBuffers {
 };
 
 /// In the stages' order, as the engine will be prepared for them.
-bool takes_one_row(Training& t) {
+bool takes_one_row(const Training& t) {
   const KeptBuffers kept(t.engine->model());
   const auto rows = single_rows(*t.data);
   const Pass pass{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
@@ -109,7 +114,8 @@ std::int64_t fewest_rows(std::int64_t samples, const ShardPlan& plan, const Stat
   return fewest;
 }
 
-void require_rows_for_batch_norm(Training& t, const ShardPlan& plan, const StatisticsCut& cut) {
+void require_rows_for_batch_norm(const Training& t, const ShardPlan& plan,
+                                 const StatisticsCut& cut) {
   const auto samples = std::ssize(t.sampler->order(0));
   if (fewest_rows(samples, plan, cut) != 1 || takes_one_row(t)) return;
   throw Error(Exit::recipe, "batch.global: " + std::to_string(samples) +
@@ -119,7 +125,7 @@ void require_rows_for_batch_norm(Training& t, const ShardPlan& plan, const Stati
                                 remedies(plan, cut));
 }
 
-void require_rows_for_batch_norm(Training& t) {
+void require_rows_for_batch_norm(const Training& t) {
   require_rows_for_batch_norm(
       t, shard_plan(t), {t.placement.replicas, t.recipe.parallel.sync_bn.value.value_or(false)});
 }

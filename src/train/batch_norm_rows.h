@@ -4,9 +4,10 @@
 #include <cstdint>
 
 #include "data/order/shard.h"
-#include "train/training.h"
 
 namespace ddptrain {
+
+struct Training;
 
 /// Who takes batch statistics together: all ranks under sync_bn, else each replica alone.
 struct StatisticsCut {
@@ -20,10 +21,10 @@ std::int64_t fewest_rows(std::int64_t samples, const ShardPlan& plan, const Stat
 /// An Error (Exit::recipe) that says what to do where an epoch of a built Training, dealt by
 /// `plan`, has a batch of one row and a batch norm of the model gets one value per channel from it.
 /// Weights, statistics and position stay as they are; no collectives.
-void require_rows_for_batch_norm(Training& training, const ShardPlan& plan,
+void require_rows_for_batch_norm(const Training& training, const ShardPlan& plan,
                                  const StatisticsCut& cut);
 
 /// The same for how this run is cut.
-void require_rows_for_batch_norm(Training& training);
+void require_rows_for_batch_norm(const Training& training);
 
 }  // namespace ddptrain

@@ -1,24 +1,37 @@
 #include "train/build.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "callbacks/callback.h"
 #include "config/catalog.h"
-#include "data/loader/lengths.h"
-#include "data/files/mapping_guard.h"
 #include "data/fetch/source.h"
+#include "data/files/mapping_guard.h"
+#include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "data/mix.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/clip.h"
+#include "optim/ema.h"
 #include "optim/groups.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
+#include "train/micro_batch.h"
 #include "train/one_class.h"
 #include "train/scores.h"
 #include "train/shapes.h"
 #include "train/stages.h"
 #include "train/swa.h"
+#include "train/threads.h"
+#include "train/training.h"
 #include "train/weights_memory.h"
 
 namespace ddptrain {
@@ -101,7 +114,13 @@ RunLength run_length(const Training& t) {
   return length;
 }
 
-void build_optimisation(Training& t) {
+/// Every layer group goes at the rate that is tried.
+void go_at(const LrFindOptions& rates, TrainingStage& stage) {
+  stage.schedule = lr_finder_schedule(rates);
+  stage.shares.clear();
+}
+
+void build_optimisation(Training& t, const TrainingPlan& plan) {
   const auto& recipe = t.recipe;
   const auto common = common_options(recipe.optimizer);
   auto& model = t.engine->model();
@@ -109,11 +128,17 @@ void build_optimisation(Training& t) {
   t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
                                            group_parameters(model, common.no_decay, groups));
   t.stages = build_stages(t, groups);
+  if (plan.lr_finder) go_at(*plan.lr_finder, t.stages.front());
   if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
-  if (recipe.train.ema)
-    t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), recipe.train.ema->decay);
-  build_swa(t);
-  if (recipe.train.precision == Precision::fp16) t.loss_scale = std::make_unique<LossScale>();
+  t.ema = build_average(t);
+}
+
+/// What trials decide where the recipe leaves it open becomes part of the run's recipe.
+void try_sizes(Training& t, const std::function<void()>& alive) {
+  t.placement.threads = worthwhile_threads(t);
+  at::set_num_threads(t.placement.threads);
+  t.placement.batch = fitting_batch(t, alive);
+  t.recipe = resolved(std::move(t.recipe), t.placement);
 }
 
 /// How long a run is, where all of it is measured in epochs.
@@ -180,33 +205,37 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
   return make_engine(recipe.parallel.mode, factory, options, world);
 }
 
-Training build(const Recipe& recipe, const Placement& placement, World& world,
-               const SavedData& saved, Scored scored) {
-  Training t;
-  t.recipe = recipe;
-  t.placement = placement;
+std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
+                                      const std::function<void()>& alive) {
+  auto built = std::make_unique<Training>();
+  auto& t = *built;
+  t.recipe = plan.recipe;
+  t.placement = plan.placement;
   t.world = &world;
-  t.section = decode<DataSection>(recipe.data.node());
-  t.data = with_scored(build_data(recipe, saved), scored);
+  t.evaluation_batches = plan.evaluation_batches;
+  t.section = decode<DataSection>(t.recipe.data.node());
+  t.data = with_scored(build_data(t.recipe, plan.saved), plan.scored);
   take_chosen(t);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
-  t.sampler = build_sampler(recipe, *t.data);
+  t.sampler = build_sampler(plan.recipe, *t.data);
   t.length = run_length(t);
   if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
   t.loader = make_split_loader(t, Split::train);
   t.valid_loader = make_split_loader(t, Split::valid);
-  build_scores(t);
-  t.engine = with_weights([&] { return build_engine(recipe, placement, world, facts); });
+  auto scores = build_scores(t.recipe, *t.data);
+  t.loss = std::move(scores.loss);
+  t.metrics = std::move(scores.metrics);
+  t.engine = with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts); });
   try_shapes(t);
   try_scores(t);
-  build_optimisation(t);
-  if (recipe.checkpoint.keep_best)
-    t.best.emplace(recipe.checkpoint.keep_best->mode.value.value_or(BestMode::max));
-  for (const auto& choice : recipe.callbacks)
+  build_optimisation(t, plan);
+  for (const auto& choice : t.recipe.callbacks)
     t.callbacks.push_back(catalog<Callback>().build(choice));
-  return t;
+  if (plan.tries_sizes) try_sizes(t, alive);
+  if (plan.most_steps) t.length.total = std::min(t.length.total, *plan.most_steps);
+  return built;
 }
 
 }  // namespace ddptrain

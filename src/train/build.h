@@ -1,23 +1,26 @@
-// Recipe to Training: one line per part, no branch on a component's name.
+// Plan to Training: one line per part, no branch on a component's name.
 #pragma once
 
-#include "data/loader/scored.h"
-#include "distributed/world.h"
-#include "train/training.h"
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "data/order/shard.h"
+#include "train/training_plan.h"
 
 namespace ddptrain {
 
-/// What a checkpoint keeps of the data that its model was trained on (train/state.h); nothing at
-/// the start of a run.
-struct SavedData {
-  std::string fitted;                // Dataset::state()
-  std::vector<std::string> classes;  // names, in order of the model's outputs
-};
+class Engine;
+class Sampler;
+struct DataFacts;
+struct Training;
+struct World;
 
-/// Builds what a recipe names, on this rank. The recipe is resolved; the world has met. Errors of
-/// the data are Exit::data, of values that only building can refuse Exit::recipe.
-Training build(const Recipe& recipe, const Placement& placement, World& world,
-               const SavedData& saved = {}, Scored scored = Scored::valid);
+/// Builds what a plan names, on this rank; the world has met. All ranks call it together, and
+/// `alive` is called now and then. Errors of the data are Exit::data, of values that only building
+/// can refuse Exit::recipe, of a device too small for one sample Exit::memory.
+std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
+                                      const std::function<void()>& alive = {});
 
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);

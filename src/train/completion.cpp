@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "recipe/period.h"
+#include "schedules/rate_plan.h"
 #include "train/catalogs.h"
-#include "train/stages.h"
 
 namespace ddptrain {
 namespace {

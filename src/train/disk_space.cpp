@@ -6,6 +6,12 @@
 #include "base/error.h"
 #include "base/free_space.h"
 #include "base/text.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/ema.h"
+#include "optim/optimizer.h"
+#include "recipe/period.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -28,19 +34,19 @@ std::int64_t bytes_below(const std::string& folder) {
 }
 
 /// Saves of the recipe's own period and the one at the end, as far as anybody asks.
-std::int64_t saves(const Training& t, std::int64_t enough) {
+std::int64_t saves(const Training& t, std::int64_t made, std::int64_t enough) {
   const Period every(t.recipe.checkpoint.every, t.length);
   if (every.timed()) return enough;
   std::int64_t count = 1;
-  for (auto step = t.position.step + 1; step < t.length.total && count < enough; ++step)
+  for (auto step = made + 1; step < t.length.total && count < enough; ++step)
     count += every.due(step);
   return count;
 }
 
-std::string space_problem(const Training& t, const std::string& folder) {
+std::string space_problem(const Training& t, std::int64_t step, const std::string& folder) {
   const auto space = free_space(folder);
   if (!space.unknown.empty()) return {};
-  return lack_of_space(folder, checkpoint_bytes(t) * most_checkpoints(t), bytes_below(folder),
+  return lack_of_space(folder, checkpoint_bytes(t) * most_checkpoints(t, step), bytes_below(folder),
                        space.bytes);
 }
 
@@ -53,10 +59,10 @@ std::int64_t checkpoint_bytes(const Training& t) {
   return bytes;
 }
 
-std::int64_t most_checkpoints(const Training& t) {
+std::int64_t most_checkpoints(const Training& t, std::int64_t step) {
   const auto& spec = t.recipe.checkpoint;
-  const auto kept = std::max<std::int64_t>(spec.keep_last, 1) + (t.best ? 1 : 0) + 1;
-  return t.best ? kept : std::min(kept, saves(t, kept));
+  const auto kept = std::max<std::int64_t>(spec.keep_last, 1) + (spec.keep_best ? 1 : 0) + 1;
+  return spec.keep_best ? kept : std::min(kept, saves(t, step, kept));
 }
 
 std::string lack_of_space(const std::string& folder, std::int64_t needed, std::int64_t there,
@@ -68,8 +74,8 @@ std::string lack_of_space(const std::string& folder, std::int64_t needed, std::i
          "'checkpoint.keep_last'";
 }
 
-void require_space(const Training& t, const std::string& folder) {
-  const auto problem = t.world->rank == 0 ? space_problem(t, folder) : std::string();
+void require_space(const Training& t, std::int64_t step, const std::string& folder) {
+  const auto problem = t.world->rank == 0 ? space_problem(t, step, folder) : std::string();
   if (const auto said = broadcast_text(*t.world->control, problem, 0); !said.empty())
     throw Error(Exit::data, said);
 }

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <string>
 
-#include "train/training.h"
-
 namespace ddptrain {
+
+struct Training;
 
 /// Bytes of one checkpoint of a run, with all that its optimiser and averages will keep.
 std::int64_t checkpoint_bytes(const Training& training);
 
 /// How many lie on the disk at once at most: keep_last, the best, and one that is being written
-/// before the oldest goes; fewer where the run saves less often.
-std::int64_t most_checkpoints(const Training& training);
+/// before the oldest goes; fewer where the run, which made `step` steps, saves less often.
+std::int64_t most_checkpoints(const Training& training, std::int64_t step);
 
 /// Why checkpoints do not fit into a folder of `free` bytes that already holds `there` bytes of
 /// them; empty where they do.
@@ -21,7 +21,7 @@ std::string lack_of_space(const std::string& folder, std::int64_t needed, std::i
                           std::int64_t free);
 
 /// An Error (Exit::data) on all ranks where the folder of checkpoints, which rank 0 sees, has no
-/// room for those of the run.
-void require_space(const Training& training, const std::string& folder);
+/// room for those of the run from `step` on.
+void require_space(const Training& training, std::int64_t step, const std::string& folder);
 
 }  // namespace ddptrain

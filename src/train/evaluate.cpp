@@ -7,10 +7,19 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "data/order/shard.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "losses/loss.h"
+#include "metrics/metric.h"
+#include "optim/ema.h"
 #include "train/bad_samples.h"
 #include "train/requests.h"
 #include "train/swapped.h"
+#include "train/training.h"
 #include "train/tta.h"
 
 namespace ddptrain {
@@ -63,7 +72,7 @@ void append_terms(std::string& record, const Training& t, const at::Tensor& outp
 }
 
 /// Outputs of the passes that follow a batch's plain one.
-void run_passes(Training& t, const Batch& batch, std::vector<at::Tensor>& outputs,
+void run_passes(const Training& t, const Batch& batch, std::vector<at::Tensor>& outputs,
                 const std::function<void()>& alive) {
   for (std::int64_t pass = 1; pass <= t.recipe.eval.tta->n; ++pass) {
     const auto again = t.valid_loader->next();
@@ -78,7 +87,8 @@ void run_passes(Training& t, const Batch& batch, std::vector<at::Tensor>& output
 
 /// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
 /// its samples were left out.
-std::int64_t score_batch(Training& t, std::string& record, const std::function<void()>& alive) {
+std::int64_t score_batch(const Training& t, std::string& record,
+                         const std::function<void()>& alive) {
   const auto& tta = t.recipe.eval.tta;
   const auto batch = t.valid_loader->next();
   std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
@@ -91,7 +101,7 @@ std::int64_t score_batch(Training& t, std::string& record, const std::function<v
 }
 
 /// Terms of every batch of this rank; nothing where all ranks left early.
-std::optional<std::string> score_own_batches(Training& t, const Surroundings& around) {
+std::optional<std::string> score_own_batches(const Training& t, const Surroundings& around) {
   const at::NoGradGuard no_grad;
   auto plan = valid_plan(t);
   const auto batches = plan.micros.size();
@@ -143,7 +153,7 @@ Evaluation add_up(const Training& t, const std::vector<std::string>& records,
   return found;
 }
 
-std::optional<Evaluation> score(Training& t, const std::string& prefix,
+std::optional<Evaluation> score(const Training& t, const std::string& prefix,
                                 const Surroundings& around) {
   std::vector<std::string> prefixes{prefix};
   if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
@@ -152,7 +162,7 @@ std::optional<Evaluation> score(Training& t, const std::string& prefix,
   return add_up(t, gather_text(*t.world->control, *record), prefixes);
 }
 
-std::optional<Evaluation> score_average(Training& t, const std::string& prefix,
+std::optional<Evaluation> score_average(const Training& t, const std::string& prefix,
                                         const Surroundings& around) {
   const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
   const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
@@ -198,7 +208,7 @@ bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
 
 }  // namespace
 
-std::optional<Evaluation> evaluate_unless(Training& t, const std::function<bool()>& asked,
+std::optional<Evaluation> evaluate_unless(const Training& t, const std::function<bool()>& asked,
                                           const std::function<void()>& alive) {
   const Surroundings around{asked, alive};
   t.engine->broadcast_buffers();
@@ -225,7 +235,7 @@ std::int64_t evaluation_calls(const Training& t) {
   return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
 }
 
-Evaluation evaluate(Training& t, const std::function<void()>& alive) {
+Evaluation evaluate(const Training& t, const std::function<void()>& alive) {
   auto found = evaluate_unless(t, {}, alive);
   if (!found) fail_without_data(*t.world->control);
   return std::move(*found);

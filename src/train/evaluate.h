@@ -6,9 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "train/training.h"
+#include "callbacks/callback.h"
 
 namespace ddptrain {
+
+struct Training;
 
 /// What came of an evaluation. A cell of a table is among the values too where the recipe names it
 /// (expect, keep_best, a callback).
@@ -24,14 +26,15 @@ struct Evaluation {
 /// augmentation as "valid_tta/...". All ranks call it together.
 /// `alive` is called after every batch. An Error (Exit::data), on all ranks alike, where more
 /// samples are bad than policy.bad_samples allows.
-Evaluation evaluate(Training& training, const std::function<void()>& alive = {});
+Evaluation evaluate(const Training& training, const std::function<void()>& alive = {});
 
 /// How often an evaluation will call `alive` on this rank.
 std::int64_t evaluation_calls(const Training& training);
 
 /// The same until `asked` is true on a rank or a mapped file was cut: then all ranks leave after
 /// the same number of batches, and there are no values. `asked` is asked before every batch.
-std::optional<Evaluation> evaluate_unless(Training& training, const std::function<bool()>& asked,
+std::optional<Evaluation> evaluate_unless(const Training& training,
+                                          const std::function<bool()>& asked,
                                           const std::function<void()>& alive = {});
 
 }  // namespace ddptrain

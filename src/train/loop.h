@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "callbacks/callback.h"
 #include "launch/signals.h"
-#include "train/training.h"
 
 namespace ddptrain {
+
+struct RunState;
+struct Training;
 
 /// What the loop asks of the process around it. Every function may be empty.
 struct Hooks {
@@ -20,12 +24,15 @@ struct Hooks {
 };
 
 struct RunResult {
-  std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted"
-  int signal = 0;      // that ended it
+  std::string reason;              // "done", "stopped by early_stopping: ...", "interrupted"
+  int signal = 0;                  // that ended it
+  std::vector<NamedTable> tables;  // of the last evaluation that it made
 };
 
-/// Runs until the recipe's duration, a callback or a signal ends it. All ranks leave at the same
-/// step.
-RunResult train(Training& training, const Hooks& hooks);
+/// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave
+/// at the same step. `observers` are told after the recipe's callbacks, and no checkpoint keeps
+/// their state: the writers of logs, on rank 0, and others that are the same on every rank.
+RunResult train(const Training& training, RunState& state, const Hooks& hooks,
+                const Callbacks& observers = {});
 
 }  // namespace ddptrain

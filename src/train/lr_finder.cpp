@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "metrics/smooth_loss.h"
+#include "train/state.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -57,15 +59,14 @@ Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options) {
   return recipe;
 }
 
-LrFindResult find_lr(Training& training, const LrFindOptions& options, Hooks hooks) {
+LrFindResult find_lr(const Training& training, const LrFindOptions& options, Hooks hooks) {
   LrFindResult found;
-  auto& stage = training.stages.front();
-  stage.schedule = lr_finder_schedule(options);
-  stage.shares.clear();  // every layer group goes at the rate that is tried
-  training.callbacks.push_back(std::make_unique<Finder>(found, options));
+  Callbacks finder;
+  finder.push_back(std::make_unique<Finder>(found, options));
   hooks.evaluate = false;
   hooks.checkpoints.clear();
-  const auto ended = train(training, hooks);
+  auto state = first_state(training);
+  const auto ended = train(training, state, hooks, finder);
   found.reason = ended.reason;
   found.signal = ended.signal;
   return found;

@@ -18,8 +18,8 @@ struct LrFindResult {
 /// make no sense.
 Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options);
 
-/// Trains a freshly built Training on growing rates; the same losses as training in every mode. All
-/// ranks call it together; its weights are spent afterwards.
-LrFindResult find_lr(Training& training, const LrFindOptions& options, Hooks hooks);
+/// Trains a Training that was built for the finder (TrainingPlan::lr_finder); the same losses as
+/// training in every mode. All ranks call it together; its weights are spent afterwards.
+LrFindResult find_lr(const Training& training, const LrFindOptions& options, Hooks hooks);
 
 }  // namespace ddptrain

@@ -9,8 +9,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "data/dataset.h"
 #include "data/loader/lengths.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
 #include "launch/failure.h"
+#include "losses/loss.h"
+#include "optim/optimizer.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -47,7 +53,7 @@ std::vector<at::Tensor> room_for_state(const Training& t) {
   return room;
 }
 
-void train_once(Training& t, std::int64_t micro) {
+void train_once(const Training& t, std::int64_t micro) {
   const auto room = room_for_state(t);
   MicroStep at;
   at.last = false;
@@ -56,7 +62,7 @@ void train_once(Training& t, std::int64_t micro) {
   t.engine->accumulate(largest_batch(*t.data, micro * t.placement.replicas), *t.loss, at);
 }
 
-bool memory_sufficed(Training& t, std::int64_t micro) {
+bool memory_sufficed(const Training& t, std::int64_t micro) {
   try {
     train_once(t, micro);
     return true;
@@ -100,7 +106,7 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
   return plan;
 }
 
-bool fits_in_memory(Training& t, std::int64_t micro) {
+bool fits_in_memory(const Training& t, std::int64_t micro) {
   const at::AutoGradMode with_gradients(true);
   std::vector<at::Tensor> buffers;
   for (const auto& [name, buffer] : t.engine->model().named_buffers())
@@ -115,15 +121,12 @@ bool fits_in_memory(Training& t, std::int64_t micro) {
   return fits;
 }
 
-void settle_micro(Training& t, const std::function<void()>& alive) {
-  if (!t.placement.find_micro) return;
-  auto& plan = t.placement.batch;
-  plan = find_micro(plan, *t.world->control, [&](std::int64_t micro) {
+BatchPlan fitting_batch(const Training& t, const std::function<void()>& alive) {
+  if (!t.placement.find_micro) return t.placement.batch;
+  return find_micro(t.placement.batch, *t.world->control, [&](std::int64_t micro) {
     if (alive) alive();
     return fits_in_memory(t, micro);
   });
-  t.recipe.batch.micro = Auto<std::int64_t>(plan.micro);
-  t.recipe.batch.accumulate = Auto<std::int64_t>(plan.accumulate);
 }
 
 }  // namespace ddptrain

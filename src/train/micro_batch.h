@@ -4,9 +4,14 @@
 #include <cstdint>
 #include <functional>
 
-#include "train/training.h"
+#include "data/batch.h"
+#include "recipe/batch_plan.h"
 
 namespace ddptrain {
+
+class Dataset;
+class Group;
+struct Training;
 
 /// Whether a micro-batch of a size fits into this rank's memory.
 using FitsMicro = std::function<bool(std::int64_t micro)>;
@@ -19,12 +24,12 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
 /// Trains on `micro` made-up samples per device, the longest and largest of the run, beside the
 /// state that an optimiser like Adam keeps, without a step and without the other ranks: false where
 /// memory ends. Weights, buffers and optimiser are as before, gradients are cleared.
-bool fits_in_memory(Training& training, std::int64_t micro);
+bool fits_in_memory(const Training& training, std::int64_t micro);
 
-/// Does both where the recipe leaves the size to a CUDA device (Placement::find_micro), and writes
-/// what was found into `placement` and `recipe`; says so where it is less than planned. `alive` is
-/// called before every trial. All ranks call it together.
-void settle_micro(Training& training, const std::function<void()>& alive = {});
+/// The micro-batch as placed or, where the recipe leaves the size to a CUDA device
+/// (Placement::find_micro), what find_micro makes of it with fits_in_memory; logs it where it is
+/// less than planned. `alive` is called before every trial. All ranks call it together.
+BatchPlan fitting_batch(const Training& training, const std::function<void()>& alive = {});
 
 /// Rows of the largest training samples that the run meets. Only their size matters; a token of a
 /// text is any but the one that fills up.

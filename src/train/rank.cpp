@@ -8,20 +8,22 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
+#include "data/dataset.h"
 #include "recipe/stages.h"
 #include "train/agreement.h"
 #include "train/batch_norm_rows.h"
 #include "train/build.h"
 #include "train/disk_space.h"
 #include "train/expect.h"
-#include "train/micro_batch.h"
+#include "train/loop.h"
 #include "train/run_folder.h"
 #include "train/state.h"
-#include "train/threads.h"
+#include "train/training.h"
 #include "train/weights.h"
 #include "train/weights_memory.h"
 #include "train/writers.h"
@@ -72,19 +74,18 @@ std::string some_input(const Training& t) {
   return {};
 }
 
-RunEnding ending_of(const Training& t, const Outcome& outcome, Clock::time_point began) {
+RunEnding ending_of(const Training& t, const Position& at, const Outcome& outcome,
+                    Clock::time_point began) {
   RunEnding end;
   end.reason = outcome.reason;
   end.met = outcome.code != Exit::expect;
   end.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-  end.step = t.position.step;
+  end.step = at.step;
   end.total_steps = seconds_of(t.recipe) ? 0 : t.length.total;
-  end.epoch =
-      static_cast<double>(t.position.epoch) +
-      static_cast<double>(t.position.step_in_epoch) / static_cast<double>(t.length.per_epoch);
-  end.evaluated = t.position.evaluated;
+  end.epoch = static_cast<double>(at.epoch) +
+              static_cast<double>(at.step_in_epoch) / static_cast<double>(t.length.per_epoch);
+  end.evaluated = at.evaluated;
   end.last = outcome.metrics;
-  end.tables = t.last_tables;
   if (const auto watched = watched_metric(t.recipe))
     end.best = best_evaluation(outcome.folder + "/metrics.csv", *watched);
   end.folder = outcome.folder;
@@ -114,11 +115,12 @@ class MadeFolder {
   bool made_;
 };
 
-// The run folder stays as it was until every rank has built and restored its part.
-void begin(const Job& job, Training& training, const std::string& folder) {
-  agree(*training.world, "the step at which training begins",
-        std::to_string(training.position.step));
-  if (training.world->rank != 0) return;
+// The run folder stays as it was until every rank has built and restored its part. Returns the
+// writers of its logs.
+Callbacks begin(const Job& job, const Training& training, std::int64_t step,
+                const std::string& folder) {
+  agree(*training.world, "the step at which training begins", std::to_string(step));
+  if (training.world->rank != 0) return {};
   // The data or the devices may have told what the recipe left open.
   const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
   if (text != job.recipe_text || job.rewrite_recipe)
@@ -126,7 +128,7 @@ void begin(const Job& job, Training& training, const std::string& folder) {
   if (job.set_aside) set_checkpoints_aside(folder);
   begin_run(folder, job.start);
   note_data(folder, training.data->digest());
-  training.writers = make_writers(training, folder);
+  return make_writers(training, folder);
 }
 
 }  // namespace
@@ -156,6 +158,19 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
 
 namespace {
 
+TrainingPlan plan_of(const Job& job, const std::optional<Checkpoint>& checkpoint) {
+  TrainingPlan plan{job.recipe, job.placement};
+  if (checkpoint) plan.saved = saved_data(*checkpoint);
+  plan.tries_sizes = true;
+  return plan;
+}
+
+RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint) {
+  if (checkpoint) return restore(training, *checkpoint);
+  with_weights([&] { start_from_weights(training); });
+  return first_state(training);
+}
+
 Outcome run_in(World& world, Job job, Hooks hooks) {
   const auto began = Clock::now();
   share_start(job, world);
@@ -166,25 +181,21 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
-  auto training =
-      build(job.recipe, job.placement, world, checkpoint ? saved_data(*checkpoint) : SavedData());
-  settle_threads(training);
-  if (checkpoint)
-    restore(training, *checkpoint);
-  else
-    with_weights([&] { start_from_weights(training); });
-  checkpoint.reset();
-  settle_micro(training, [&] {
+  const auto training = build(plan_of(job, checkpoint), world, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
   });
-  require_rows_for_batch_norm(training);
-  require_space(training, folder + "/checkpoints");
-  begin(job, training, folder);
+  auto state = start(*training, checkpoint);
+  checkpoint.reset();
+  require_rows_for_batch_norm(*training);
+  require_space(*training, state.position.step, folder + "/checkpoints");
+  const auto writers = begin(job, *training, state.position.step, folder);
   hooks.checkpoints = folder + "/checkpoints";
-  const auto result = train(training, hooks);
-  Outcome outcome{Exit::done, result.signal, result.reason, folder, training.last_evaluation, {}};
+  auto result = train(*training, state, hooks, writers);
+  Outcome outcome{Exit::done, result.signal, result.reason, folder, state.evaluation, {}};
   if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
-  if (world.rank == 0) outcome.ending = ending_of(training, outcome, began);
+  if (world.rank != 0) return outcome;
+  outcome.ending = ending_of(*training, state.position, outcome, began);
+  outcome.ending.tables = std::move(result.tables);
   return outcome;
 }
 

@@ -5,21 +5,22 @@
 #include <optional>
 #include <string>
 
+#include "distributed/world.h"
 #include "launch/failure.h"
-#include "launch/topology.h"
 #include "train/ending.h"
-#include "train/loop.h"
 #include "train/placement.h"
 #include "train/run_folder.h"
 
 namespace ddptrain {
 
+struct Hooks;
+
 /// A run that is ready to start.
 struct Job {
   Recipe recipe;  // resolved
   Placement placement;
-  std::string recipe_text;  // the resolved recipe as YAML: ranks must agree on it
-  std::function<std::string(Recipe&)> record;  // that text, of what training resolved further
+  std::string recipe_text;                    // the resolved recipe as YAML: ranks must agree on it
+  std::function<std::string(Recipe)> record;  // that text, of what training resolved further
   std::string
       folder;  // the run folder; ranks that joined somebody else's launcher learn it from rank 0
   std::function<std::string()> make_folder;  // asked of rank 0 where `folder` is empty

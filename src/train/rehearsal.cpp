@@ -1,31 +1,38 @@
 #include "train/rehearsal.h"
 
 #include "base/error.h"
+#include "optim/ema.h"
 #include "train/build.h"
+#include "train/loop.h"
 #include "train/state.h"
+#include "train/training.h"
 #include "train/weights.h"
 
 namespace ddptrain {
-
 namespace {
+
+TrainingPlan plan_of(const Job& job) {
+  TrainingPlan plan{job.recipe, job.placement};
+  if (seconds_of(plan.recipe)) plan.recipe.train.duration = steps(1);
+  plan.most_steps = 1;
+  plan.evaluation_batches = 1;
+  return plan;
+}
 
 void rehearse_in(World& world, const Job& job, Hooks hooks) {
   agree(world, "the recipe", job.recipe_text);
   if (hooks.beat) hooks.beat(0, "building");
-  auto recipe = job.recipe;
-  if (seconds_of(recipe)) recipe.train.duration = steps(1);
-  auto training = build(recipe, job.placement, world);
-  start_from_weights(training);
-  training.length.total = 1;
-  training.evaluation_batches = 1;
-  if (training.ema) training.ema->update();  // begun, so that its end is rehearsed too
+  const auto training = build(plan_of(job), world);
+  start_from_weights(*training);
+  if (training->ema) training->ema->update();  // begun, so that its end is rehearsed too
   hooks.checkpoints = job.folder + "/checkpoints";
-  train(training, hooks);
+  auto state = first_state(*training);
+  train(*training, state, hooks);
   if (world.rank != 0) return;
   std::vector<std::string> notes;
   const auto saved = newest_checkpoint(hooks.checkpoints, notes);
-  if (!saved) throw Error(Exit::data, "the checkpoint that was written cannot be read");
-  restore(training, load_checkpoint(*saved));
+  DDP_CHECK(saved, "a checkpoint that was verified is not there");
+  restore(*training, load_checkpoint(*saved));
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "callbacks/callback.h"
 #include "recipe/layers/layers.h"
 #include "train/best_evaluation.h"
 
 namespace ddptrain {
+
+class FileLock;
 
 /// The checkpoint of another run that a run continues from.
 struct RunOrigin {

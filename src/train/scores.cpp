@@ -6,8 +6,10 @@
 #include <functional>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "recipe/load/settle.h"
 #include "train/shapes.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -75,30 +77,32 @@ Targets targets_of(const Dataset& data) {
   return {TargetKind::numbers};
 }
 
-void build_scores(Training& t) {
-  const auto targets = targets_of(*t.data);
-  settle_scores(t.recipe, targets.kind);
-  const auto& recipe = t.recipe;
+Scores build_scores(Recipe& recipe, const Dataset& data) {
+  const auto targets = targets_of(data);
+  settle_scores(recipe, targets.kind);
   const auto& metrics = *recipe.metrics.value;
-  const MetricContext context{t.data->facts().classes};
+  const MetricContext context{data.facts().classes};
+  Scores scores;
   const auto fitting = [&](const Named& part) {
     require(part, target_misfit(part.entry(), part.catalog, targets));
   };
   fitting(loss_of(recipe));
   with_place(loss_of(recipe), [&] {
-    t.loss = catalog<Loss>().build(*recipe.loss.value, LossContext{t.data->facts().class_count()});
+    scores.loss =
+        catalog<Loss>().build(*recipe.loss.value, LossContext{data.facts().class_count()});
   });
   const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
   if (std::none_of(metrics.begin(), metrics.end(), is_loss))
-    t.metrics.push_back(catalog<Metric>().build(Choice<Metric>("loss"), context));
+    scores.metrics.push_back(catalog<Metric>().build(Choice<Metric>("loss"), context));
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     fitting(metric_of(recipe, i));
     with_place(metric_of(recipe, i),
-               [&] { t.metrics.push_back(catalog<Metric>().build(metrics[i], context)); });
+               [&] { scores.metrics.push_back(catalog<Metric>().build(metrics[i], context)); });
   }
+  return scores;
 }
 
-void try_scores(Training& t) {
+void try_scores(const Training& t) {
   const auto batch = held_out_sample(*t.data);
   if (!batch) return;
   const auto targets = targets_of(*t.data);

@@ -1,21 +1,34 @@
 // The loss and the metrics of a run, and whether they fit the data and the model.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "losses/loss.h"
+#include "metrics/metric.h"
 #include "recipe/targets.h"
-#include "train/training.h"
 
 namespace ddptrain {
+
+class Dataset;
+struct Recipe;
+struct Training;
+
+struct Scores {
+  std::unique_ptr<Loss> loss;
+  std::vector<std::unique_ptr<Metric>> metrics;
+};
 
 /// What a dataset's held-out batches say of its targets: whole numbers are classes; others are
 /// labels where there are classes to name them, else numbers.
 Targets targets_of(const Dataset& data);
 
-/// Makes loss and metrics, "loss" among them. An Error (Exit::recipe) with the place of one that
-/// does not take the targets of the data.
-void build_scores(Training& training);
+/// Makes loss and metrics, "loss" among them, and writes into the recipe which ones `auto` stands
+/// for. An Error (Exit::recipe) with the place of one that does not take the targets of the data.
+Scores build_scores(Recipe& recipe, const Dataset& data);
 
 /// Goes through one held-out sample as an evaluation does: an Error (Exit::recipe) with the place
 /// of a loss or metric that cannot use what the model gives. Better said now than after an epoch.
-void try_scores(Training& training);
+void try_scores(const Training& training);
 
 }  // namespace ddptrain

@@ -6,8 +6,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "config/decode.h"
+#include "distributed/engine.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/spread.h"
+#include "train/run_state.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -49,9 +52,9 @@ std::vector<TrainingStage> build_stages(const Training& t, const LayerGroups& gr
   return stages;
 }
 
-void enter_stage(Training& t) {
-  const auto index = static_cast<std::int64_t>(stage_index(t.stages, t.position.step));
-  if (index == t.stage) return;
+std::int64_t enter_stage(const Training& t, std::int64_t step, std::int64_t before) {
+  const auto index = static_cast<std::int64_t>(stage_index(t.stages, step));
+  if (index == before) return index;
   const auto& stage = t.stages[static_cast<std::size_t>(index)];
   const bool ever_frozen = std::any_of(t.stages.begin(), t.stages.end(), [](const auto& each) {
     return !each.frozen.parameters.empty();
@@ -61,17 +64,18 @@ void enter_stage(Training& t) {
     log::info("stage " + std::to_string(index + 1) + " of " + std::to_string(t.stages.size()) +
               ", " + plural(stage.steps, "step") + ": " + what_trains(t, stage));
   // A run that is resumed later in the stage has the state that was built up since.
-  if (stage.resets_optimizer && stage.first == t.position.step && stage.first > 0) {
+  if (stage.resets_optimizer && stage.first == step && stage.first > 0) {
     t.optimizer->load({});
     log::info("the optimiser's state starts anew");
   }
-  t.stage = index;
+  return index;
 }
 
-Rates rates_of(const Training& t) {
-  const auto& stage = t.stages.at(stage_index(t.stages, t.position.step));
-  const auto at = stage.at(t.position.step, t.length.per_epoch);
-  return {at.lr * t.control.lr_factor, at.momentum, stage.shares};
+Rates rates_of(const Training& t, const RunState& state) {
+  const auto step = state.position.step;
+  const auto& stage = t.stages.at(stage_index(t.stages, step));
+  const auto at = stage.at(step, t.length.per_epoch);
+  return {at.lr * state.lr_factor, at.momentum, stage.shares};
 }
 
 }  // namespace ddptrain

@@ -1,19 +1,33 @@
 // The stages of a run: what trains when, and at which rates.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "models/layer_groups.h"
-#include "train/training.h"
+#include "optim/optimizer.h"
+#include "schedules/rate_plan.h"
 
 namespace ddptrain {
+
+struct RunState;
+struct Training;
+
+/// A part of the run with a schedule of its own, and what it trains.
+struct TrainingStage : RateStage {
+  std::vector<double> shares;  // of the schedule's rate, by layer group; empty: all of it
+  Frozen frozen;
+  bool resets_optimizer = false;
+};
 
 /// The stages for the model, its layer groups, the optimiser and the length that were built.
 std::vector<TrainingStage> build_stages(const Training& training, const LayerGroups& groups);
 
-/// Where the step about to be made is another stage's than the one before: freezes and thaws, and
-/// says what trains. All ranks call it before every step.
-void enter_stage(Training& training);
+/// The stage of the step about to be made, after one of stage `before` (none: -1). Where it is
+/// another, freezes and thaws, and says what trains. All ranks call it before every step.
+std::int64_t enter_stage(const Training& training, std::int64_t step, std::int64_t before);
 
 /// The rates of the step about to be made.
-Rates rates_of(const Training& training);
+Rates rates_of(const Training& training, const RunState& state);
 
 }  // namespace ddptrain

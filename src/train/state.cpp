@@ -1,19 +1,24 @@
 #include "train/state.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "callbacks/callback.h"
+#include "data/dataset.h"
 #include "data/loader/scored.h"
+#include "distributed/engine.h"
+#include "optim/ema.h"
+#include "optim/optimizer.h"
 #include "train/completion.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = StateJson;
 
 // What must be the same for a resumed run to be bit-identical to an uninterrupted one.
 Json surroundings(const Training& t) {
@@ -28,45 +33,6 @@ Json surroundings(const Training& t) {
           {"accumulate", t.placement.batch.accumulate}};
 }
 
-Json position_json(const Position& at) {
-  Json json{{"step", at.step},
-            {"epoch", at.epoch},
-            {"step_in_epoch", at.step_in_epoch},
-            {"bad_in_epoch", at.bad_in_epoch},
-            {"samples", at.samples},
-            {"evaluated", at.evaluated},
-            {"evaluation_due", at.evaluation_due},
-            {"empty_steps", at.empty_steps},
-            {"skipped_steps", at.skipped_steps},
-            {"train_loss", at.train_loss},
-            {"lr", at.lr}};
-  if (at.seconds > 0) json["seconds"] = at.seconds;
-  return json;
-}
-
-/// NaN where it is null, as JSON has no NaN, and in older checkpoints.
-double number_of(const Json& json, const char* name) {
-  const auto value = json.value(name, Json());
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
-
-Position position_of(const Json& json) {
-  Position at;
-  at.step = json.at("step");
-  at.epoch = json.at("epoch");
-  at.step_in_epoch = json.at("step_in_epoch");
-  at.bad_in_epoch = json.value("bad_in_epoch", std::int64_t{0});  // older ones do not have it
-  at.samples = json.at("samples");
-  at.evaluated = json.at("evaluated");
-  at.evaluation_due = json.value("evaluation_due", false);  // nor this
-  at.empty_steps = json.at("empty_steps");
-  at.skipped_steps = json.at("skipped_steps");
-  at.train_loss = number_of(json, "train_loss");
-  at.lr = number_of(json, "lr");
-  at.seconds = json.value("seconds", 0.0);
-  return at;
-}
-
 Json callback_states(const Training& t) {
   Json states = Json::array();
   for (std::size_t i = 0; i < t.callbacks.size(); ++i)
@@ -74,13 +40,7 @@ Json callback_states(const Training& t) {
   return states;
 }
 
-Json numbers_json(const NamedValues& values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : values) json[name] = value;
-  return json;
-}
-
-void restore_callbacks(Training& t, const Json& states) {
+void restore_callbacks(const Training& t, const Json& states) {
   for (std::size_t i = 0; i < t.callbacks.size() && i < states.size(); ++i)
     if (states[i].at("type") == t.recipe.callbacks[i].type())
       t.callbacks[i]->load(states[i].at("state"));
@@ -91,24 +51,29 @@ void restore_callbacks(Training& t, const Json& states) {
 }
 
 // A stop holds until the run is asked for more; what callbacks counted stays either way.
-void restore_stop(Training& t, const Json& state) {
-  const auto stop = state.find("stop");
-  if (stop == state.end()) return;
-  const auto reason = stop->at("reason").get<std::string>();
-  if (stop->at("asked") == asked_length(t.recipe)) {
-    t.control.stop = reason;
-    return;
-  }
+void lift_stop(const Training& t, std::optional<Stop>& stop) {
+  if (!stop || stop->asked == asked_length(t.recipe)) return;
   std::vector<std::string> counting;
   for (std::size_t i = 0; i < t.callbacks.size(); ++i)
     if (!t.callbacks[i]->state().empty())
       counting.push_back("callbacks[" + std::to_string(i) + "] (" + t.recipe.callbacks[i].type() +
                          ")");
-  log::info("the run had stopped (" + reason + ") and continues, since it is asked for more; " +
+  log::info("the run had stopped (" + stop->reason +
+            ") and continues, since it is asked for more; " +
             (counting.empty() ? "nothing of the stop counts any more"
                               : join(counting, ", ") +
                                     " keep what they counted, so the next evaluation that is no "
                                     "better may stop it again"));
+  stop.reset();
+}
+
+/// Of what was saved, as much as this run has a use for.
+RunState state_for(const Training& t, const Json& json) {
+  auto state = run_state_of(json);
+  const auto first = first_state(t);
+  if (!state.loss_scale || !first.loss_scale) state.loss_scale = first.loss_scale;
+  if (!t.recipe.checkpoint.keep_best) state.best.reset();
+  return state;
 }
 
 void say_differences(const Json& saved, const Json& now) {
@@ -158,35 +123,32 @@ std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, co
 
 }  // namespace
 
-Checkpoint capture(const Training& t) {
+RunState first_state(const Training& t) {
+  RunState state;
+  if (t.recipe.train.precision == Precision::fp16) state.loss_scale.emplace();
+  return state;
+}
+
+Checkpoint capture(const Training& t, const RunState& state) {
   Checkpoint checkpoint;
-  checkpoint.step = t.position.step;
+  checkpoint.step = state.position.step;
   checkpoint.model = t.engine->model().state();
   checkpoint.optimizer = t.optimizer->state();
   if (t.ema) checkpoint.ema = t.ema->state();
-  Json state;
-  state["format"] = 1;
-  state["position"] = position_json(t.position);
-  state["seed"] = t.recipe.seed;
-  state["classes"] = t.data->facts().classes;
-  state["data"] = t.data->digest();
-  if (const auto fitted = t.data->state(); !fitted.empty()) state["fitted"] = Json::parse(fitted);
-  state["steps_per_epoch"] = t.length.per_epoch;
-  state["nominal"] = t.nominal;
-  state["lr_factor"] = t.control.lr_factor;
-  if (t.loss_scale) state["loss_scale"] = Json::parse(t.loss_scale->state());
-  if (t.best && t.best->value())
-    state["best"] = {{"value", *t.best->value()}, {"step", t.best_step}};
-  if (t.control.stop)
-    state["stop"] = {{"reason", *t.control.stop}, {"asked", asked_length(t.recipe)}};
-  state["evaluation"] = numbers_json(t.last_evaluation);
-  state["callbacks"] = callback_states(t);
-  state["surroundings"] = surroundings(t);
-  checkpoint.state = state.dump(2) + "\n";
+  Json json{{"format", 1}, {"position", {}}};  // the position comes first
+  json["seed"] = t.recipe.seed;
+  json["classes"] = t.data->facts().classes;
+  json["data"] = t.data->digest();
+  if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
+  json["steps_per_epoch"] = t.length.per_epoch;
+  json.update(to_json(state));
+  json["callbacks"] = callback_states(t);
+  json["surroundings"] = surroundings(t);
+  checkpoint.state = json.dump(2) + "\n";
   return checkpoint;
 }
 
-void restore_weights(Training& t, const Checkpoint& checkpoint) {
+void restore_weights(const Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.model, t.engine->model().state(), "the model");
   t.engine->parameters_changed();
   if (!t.ema) return;
@@ -205,26 +167,17 @@ SavedData saved_data(const Checkpoint& checkpoint) {
           state.at("classes").get<std::vector<std::string>>()};
 }
 
-void restore(Training& t, const Checkpoint& checkpoint) {
-  const auto state = Json::parse(checkpoint.state);
+RunState restore(const Training& t, const Checkpoint& checkpoint) {
+  const auto json = Json::parse(checkpoint.state);
   restore_weights(t, checkpoint);
-  require_all_classes(t, state);
-  require_the_same_epochs(t, state);
+  require_all_classes(t, json);
+  require_the_same_epochs(t, json);
   t.optimizer->load(checkpoint.optimizer);
-  t.position = position_of(state.at("position"));
-  t.nominal = state.at("nominal");
-  t.control.lr_factor = state.at("lr_factor");
-  if (t.loss_scale && state.contains("loss_scale"))
-    t.loss_scale->load(state.at("loss_scale").dump());
-  if (t.best && state.contains("best")) {
-    t.best->restore(state["best"].at("value").get<double>());
-    t.best_step = state["best"].at("step");
-  }
-  for (const auto& [name, value] : state.at("evaluation").items())
-    t.last_evaluation.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
-  restore_callbacks(t, state.at("callbacks"));
-  restore_stop(t, state);
-  say_differences(state.at("surroundings"), surroundings(t));
+  auto state = state_for(t, json);
+  restore_callbacks(t, json.at("callbacks"));
+  lift_stop(t, state.stop);
+  say_differences(json.at("surroundings"), surroundings(t));
+  return state;
 }
 
 }  // namespace ddptrain

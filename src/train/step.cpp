@@ -8,15 +8,24 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "data/loader/loader.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "optim/clip.h"
+#include "optim/ema.h"
 #include "optim/gradient_norm.h"
 #include "train/bad_samples.h"
+#include "train/run_state.h"
 #include "train/stages.h"
 #include "train/swa.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
 
-double current_scale(const Training& t) { return t.loss_scale ? t.loss_scale->scale() : 1.0; }
+double current_scale(const RunState& state) {
+  return state.loss_scale ? state.loss_scale->scale() : 1.0;
+}
 
 // Under -v each rank's log says what it trains on.
 void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
@@ -26,17 +35,18 @@ void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
   log::debug(line);
 }
 
-StepTotals gather_gradients(Training& t, std::int64_t micro_steps, double nominal) {
+StepTotals gather_gradients(const Training& t, const RunState& state, std::int64_t micro_steps,
+                            double nominal) {
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t.recipe.seed);
-  at.step = t.position.step;
+  at.step = state.position.step;
   at.nominal = nominal;
-  at.loss_scale = current_scale(t);
+  at.loss_scale = current_scale(state);
   t.engine->begin();
   for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
     at.last = micro + 1 == micro_steps;
     const auto batch = t.loader->next();
-    log_samples(batch, t.position.step, micro);
+    log_samples(batch, at.step, micro);
     t.engine->accumulate(batch, *t.loss, at);
   }
   return t.engine->finish();
@@ -50,16 +60,16 @@ std::vector<at::Tensor> gradients(const Training& t) {
 }
 
 // On other steps nobody reads the norm, which is a pass over the gradients.
-bool log_is_due(const Training& t) {
+bool log_is_due(const Training& t, std::int64_t step) {
   const Period period(t.recipe.log.every, t.length);
-  return period.timed() || period.due(t.position.step + 1);
+  return period.timed() || period.due(step + 1);
 }
 
 // One pass over the gradients: removal of the loss scale, the weight ratio and clipping, skipped
 // when it is 1.
-double scale_and_clip(const Training& t, double factor) {
+double scale_and_clip(const Training& t, std::int64_t step, double factor) {
   auto all = gradients(t);
-  const bool logs = log_is_due(t) && !all.empty();
+  const bool logs = log_is_due(t, step) && !all.empty();
   const double norm = logs ? std::abs(factor) * gradient_norm(all).item<double>()
                            : std::numeric_limits<double>::quiet_NaN();
   if (t.clip) {
@@ -70,19 +80,18 @@ double scale_and_clip(const Training& t, double factor) {
   return norm;
 }
 
-void count_bad(Training& t, std::int64_t left_out) {
+void count_bad(const Training& t, Position& at, std::int64_t left_out) {
   if (left_out == 0) return;
-  auto& at = t.position;
   at.bad_in_epoch += left_out;
   require_few_bad(t.recipe.policy, at.bad_in_epoch, std::ssize(t.sampler->order(at.epoch)),
                   "training samples of epoch " + std::to_string(at.epoch + 1));
 }
 
-void refuse_or_skip(Training& t, const StepTotals& totals) {
-  ++t.position.skipped_steps;
-  if (t.loss_scale) return;  // a smaller scale is tried at the next step
-  const auto where = "step " + std::to_string(t.position.step + 1);
-  if (t.recipe.policy.on_non_finite == OnNonFinite::stop)
+void refuse_or_skip(const PolicySpec& policy, RunState& state, const StepTotals& totals) {
+  ++state.position.skipped_steps;
+  if (state.loss_scale) return;  // a smaller scale is tried at the next step
+  const auto where = "step " + std::to_string(state.position.step + 1);
+  if (policy.on_non_finite == OnNonFinite::stop)
     throw Error(
         Exit::non_finite,
         "the loss is not finite at " + where + " (sum " + std::to_string(totals.loss_sum) +
@@ -93,13 +102,12 @@ void refuse_or_skip(Training& t, const StepTotals& totals) {
 
 }  // namespace
 
-StepReport make_step(Training& t, std::int64_t micro_steps) {
-  const double nominal = t.nominal > 0 ? t.nominal : static_cast<double>(t.length.global);
-  const double scale = current_scale(t);
-  enter_stage(t);
-  const auto totals = gather_gradients(t, micro_steps, nominal);
-  count_bad(t, totals.left_out);
-  const auto rates = rates_of(t);
+StepReport make_step(const Training& t, RunState& state, std::int64_t micro_steps) {
+  const double nominal = state.nominal > 0 ? state.nominal : static_cast<double>(t.length.global);
+  const double scale = current_scale(state);
+  const auto totals = gather_gradients(t, state, micro_steps, nominal);
+  count_bad(t, state.position, totals.left_out);
+  const auto rates = rates_of(t, state);
   StepReport report;
   report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight
                                   : std::numeric_limits<double>::quiet_NaN();
@@ -107,20 +115,20 @@ StepReport make_step(Training& t, std::int64_t micro_steps) {
   report.momentum = rates.momentum ? rates.momentum : t.optimizer->momentum();
   report.gradient_norm = std::numeric_limits<double>::quiet_NaN();
   report.changed = totals.finite && totals.weight > 0;
-  if (t.loss_scale) t.loss_scale->update(totals.finite);
+  if (state.loss_scale) state.loss_scale->update(totals.finite);
   if (!totals.finite) {
-    refuse_or_skip(t, totals);
+    refuse_or_skip(t.recipe.policy, state, totals);
   } else if (totals.weight == 0) {
-    ++t.position.empty_steps;
-    log::warning("step " + std::to_string(t.position.step + 1) +
+    ++state.position.empty_steps;
+    log::warning("step " + std::to_string(state.position.step + 1) +
                  " has no counted sample; nothing was changed");
   }
   if (!report.changed) return report;
-  if (t.nominal == 0) t.nominal = totals.weight;
-  report.gradient_norm = scale_and_clip(t, nominal / (scale * totals.weight));
+  if (state.nominal == 0) state.nominal = totals.weight;
+  report.gradient_norm = scale_and_clip(t, state.position.step, nominal / (scale * totals.weight));
   t.optimizer->step(rates);
   t.engine->parameters_changed();
-  if (t.ema && average_is_due(t, t.position.step + 1)) t.ema->update();
+  if (t.ema && average_is_due(t, state.position.step + 1)) t.ema->update();
   return report;
 }
 

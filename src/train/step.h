@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
-
-#include "train/training.h"
+#include <optional>
 
 namespace ddptrain {
+
+struct RunState;
+struct Training;
 
 struct StepReport {
   double loss = 0;  // mean over the step's weight, all ranks
@@ -18,7 +20,7 @@ struct StepReport {
 /// Takes the next `micro_steps` batches of the loader. Order: finite check, unscale and ratio,
 /// clip, step. Throws an Error (Exit::non_finite) under policy `stop`, and on all ranks alike one
 /// (Exit::data) where the epoch has more bad samples than policy.bad_samples allows. The caller
-/// moves the position on.
-StepReport make_step(Training& training, std::int64_t micro_steps);
+/// moves the position on, and has entered the step's stage.
+StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps);
 
 }  // namespace ddptrain

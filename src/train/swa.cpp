@@ -10,9 +10,17 @@
 
 #include "base/error.h"
 #include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
 #include "models/layers/batch_norm.h"
+#include "optim/ema.h"
+#include "recipe/period.h"
 #include "train/requests.h"
+#include "train/run_state.h"
 #include "train/swapped.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -100,10 +108,9 @@ struct TrainPass {
 };
 
 /// Whole batches, however many ranks share them; a rest is left out unless it is all there is.
-TrainPass train_pass(const Training& t) {
+TrainPass train_pass(const Training& t, const Position& at) {
   const auto batch = std::max(kFewestRows, t.recipe.eval.batch.value.value());
   EpochPlan plan;
-  const auto& at = t.position;
   plan.epoch = std::max<std::int64_t>(0, at.step_in_epoch == 0 ? at.epoch - 1 : at.epoch);
   plan.order = t.sampler->order(plan.epoch);
   auto size = static_cast<std::int64_t>(plan.order.size());
@@ -124,7 +131,8 @@ struct StatisticsSum {
 };
 
 /// Adds what this rank observes of its batch of a round.
-void observe_batch(Training& t, const Observed& observed, std::size_t round, at::Tensor& sum) {
+void observe_batch(const Training& t, const Observed& observed, std::size_t round,
+                   at::Tensor& sum) {
   const auto batch = t.loader->next();
   if (batch.left_out > 0 && batch.rows < kFewestRows) return;
   Pass forward{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
@@ -138,11 +146,10 @@ void observe_batch(Training& t, const Observed& observed, std::size_t round, at:
 }
 
 /// Nothing where all ranks left early.
-std::optional<StatisticsSum> sum_over_batches(Training& t, const Observed& observed,
-                                              const std::function<bool()>& asked,
+std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed& observed,
+                                              TrainPass pass, const std::function<bool()>& asked,
                                               const std::function<void()>& alive) {
   auto sum = at::cat({at::zeros_like(observed.statistics()), at::zeros({1}, at::kDouble)});
-  auto pass = train_pass(t);
   const auto own = pass.plan.micros.size();
   t.loader->start(std::move(pass.plan));
   const auto observe = [&](std::size_t round) {
@@ -165,16 +172,16 @@ bool has_batch_norm(Model& model) {
 
 }  // namespace
 
-void build_swa(Training& t) {
-  const auto& spec = t.recipe.train.swa;
-  if (!spec) return;
-  t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
-                                EmaOptions{.type = Averaging::swa});
+std::unique_ptr<Ema> build_average(const Training& t) {
+  const auto& train = t.recipe.train;
+  const auto parameters = t.engine->model().named_parameters();
+  if (!train.swa) return train.ema ? std::make_unique<Ema>(parameters, train.ema->decay) : nullptr;
   if (!is_ever_due(t))
     throw Error(Exit::recipe, "train.swa: a run of " + std::to_string(t.length.total) +
                                   " steps makes no average from step " +
                                   std::to_string(first_step(t)) +
                                   " on; an earlier 'start' or a shorter 'every' does");
+  return std::make_unique<Ema>(parameters, EmaOptions{.type = Averaging::swa});
 }
 
 bool average_is_due(const Training& t, std::int64_t step) {
@@ -188,14 +195,15 @@ bool average_statistics_are_missing(const Training& t) {
          has_batch_norm(t.engine->model());
 }
 
-bool update_average_statistics(Training& t, const std::function<bool()>& asked,
+bool update_average_statistics(const Training& t, const Position& at,
+                               const std::function<bool()>& asked,
                                const std::function<void()>& alive) {
   if (!average_statistics_are_missing(t)) return true;
   const at::NoGradGuard no_grad;
   t.engine->broadcast_buffers();
   const Observed observed(t.engine->model());
   const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
-  const auto found = sum_over_batches(t, observed, asked, alive);
+  const auto found = sum_over_batches(t, observed, train_pass(t, at), asked, alive);
   if (!found) return false;
   if (found->batches == 0)
     throw Error(Exit::data, "train.swa.update_bn: no batch of training samples could be read");

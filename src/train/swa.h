@@ -1,15 +1,19 @@
 // Stochastic weight averaging: when weights enter the average, and its batch-norm statistics.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-
-#include "train/training.h"
+#include <memory>
 
 namespace ddptrain {
 
-/// Gives a built Training the average that the recipe's train.swa asks for, if any. An Error
-/// (Exit::recipe) where no average would ever be made.
-void build_swa(Training& training);
+class Ema;
+struct Position;
+struct Training;
+
+/// The average that the recipe asks for (train.ema or train.swa), of the weights that were built;
+/// null: none. An Error (Exit::recipe) where no average would ever be made.
+std::unique_ptr<Ema> build_average(const Training& training);
 
 /// Whether the weights enter the run's average after `step` steps; always with an EMA.
 bool average_is_due(const Training& training, std::int64_t step);
@@ -19,11 +23,12 @@ bool average_is_due(const Training& training, std::int64_t step);
 bool average_statistics_are_missing(const Training& training);
 
 /// Measures them where they are missing, as torch.optim.swa_utils.update_bn: means over the batches
-/// of one pass over train in the order of the last epoch, cut alike on any number of ranks, which
-/// share the batches (of eval.batch samples, at least two). All ranks call it together; `alive` is
-/// called after every batch. False, on all ranks alike, where nothing was measured since `asked`
-/// (asked before every batch) was true on one or a mapped file was cut.
-bool update_average_statistics(Training& training, const std::function<bool()>& asked = {},
+/// of one pass over train in the order of the last epoch up to `at`, cut alike on any number of
+/// ranks, which share the batches (of eval.batch samples, at least two). All ranks call it
+/// together; `alive` is called after every batch. False, on all ranks alike, where nothing was
+/// measured since `asked` (asked before every batch) was true on one or a mapped file was cut.
+bool update_average_statistics(const Training& training, const Position& at,
+                               const std::function<bool()>& asked = {},
                                const std::function<void()>& alive = {});
 
 }  // namespace ddptrain

@@ -11,10 +11,16 @@
 
 #include "base/error.h"
 #include "data/loader/lengths.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/ema.h"
 #include "train/batch_norm_rows.h"
 #include "train/build.h"
 #include "train/flops.h"
 #include "train/rank.h"
+#include "train/stages.h"
+#include "train/training.h"
 #include "train/weights.h"
 
 C10_DECLARE_int(caffe2_log_level);
@@ -63,7 +69,7 @@ Recipe for_one_cpu(Recipe recipe, std::int64_t rows) {
 
 struct Built {
   World world;
-  Training training;
+  std::unique_ptr<const Training> training;
 };
 
 std::unique_ptr<Built> build_on_cpu(const Recipe& recipe) {
@@ -72,7 +78,7 @@ std::unique_ptr<Built> build_on_cpu(const Recipe& recipe) {
   prepare_process(local, placement);
   auto built = std::make_unique<Built>();
   built->world = join_world(local, placement, Topology{});
-  built->training = build(resolved(local, placement), placement, built->world);
+  built->training = build({resolved(local, placement), placement}, built->world);
   return built;
 }
 
@@ -101,7 +107,7 @@ Batch first_rows(const Training& t, std::int64_t rows, std::int64_t of = kRows) 
 }
 
 /// One step's gradients; what their window held at most.
-StepTotals accumulate(Training& t, const Batch& batch, std::int64_t& peak) {
+StepTotals accumulate(const Training& t, const Batch& batch, std::int64_t& peak) {
   const PeakMemory memory;
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t.recipe.seed);
@@ -159,7 +165,7 @@ std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& 
 
 Trial try_model(const Recipe& recipe) {
   const auto built = build_on_cpu(recipe);
-  auto& t = built->training;
+  const auto& t = *built->training;
   start_from_weights(t);
   t.engine->freeze(widest_stage(t).frozen);
   const auto batch = first_rows(t, kRows);
@@ -196,7 +202,7 @@ void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t sa
                           recipe.parallel.sync_bn.value.value_or(batch.devices > 1)};
   if (fewest_rows(samples, plan, cut) != 1) return;
   const auto built = build_on_cpu(recipe);
-  require_rows_for_batch_norm(built->training, plan, cut);
+  require_rows_for_batch_norm(*built->training, plan, cut);
 }
 
 DataSize data_size(const Recipe& recipe) {

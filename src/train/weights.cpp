@@ -8,7 +8,10 @@
 #include "base/text.h"
 #include "checkpoint/weights.h"
 #include "config/decode.h"
+#include "data/dataset.h"
+#include "distributed/engine.h"
 #include "recipe/model_section.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -80,7 +83,7 @@ std::string last_layer(const Model& model) {
                             : parameters.back().name.substr(0, parameters.back().name.rfind('.'));
 }
 
-void start_from_weights(Training& t) {
+void start_from_weights(const Training& t) {
   const auto section = decode<ModelSection>(t.recipe.model.node());
   if (!section.weights) return;
   const auto& spec = *section.weights;

@@ -18,10 +18,9 @@ Due due_every(const Period& period) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Callback>> make_writers(const Training& training,
-                                                    const std::string& folder) {
+Callbacks make_writers(const Training& training, const std::string& folder) {
   const Period period(training.recipe.log.every, training.length);
-  std::vector<std::unique_ptr<Callback>> writers;
+  Callbacks writers;
   writers.push_back(make_status_line(due_every(period)));
   writers.push_back(make_metrics_csv(folder + "/metrics.csv"));
   writers.push_back(make_tables_csv(folder));

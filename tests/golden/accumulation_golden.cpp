@@ -9,7 +9,7 @@
 
 #include "support/golden.h"
 #include "support/node.h"
-#include "train/stages.h"
+#include "support/training_parts.h"
 #include "train/step.h"
 
 namespace ddptrain {
@@ -86,7 +86,8 @@ GOLDEN(optimizers, accumulation) {
   }
   const auto count = static_cast<std::int64_t>(batches.size());
   auto t = training({c.input.at("w")}, c.input.at("lr"), "mse", std::move(batches));
-  make_step(t, count);
+  RunState state;
+  make_step(t, state, count);
   const auto w = t.engine->model().named_parameters().at(0).tensor;
   EXPECT_NEAR(doubles(w.grad())[0], c.expect.at("grad_full").get<double>(), 1e-9);
   EXPECT_NEAR(doubles(w)[0], c.expect.at("w_after").get<double>(), 1e-9);
@@ -104,7 +105,8 @@ GOLDEN(optimizers, accumulation_tokens) {
   const auto count = static_cast<std::int64_t>(batches.size());
   auto t = training(golden::numbers(c.input.at("weight")), c.input.at("lr"), "cross_entropy",
                     std::move(batches));
-  make_step(t, count);
+  RunState state;
+  make_step(t, state, count);
   golden::expect_close(doubles(t.engine->model().named_parameters().at(0).tensor),
                        golden::numbers(c.expect.at("weight_after")), 0, 1e-9, "weights");
 }

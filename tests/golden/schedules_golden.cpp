@@ -12,7 +12,7 @@
 #include "schedules/spread.h"
 #include "support/golden.h"
 #include "support/node.h"
-#include "train/stages.h"
+#include "support/training_parts.h"
 
 namespace ddptrain::golden {
 namespace {
@@ -275,10 +275,11 @@ GOLDEN(schedules, fastai_fine_tune) {
   t.stages = build_stages(t, layer_groups(t.engine->model(), patterns));
   const auto& fits = c.expect.at("fits");
   ASSERT_EQ(t.stages.size(), fits.size());
+  RunState state;
   for (const auto& fit : fits) {
     std::vector<double> rates, momenta;
-    for (std::int64_t step = 0; step < fit.at("steps"); ++step, ++t.position.step) {
-      const auto now = rates_of(t);
+    for (std::int64_t step = 0; step < fit.at("steps"); ++step, ++state.position.step) {
+      const auto now = rates_of(t, state);
       for (std::size_t g = 0; g < patterns.size(); ++g) {
         rates.push_back(now.of({"", {}, 1, 1, g}));
         momenta.push_back(now.momentum.value());

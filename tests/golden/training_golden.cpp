@@ -14,8 +14,9 @@
 #include "support/fastai_optimizer.h"
 #include "support/golden.h"
 #include "support/node.h"
+#include "support/training_parts.h"
 #include "train/loop.h"
-#include "train/stages.h"
+#include "train/state.h"
 
 namespace ddptrain {
 namespace {
@@ -275,8 +276,10 @@ GOLDEN(training, fastai_learner) {
   make_data(t, c);
   make_optimisation(t, c, call);
   Record::Kept kept;
-  t.writers.push_back(std::make_unique<Record>(kept, t));
-  train(t, {});
+  Callbacks observers;
+  observers.push_back(std::make_unique<Record>(kept, t));
+  auto state = first_state(t);
+  train(t, state, {}, observers);
   auto wanted = window_losses(c, t);
   const bool left_over = wanted.size() < kept.step_losses.size();
   if (left_over) kept.step_losses.resize(wanted.size());

@@ -28,8 +28,8 @@ struct Trained {
 
 Trained trained(World& world, const SmallRun& run) {
   auto t = small_training(world, run);
-  train(t, {});
-  Trained result{{}, t.last_evaluation};
+  train(t);
+  Trained result{{}, t.state.evaluation};
   for (const auto& [name, tensor] : t.engine->model().named_parameters())
     result.weights.push_back(tensor.detach().clone());
   return result;
@@ -109,7 +109,7 @@ TEST(BadSamples, OfTheValidationSplitAreCountedOverAllRanks) {
            auto t = small_training(world, run);
            t.recipe.policy.bad_samples.value = 4.5 / 23;
            t.length.total = 2;  // before the fifth bad training sample
-           train(t, {});
+           train(t);
          }))
       EXPECT_THAT(message_of(thrown), HasSubstr("5 of 23 validation samples could not be read"));
 }

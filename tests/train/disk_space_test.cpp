@@ -28,7 +28,7 @@ TEST(DiskSpace, OfACheckpointIsKnownBeforeTheOptimiserHasState) {
   t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), 0.9);
   const auto before = checkpoint_bytes(t);
   EXPECT_GT(before, bytes_of_all(capture(t)));
-  train(t, {});
+  train(t);
   EXPECT_EQ(before, bytes_of_all(capture(t)));
   EXPECT_EQ(checkpoint_bytes(t), before);
 }
@@ -38,12 +38,12 @@ TEST(DiskSpace, IsForTheLastTheBestAndOneThatIsBeingWritten) {
   auto t = small_training(world, {});
   t.recipe.checkpoint.keep_last = 3;
   t.recipe.checkpoint.every = {1, Duration::Unit::steps};
-  EXPECT_EQ(most_checkpoints(t), 4);
-  t.best.emplace(BestMode::max);
-  EXPECT_EQ(most_checkpoints(t), 5);
-  t.best.reset();
+  EXPECT_EQ(most_checkpoints(t, 0), 4);
+  t.recipe.checkpoint.keep_best.emplace();
+  EXPECT_EQ(most_checkpoints(t, 0), 5);
+  t.recipe.checkpoint.keep_best.reset();
   t.recipe.checkpoint.every = {3, Duration::Unit::steps};
-  EXPECT_EQ(most_checkpoints(t), 2);  // of six steps: the third, the last
+  EXPECT_EQ(most_checkpoints(t, 0), 2);  // of six steps: the third, the last
 }
 
 TEST(DiskSpace, CountsWhatIsThereAlready) {
@@ -60,7 +60,7 @@ TEST(DiskSpace, ThatIsLackingIsSaidOnAllRanks) {
     auto t = small_training(world, run);
     t.recipe.checkpoint.every = {1, Duration::Unit::seconds};
     t.recipe.checkpoint.keep_last = std::int64_t{1} << 45;
-    require_space(t, "/tmp");
+    require_space(t, 0, "/tmp");
   });
   for (const auto& error : thrown)
     EXPECT_THAT(message_of(error), HasSubstr("no space for the run's checkpoints in '/tmp'"));

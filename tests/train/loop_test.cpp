@@ -31,7 +31,7 @@ SmallRun normalised() {
   return run;
 }
 
-Training averaging(World& world) {
+SmallTraining averaging(World& world) {
   auto run = normalised();
   if (world.size > 1) run.mode = Mode::ddp;
   auto t = small_training(world, run);
@@ -81,26 +81,26 @@ TEST(EndOfTraining, GivesTheAverageStatisticsWhenACallbackStopsIt) {
   Keeps::Rows rows;
   t.callbacks.push_back(std::make_unique<StopsAt>(3));
   t.recipe.callbacks.emplace_back(fragment<Callback>("early_stopping"));
-  t.writers.push_back(std::make_unique<Keeps>(rows));
-  const auto result = train(t, {});
+  t.observers.push_back(std::make_unique<Keeps>(rows));
+  const auto result = train(t);
   EXPECT_EQ(result.reason, "stopped: enough");
   EXPECT_FALSE(t.ema->buffers().empty());
   ASSERT_EQ(rows.size(), 1U);  // one row, with these statistics
   EXPECT_EQ(rows[0].first, 3);
-  EXPECT_EQ(rows[0].second, t.last_evaluation);
+  EXPECT_EQ(rows[0].second, t.state.evaluation);
   t.ema->set_buffers({});
   EXPECT_NE(value(rows[0].second, "valid_swa/loss"), value(evaluate(t).values, "valid_swa/loss"));
 }
 
-using Make = std::function<Training(World&)>;
-using IsAsked = std::function<bool(const Training&, const std::string& phase)>;
+using Make = std::function<SmallTraining(World&)>;
+using IsAsked = std::function<bool(const SmallTraining&, const std::string& phase)>;
 
 /// A run that gets SIGTERM where `asked` says so.
 Keeps::Rows interrupt(World& world, const std::string& folder, const Make& make,
                       const IsAsked& asked) {
   auto t = make(world);
   Keeps::Rows rows;
-  t.writers.push_back(std::make_unique<Keeps>(rows));
+  t.observers.push_back(std::make_unique<Keeps>(rows));
   std::string phase;
   Hooks hooks;
   hooks.checkpoints = folder;
@@ -123,7 +123,7 @@ Keeps::Rows finish(const std::string& folder, const Make& make) {
   auto world = single_world();
   auto t = make(world);
   Keeps::Rows rows;
-  t.writers.push_back(std::make_unique<Keeps>(rows));
+  t.observers.push_back(std::make_unique<Keeps>(rows));
   std::vector<std::string> notes;
   if (const auto from = newest_checkpoint(folder, notes)) restore(t, load_checkpoint(*from));
   Hooks hooks;
@@ -154,15 +154,15 @@ void expect_resumed(const Make& make, const IsAsked& asked) {
 }
 
 TEST(EndOfTraining, IsMadeUpForAfterASignalInTheLastStep) {
-  expect_resumed(averaging, [](const Training& t, const std::string&) {
-    return t.position.step == t.length.total;
+  expect_resumed(averaging, [](const SmallTraining& t, const std::string&) {
+    return t.state.position.step == t.length.total;
   });
 }
 
 // The pass over the training set is the first part of the last evaluation.
 TEST(EndOfTraining, IsMadeUpForAfterASignalWhileStatisticsAreMeasured) {
-  const auto asked = [](const Training& t, const std::string& phase) {
-    return t.position.step == t.length.total && phase == "evaluation";
+  const auto asked = [](const SmallTraining& t, const std::string& phase) {
+    return t.state.position.step == t.length.total && phase == "evaluation";
   };
   expect_resumed(averaging, asked);
 }
@@ -176,8 +176,8 @@ TEST(EndOfTraining, LeavesTheMeasuringOfStatisticsOnAllRanksWhenOneIsAsked) {
     EXPECT_EQ(train(t, hooks).reason, "done");
   });
   play_all(2, [&](World& world) {
-    interrupt(world, cut.path(), averaging, [&](const Training& t, const std::string& phase) {
-      return world.rank == 1 && t.position.step == t.length.total && phase == "evaluation";
+    interrupt(world, cut.path(), averaging, [&](const SmallTraining& t, const std::string& phase) {
+      return world.rank == 1 && t.state.position.step == t.length.total && phase == "evaluation";
     });
   });
   play_all(2, [&](World& world) {
@@ -192,7 +192,7 @@ TEST(EndOfTraining, LeavesTheMeasuringOfStatisticsOnAllRanksWhenOneIsAsked) {
 }
 
 /// Whose second evaluation is its last.
-Training stopping_early(World& world) {
+SmallTraining stopping_early(World& world) {
   auto t = averaging(world);
   t.recipe.eval.every = {1, Duration::Unit::steps};
   const auto spec =
@@ -204,8 +204,9 @@ Training stopping_early(World& world) {
 
 // The callback has counted the evaluation that is repeated with the average's statistics.
 TEST(EndOfTraining, IsMadeUpForAfterASignalThatFollowsTheStopOfACallback) {
-  expect_resumed(stopping_early,
-                 [](const Training& t, const std::string&) { return t.control.stop.has_value(); });
+  expect_resumed(stopping_early, [](const SmallTraining& t, const std::string&) {
+    return t.state.stop.has_value();
+  });
 }
 
 class EvaluationEvery : public testing::TestWithParam<Duration> {};
@@ -216,8 +217,8 @@ TEST_P(EvaluationEvery, IsRepeatedWhereASignalEndedItWhateverItsUnit) {
     t.recipe.eval.every = GetParam();
     return t;
   };
-  expect_resumed(make, [](const Training& t, const std::string& phase) {
-    return t.position.step == 3 && phase == "evaluation";
+  expect_resumed(make, [](const SmallTraining& t, const std::string& phase) {
+    return t.state.position.step == 3 && phase == "evaluation";
   });
 }
 
@@ -245,7 +246,7 @@ class MappedSamples final : public DrawnSamples {
   MappedFile file_;
 };
 
-Training mapped_training(World& world, const std::string& path) {
+SmallTraining mapped_training(World& world, const std::string& path) {
   SmallRun run;
   if (world.size > 1) run.mode = Mode::ddp;
   auto t = small_training(world, run);
@@ -319,8 +320,8 @@ TEST(EndOfTraining, RecordsTheGradientNormOfStepsThatAreLogged) {
     std::vector<double>& norms;
   };
   std::vector<double> norms;
-  t.writers.push_back(std::make_unique<Norms>(norms));
-  train(t, {});
+  t.observers.push_back(std::make_unique<Norms>(norms));
+  train(t);
   ASSERT_EQ(norms.size(), 6U);
   for (std::size_t i = 0; i < norms.size(); ++i) {
     if (i % 2 == 0)

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "models/layers/batch_norm.h"
 #include "support/ranks.h"
+#include "support/training_parts.h"
 
 namespace ddptrain {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// What rank 0 of `ranks` settles on where rank 1 has room for `most` samples, and the sizes that
 /// were tried on the way.
@@ -71,7 +71,9 @@ TEST(MicroBatch, EndsEveryRankWhereASampleIsTooMuch) {
       std::rethrow_exception(error);
     } catch (const Error& known) {
       EXPECT_EQ(known.code(), Exit::memory);
-      EXPECT_THAT(known.what(), HasSubstr("not even one sample fits on 1 device"));
+      EXPECT_STREQ(known.what(),
+                   "out of memory: batch.micro auto: not even one sample fits on 1 device; a "
+                   "smaller model or smaller samples need less");
     }
   }
 }
@@ -169,11 +171,9 @@ TEST(MicroBatch, IsTriedWithoutATrace) {
     const auto weights = copies(model.named_parameters());
     const auto buffers = copies(model.named_buffers());
     int trials = 0;
-    settle_micro(t, [&] { ++trials; });
+    EXPECT_EQ(to_text(fitting_batch(t, [&] { ++trials; })),
+              "global 128 = micro 16 x accumulate 4 x 2 devices");
     EXPECT_EQ(trials, 3);
-    EXPECT_EQ(to_text(t.placement.batch), "global 128 = micro 16 x accumulate 4 x 2 devices");
-    EXPECT_EQ(t.recipe.batch.micro.value, 16);
-    EXPECT_EQ(t.recipe.batch.accumulate.value, 4);
     EXPECT_EQ(dynamic_cast<Scaled&>(model).widest, 4);
     expect_equal(model.named_parameters(), weights);
     expect_equal(model.named_buffers(), buffers);
@@ -186,8 +186,7 @@ TEST(MicroBatch, IsNotTriedWhereTheRecipeSaysIt) {
   auto world = single_world();
   auto t = training(world, 1);
   t.placement.find_micro = false;
-  settle_micro(t);
-  EXPECT_EQ(t.placement.batch.micro, 64);
+  EXPECT_EQ(fitting_batch(t).micro, 64);
 }
 
 TEST(MicroBatch, PassesOtherErrorsOn) {

@@ -1,4 +1,4 @@
-// A whole Training in memory: a small network with dropout on samples that are drawn from their
+// A whole run in memory: a small network with dropout on samples that are drawn from their
 // index, some of them bad.
 #pragma once
 
@@ -14,7 +14,9 @@
 #include "optim/groups.h"
 #include "support/node.h"
 #include "support/ranks.h"
-#include "train/training.h"
+#include "support/training_parts.h"
+#include "train/loop.h"
+#include "train/state.h"
 
 namespace ddptrain::test {
 
@@ -80,6 +82,20 @@ inline ModelFactory small_model(const SmallRun& run) {
   };
 }
 
+/// A run's parts and where it stands. Tests change the parts before they train.
+struct SmallTraining : Training {
+  RunState state;
+  Callbacks observers;
+};
+
+inline RunResult train(SmallTraining& t, const Hooks& hooks = {}) {
+  return ddptrain::train(t, t.state, hooks, t.observers);
+}
+inline Checkpoint capture(const SmallTraining& t) { return ddptrain::capture(t, t.state); }
+inline void restore(SmallTraining& t, const Checkpoint& checkpoint) {
+  t.state = ddptrain::restore(t, checkpoint);
+}
+
 inline void set_recipe(Training& t, const SmallRun& run) {
   auto& recipe = t.recipe;
   recipe.parallel.mode = run.mode;
@@ -97,8 +113,8 @@ inline void set_recipe(Training& t, const SmallRun& run) {
   t.length = {steps * run.epochs, steps, run.global};
 }
 
-inline Training small_training(World& world, const SmallRun& run) {
-  Training t;
+inline SmallTraining small_training(World& world, const SmallRun& run) {
+  SmallTraining t;
   t.world = &world;
   set_recipe(t, run);
   t.data = std::make_unique<DrawnSamples>(run.samples, run.bad);

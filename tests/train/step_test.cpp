@@ -22,8 +22,8 @@ std::vector<double> norms(World& world, const SmallRun& run, const nlohmann::jso
   for (const auto& step : shard(run.samples, cut, world.rank)) {
     plan.micros = step;
     t.loader->start(plan);
-    all.push_back(make_step(t, static_cast<std::int64_t>(step.size())).gradient_norm);
-    ++t.position.step;
+    all.push_back(make_step(t, t.state, static_cast<std::int64_t>(step.size())).gradient_norm);
+    ++t.state.position.step;
   }
   return all;
 }
@@ -95,7 +95,8 @@ TEST(GradientNorm, IsTheLengthOfAllGradientsTogether) {
   auto batch = t.data->allocate(Split::train, 1);
   t.data->load(Split::train, 0, {}, batch, 0);
   const double input = batch.inputs[0].norm().item<double>();
-  EXPECT_NEAR(make_step(t, 1).gradient_norm, std::sqrt((input * input + 1) * 6.0 / 9), 1e-12);
+  EXPECT_NEAR(make_step(t, t.state, 1).gradient_norm, std::sqrt((input * input + 1) * 6.0 / 9),
+              1e-12);
 }
 
 }  // namespace

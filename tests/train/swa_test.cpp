@@ -8,8 +8,10 @@
 
 #include <set>
 
+#include "base/error.h"
 #include "models/layers/batch_norm.h"
 #include "support/ranks.h"
+#include "support/training_parts.h"
 
 namespace ddptrain {
 namespace {
@@ -103,7 +105,7 @@ TEST(Swa, MeasuresStatisticsOfTheAverageOverWholeBatchesOnAnyNumberOfRanks) {
       const auto factor = t.engine->model().named_parameters().front().tensor;
       factor.detach().fill_(1);
       t.ema->update();
-      update_average_statistics(t);
+      update_average_statistics(t, {});
       const auto& buffers = t.ema->buffers();
       EXPECT_DOUBLE_EQ(value(buffers, "norm.running_mean", 0), 7);
       EXPECT_DOUBLE_EQ(value(buffers, "norm.running_mean", 1), 2 * (3.5 + 31.5) / 2);
@@ -125,7 +127,7 @@ TEST(Swa, MeasuresStatisticsOfPairsWhereAnEvaluationBatchIsOneRow) {
       auto t = training(world);
       t.recipe.eval.batch = Auto<std::int64_t>(1);
       t.ema->update();
-      update_average_statistics(t);
+      update_average_statistics(t, {});
       EXPECT_DOUBLE_EQ(value(t.ema->buffers(), "norm.running_mean", 0), 3 * 4.5);
       EXPECT_NEAR(value(t.ema->buffers(), "norm.running_var", 0), 9 * 0.5, 1e-12);
       EXPECT_EQ(value(t.ema->buffers(), "norm.num_batches_tracked", 0), 5);
@@ -140,10 +142,25 @@ TEST(Swa, LeavesBatchesOutOfWhichBadSamplesLeaveTooLittle) {
       t.data = std::make_unique<Squares>(std::set<std::int64_t>{4, 5, 6});
       t.loader = make_loader(*t.data, {.workers = 0});
       t.ema->update();
-      update_average_statistics(t);
+      update_average_statistics(t, {});
       EXPECT_DOUBLE_EQ(value(t.ema->buffers(), "norm.running_mean", 0), 3 * 1.5);
       EXPECT_EQ(value(t.ema->buffers(), "norm.num_batches_tracked", 0), 1);
     });
+}
+
+TEST(Swa, RefusesStatisticsOfNothing) {
+  auto world = single_world();
+  auto t = training(world);
+  t.data = std::make_unique<Squares>(std::set<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  t.loader = make_loader(*t.data, {.workers = 0});
+  t.ema->update();
+  try {
+    update_average_statistics(t, {});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_STREQ(error.what(), "train.swa.update_bn: no batch of training samples could be read");
+  }
 }
 
 // As samplers of texts do: rows are as long as the longest of their batch.
@@ -156,18 +173,18 @@ TEST(Swa, MakesRowsAsLongAsTheirBatchWants) {
   t.data = std::move(data);
   t.loader = make_loader(*t.data, {.workers = 0});
   t.ema->update();
-  update_average_statistics(t);
+  update_average_statistics(t, {});
   EXPECT_EQ(asked, (std::vector<std::int64_t>{4, 8}));
 }
 
 TEST(Swa, LeavesStatisticsAloneWithoutAnAverageOrWhereItIsNotWanted) {
   auto world = single_world();
   auto t = training(world);
-  update_average_statistics(t);
+  update_average_statistics(t, {});
   EXPECT_TRUE(t.ema->buffers().empty());
   t.ema->update();
   t.recipe.train.swa->update_bn = false;
-  update_average_statistics(t);
+  update_average_statistics(t, {});
   EXPECT_TRUE(t.ema->buffers().empty());
 }
 
@@ -175,7 +192,7 @@ TEST(Swa, ForgetsItsStatisticsWithTheNextWeights) {
   auto world = single_world();
   auto t = training(world);
   t.ema->update();
-  update_average_statistics(t);
+  update_average_statistics(t, {});
   EXPECT_EQ(t.ema->buffers().size(), 3U);
   t.ema->update();
   EXPECT_TRUE(t.ema->buffers().empty());

@@ -1,0 +1,23 @@
+#include "train/training.h"
+
+#include "callbacks/callback.h"
+#include "data/dataset.h"
+#include "data/loader/loader.h"
+#include "data/mix.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "losses/loss.h"
+#include "metrics/metric.h"
+#include "optim/clip.h"
+#include "optim/ema.h"
+#include "optim/optimizer.h"
+#include "train/stages.h"
+
+namespace ddptrain {
+
+Training::Training() = default;
+Training::~Training() = default;
+Training::Training(Training&&) noexcept = default;
+Training& Training::operator=(Training&&) noexcept = default;
+
+}  // namespace ddptrain
