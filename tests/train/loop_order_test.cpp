@@ -1,0 +1,268 @@
+// In which order the loop steps, evaluates and saves, and what ends it.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "fake_training.h"
+#include "support/temporary_folder.h"
+#include "train/completion.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+
+/// What a run goes through, in order, with its checkpoints in a folder.
+class Loop : public testing::Test {
+ protected:
+  Loop() : world_(single_world()), t_(fake_training(world_)) {
+    t_.observers.push_back(std::make_unique<Events>(events_));
+    hooks_.checkpoints = folder_.path();
+  }
+  RunResult run() { return train(t_, hooks_); }
+  /// Is called at every moment, before the observers.
+  void call(std::function<void(Moment, const RunView&, RunControl&)> function) {
+    class Calls final : public Callback {
+     public:
+      explicit Calls(std::function<void(Moment, const RunView&, RunControl&)> body)
+          : body_(std::move(body)) {}
+      void at(Moment moment, const RunView& view, RunControl& control) override {
+        body_(moment, view, control);
+      }
+
+     private:
+      std::function<void(Moment, const RunView&, RunControl&)> body_;
+    };
+    t_.recipe.callbacks.push_back(fragment<Callback>("early_stopping"));
+    t_.callbacks.push_back(std::make_unique<Calls>(std::move(function)));
+  }
+  bool has_checkpoint(std::int64_t step) const {
+    return std::filesystem::exists(folder_.path() + "/" + checkpoint_name(step));
+  }
+
+  const TemporaryFolder folder_;
+  World world_;
+  SmallTraining t_;
+  Hooks hooks_;
+  std::vector<std::string> events_;
+};
+
+TEST_F(Loop, EvaluatesAndSavesAtTheEnd) {
+  EXPECT_EQ(run().reason, "done");
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "step 3", "step 4", "step 5",
+                                   "step 6", "evaluated 6", "saved 6", "end"));
+}
+
+TEST_F(Loop, EvaluatesBeforeItSaves) {
+  t_.recipe.eval.every = steps(2);
+  t_.recipe.checkpoint.every = epochs(1);
+  run();
+  EXPECT_THAT(events_,
+              ElementsAre("begin", "step 1", "step 2", "evaluated 2", "step 3", "saved 3", "step 4",
+                          "evaluated 4", "step 5", "step 6", "evaluated 6", "saved 6", "end"));
+}
+
+TEST_F(Loop, EvaluatesNowhereWhereNobodyWantsIt) {
+  t_.recipe.eval.every = steps(1);
+  hooks_.evaluate = false;
+  hooks_.checkpoints.clear();
+  run();
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "step 3", "step 4", "step 5",
+                                   "step 6", "end"));
+}
+
+TEST_F(Loop, SavesTheBestEvaluationAtOnceAndKeepsIt) {
+  t_.recipe.eval.every = steps(2);
+  t_.recipe.checkpoint.keep_last = 1;
+  t_.recipe.checkpoint.keep_best = KeepBestSpec{"score", BestMode::max};
+  t_.metrics.clear();
+  t_.metrics.push_back(std::make_unique<Scripted>(std::vector{0.5, 0.75, 0.625}));
+  run();
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "evaluated 2", "saved 2", "step 3",
+                                   "step 4", "evaluated 4", "saved 4", "step 5", "step 6",
+                                   "evaluated 6", "saved 6", "end"));
+  ASSERT_TRUE(t_.state.best);
+  EXPECT_EQ(t_.state.best->value, 0.75);
+  EXPECT_EQ(t_.state.best->step, 4);
+  EXPECT_FALSE(has_checkpoint(2));
+  EXPECT_TRUE(has_checkpoint(4));
+  EXPECT_TRUE(has_checkpoint(6));
+  EXPECT_EQ(std::filesystem::read_symlink(folder_.path() + "/best").filename(), checkpoint_name(4));
+}
+
+TEST_F(Loop, DoesNotSaveWhatIsNoBetterThanBeforeAResume) {
+  t_.recipe.eval.every = steps(2);
+  t_.recipe.checkpoint.keep_best = KeepBestSpec{"score", BestMode::max};
+  t_.state.best = {0.5, 1};
+  t_.metrics.clear();
+  t_.metrics.push_back(std::make_unique<Scripted>(std::vector{0.25, 0.5, 0.75}));
+  run();
+  EXPECT_THAT(events_,
+              ElementsAre("begin", "step 1", "step 2", "evaluated 2", "step 3", "step 4",
+                          "evaluated 4", "step 5", "step 6", "evaluated 6", "saved 6", "end"));
+  EXPECT_EQ(t_.state.best->step, 6);
+}
+
+TEST_F(Loop, EndsWithAnEvaluationAndACheckpointWhereACallbackStopsIt) {
+  call([](Moment moment, const RunView& run, RunControl& control) {
+    if (moment == Moment::step_end && run.step == 2) control.stop = "enough";
+  });
+  EXPECT_EQ(run().reason, "stopped: enough");
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "evaluated 2", "saved 2", "end"));
+  ASSERT_TRUE(t_.state.stop);
+  EXPECT_EQ(t_.state.stop->reason, "enough");
+  EXPECT_EQ(t_.state.stop->asked, asked_length(t_.recipe));
+}
+
+TEST_F(Loop, LetsObserversKnowWhyItStopped) {
+  struct Reason final : Callback {
+    explicit Reason(std::string& text) : kept(text) {}
+    void at(Moment moment, const RunView&, RunControl& control) override {
+      if (moment == Moment::run_end) kept = control.stop.value_or("");
+    }
+    std::string& kept;
+  };
+  std::string reason;
+  t_.observers.push_back(std::make_unique<Reason>(reason));
+  call([](Moment moment, const RunView&, RunControl& control) {
+    if (moment == Moment::step_end) control.stop = "enough";
+  });
+  run();
+  EXPECT_EQ(reason, "enough");
+}
+
+TEST_F(Loop, GoesAtTheRateThatACallbackAskedForFromTheNextStepOn) {
+  std::vector<double> rates;
+  call([&](Moment moment, const RunView& run, RunControl& control) {
+    if (moment != Moment::step_end) return;
+    rates.push_back(run.lr);
+    control.lr_factor *= 0.5;
+  });
+  run();
+  EXPECT_THAT(rates, ElementsAre(0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125));
+  EXPECT_EQ(t_.state.lr_factor, 1.0 / 64);
+}
+
+TEST_F(Loop, SavesOnRequest) {
+  hooks_.save_requested = [&] { return t_.state.position.step == 2; };
+  run();
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "saved 2", "step 3", "step 4",
+                                   "step 5", "step 6", "evaluated 6", "saved 6", "end"));
+}
+
+TEST_F(Loop, SavesAndLeavesWithoutAnEvaluationOnASignal) {
+  t_.recipe.eval.every = steps(2);
+  hooks_.stop_requested = [&] { return StopRequest{t_.state.position.step == 4 ? SIGTERM : 0, 1}; };
+  const auto result = run();
+  EXPECT_EQ(result.signal, SIGTERM);
+  EXPECT_EQ(result.reason, "interrupted");
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "evaluated 2", "step 3", "step 4",
+                                   "saved 4", "end"));
+}
+
+TEST_F(Loop, MeasuredInTimeEndsAfterTheStepInWhichItIsUp) {
+  t_.recipe.train.duration = {1e-9, Duration::Unit::seconds};
+  EXPECT_EQ(run().reason, "done");
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "evaluated 1", "saved 1", "end"));
+  EXPECT_GT(t_.state.position.seconds, 0);
+}
+
+TEST_F(Loop, ContinuesInsideAnEpoch) {
+  t_.state.position.step = 4;
+  t_.state.position.epoch = 1;
+  t_.state.position.step_in_epoch = 1;
+  t_.state.position.samples = 16;
+  run();
+  EXPECT_THAT(events_, ElementsAre("begin", "step 5", "step 6", "evaluated 6", "saved 6", "end"));
+  const auto& plans = loader_of(t_).plans;
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].epoch, 1);
+  ASSERT_EQ(plans[0].micros.size(), 2U);
+  EXPECT_THAT(plans[0].micros[0].positions, ElementsAre(4, 5, 6, 7));
+  EXPECT_EQ(t_.state.position.samples, 24);
+  EXPECT_EQ(t_.state.position.epoch, 2);
+  EXPECT_EQ(t_.state.position.step_in_epoch, 0);
+}
+
+TEST_F(Loop, HasNothingToDoWhereARunIsComplete) {
+  t_.state.position.step = t_.state.position.evaluated = 6;
+  EXPECT_EQ(run().reason, "done");
+  EXPECT_THAT(events_, ElementsAre("begin", "end"));
+}
+
+TEST(LoopOfAShortEpoch, CountsTheSamplesThatAreThere) {
+  auto world = single_world();
+  auto t = fake_training(world, 10);
+  train(t);
+  EXPECT_EQ(t.state.position.step, 6);
+  EXPECT_EQ(t.state.position.samples, 20);
+}
+
+TEST(LoopOfSeveralMicroBatches, StepsOnceForAllOfThem) {
+  auto world = single_world();
+  auto t = fake_training(world);
+  t.placement.batch = {4, 2, 2, 1};
+  t.length.total = 2;
+  train(t);
+  const auto& micros = engine_of(t).micros;
+  ASSERT_EQ(micros.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(micros[i].step, static_cast<std::int64_t>(i / 2));
+    EXPECT_EQ(micros[i].last, i % 2 == 1);
+  }
+}
+
+struct RankEnd {
+  RunResult result;
+  std::vector<std::string> events;
+};
+
+/// A run of several ranks with the hooks that a test gives each.
+std::vector<RankEnd> run_ranks(int ranks,
+                               const std::function<void(SmallTraining&, Hooks&)>& prepare) {
+  const TemporaryFolder folder;
+  std::vector<RankEnd> ends(static_cast<std::size_t>(ranks));
+  play_all(ranks, [&](World& world) {
+    auto& end = ends[static_cast<std::size_t>(world.rank)];
+    auto t = fake_training(world);
+    t.observers.push_back(std::make_unique<Events>(end.events));
+    Hooks hooks;
+    hooks.checkpoints = folder.path();
+    prepare(t, hooks);
+    end.result = train(t, hooks);
+  });
+  return ends;
+}
+
+// SIGTERM came first; 2 and 15 together are not 8.
+TEST(LoopOnRanks, LeavesAtTheSameStepWithTheFirstOfTwoSignals) {
+  const auto ends = run_ranks(2, [](SmallTraining& t, Hooks& hooks) {
+    hooks.stop_requested = [&t] {
+      if (t.state.position.step < 2) return StopRequest{};
+      return t.world->rank == 0 ? StopRequest{SIGINT, 1000.5} : StopRequest{SIGTERM, 1000.25};
+    };
+  });
+  for (const auto& end : ends) {
+    EXPECT_EQ(end.result.signal, SIGTERM);
+    EXPECT_EQ(end.result.reason, "interrupted");
+  }
+  EXPECT_THAT(ends[0].events, ElementsAre("begin", "step 1", "step 2", "saved 2", "end"));
+  EXPECT_THAT(ends[1].events, ElementsAre("begin", "step 1", "step 2", "end"));
+}
+
+TEST(LoopOnRanks, DoesWhatOneOfThemWasAsked) {
+  const auto ends = run_ranks(3, [](SmallTraining& t, Hooks& hooks) {
+    hooks.save_requested = [&t] { return t.world->rank == 2 && t.state.position.step == 1; };
+    hooks.stop_requested = [&t] {
+      return StopRequest{t.world->rank == 1 && t.state.position.step == 3 ? SIGHUP : 0, 1};
+    };
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.result.signal, SIGHUP);
+  EXPECT_THAT(ends[0].events,
+              ElementsAre("begin", "step 1", "saved 1", "step 2", "step 3", "saved 3", "end"));
+}
+
+}  // namespace
+}  // namespace ddptrain
