@@ -124,6 +124,24 @@ TEST(JpegClaims, ScansAreBoundedByPixelsAndBytes) {
   EXPECT_THAT(refusal(progressive(4000, 400)), HasSubstr("scans of so many pixels are too many"));
 }
 
+TEST(JpegClaims, CoefficientsOfSeveralScansAreBoundedByBytes) {
+  // 13000 x 13000 grey pixels have 1625 x 1625 blocks of 64 coefficients of two bytes
+  const auto file = progressive(13000, 3);
+  EXPECT_THAT(refusal(file),
+              HasSubstr("13000 x 13000 pixels need 322.3 MiB while they are decoded"));
+  EXPECT_THAT(refusal(progressive(13000, 400)),
+              HasSubstr("401 scans of so many pixels are too many"));
+}
+
+TEST(JpegClaims, ScansInsideOfSegmentsAreNotCounted) {
+  auto file = progressive(100, 400);
+  std::string inside;
+  for (int i = 0; i < 200; ++i) inside += "\xff\xda" + std::string{0, 8, 1, 1, 0, 1, 1, 0};
+  const auto comment = segment(0xFE, inside);
+  file.insert(file.begin() + 2, comment.begin(), comment.end());
+  EXPECT_EQ(decode({file, "f"}).bytes, Bytes(3 * 100 * 100, 128));
+}
+
 TEST(WebpClaims, PixelsThatTheBytesCannotHoldAreRefused) {
   // one colour for all: a header, 14 bits each for the sides, and five codes of one symbol
   std::string body{0x2f, '\xc7', '\xf2', '\xb1', 0x0c, '\x88', '\x88', 8};

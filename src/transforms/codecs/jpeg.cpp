@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/text.h"
 #include "transforms/codecs/codecs.h"
 
 namespace ddptrain {
@@ -24,7 +25,13 @@ constexpr std::int64_t pixels_per_byte = 1024;
 // Later scans of a progressive file may take a few bytes and cost a pass over all blocks (libjpeg's
 // advisory of 2015, "Two Issues with the JPEG Standard"). Encoders write 10, careful ones some 60.
 constexpr int max_scans = 500;
+constexpr const char* too_many_scans = " scans of so many pixels are too many";
 constexpr std::int64_t scanned_pixels = std::int64_t{1} << 29, scanned_pixels_per_byte = 2048;
+
+// A file of several scans is decoded by way of all its coefficients, two bytes each: 128 MB are
+// those of 42 million pixels with halved colours, and a photo of more has a byte for a hundred of
+// them.
+constexpr std::int64_t coefficient_bytes = 128'000'000, coefficient_bytes_per_byte = 100;
 
 bool is_frame(int marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -32,6 +39,48 @@ bool is_frame(int marker) {
 
 int word_at(std::span<const std::uint8_t> bytes, std::size_t at) {
   return bytes[at] << 8 | bytes[at + 1];
+}
+
+/// A marker with what belongs to it (ITU-T T.81, B.1.1.4).
+struct Segment {
+  int marker = 0;  // 0: there is none
+  std::span<const std::uint8_t> data;
+  std::size_t end = 0;
+};
+
+/// The first segment from `at` on. Like libjpeg it passes over stray bytes, data of scans and
+/// markers that stand alone.
+Segment next_segment(std::span<const std::uint8_t> bytes, std::size_t at) {
+  while (at + 4 <= bytes.size()) {
+    const auto* found =
+        static_cast<const std::uint8_t*>(std::memchr(&bytes[at], 0xFF, bytes.size() - 3 - at));
+    if (!found) break;
+    at = static_cast<std::size_t>(found - bytes.data());
+    const int marker = bytes[at + 1];
+    if (marker == 0xFF || marker == 0x00 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {
+      at += marker == 0xFF ? 1 : 2;
+      continue;
+    }
+    const std::size_t length = word_at(bytes, at + 2);
+    if (marker == 0xD9 || length < 2 || at + 2 + length > bytes.size()) break;
+    return {marker, bytes.subspan(at + 4, length - 2), at + 2 + length};
+  }
+  return {};
+}
+
+/// No more than one above the most that a file may have are counted.
+int count_scans(std::span<const std::uint8_t> bytes) {
+  int scans = 0;
+  for (auto segment = next_segment(bytes, 2); segment.marker != 0 && scans <= max_scans;
+       segment = next_segment(bytes, segment.end))
+    scans += segment.marker == 0xDA;
+  return scans;
+}
+
+bool are_too_many(int scans, const jpeg_decompress_struct& info, const EncodedImage& file) {
+  const std::int64_t pixels = std::int64_t{info.image_width} * info.image_height;
+  return scans > max_scans ||
+         scans * pixels > scanned_pixels + scanned_pixels_per_byte * std::ssize(file.bytes);
 }
 
 /// libjpeg's decompressor with an owner. What goes wrong inside of step() is thrown after it.
@@ -79,12 +128,8 @@ class JpegReader {
   void watch_scans(j_common_ptr info) {
     if (!info->is_decompressor) return;
     const int scans = reinterpret_cast<j_decompress_ptr>(info)->input_scan_number;
-    const std::int64_t pixels = std::int64_t{info_.image_width} * info_.image_height;
-    const auto bytes = static_cast<std::int64_t>(file_.bytes.size());
-    if (scans <= max_scans && scans * pixels <= scanned_pixels + scanned_pixels_per_byte * bytes)
-      return;
-    std::snprintf(message_.data(), message_.size(), "%d scans of so many pixels are too many",
-                  scans);
+    if (!are_too_many(scans, info_, file_)) return;
+    std::snprintf(message_.data(), message_.size(), "%d%s", scans, too_many_scans);
     guard_.jump();
   }
 
@@ -121,6 +166,27 @@ void convert_cmyk(const std::uint8_t* from, int width, int channels, std::uint8_
       to[2] = static_cast<std::uint8_t>(blue);
     }
   }
+}
+
+std::int64_t bytes_of_coefficients(const jpeg_decompress_struct& info) {
+  std::int64_t blocks = 0;
+  for (int i = 0; i < info.num_components; ++i)
+    blocks += std::int64_t{info.comp_info[i].width_in_blocks} * info.comp_info[i].height_in_blocks;
+  return blocks * DCTSIZE2 * std::int64_t{sizeof(JCOEF)};
+}
+
+/// Before libjpeg takes memory for all coefficients, and time for every scan.
+void check_scans(const EncodedImage& file, jpeg_decompress_struct& info) {
+  if (!jpeg_has_multiple_scans(&info)) return;
+  if (const int scans = count_scans(file.bytes); are_too_many(scans, info, file))
+    bad_image(file, "is not a whole JPEG: " + std::to_string(scans) + too_many_scans);
+  const auto needed = bytes_of_coefficients(info);
+  const auto bytes = std::ssize(file.bytes);
+  if (needed <= coefficient_bytes + coefficient_bytes_per_byte * bytes) return;
+  bad_image(file, "is a JPEG of several scans whose " + std::to_string(info.image_width) + " x " +
+                      std::to_string(info.image_height) + " pixels need " + format_bytes(needed) +
+                      " while they are decoded, too much for a file of " + format_bytes(bytes) +
+                      "; saved as a baseline JPEG it can be read");
 }
 
 void choose_output(jpeg_decompress_struct& info, int channels) {
@@ -163,25 +229,15 @@ bool is_jpeg(std::span<const std::uint8_t> bytes) {
 ImageHeader jpeg_header(const EncodedImage& file) {
   ImageHeader header;
   const auto& bytes = file.bytes;
-  for (std::size_t at = 2; at + 4 <= bytes.size();) {
-    if (bytes[at] != 0xFF) {  // stray bytes before a marker: libjpeg skips them too
-      ++at;
-      continue;
-    }
-    const int marker = bytes[at + 1];
-    if (marker == 0xFF || marker == 0x00 || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) {
-      at += marker == 0xFF ? 1 : 2;
-      continue;
-    }
-    const std::size_t length = word_at(bytes, at + 2);
-    if (marker == 0xDA || marker == 0xD9 || length < 2 || at + 2 + length > bytes.size()) break;
-    if (is_frame(marker) && length >= 8) {
-      header.size = {word_at(bytes, at + 7), word_at(bytes, at + 5)};
+  for (auto segment = next_segment(bytes, 2); segment.marker != 0 && segment.marker != 0xDA;
+       segment = next_segment(bytes, segment.end)) {
+    const auto& data = segment.data;
+    if (is_frame(segment.marker) && data.size() >= 6) {
+      header.size = {word_at(data, 3), word_at(data, 1)};
       return header;
     }
-    if (marker == 0xE1 && length > 8 && std::memcmp(&bytes[at + 4], "Exif\0\0", 6) == 0)
-      header.orientation = exif_orientation(bytes.subspan(at + 10, length - 8));
-    at += 2 + length;
+    if (segment.marker == 0xE1 && data.size() > 6 && std::memcmp(data.data(), "Exif\0\0", 6) == 0)
+      header.orientation = exif_orientation(data.subspan(6));
   }
   bad_image(file, "is not a whole JPEG: it ends before the size of the picture");
 }
@@ -197,6 +253,7 @@ ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
   info.scale_denom = part.shrink;
   check_claim(file, {static_cast<int>(info.image_width), static_cast<int>(info.image_height)},
               pixels_per_byte);
+  check_scans(file, info);
   JDIMENSION left = part.left, width = part.width;
   reader.step([&] {
     jpeg_start_decompress(&info);
