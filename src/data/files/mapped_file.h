@@ -17,8 +17,9 @@ class InputFile;
 
 class MappedFile {
  public:
-  /// What begins like gzip is inflated, up to 4 GiB. Throws an Error (Exit::data) that names the
-  /// file. One that is cut later reads as zeros (data/files/mapping_guard.h).
+  /// What begins like gzip is inflated: up to 64 MiB, or 200 times its size, and to 4 GiB at most.
+  /// Throws an Error (Exit::data) that names the file. One that is cut later reads as zeros
+  /// (data/files/mapping_guard.h).
   explicit MappedFile(const std::string& path);
   /// What would be in a file that nobody else needs.
   explicit MappedFile(std::vector<std::uint8_t> bytes) : own_(std::move(bytes)) {}
@@ -33,7 +34,8 @@ class MappedFile {
   }
 
  private:
-  void inflate(const InputFile& source);
+  void map(const InputFile& file);
+  void inflate(const InputFile& file);
 
   std::string path_;
   const std::uint8_t* data_ = nullptr;
