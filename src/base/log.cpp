@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/secrets.h"
 #include "base/table_text.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -113,6 +114,9 @@ std::string tagged(const std::string& where, const char* tag, const char* code,
   return where + "\033[" + code + "m" + tag + ":\033[0m " + line;
 }
 
+/// What others wrote, too, as one line without secrets.
+std::string fit_to_log(const std::string& line) { return shown(without_secrets(line)); }
+
 spdlog::level::level_enum threshold(Level level, bool silent) {
   if (silent) return spdlog::level::err;
   if (level == Level::quiet) return spdlog::level::warn;
@@ -146,17 +150,16 @@ void use_color(Color color) { process_log().color = color; }
 bool is_verbose() { return process_log().verbose; }
 
 // The text is an argument, never a format: it may hold braces.
-// Lines hold what others wrote: one that is shown stays one line.
-void debug(const std::string& line) { process_log().logger->debug("{}", shown(line)); }
-void info(const std::string& line) { process_log().logger->info("{}", shown(line)); }
+void debug(const std::string& line) { process_log().logger->debug("{}", fit_to_log(line)); }
+void info(const std::string& line) { process_log().logger->info("{}", fit_to_log(line)); }
 void record(const std::string& line) {
-  if (const auto& file = process_log().file) file->info("{}", shown(line));
+  if (const auto& file = process_log().file) file->info("{}", fit_to_log(line));
 }
 void warning(const std::string& line) {
   auto& log = process_log();
-  log.logger->warn("{}", tagged("", "warning", "1;35", shown(line)));
+  log.logger->warn("{}", tagged("", "warning", "1;35", fit_to_log(line)));
   const std::lock_guard lock(log.listening);
-  if (log.listener) log.listener(line);
+  if (log.listener) log.listener(without_secrets(line));
 }
 void error(const std::string& line) { error(line, {}); }
 void error(const std::string& line, const Place& place) {
@@ -167,7 +170,7 @@ void error(const std::string& line, const Place& place) {
     if (place.column > 0) where += std::to_string(place.column) + ":";
     where += " ";
   }
-  process_log().logger->error("{}", tagged(shown(where), "error", "1;31", shown(line)));
+  process_log().logger->error("{}", tagged(fit_to_log(where), "error", "1;31", fit_to_log(line)));
 }
 
 WarningListener::WarningListener(std::function<void(const std::string&)> tell) {
@@ -186,7 +189,7 @@ void status(const std::vector<StatusField>& fields) {
   auto& log = process_log();
   if (!is_lively() || log.silent) return;
   auto safe = fields;
-  for (auto& field : safe) field.text = shown(field.text);
+  for (auto& field : safe) field.text = fit_to_log(field.text);
   log.terminal->show(safe);
 }
 

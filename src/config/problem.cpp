@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -44,7 +45,7 @@ class Sources {
     if (line.size() > kLongestLine || find_invalid_utf8(line)) return {};
     for (char& c : line)
       if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-    return line;
+    return without_passwords(line);
   }
 
   std::map<std::string, std::vector<std::string>> files_;

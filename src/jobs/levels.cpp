@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/scratch_folder.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/fetch/source.h"
@@ -116,7 +117,7 @@ class Looker {
   /// The error as a problem of the recipe: at its option, else at the section that was checked.
   void take(const Error& error) {
     Problem problem{Severity::error, section_ + "-level", error.place(), error.option(),
-                    error.message()};
+                    without_secrets(error.message())};
     if (const auto place = place_of(loaded_.tree, error.option()); place.known())
       problem.place = place;
     if (!problem.place.known()) problem.place = place_of(loaded_.tree, section_);

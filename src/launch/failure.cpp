@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/secrets.h"
 
 namespace ddptrain {
 namespace {
@@ -69,6 +70,7 @@ Failure failure_of(std::exception_ptr error, int rank) {
   } catch (...) {
     failure.message = "something that is no std::exception was thrown";
   }
+  failure.message = without_secrets(failure.message);
   return failure;
 }
 

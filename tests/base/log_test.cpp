@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/secrets.h"
 
 namespace ddptrain {
 namespace {
@@ -30,6 +31,20 @@ TEST(Log, WritesALineForALine) {
   log::error("\x1b[2J", {"a\nb.yaml", 3, 5});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "\\x3a:error::in\\na name\na\\nb.yaml:3:5: error: \\x1b[2J\n");
+}
+
+TEST(Log, TellsNoSecret) {
+  keep_secret("open sesame", "${env:CAVE_KEY}");
+  testing::internal::CaptureStderr();
+  log::open(log::Level::normal, 0, "");
+  std::string heard;
+  const log::WarningListener listener([&](const std::string& line) { heard = line; });
+  log::warning("'open sesame' at https://me:word@a.b");
+  log::error("no", {"open sesame/a.yaml", 3, 5});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "warning: '${env:CAVE_KEY}' at https://*******@a.b\n"
+            "${env:CAVE_KEY}/a.yaml:3:5: error: no\n");
+  EXPECT_EQ(heard, "'${env:CAVE_KEY}' at https://*******@a.b");
 }
 
 TEST(Log, OfOtherRanksIsSilentButWritesItsFile) {

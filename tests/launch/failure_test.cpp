@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "base/secrets.h"
+
 namespace ddptrain {
 namespace {
 
@@ -44,6 +46,13 @@ TEST(Failure, OfARankThatKnowsTheCauseHasItsCodeAndIsNoCauseItself) {
   EXPECT_EQ(own.message, "rank 3: it is torn");
   EXPECT_EQ(own.place.file, "a.jpg");
   EXPECT_TRUE(own.secondary);
+}
+
+TEST(Failure, RecordsNoSecret) {
+  keep_secret("open sesame", "${env:CAVE_KEY}");
+  const Error error(Exit::data, "'open sesame' is not there");
+  EXPECT_EQ(failure_of(std::make_exception_ptr(error), 0).message,
+            "'${env:CAVE_KEY}' is not there");
 }
 
 }  // namespace

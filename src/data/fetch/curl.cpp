@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -13,6 +14,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/secrets.h"
+#include "base/text.h"
 
 namespace ddptrain {
 namespace {
@@ -76,6 +79,7 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
     throw Error(Exit::data, std::string("cannot prepare a download: ") + std::strerror(errno));
   output_ = ends[0];
   const int input = file_of(config);
+  if (!log::is_terminal()) errors_ = file_of("");  // what it says may hold a password
   auto words = curl_words(from, most);
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
@@ -84,6 +88,7 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   posix_spawn_file_actions_init(&streams);
   posix_spawn_file_actions_adddup2(&streams, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&streams, ends[1], STDOUT_FILENO);
+  if (errors_ >= 0) posix_spawn_file_actions_adddup2(&streams, errors_, STDERR_FILENO);
   const int failed =
       posix_spawnp(&process_, arguments[0], &streams, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&streams);
@@ -91,6 +96,7 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   ::close(input);
   if (failed == 0) return;
   ::close(output_);
+  if (errors_ >= 0) ::close(errors_);
   throw Error(Exit::data, std::string("cannot run the program 'curl' to fetch data: ") +
                               std::strerror(failed) +
                               "; install it, or name the archive under data.source.file");
@@ -104,8 +110,17 @@ int Curl::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+std::string Curl::complaint() const {
+  char text[1000];
+  const auto size = errors_ < 0 ? 0 : ::pread(errors_, text, sizeof text, 0);
+  const auto lines =
+      split(trim({text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))}), '\n');
+  return without_secrets(lines.back());
+}
+
 Curl::~Curl() {
   ::close(output_);
+  if (errors_ >= 0) ::close(errors_);
   if (process_ == 0) return;
   ::kill(process_, SIGKILL);
   wait();

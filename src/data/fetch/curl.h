@@ -20,12 +20,14 @@ class Curl {
   int output() const { return output_; }
   /// Waits for its end. Its exit status; -1 when it did not exit by itself.
   int wait();
+  /// What it complained of last; empty where a terminal has it already.
+  std::string complaint() const;
 
  private:
   void start(const std::string& config, std::int64_t from, std::int64_t most);
 
   pid_t process_ = 0;
-  int output_ = -1;
+  int output_ = -1, errors_ = -1;
 };
 
 /// An option of curl's configuration file with its value in quotes.

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "data/fetch/curl.h"
 
@@ -18,10 +19,16 @@ namespace ddptrain {
 namespace {
 
 constexpr int attempts = 4;
-constexpr int no_range = 33, too_large = 63;  // curl's exit statuses
+constexpr int refused = 22, no_range = 33, too_large = 63;  // curl's exit statuses
 
-std::string reason(int status) {
-  switch (status) {
+/// How one run of curl ended.
+struct Ended {
+  int status = 0;  // curl's, or too_large
+  std::string complaint;
+};
+
+std::string reason(const Ended& ended, std::int64_t most) {
+  switch (ended.status) {
     case 1:
       return "it leads to something that is not https";
     case 3:
@@ -30,16 +37,18 @@ std::string reason(int status) {
       return "the host's name is not known";
     case 7:
       return "the host does not answer";
-    case 22:
+    case refused:
       return "the server has no such file";
     case 28:
       return "timed out";
     case 60:
       return "the server's certificate is not trusted";
     case too_large:
-      return "it is larger than it may be";
+      return "it is larger than it may be: more than " + std::to_string(most) +
+             " bytes; data.source.size says how large it is";
     default:
-      return "curl ended with status " + std::to_string(status);
+      return "curl ended with status " + std::to_string(ended.status) +
+             (ended.complaint.empty() ? "" : " and '" + ended.complaint + "'");
   }
 }
 
@@ -89,15 +98,18 @@ class Download {
   std::int64_t size_ = 0;
 };
 
-/// One run of curl. Its status; too_large as soon as more comes than may.
-int fetch_once(const std::string& url, Download& into, std::int64_t most) {
+/// One run of curl; too_large as soon as more comes than may.
+Ended fetch_once(const std::string& url, Download& into, std::int64_t most) {
   Curl curl(url, into.size(), most);
   std::vector<char> buffer(1 << 18);
   while (true) {
     const auto got = ::read(curl.output(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return curl.wait();
-    if (got > most - into.size()) return too_large;
+    if (got <= 0) {
+      const int status = curl.wait();
+      return {status, curl.complaint()};
+    }
+    if (got > most - into.size()) return {too_large, ""};
     into.add({buffer.data(), static_cast<std::size_t>(got)});
   }
 }
@@ -114,30 +126,24 @@ void check_url(const std::string& url) {
 
 }  // namespace
 
-std::string shown_url(const std::string& url) {
-  const auto query = std::min(url.find('?'), url.find('#'));
-  auto text = url.substr(0, query);
-  const auto scheme = text.find("://");
-  const auto host = scheme == std::string::npos ? 0 : scheme + 3;
-  const auto secret = text.rfind('@');  // also where a password holds '/' or '@'
-  if (secret != std::string::npos && secret >= host) text.erase(host, secret + 1 - host);
-  return query == std::string::npos ? text : text + "?...";
-}
-
 void fetch(const std::string& url, const std::string& path, std::int64_t most) {
   check_url(url);
   log::info("fetching " + shown_url(url));
   Download download(path);
-  int status = 0;
+  if (download.size() > most) download.empty();
+  Ended ended;
   for (int attempt = 1; attempt <= attempts; ++attempt) {
-    status = fetch_once(url, download, most);
+    ended = fetch_once(url, download, most);
+    const int status = ended.status;
     if (status == 0) return;
-    const bool again = status == no_range && download.size() > 0;
+    // A server refuses to continue what is complete.
+    const bool again = (status == no_range || status == refused) && download.size() > 0;
     if (again) download.empty();
     if (!again && !is_passing(status)) break;
     if (attempt < attempts) ::sleep(again ? 0 : 1U << (attempt - 1));
   }
-  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(status));
+  if (ended.status == too_large) ::unlink(path.c_str());
+  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(ended, most));
 }
 
 }  // namespace ddptrain

@@ -12,10 +12,8 @@ constexpr std::int64_t most_fetched = std::int64_t{256} << 30;
 /// Fetches an https URL into a file, continuing what an earlier attempt left there. Runs the
 /// program `curl`, without a shell and without its user's .curlrc; the URL travels on its standard
 /// input, since everybody on a machine sees arguments. On a terminal it shows size and progress.
-/// Throws an Error: Exit::recipe where the URL is not https, otherwise Exit::data.
+/// Of what has more than `most` bytes nothing is kept. Throws an Error: Exit::recipe where the URL
+/// is not https, otherwise Exit::data.
 void fetch(const std::string& url, const std::string& path, std::int64_t most = most_fetched);
-
-/// A URL without what may be secret: user, password, the values of a query.
-std::string shown_url(const std::string& url);
 
 }  // namespace ddptrain

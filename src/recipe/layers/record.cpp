@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/secrets.h"
 #include "config/encode.h"
 #include "recipe/layers/references.h"
 
@@ -42,27 +43,13 @@ void hide_values(Node& node, const std::map<std::string, std::string>& secrets) 
   for (auto& member : node.members) hide_values(member.value, secrets);
 }
 
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 }  // namespace
 
 void hide_secrets(Node& tree) { pairwise(tree, Node(tree), hide_secret); }
 
 void hide_secrets(Problems& problems, const Node& tree) {
-  const auto secrets = secrets_of(tree);
-  // The longest first: one may be part of another.
-  std::vector<std::pair<std::string, std::string>> by_size(secrets.begin(), secrets.end());
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  for (auto& problem : problems)
-    for (const auto& [text, reference] : by_size) {
-      if (text.empty()) continue;
-      replace_all(problem.message, "'" + text + "'", "'" + reference + "'");
-      if (text.size() >= kTelling) replace_all(problem.message, text, reference);
-    }
+  for (const auto& [text, reference] : secrets_of(tree)) keep_secret(text, reference);
+  for (auto& problem : problems) problem.message = without_secrets(problem.message);
 }
 
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs) {

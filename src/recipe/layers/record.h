@@ -13,7 +13,8 @@ namespace ddptrain {
 /// Values that `tree` (the layered recipe) took from a secret of the environment stay references.
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs);
 
-/// Messages that quote a secret of the environment quote the reference to it instead.
+/// Messages that quote a secret of the environment quote the reference to it instead: these, and
+/// whatever this process logs or reports from then on (base/secrets.h).
 void hide_secrets(Problems& problems, const Node& tree);
 
 /// Values that were taken from a secret of the environment become references to it again.
