@@ -19,13 +19,14 @@ namespace ddptrain {
 enum class Layout { global_batch, contiguous, interleaved, round_robin, split };
 std::span<const std::string_view> names(Layout);
 
-/// An archive to fetch (url) or to unpack (file), with its digest; never fetched without being
-/// named.
+/// An archive to fetch (url) or to unpack (file), with its digest and, if it is known, its size;
+/// never fetched without being named.
 struct SourceSpec {
   std::optional<std::string> url;
   std::optional<std::string> file;
   std::optional<std::string> md5;
   std::optional<std::string> sha256;
+  std::optional<Size> size;
   void fields(Fields& f);
 };
 

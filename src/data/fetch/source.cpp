@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/fetch/fetch.h"
@@ -42,15 +43,44 @@ void check_digest(const SourceSpec& source, const std::string& archive) {
   if (source.md5) compare(DigestKind::md5, archive, *source.md5);
 }
 
-/// The archive as a file whose digest is right.
+void check_size(const SourceSpec& source, const std::string& archive) {
+  const auto found = InputFile(archive).size();
+  if (!source.size || found == static_cast<std::uint64_t>(source.size->bytes)) return;
+  throw Error(Exit::data, "'" + archive + "' has " + std::to_string(found) +
+                              " bytes, and data.source.size says " +
+                              std::to_string(source.size->bytes));
+}
+
+void check_archive(const SourceSpec& source, const std::string& archive) {
+  check_size(source, archive);
+  check_digest(source, archive);
+}
+
+/// Before anything is fetched: what is there of `download` already has its space.
+void check_space(const SourceSpec& source, const std::string& download) {
+  std::error_code unknown, none;
+  const auto space = fs::space(fs::path(download).parent_path(), unknown);
+  if (!source.size || unknown) return;
+  const auto begun = fs::file_size(download, none);
+  const auto there = space.available + (none ? 0 : begun);
+  if (static_cast<std::uint64_t>(source.size->bytes) <= there) return;
+  throw Error(Exit::data, "no space to fetch '" + shown_url(*source.url) + "' into '" +
+                              fs::path(download).parent_path().string() + "': it has " +
+                              format_bytes(source.size->bytes) + ", " +
+                              format_bytes(static_cast<std::int64_t>(space.available)) +
+                              " are free; delete something, or put the data elsewhere");
+}
+
+/// The archive as a file whose size and digest are right.
 std::string checked_archive(const SourceSpec& source, const std::string& download) {
   if (source.file) {
-    check_digest(source, *source.file);
+    check_archive(source, *source.file);
     return *source.file;
   }
-  fetch(*source.url, download);
+  check_space(source, download);
+  fetch(*source.url, download, source.size ? source.size->bytes : most_fetched);
   try {
-    check_digest(source, download);
+    check_archive(source, download);
   } catch (const Error&) {
     fs::remove(download);  // so that the next attempt does not continue it
     throw;

@@ -17,6 +17,8 @@ void source_is_one_archive(const RuleContext& rule) {
   if (source && source->url.has_value() == source->file.has_value())
     rule.error("data.source", source->url ? "'url' and 'file' are two archives; keep one of them"
                                           : "which archive? write 'url' or 'file'");
+  if (source && source->size && source->size->bytes == 0)
+    rule.error("data.source.size", "an archive has at least one byte");
 }
 
 /// A reference to a variable is known only where it is fetched, and is looked at there.

@@ -85,6 +85,68 @@ TEST(Provide, FetchesAndChecksBeforeUnpacking) {
   EXPECT_FALSE(fs::exists(folder / ".data.download"));
 }
 
+/// A site with one archive, and what names it.
+struct Site {
+  Site() {
+    fs::create_directories(folder / "keys");
+    fs::create_directories(folder / "site");
+    const auto archive = write_archive(folder, "site/set.tar.gz", two_files);
+    size = static_cast<std::int64_t>(fs::file_size(archive));
+    server.emplace(folder / "site", folder / "keys");
+    source.url = server->url("set.tar.gz");
+    source.sha256 = digest_file(DigestKind::sha256, archive);
+  }
+  std::string problem_with(std::int64_t bytes) {
+    source.size = Size{bytes};
+    return problem([&] { provide(source, folder / "data"); });
+  }
+  bool kept() const { return fs::exists(folder / ".data.download"); }
+
+  TemporaryFolder folder;
+  std::optional<HttpsServer> server;
+  SourceSpec source;
+  std::int64_t size = 0;
+};
+
+TEST(Provide, ADeclaredSizeIsTheSizeOfTheDownload) {
+  Site site;
+  EXPECT_THAT(site.problem_with(site.size + 7),
+              HasSubstr(".download' has " + std::to_string(site.size) +
+                        " bytes, and data.source.size says " + std::to_string(site.size + 7)));
+  EXPECT_FALSE(site.kept());
+  EXPECT_THAT(site.problem_with(site.size - 1),
+              HasSubstr("larger than it may be: more than " + std::to_string(site.size - 1) +
+                        " bytes; data.source.size says"));
+  EXPECT_FALSE(site.kept());
+  EXPECT_FALSE(fs::exists(site.folder / "data"));
+  EXPECT_EQ(site.problem_with(site.size), "none");
+  EXPECT_EQ(read_text(site.folder / "data/a/1.txt"), "one");
+}
+
+TEST(Provide, ADeclaredSizeIsTheSizeOfAFile) {
+  const TemporaryFolder folder;
+  auto source = from_file(write_archive(folder, "x.zip", two_files));
+  const auto size = static_cast<std::int64_t>(fs::file_size(*source.file));
+  source.size = Size{size + 1};
+  EXPECT_THAT(problem([&] { provide(source, folder / "data"); }),
+              HasSubstr("x.zip' has " + std::to_string(size) + " bytes, and data.source.size"));
+  EXPECT_TRUE(fs::exists(*source.file));
+  source.size = Size{size};
+  provide(source, folder / "data");
+  EXPECT_EQ(read_text(folder / "data/a/1.txt"), "one");
+}
+
+TEST(Provide, SpaceIsLookedForBeforeADownload) {
+  const TemporaryFolder folder;
+  SourceSpec source;
+  source.url = "https://me:word@localhost:1/set.tar.gz";  // nobody is asked
+  source.md5 = std::string(32, '0');
+  source.size = Size{std::int64_t{1} << 60};
+  EXPECT_THAT(problem([&] { provide(source, folder / "data"); }),
+              testing::StartsWith("no space to fetch 'https://localhost:1/set.tar.gz' into '" +
+                                  folder.path() + "': it has 1024.0 PiB, "));
+}
+
 TEST(Provide, LeavesAFolderAloneThatIsThere) {
   const TemporaryFolder folder;
   folder.write("data/mine.txt", "mine");
