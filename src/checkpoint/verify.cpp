@@ -24,8 +24,9 @@ std::string damaged_tensors(const std::string& path, const ManifestFile& listed)
   std::vector<std::string> damaged;
   const auto content = read_safetensors(path);
   for (const auto& [name, tensor] : content.tensors) {
-    const auto known = std::find_if(listed.tensors.begin(), listed.tensors.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
+    const auto known =
+        std::find_if(listed.tensors.begin(), listed.tensors.end(),
+                     [&name = name](const auto& entry) { return entry.first == name; });
     if (known == listed.tensors.end() || known->second != tensor_checksum(tensor))
       damaged.push_back("'" + name + "'");
   }

@@ -63,7 +63,7 @@ inline void write_gzip(const std::string& path, const std::string& content) {
 
 inline std::string little_endian(std::size_t value, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i & 255);
+  for (int i = 0; i < bytes; ++i, value >>= 8) text += static_cast<char>(value & 255);
   return text;
 }
 

@@ -116,11 +116,12 @@ void add_checkpoints(const Seeds& seeds) {
   seeds.add_files("pickle", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add_files("torch_file", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add("manifest", "one", to_text(Manifest{740, {model}}));
-  using namespace std::string_view_literals;
-  seeds.add("safetensors", "one",
-            "\x10\0{\"__metadata__\":{\"format\":\"pt\"},"
-            "\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
-            "\"b\":{\"dtype\":\"BF16\",\"shape\":[2,2],\"data_offsets\":[8,16]}}"sv);
+  const std::string header = R"({"__metadata__":{"format":"pt","classes":"[\"cat\",\"dog\"]"},)"
+                             R"("w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                             R"("b":{"dtype":"BF16","shape":[2,2],"data_offsets":[8,16]}})";
+  seeds.add("safetensors", "one", std::string{16, 0} + header);
+  const std::string length{static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+  seeds.add("safetensors_file", "one", length + header + std::string(16, '\1'));
 }
 
 }  // namespace
