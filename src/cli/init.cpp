@@ -1,6 +1,7 @@
 // `init`: a recipe to start from, for data that somebody has, or a built-in one that stands alone.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -25,29 +26,38 @@ void print_names() {
       print_shown("  %-22s%s\n", fs::path(file).stem().c_str(), what_of(text).c_str());
 }
 
-/// Whether the data's options name a place where they are found.
-std::string data_step(const Node& data, const std::string& file) {
+/// What to type, or an option, and what it does.
+struct NextStep {
+  std::string words;
+  std::string meaning;
+};
+
+/// Where the data come from, if options name a place.
+std::optional<NextStep> data_step(const Node& data, const std::string& file) {
   const auto* source = data.find("source");
-  if (source && source->is_map()) return "ddptrain data get " + file + "\n      fetches the data";
+  if (source && source->is_map()) return NextStep{"ddptrain data get " + file, "fetches the data"};
   for (const auto* key : {"root", "file"})
     if (const auto* place = data.find(key)) {
-      const auto made = place->text.ends_with("data/shapes");
-      if (made) return "ddptrain data make shapes data/shapes\n      makes the data";
-      return "data." + std::string(key) + ": " +
-             fs::path(place->text).lexically_proximate(fs::current_path()).string() +
-             "\n      is where the data are looked for";
+      if (place->text.ends_with("data/shapes"))
+        return NextStep{"ddptrain data make shapes data/shapes", "makes the data"};
+      return NextStep{"data." + std::string(key) + ": " +
+                          fs::path(place->text).lexically_proximate(fs::current_path()).string(),
+                      "is where the data are looked for"};
     }
-  return "";
+  return {};
+}
+
+void print_step(const NextStep& step) {
+  print_shown("  %s\n      %s\n", step.words.c_str(), step.meaning.c_str());
 }
 
 void print_next(const std::string& file, const Catalogs& catalogs) {
   const auto loaded = load_recipe({file}, {}, catalogs);
   print_shown("wrote %s: %s\n\n", file.c_str(), what_of(read_text(file)).c_str());
   const auto* data = loaded.tree.find("data");
-  if (const auto step = data ? data_step(*data, file) : ""; !step.empty())
-    print_shown("  %s\n", step.c_str());
-  print_shown("  ddptrain validate %s\n      checks it; nothing is started\n", file.c_str());
-  print_shown("  ddptrain run %s\n      trains\n", file.c_str());
+  if (const auto step = data ? data_step(*data, file) : std::nullopt) print_step(*step);
+  print_step({"ddptrain validate " + file, "checks it; nothing is started"});
+  print_step({"ddptrain run " + file, "trains"});
 }
 
 /// A file or folder that is there goes before a built-in recipe of its name.

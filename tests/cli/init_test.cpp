@@ -59,7 +59,8 @@ TEST_F(Init, SaysWhatToDoNext) {
               testing::AllOf(HasSubstr("ddptrain data get mine.yaml"),
                              HasSubstr("ddptrain validate mine.yaml"),
                              HasSubstr("ddptrain run mine.yaml")));
-  EXPECT_THAT(said({"init", "shapes"}).out, HasSubstr("ddptrain data make shapes data/shapes"));
+  EXPECT_THAT(said({"init", "shapes"}).out,
+              HasSubstr("\n  ddptrain data make shapes data/shapes\n      makes the data\n"));
   EXPECT_THAT(said({"init", "adult"}).out, HasSubstr("data.file: "));
 }
 
