@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/secrets.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -29,7 +30,8 @@ std::string formatted(const std::string& conversion, Value value) {
 /// The next argument as its conversion ("%-24s", "%10ld") has it.
 std::string argument(const std::string& conversion, std::va_list& arguments) {
   const char kind = conversion.back(), size = conversion[conversion.size() - 2];
-  if (kind == 's') return formatted(conversion, shown(va_arg(arguments, const char*)).c_str());
+  if (kind == 's')
+    return formatted(conversion, shown(without_secrets(va_arg(arguments, const char*))).c_str());
   if (kind == 'f' || kind == 'g' || kind == 'e')
     return formatted(conversion, va_arg(arguments, double));
   if (size == 'l') return formatted(conversion, va_arg(arguments, long));

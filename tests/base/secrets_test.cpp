@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/print.h"
+
 namespace ddptrain {
 namespace {
 
@@ -31,6 +33,13 @@ TEST(Secrets, AddressesLoseUserAndPassword) {
             "no https://*******@a.b/c@d, ssh://*****@a.b:22");
   for (const std::string plain : {"https://a.b/@c?x=@", "me@a.b", "https://", "://@", "a://b c@d"})
     EXPECT_EQ(without_passwords(plain), plain);
+}
+
+TEST(Secrets, AreNotPrintedWithText) {
+  keep_secret("swordfish", "${env:FISH_KEY}");
+  testing::internal::CaptureStdout();
+  print_shown("swordfish: %s, %d\n", "a swordfish", 3);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "swordfish: a ${env:FISH_KEY}, 3\n");
 }
 
 TEST(ShownUrl, HidesUserPasswordAndQuery) {

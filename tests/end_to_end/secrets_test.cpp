@@ -64,5 +64,16 @@ TEST(Secrets, TheLineOfAProblemLosesAPassword) {
   EXPECT_THAT(ended.out + ended.err, HasSubstr("source: {url: 'http://**********@h/a.tgz'"));
 }
 
+TEST(Secrets, ADifferenceOfRecipesQuotesTheReference) {
+  const Folder folder;
+  write(folder / "a.yaml", recipe_with("  root: /data/${env:DDPTRAIN_TEST_TOKEN}\n"));
+  write(folder / "b.yaml", recipe_with("  root: /data/b\n"));
+  const auto ended =
+      run({"diff", "a.yaml", "b.yaml"}, folder.path(), {{"DDPTRAIN_TEST_TOKEN", kSecret}});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("/data/${env:DDPTRAIN_TEST_TOKEN}"));
+  EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("hunter2")));
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end
