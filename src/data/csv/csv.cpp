@@ -9,6 +9,9 @@
 namespace ddptrain {
 namespace {
 
+// Each has a name and later its statistics: they cost more than the few bytes that make one.
+constexpr std::size_t most_columns = 1'000'000;
+
 /// Text without its byte order mark.
 std::string_view text_in(std::span<const std::uint8_t> bytes, const std::string& path) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -34,6 +37,9 @@ void check_header(const std::string& path, const std::vector<std::string>& names
 Csv::Csv(const std::string& path)
     : path_(path), file_(path), text_(text_in(file_.bytes(), path)), index_(text_, path) {
   if (index_.records() == 0) throw Error(Exit::data, path + ": no header");
+  if (index_.columns() > most_columns)
+    throw Error(Exit::data, path + ":1: " + std::to_string(index_.columns()) +
+                                " columns, at most " + std::to_string(most_columns) + " are read");
   for (std::size_t i = 0; i < index_.columns(); ++i) header_.emplace_back(index_.cell(0, i));
   check_header(path, header_);
   if (rows() == 0) throw Error(Exit::data, path + ": no rows below the header");

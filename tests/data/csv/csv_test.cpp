@@ -72,6 +72,16 @@ TEST(Csv, NamesWhatIsWrongWithAHeader) {
   EXPECT_EQ(problem("\xef\xbb\xbf"), ": no header");
 }
 
+TEST(Csv, HasAtMostAMillionColumns) {
+  const auto columns = [](int count) {
+    std::string names = "path";
+    for (int i = 1; i < count; ++i) names += "," + std::to_string(i);
+    return names + "\n" + std::string(static_cast<std::size_t>(count - 1), ',') + "\n";
+  };
+  EXPECT_EQ(problem(columns(1'000'000)), "none");
+  EXPECT_EQ(problem(columns(1'000'001)), ":1: 1000001 columns, at most 1000000 are read");
+}
+
 TEST(Csv, RefusesAnEmptyFile) {
   const TemporaryFolder folder;
   const auto path = folder.write("a.csv", "");
