@@ -7,8 +7,9 @@
 
 namespace ddptrain {
 
-/// As printf, but text that is put in at %s is shown(): its line breaks are "\n". Conversions of
-/// text, characters, and numbers as int, long, size_t or double.
+/// As printf, but text that is put in at %s is without secrets (base/secrets.h) and shown(): its
+/// line breaks are "\n". Conversions of text, characters, and numbers as int, long, size_t or
+/// double.
 __attribute__((format(printf, 1, 2))) void print_shown(const char* format, ...);
 
 /// Lines that we laid out: tables, help, problems, recipes.
