@@ -54,8 +54,8 @@ struct EvalJob {
   std::string tables;    // a folder to write tables to; empty: none is
 };
 
-TrainingPlan plan_of(const EvalJob& job, const Recipe& recipe, const Placement& placement,
-                     const Checkpoint& checkpoint) {
+TrainingPlan eval_plan(const EvalJob& job, const Recipe& recipe, const Placement& placement,
+                       const Checkpoint& checkpoint) {
   TrainingPlan plan{recipe, placement, saved_data(checkpoint), job.scored};
   if (job.file.empty()) return plan;
   plan.recipe.train.ema.reset();
@@ -137,7 +137,7 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   };
   alive();
   const auto checkpoint = load_checkpoint(job.checkpoint);
-  const auto training = build(plan_of(job, recipe, placement, checkpoint), world);
+  const auto training = build(eval_plan(job, recipe, placement, checkpoint), world);
   if (job.file.empty())
     restore_weights(*training, checkpoint);
   else

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "optim/lr_finder.h"
+#include "recipe/recipe.h"
 #include "train/loop.h"
 
 namespace ddptrain {

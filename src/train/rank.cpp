@@ -158,7 +158,7 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
 
 namespace {
 
-TrainingPlan plan_of(const Job& job, const std::optional<Checkpoint>& checkpoint) {
+TrainingPlan run_plan(const Job& job, const std::optional<Checkpoint>& checkpoint) {
   TrainingPlan plan{job.recipe, job.placement};
   if (checkpoint) plan.saved = saved_data(*checkpoint);
   plan.tries_sizes = true;
@@ -181,7 +181,7 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
-  const auto training = build(plan_of(job, checkpoint), world, [&] {
+  const auto training = build(run_plan(job, checkpoint), world, [&] {
     if (hooks.beat) hooks.beat(0, "batch.micro");
   });
   auto state = start(*training, checkpoint);

@@ -11,7 +11,7 @@
 namespace ddptrain {
 namespace {
 
-TrainingPlan plan_of(const Job& job) {
+TrainingPlan rehearsal_plan(const Job& job) {
   TrainingPlan plan{job.recipe, job.placement};
   if (seconds_of(plan.recipe)) plan.recipe.train.duration = steps(1);
   plan.most_steps = 1;
@@ -22,7 +22,7 @@ TrainingPlan plan_of(const Job& job) {
 void rehearse_in(World& world, const Job& job, Hooks hooks) {
   agree(world, "the recipe", job.recipe_text);
   if (hooks.beat) hooks.beat(0, "building");
-  const auto training = build(plan_of(job), world);
+  const auto training = build(rehearsal_plan(job), world);
   start_from_weights(*training);
   if (training->ema) training->ema->update();  // begun, so that its end is rehearsed too
   hooks.checkpoints = job.folder + "/checkpoints";
