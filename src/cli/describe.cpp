@@ -26,6 +26,13 @@ std::string head_text(const Shape& shape, const std::string& initial) {
   return shape.key + "  (" + type_text(shape) + (initial.empty() ? "" : "; " + initial) + ")\n";
 }
 
+/// What must hold between the options of a record, a line each.
+std::string constraint_lines(const Shape& record, std::size_t indent) {
+  std::string lines;
+  for (const auto& text : constraint_texts(record)) lines += std::string(indent, ' ') + text + "\n";
+  return lines;
+}
+
 /// A record's options follow it.
 std::string option_text(const Shape& shape, std::size_t indent, bool with_default = true) {
   const std::string blanks(indent, ' ');
@@ -36,7 +43,7 @@ std::string option_text(const Shape& shape, std::size_t indent, bool with_defaul
                           : shape;
   if (inner.kind == Shape::Kind::record)
     for (const auto& child : inner.children) text += option_text(child, indent + 4, with_default);
-  return text;
+  return text + constraint_lines(inner, indent + 4);
 }
 
 std::string names_text(const CatalogBase& catalog) {
@@ -57,6 +64,7 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
   auto text = catalog.kind() + " " + entry->name + ": " + entry->doc + "\n\n";
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
   if (!entry->shape().children.empty()) text += "\n";
+  if (const auto lines = constraint_lines(entry->shape(), 2); !lines.empty()) text += lines + "\n";
   text += "example:\n" + indented(example_of(catalog.kind(), *entry, catalogs), 2);
   print_lines(text);
   return 0;

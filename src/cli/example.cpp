@@ -103,15 +103,23 @@ bool says_something(const Node& value) {
 
 Node made_up_number(const Shape& option) {
   const double low = option.above_min ? option.min + 1 : option.min;
-  const double value = std::clamp(1.0, low, std::max(low, option.max));
+  const auto least = static_cast<double>(option.multiple_of);
+  const double value = std::clamp(least, low, std::max(low, option.max));
   return Node::scalar(format_number(
       option.below_max && value >= option.max ? (option.min + option.max) / 2 : value));
 }
 
 Node made_up_list(const Shape& option, const Catalogs& catalogs) {
   auto list = Node::list();
-  for (std::size_t i = 0; i < std::max<std::size_t>(option.min_items, 1); ++i)
-    list.items.push_back(example_value(option.children[0], catalogs));
+  const auto& lengths = option.lengths;
+  const auto length = std::find_if(lengths.begin(), lengths.end(), [](auto n) { return n > 0; });
+  const auto least = std::max<std::size_t>(option.min_items, 1);
+  auto item = option.children[0];
+  while (list.items.size() < (length == lengths.end() ? least : *length)) {
+    list.items.push_back(example_value(item, catalogs));
+    if (option.items == ItemOrder::increasing)
+      item.min = parse_number(list.items.back().text).value_or(0), item.above_min = true;
+  }
   return list;
 }
 
@@ -130,8 +138,10 @@ Node made_up_record(const Shape& option, const Catalogs& catalogs) {
 Node made_up_component(const std::string& kind, const Catalogs& catalogs) {
   const auto& catalog = *catalogs.at(kind);
   for (std::size_t i = 0; i < catalog.size(); ++i) {
-    const auto& options = catalog.at(i).shape().children;
-    if (std::none_of(options.begin(), options.end(), [](const Shape& o) { return o.required; }))
+    const auto& record = catalog.at(i).shape();
+    const auto& options = record.children;
+    if (std::none_of(options.begin(), options.end(), [](const Shape& o) { return o.required; }) &&
+        defaults_agree(record))
       return Node::scalar(catalog.at(i).name);
   }
   return Node::scalar(catalog.at(0).name);

@@ -34,10 +34,30 @@ std::string table_of(const std::vector<Shape>& options) {
   return table;
 }
 
+/// What must hold between options, in records within as well.
+void add_constraints(std::string& list, const Shape& record, const std::string& prefix) {
+  for (const auto& text : constraint_texts(record))
+    list += "- " + (prefix.empty() ? "" : "`" + prefix + "`: ") + text + "\n";
+  for (const auto& option : record.children) {
+    const bool many = option.kind == Shape::Kind::list || option.kind == Shape::Kind::table;
+    const auto& inner = many ? option.children[0] : option;
+    if (inner.kind != Shape::Kind::record) continue;
+    add_constraints(list, inner,
+                    (prefix.empty() ? "" : prefix + ".") + option.key + (many ? "[]" : ""));
+  }
+}
+
+std::string constraints_of(const Shape& options) {
+  std::string list;
+  add_constraints(list, options, "");
+  return list.empty() ? "" : "\n" + list;
+}
+
 std::string component_text(const std::string& kind, const EntryBase& component,
                            const Catalogs& catalogs) {
   return "\n### " + kind + " " + component.name + "\n\n" + component.doc + "\n\n```yaml\n" +
-         example_of(kind, component, catalogs) + "```\n\n" + table_of(component.shape().children);
+         example_of(kind, component, catalogs) + "```\n\n" + table_of(component.shape().children) +
+         constraints_of(component.shape());
 }
 
 }  // namespace

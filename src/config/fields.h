@@ -1,6 +1,6 @@
 // Options are declared once. An options struct is a plain aggregate whose member initialisers are
 // the defaults; `void fields(Fields& f)` names each key, its range and one sentence. Visitors
-// (Decode, Encode, Shape) do the rest.
+// (Decode, Encode, Shape) do the rest. Conditions between options are declared after them.
 //
 //   struct Options {
 //     double lr = 1e-3;
@@ -23,14 +23,20 @@
 #include <type_traits>
 #include <vector>
 
+#include "config/constraint.h"
 #include "config/units.h"
 
 namespace ddptrain {
 
 class ChoiceBase;  // config/choice.h
 
+/// What is asked of a list's items together: any, each at least the one before (`ascending`) or
+/// above it (`increasing`), or none twice (`distinct`).
+enum class ItemOrder { any, ascending, increasing, distinct };
+
 /// What C++ cannot say about a member: a sentence that ends with a full stop, an inclusive range,
-/// and whether the key must be written. For lists and maps the range is that of each item.
+/// and whether the key must be written. For lists and maps the range is that of each item. What
+/// holds between members is a Constraint.
 struct Spec {
   std::string_view doc;
   double min = -std::numeric_limits<double>::infinity();
@@ -42,8 +48,13 @@ struct Spec {
   std::string_view unit = {};     // of a bare number: "px", "MiB"
   std::string_view example = {};  // a value as YAML, where the default does not show one
   std::string_view was = {};      // the key's former name, which is still understood
-  std::size_t min_items = 0;
+  std::size_t min_items = 0;      // of a list, or characters of a text
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> lengths = {};  // how many items a list may have; empty: any number
+  ItemOrder items = ItemOrder::any;
+  bool odd = false;              // of an integer
+  std::int64_t multiple_of = 1;  // of an integer
+  bool in_steps = false;         // a duration that schedules count: steps, epochs or a share
 };
 
 class Fields;
@@ -73,9 +84,13 @@ class Fields {
     end();
   }
 
+  /// What must hold between the members of this struct, which are fields already.
+  void require(const Constraint& constraint) { condition(constraint); }
+
  protected:
   virtual bool begin(std::string_view key, const Spec& spec) = 0;
   virtual void end() = 0;
+  virtual void condition(const Constraint&) {}
   virtual void leaf(bool& v) = 0;
   virtual void leaf(std::int64_t& v) = 0;
   virtual void leaf(double& v) = 0;

@@ -1,6 +1,7 @@
 #include "config/option_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ std::string plain_type(const Shape& shape) {
     case Shape::Kind::text:
       return shape.path ? "path" : "text";
     case Shape::Kind::duration:
-      return "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
+      return shape.in_steps ? "duration, such as 5 epochs, 1000 steps, 75 %"
+                            : "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
     case Shape::Kind::size:
       return "size, such as 25 MiB";
     case Shape::Kind::share:
@@ -49,8 +51,21 @@ std::string plain_type(const Shape& shape) {
   return {};
 }
 
+std::string items_text(const Shape& list) {
+  std::string text;
+  for (std::size_t i = 0; i < list.lengths.size(); ++i)
+    text += (i > 0 ? " or " : ", ") + std::to_string(list.lengths[i]);
+  if (!text.empty()) text += " items";
+  if (list.items == ItemOrder::ascending) text += ", none below the one before";
+  if (list.items == ItemOrder::increasing) text += ", each above the one before";
+  if (list.items == ItemOrder::distinct) text += ", none twice";
+  return text;
+}
+
 std::string range_text(const Shape& shape) {
   std::string text;
+  if (shape.odd) text += ", odd";
+  if (shape.multiple_of != 1) text += ", a multiple of " + std::to_string(shape.multiple_of);
   if (std::isfinite(shape.min))
     text += (shape.above_min ? ", above " : ", at least ") + format_number(shape.min);
   if (std::isfinite(shape.max))
@@ -69,7 +84,7 @@ std::string a_component(const std::string& kind) {
 std::string type_text(const Shape& shape) {
   auto text = plain_type(shape);
   if (!shape.unit.empty()) text += " (" + shape.unit + ")";
-  text += range_text(shape);
+  text += range_text(shape) + items_text(shape);
   if (shape.nullable) text += ", or null";
   if (shape.automatic) text += ", or auto";
   return text;
@@ -80,6 +95,16 @@ std::string default_text(const Shape& shape) {
   const auto initial = complete(shape.initial, shape, {});
   const bool told_by_each = shape.kind == Shape::Kind::record && initial.is_map();
   return told_by_each ? "" : "default " + to_flow(initial);
+}
+
+std::vector<std::string> constraint_texts(const Shape& record) {
+  std::vector<std::string> texts;
+  for (const auto& constraint : record.constraints) {
+    auto text = sentence(constraint, record);
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    texts.push_back(text + ".");
+  }
+  return texts;
 }
 
 }  // namespace ddptrain

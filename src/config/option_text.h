@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/shape.h"
 
@@ -16,5 +17,8 @@ std::string type_text(const Shape& shape);
 /// "default 0.001", "default [0.9, 0.99]"; "required" where there is none, and nothing for a map
 /// whose options have their own.
 std::string default_text(const Shape& shape);
+
+/// What must hold between the options of a record, a sentence each.
+std::vector<std::string> constraint_texts(const Shape& record);
 
 }  // namespace ddptrain

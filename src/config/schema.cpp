@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "config/scalar.h"
+#include "config/schema_constraints.h"
 #include "config/schema_text.h"
 #include "config/schema_words.h"
 
@@ -17,6 +18,9 @@ constexpr const char* kReference = "\\$\\{[^}]+\\}";
 constexpr const char* kDuration =
     "^(?=.*[1-9])(?!.*\\.[0-9]*[1-9][0-9]* *(steps?|samples?)) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
     "(epochs?|steps?|samples?|%|ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?) *)+$";
+constexpr const char* kCountedSteps =
+    "^(?=.*[1-9])(?!.*\\.[0-9]*[1-9][0-9]* *steps?) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
+    "(epochs?|steps?|%) *)+$";
 constexpr const char* kSize = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *(B|[KMGT]iB|kB|[MGT]B) *$";
 constexpr const char* kShare = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *% *$";
 
@@ -56,8 +60,6 @@ Json bound(double value) {
   return value;
 }
 
-Json reference_to(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
-
 Json pattern(const std::string& of, const std::string& message) {
   return {{"type", "string"}, {"pattern", of}, {"patternErrorMessage", message}};
 }
@@ -73,12 +75,16 @@ Json common_definitions() {
   share["type"] = {"string", "number"};
   share["minimum"] = 0;
   share["maximum"] = 1;
-  return {{"reference", pattern(kReference, "Not a reference such as ${env:NAME} or ${seed}.")},
-          {"duration",
-           amount(kDuration,
-                  "Not a duration above 0: write '5 epochs', '1000 steps', '30 s' or '75 %'.")},
-          {"size", amount(kSize, "Not a size: write '64 MiB'.")},
-          {"share", share}};
+  return {
+      {"reference", pattern(kReference, "Not a reference such as ${env:NAME} or ${seed}.")},
+      {"duration",
+       amount(kDuration,
+              "Not a duration above 0: write '5 epochs', '1000 steps', '30 s' or '75 %'.")},
+      {"duration.steps",
+       amount(kCountedSteps, "Not a number of steps: write '5 epochs', '1000 steps' or '5 %'.")},
+      {"unset", unset_schema()},
+      {"size", amount(kSize, "Not a size: write '64 MiB'.")},
+      {"share", share}};
 }
 
 /// A number or switch: as text only auto or a reference, in one schema, because editors explain
@@ -160,12 +166,16 @@ class SchemaWriter {
       schema[shape.above_min ? "exclusiveMinimum" : "minimum"] = bound(shape.min);
     if (std::isfinite(shape.max))
       schema[shape.below_max ? "exclusiveMaximum" : "maximum"] = bound(shape.max);
+    if (shape.multiple_of != 1) schema["multipleOf"] = shape.multiple_of;
+    if (shape.odd) schema["not"] = {{"type", "integer"}, {"multipleOf", 2}};
     return schema;
   }
 
   static Json text(const Shape& shape) {
-    if (shape.nullable) return {{"type", {"string", "null"}}};
-    return {{"type", "string"}};
+    Json schema{{"type", "string"}};
+    if (shape.nullable) schema["type"] = {"string", "null"};
+    if (shape.min_items > 0) schema["minLength"] = shape.min_items;
+    return schema;
   }
 
   Json alternatives(const Shape& shape, Part part) {
@@ -188,7 +198,7 @@ class SchemaWriter {
   Json form(const Shape& shape, Part part) {
     switch (shape.kind) {
       case Shape::Kind::duration:
-        return reference_to("duration");
+        return reference_to(shape.in_steps ? "duration.steps" : "duration");
       case Shape::Kind::size:
         return reference_to("size");
       case Shape::Kind::share:
@@ -212,7 +222,14 @@ class SchemaWriter {
                 {"additionalProperties", false}};
     const auto needed = required_of(shape);
     if (part == Part::whole && !needed.empty()) schema["required"] = needed;
+    add_constraints(schema, shape, part);
     return schema;
+  }
+
+  static void add_constraints(Json& schema, const Shape& shape, Part part) {
+    const auto absent = part == Part::whole ? Absent::defaults : Absent::elsewhere;
+    for (auto& constraint : constraint_schemas(shape, absent))
+      schema["allOf"].push_back(constraint);
   }
 
   static Json required_of(const Shape& shape) {
@@ -227,6 +244,9 @@ class SchemaWriter {
     if (shape.min_items > 0) schema["minItems"] = shape.min_items;
     if (shape.max_items < std::numeric_limits<std::size_t>::max())
       schema["maxItems"] = shape.max_items;
+    if (shape.items == ItemOrder::distinct) schema["uniqueItems"] = true;
+    for (const auto length : shape.lengths)
+      schema["anyOf"].push_back({{"minItems", length}, {"maxItems", length}});
     return schema;
   }
 
@@ -249,9 +269,8 @@ class SchemaWriter {
     for (std::size_t i = 0; i < catalog.size(); ++i) {
       const auto& entry = catalog.at(i);
       Json then = reference_to(catalog.kind() + "." + entry.name);
-      const auto needed = required_of(entry.shape());
-      if (part == Part::whole && !needed.empty())
-        then = {{"allOf", {then, {{"required", needed}}}}};
+      if (const auto more = needed_of(entry.shape()); part == Part::whole && !more.empty())
+        then = {{"allOf", {then, more}}};
       branches.push_back(
           {{"if", {{"properties", {{"type", {{"const", entry.name}}}}}}}, {"then", then}});
     }
@@ -266,6 +285,14 @@ class SchemaWriter {
     return schema;
   }
 
+  /// What holds of a component that no weaker layer completes.
+  static Json needed_of(const Shape& options) {
+    Json schema = Json::object();
+    if (const auto keys = required_of(options); !keys.empty()) schema["required"] = keys;
+    add_constraints(schema, options, Part::whole);
+    return schema;
+  }
+
   void define_components(const CatalogBase& catalog) {
     const auto name = catalog.kind() + ".name";
     if (definitions.contains(name)) return;
@@ -276,7 +303,8 @@ class SchemaWriter {
       define_component(catalog.kind(), entry);
       names.push_back(entry.name);
       sentences.push_back(entry.doc);
-      if (required_of(entry.shape()).empty()) bare.push_back(entry.name);
+      if (required_of(entry.shape()).empty() && defaults_agree(entry.shape()))
+        bare.push_back(entry.name);
     }
     definitions[name] = {{"enum", names}, {"enumDescriptions", sentences}};
     definitions[catalog.kind() + ".bare"] = {{"enum", bare}};
@@ -288,6 +316,7 @@ class SchemaWriter {
     all.update(properties(entry.shape(), Part::layered));
     definitions[kind + "." + entry.name] = {
         {"description", entry.doc}, {"properties", all}, {"additionalProperties", false}};
+    add_constraints(definitions[kind + "." + entry.name], entry.shape(), Part::layered);
   }
 
   /// Options of whichever component a weaker layer named.

@@ -26,6 +26,8 @@ class ShapeVisitor final : public Fields {
     child.was = spec.was;
     child.min_items = spec.min_items;
     child.max_items = spec.max_items;
+    child.lengths = spec.lengths;
+    child.items = spec.items;
     range(child, spec);
     spec_ = &spec;
     at_.push_back({.shape = &child});
@@ -35,6 +37,9 @@ class ShapeVisitor final : public Fields {
     if (at_.back().automatic) shape().initial = Node::scalar("auto");
     if (at_.back().absent) shape().initial = {};
     at_.pop_back();
+  }
+  void condition(const Constraint& constraint) override {
+    shape().constraints.push_back(constraint);
   }
   void leaf(bool& v) override { kind(Shape::Kind::boolean, encode_value(v)); }
   void leaf(std::int64_t& v) override { kind(Shape::Kind::integer, encode_value(v)); }
@@ -102,6 +107,9 @@ class ShapeVisitor final : public Fields {
     shape.above_min = spec.above_min;
     shape.below_max = spec.below_max;
     shape.path = spec.path;
+    shape.odd = spec.odd;
+    shape.multiple_of = spec.multiple_of;
+    shape.in_steps = spec.in_steps;
   }
 
   /// Into the item of a list or table of `now` items: the range is that of each item.
@@ -143,6 +151,8 @@ Shape joined(Shape options, const Shape& more) {
     options.children.push_back(child);
     options.initial.set(child.key, child.initial);
   }
+  options.constraints.insert(options.constraints.end(), more.constraints.begin(),
+                             more.constraints.end());
   return options;
 }
 

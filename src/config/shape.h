@@ -2,8 +2,8 @@
 // reference, so that none of them needs the options' classes.
 #pragma once
 
+#include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,11 +46,17 @@ struct Shape {
   bool automatic = false;  // "auto" is allowed
   std::size_t min_items = 0;
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> lengths;
+  ItemOrder items = ItemOrder::any;
+  bool odd = false;
+  std::int64_t multiple_of = 1;
+  bool in_steps = false;
   std::vector<std::string> words;  // of a word
   std::string shorthand;           // of a record: the key that a scalar (or list) stands for
   std::string list_shorthand;      // of a record: the key that a list stands for, where it differs
   std::string component;           // the kind of component, "optimizer"
   std::vector<Shape> children;     // of a record its fields; of a list or table one: each item's
+  std::vector<Constraint> constraints;  // of a record
   Node initial;
 };
 
@@ -69,7 +75,8 @@ Shape shape_of() {
 Shape joined(Shape options, const Shape& more);
 
 /// Every problem of a tree against a shape, at once: unknown keys with the nearest name, types,
-/// ranges, words, missing required keys; descends into components through the catalogues.
+/// ranges, words, missing required keys, options in conflict; descends into components through the
+/// catalogues.
 Problems check(const Node& tree, const Shape& shape, const Catalogs& catalogs);
 
 }  // namespace ddptrain

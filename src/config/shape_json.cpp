@@ -1,6 +1,8 @@
 #include "config/shape_json.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -60,10 +62,34 @@ void plain_members(S& shape, Visit&& visit) {
   visit("automatic", shape.automatic);
   visit("min_items", shape.min_items);
   visit("max_items", shape.max_items);
+  visit("lengths", shape.lengths);
+  visit("items", shape.items);
+  visit("odd", shape.odd);
+  visit("multiple_of", shape.multiple_of);
+  visit("in_steps", shape.in_steps);
   visit("words", shape.words);
   visit("shorthand", shape.shorthand);
   visit("list_shorthand", shape.list_shorthand);
   visit("component", shape.component);
+}
+
+Json to_json(const Constraint& constraint) {
+  Json json{{"kind", constraint.kind}};
+  for (const auto& [key, test, value] : constraint.of) json["of"].push_back({key, test, value});
+  if (std::isfinite(constraint.max)) json["max"] = constraint.max;
+  if (constraint.below_max) json["below_max"] = true;
+  return json;
+}
+
+Constraint constraint_from_json(const Json& json) {
+  Constraint constraint;
+  json.at("kind").get_to(constraint.kind);
+  for (const auto& condition : json.at("of"))
+    constraint.of.push_back(
+        {condition.at(0), condition.at(1).get<Condition::Test>(), condition.at(2)});
+  constraint.max = json.value("max", constraint.max);
+  constraint.below_max = json.value("below_max", false);
+  return constraint;
 }
 
 const Json& fresh_members() {
@@ -85,6 +111,8 @@ Json to_json(const Shape& shape) {
   });
   if (!shape.initial.is_null()) json["initial"] = to_json(shape.initial);
   for (const auto& child : shape.children) json["children"].push_back(to_json(child));
+  for (const auto& constraint : shape.constraints)
+    json["constraints"].push_back(to_json(constraint));
   return json;
 }
 
@@ -100,6 +128,9 @@ Shape shape_from_json(const Json& json) {
     shape.initial = node_from_json(*found);
   if (const auto found = json.find("children"); found != json.end())
     for (const auto& child : *found) shape.children.push_back(shape_from_json(child));
+  if (const auto found = json.find("constraints"); found != json.end())
+    for (const auto& constraint : *found)
+      shape.constraints.push_back(constraint_from_json(constraint));
   return shape;
 }
 

@@ -29,6 +29,12 @@ std::vector<RuleDoc> of_values() {
        "There is no value that would be right for everybody, such as the folder of the data, so "
        "none is assumed.",
        "train:\n  clip: {max: 1.0}\n", "train:\n  clip: {type: norm, max: 1.0}\n"},
+      {"option-conflict", "Options of one component that do not go together.",
+       "An option may need another one, exclude it, or have to fit its number or length. Left "
+       "alone, one of the two would have no effect, or the component could not be built. "
+       "'ddptrain describe' shows below a component's options what must hold between them.",
+       "schedule: {type: one_cycle, three_phase: true}\n",
+       "schedule: {type: one_cycle, three_phase: true, like: torch}\n"},
       {"renamed-key", "A key that has another name now.",
        "It is read as before. 'ddptrain migrate FILE --write' writes the new name and leaves "
        "everything else as it is.",

@@ -1,0 +1,24 @@
+// Constraints between options, as far as draft-07 of JSON Schema can say them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "config/shape.h"
+
+namespace ddptrain {
+
+/// {"$ref": "#/definitions/NAME"}
+nlohmann::ordered_json reference_to(const std::string& name);
+
+/// What an object that follows from a layer knows of its options: those that are not written may
+/// be written in a weaker layer, or (`whole`) have their defaults.
+enum class Absent { elsewhere, defaults };
+
+/// A schema for each constraint of a record that can be told: needs, always, exactly_one and
+/// not_both. Numbers and lists are not compared in JSON Schema.
+nlohmann::ordered_json constraint_schemas(const Shape& record, Absent absent);
+
+/// The definition "unset", which they refer to: null, false, 0 or empty.
+nlohmann::ordered_json unset_schema();
+
+}  // namespace ddptrain
