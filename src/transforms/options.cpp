@@ -1,8 +1,6 @@
 #include "transforms/options.h"
 
-#include <string>
-
-#include "base/error.h"
+#include <limits>
 
 namespace ddptrain {
 
@@ -12,13 +10,12 @@ void SizeOption::fields(Fields& f) {
   f("side", side,
     {.doc = "Pixels of one side.", .min = 1, .max = 65535, .unit = "px", .example = "224"});
   f("sides", sides,
-    {.doc = "Height and width in pixels.", .min = 1, .max = 65535, .unit = "px", .max_items = 2});
-}
-
-void SizeOption::require(std::string_view transform) const {
-  if (side ? sides.empty() : sides.size() == 2) return;
-  throw Error(Exit::recipe, std::string(transform) +
-                                ": size is one number, or height and width, such as [48, 80]");
+    {.doc = "Height and width in pixels.",
+     .min = 1,
+     .max = 65535,
+     .unit = "px",
+     .lengths = {0, 2}});
+  f.require(exactly_one({"side", "sides"}));
 }
 
 void PaddingOption::fields(Fields& f) {
@@ -28,29 +25,34 @@ void PaddingOption::fields(Fields& f) {
      .min = 0,
      .max = 65535,
      .unit = "px",
-     .max_items = 4});
+     .lengths = {0, 1, 2, 4}});
+  f.require(not_both("all", "sides"));
 }
 
-Borders PaddingOption::borders(std::string_view transform) const {
+Borders PaddingOption::borders() const {
   const auto side = [this](std::size_t i) { return static_cast<int>(sides[i % sides.size()]); };
-  if (sides.empty()) {
-    const int pixels = static_cast<int>(all);
-    return {pixels, pixels, pixels, pixels};
-  }
-  if (sides.size() == 3)
-    throw Error(Exit::recipe,
-                std::string(transform) + ": padding is one number, or left, top, right and bottom");
-  return {side(0), side(1), side(2), side(3)};
+  if (!sides.empty()) return {side(0), side(1), side(2), side(3)};
+  const int pixels = static_cast<int>(all);
+  return {pixels, pixels, pixels, pixels};
+}
+
+void AmountOption::within(Fields& f, double most, double low, double high) {
+  f("amount", amount,
+    {.doc = "Half the width of the range around the neutral value.", .min = 0, .max = most});
+  f("range", range,
+    {.doc = "Lowest and highest value instead.",
+     .min = low,
+     .max = high,
+     .lengths = {0, 2},
+     .items = ItemOrder::ascending});
+  f.require(not_both("amount", "range"));
 }
 
 void AmountOption::fields(Fields& f) {
-  f("amount", amount, {.doc = "Half the width of the range around the neutral value.", .min = 0});
-  f("range", range, {.doc = "Lowest and highest value instead.", .max_items = 2});
+  constexpr auto any = std::numeric_limits<double>::infinity();
+  within(f, any, 0, any);
 }
 
-void require_range(const std::vector<double>& range, std::string_view option) {
-  if (range.size() == 2 && range[0] <= range[1]) return;
-  throw Error(Exit::recipe, std::string(option) + " wants two numbers, the lower one first");
-}
+void TurnOption::fields(Fields& f) { within(f, 0.5, -0.5, 0.5); }
 
 }  // namespace ddptrain

@@ -18,8 +18,6 @@ struct SizeOption {
   std::optional<std::int64_t> side;
   std::vector<std::int64_t> sides;
   void fields(Fields& f);
-  /// Throws unless one of the two is given.
-  void require(std::string_view transform) const;
   int rows() const { return static_cast<int>(side ? *side : sides.front()); }
   int columns() const { return static_cast<int>(side ? *side : sides.back()); }
 };
@@ -31,12 +29,11 @@ struct PaddingOption {
   std::int64_t all = 0;
   std::vector<std::int64_t> sides;
   void fields(Fields& f);
-  /// Throws unless there are one, two (left and right; top and bottom) or four sides.
-  Borders borders(std::string_view transform) const;
+  /// Of one side for all, two (left and right; top and bottom) or four.
+  Borders borders() const;
 };
 
-/// A number d for a range around the neutral value (1 - d .. 1 + d, for hue -d .. d), or the range
-/// itself: `[0.8, 1.2]`.
+/// A number d for a range of factors, 1 - d .. 1 + d, or the range itself: `[0.8, 1.2]`.
 struct AmountOption {
   static constexpr std::string_view shorthand = "amount";
   static constexpr std::string_view list_shorthand = "range";
@@ -44,13 +41,19 @@ struct AmountOption {
   std::vector<double> range;
   void fields(Fields& f);
   bool given() const { return amount != 0 || !range.empty(); }
+
+ protected:
+  /// For amounts up to `most` and ranges from `low` to `high`.
+  void within(Fields& f, double most, double low, double high);
+};
+
+/// A share of a circle, at most half: a number d for -d .. d, or the range itself.
+struct TurnOption : AmountOption {
+  void fields(Fields& f);
 };
 
 /// How pixels between pixels are made where a picture is moved about.
 enum class WarpLookup { nearest, bilinear };
 std::span<const std::string_view> names(WarpLookup);
-
-/// Throws an Error (Exit::recipe) unless a list is a range: two numbers in ascending order.
-void require_range(const std::vector<double>& range, std::string_view option);
 
 }  // namespace ddptrain

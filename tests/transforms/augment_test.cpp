@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pictures.h"
+#include "support/refused.h"
 #include "transforms/color/tone.h"
 #include "transforms/geometry/projection.h"
 #include "transforms/policies/augment_ops.h"
@@ -62,10 +63,9 @@ TEST(Augment, GoesBothWaysEquallyOften) {
 }
 
 TEST(RandAugment, RefusesAMagnitudeBeyondTheBins) {
-  EXPECT_THAT(message([] {
-                transform({{"type", "rand_augment"}, {"magnitude", 31}});
-              }),
-              HasSubstr("below num_magnitude_bins"));
+  EXPECT_EQ(test::refused<Transform>({{"type", "rand_augment"}, {"magnitude", 31}}),
+            "magnitude: 'magnitude: 31' is not below 'num_magnitude_bins: 31' (the default)\n");
+  EXPECT_EQ(test::refused<Transform>({{"type", "rand_augment"}, {"magnitude", 30}}), "");
 }
 
 TEST(Chance, HappensAsOftenAsWritten) {
@@ -122,10 +122,8 @@ TEST(Tone, SharpnessOneAndGammaOneChangeNothing) {
 TEST(GaussianBlur, RefusesAKernelLargerThanThePicture) {
   Image image = flat(3, 3, 1);
   EXPECT_THAT(message([&] { gaussian_blur(image, 7, 1); }), HasSubstr("too large"));
-  EXPECT_THAT(message([] {
-                transform({{"type", "gaussian_blur"}, {"kernel_size", 4}});
-              }),
-              HasSubstr("odd"));
+  EXPECT_EQ(test::refused<Transform>({{"type", "gaussian_blur"}, {"kernel_size", 4}}),
+            "kernel_size: 4 is not odd\n");
 }
 
 }  // namespace

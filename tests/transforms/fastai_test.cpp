@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "pictures.h"
+#include "support/refused.h"
 #include "transforms/codecs/decode.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/fastai_options.h"
@@ -85,12 +86,9 @@ TEST(FastaiResize, DrawsThePlaceWhereAsked) {
     lefts.insert(window.left);
   }
   EXPECT_GT(lefts.size(), 40U);
-  EXPECT_THAT(
-      message([] {
-        transform(
-            {{"type", "fastai_resize"}, {"size", 32}, {"method", "squish"}, {"at", "random"}});
-      }),
-      HasSubstr("no effect"));
+  EXPECT_EQ(test::refused<Transform>(
+                {{"type", "fastai_resize"}, {"size", 32}, {"method", "squish"}, {"at", "random"}}),
+            "at: 'at: random' needs 'method' other than squish; it is squish\n");
 }
 
 TEST(FastaiResize, MirrorsOnePixelAsAnEdge) {
@@ -228,12 +226,18 @@ TEST(FastaiAugment, RefusesWhatCannotBe) {
   const auto problem = [](const json& more) {
     json recipe = {{"type", "fastai_augment"}};
     recipe.update(more);
-    return message([&] { transform(recipe); });
+    return test::refused<Transform>(recipe);
   };
-  EXPECT_THAT(problem({{"min_scale", 0.5}}), HasSubstr("wants a size"));
-  EXPECT_THAT(problem({{"min_zoom", 1.2}}), HasSubstr("above max_zoom"));
-  EXPECT_THAT(problem({{"do_flip", false}, {"flip_vert", true}}), HasSubstr("no effect"));
-  EXPECT_THAT(problem({{"mult", 6}}), HasSubstr("stay below 1"));
+  EXPECT_EQ(problem({{"min_scale", 0.5}}), "min_scale: 'min_scale' other than 1 needs 'size'\n");
+  EXPECT_EQ(problem({{"min_zoom", 1.2}}),
+            "min_zoom: 'min_zoom: 1.2' is above 'max_zoom: 1.1' (the default)\n");
+  EXPECT_EQ(problem({{"do_flip", false}, {"flip_vert", true}}),
+            "flip_vert: 'flip_vert: true' needs 'do_flip: true'\n");
+  EXPECT_EQ(problem({{"mult", 5}, {"max_warp", 0.1}}),
+            "mult: 'mult: 5' times 'max_lighting: 0.2' (the default) is not below 1\n");
+  EXPECT_EQ(problem({{"mult", 4}}),
+            "mult: 'mult: 4' times 'max_warp: 0.2' (the default) is above 0.5\n");
+  EXPECT_EQ(problem({{"mult", 2}, {"min_scale", 0.5}, {"size", 8}}), "");
 }
 
 }  // namespace

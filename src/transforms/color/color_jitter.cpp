@@ -20,24 +20,22 @@ std::span<const std::string_view> names(Adjustment) {
 class ColorJitter final : public Transform {
  public:
   struct Options {
-    AmountOption brightness, contrast, saturation, hue;
+    AmountOption brightness, contrast, saturation;
+    TurnOption hue;
     std::vector<Adjustment> order;
     void fields(Fields& f) {
       f("brightness", brightness, {.doc = "Factor of the brightness: 0.4 draws from 0.6 to 1.4."});
       f("contrast", contrast, {.doc = "Factor of the contrast: 0.4 draws from 0.6 to 1.4."});
       f("saturation", saturation, {.doc = "Factor of the saturation: 0.4 draws from 0.6 to 1.4."});
       f("hue", hue, {.doc = "Turn of the hue: 0.1 draws from -0.1 to 0.1 of a circle."});
-      f("order", order, {.doc = "The order of the four; empty for a random one.", .max_items = 4});
+      f("order", order,
+        {.doc = "The order of the four; empty for a random one.", .items = ItemOrder::distinct});
     }
   };
 
   explicit ColorJitter(const Options& options) : order_(options.order) {
-    ranges_ = {factors(options.brightness, "brightness"), factors(options.contrast, "contrast"),
-               factors(options.saturation, "saturation"), turns(options.hue)};
-    auto sorted = order_;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      throw Error(Exit::recipe, "color_jitter: order names one of the four twice");
+    ranges_ = {factors(options.brightness), factors(options.contrast), factors(options.saturation),
+               turns(options.hue)};
   }
 
   void apply(Image& image, Stream& random) const override {
@@ -58,25 +56,16 @@ class ColorJitter final : public Transform {
     double low, high;
   };
 
-  static std::optional<Range> factors(const AmountOption& option, const std::string& name) {
+  static std::optional<Range> factors(const AmountOption& option) {
     if (!option.given()) return {};
     if (option.range.empty()) return Range{std::max(0.0, 1 - option.amount), 1 + option.amount};
-    require_range(option.range, "color_jitter: " + name + ".range");
-    if (option.range[0] < 0)
-      throw Error(Exit::recipe, "color_jitter: " + name + ".range has a negative factor");
     return Range{option.range[0], option.range[1]};
   }
 
-  static std::optional<Range> turns(const AmountOption& option) {
+  static std::optional<Range> turns(const TurnOption& option) {
     if (!option.given()) return {};
-    Range range{-option.amount, option.amount};
-    if (!option.range.empty()) {
-      require_range(option.range, "color_jitter: hue.range");
-      range = {option.range[0], option.range[1]};
-    }
-    if (range.low < -0.5 || range.high > 0.5)
-      throw Error(Exit::recipe, "color_jitter: hue is at most 0.5, half a circle");
-    return range;
+    if (option.range.empty()) return Range{-option.amount, option.amount};
+    return Range{option.range[0], option.range[1]};
   }
 
   static void adjust(Image& image, Adjustment what, double by) {

@@ -15,13 +15,12 @@ class Gamma final : public Transform {
         {.doc = "Least and greatest power of values in 0 .. 1; below 1 is brighter.",
          .min = 0,
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
     }
   };
 
-  explicit Gamma(const Options& options) : options_(options) {
-    require_range(options_.gamma, "gamma: gamma");
-  }
+  explicit Gamma(const Options& options) : options_(options) {}
   void apply(Image& image, Stream& random) const override {
     adjust_gamma(image, random.uniform(options_.gamma[0], options_.gamma[1]));
   }

@@ -1,5 +1,4 @@
 // torchvision.transforms.v2.GaussianBlur.
-#include "base/error.h"
 #include "transforms/color/tone.h"
 #include "transforms/components.h"
 #include "transforms/options.h"
@@ -14,22 +13,19 @@ class GaussianBlur final : public Transform {
     std::vector<double> sigma{0.1, 2.0};
     void fields(Fields& f) {
       f("kernel_size", kernel_size,
-        {.doc = "Pixels that are mixed along each side; odd.", .min = 1, .unit = "px"});
+        {.doc = "Pixels that are mixed along each side.", .min = 1, .unit = "px", .odd = true});
       f("sigma", sigma,
         {.doc = "Least and greatest deviation of the bell curve, in pixels.",
          .min = 0,
          .above_min = true,
          .unit = "px",
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
     }
   };
 
-  explicit GaussianBlur(const Options& options) : options_(options) {
-    require_range(options_.sigma, "gaussian_blur: sigma");
-    if (options_.kernel_size % 2 == 0)
-      throw Error(Exit::recipe, "gaussian_blur: kernel_size must be odd");
-  }
+  explicit GaussianBlur(const Options& options) : options_(options) {}
   void apply(Image& image, Stream& random) const override {
     gaussian_blur(image, static_cast<int>(options_.kernel_size),
                   random.uniform(options_.sigma[0], options_.sigma[1]));

@@ -34,18 +34,19 @@ struct NormalizeOptions {
   std::optional<Preset> preset;
   std::vector<double> mean, std;
   void fields(Fields& f) {
-    f("preset", preset, {.doc = "The statistics of a well-known data set, instead of both lists."});
+    f("preset", preset,
+      {.doc = "The statistics of a well-known data set, instead of both lists.",
+       .example = "imagenet"});
     f("mean", mean, {.doc = "Mean of each channel, of pixels in 0 to 1.", .max_items = 3});
     f("std", std,
       {.doc = "Standard deviation of each channel.", .min = 0, .above_min = true, .max_items = 3});
+    f.require(exactly_one({"preset", "mean"}));
+    f.require(not_both("preset", "std"));
+    f.require(as_many("mean", "std"));
   }
 };
 
 std::unique_ptr<Transform> build(const NormalizeOptions& options) {
-  const bool lists = !options.mean.empty() || !options.std.empty();
-  if (options.preset ? lists : options.mean.empty() || options.mean.size() != options.std.size())
-    throw Error(Exit::recipe,
-                "normalize: give a preset, or mean and std with one number for each channel");
   if (!options.preset) return std::make_unique<Normalize>(options.mean, options.std);
   auto [mean, deviation] = statistics(*options.preset);
   return std::make_unique<Normalize>(std::move(mean), std::move(deviation));

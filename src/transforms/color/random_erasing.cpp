@@ -24,29 +24,25 @@ class RandomErasing final : public Transform {
          .min = 0,
          .max = 1,
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
       f("ratio", ratio,
         {.doc = "Least and greatest height by width of the box.",
          .min = 0,
          .above_min = true,
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
       f("value", value,
         {.doc = "One value for all channels or one for each, in the unit that pixels have then.",
-         .min_items = 1,
-         .max_items = 3});
+         .lengths = {1, 3}});
       f("noise", noise, {.doc = "Fill with normal noise instead; for after normalize."});
       f("max_count", max_count,
         {.doc = "Up to so many boxes that share the area (fastai's RandomErasing).", .min = 1});
     }
   };
 
-  explicit RandomErasing(const Options& options) : options_(options) {
-    require_range(options_.scale, "random_erasing: scale");
-    require_range(options_.ratio, "random_erasing: ratio");
-    if (options_.value.size() == 2)
-      throw Error(Exit::recipe, "random_erasing: value wants 1 number or one for each channel");
-  }
+  explicit RandomErasing(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     if (random.uniform() >= options_.p) return;

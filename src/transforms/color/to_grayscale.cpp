@@ -10,13 +10,11 @@ class ToGrayscale final : public Transform {
   struct Options {
     std::int64_t channels = 3;
     void fields(Fields& f) {
-      f("channels", channels, {.doc = "1, or 3 equal ones.", .min = 1, .max = 3});
+      f("channels", channels, {.doc = "1, or 3 equal ones.", .min = 1, .max = 3, .odd = true});
     }
   };
 
-  explicit ToGrayscale(const Options& options) : options_(options) {
-    if (options_.channels == 2) throw Error(Exit::recipe, "to_grayscale: channels is 1 or 3");
-  }
+  explicit ToGrayscale(const Options& options) : options_(options) {}
   void apply(Image& image, Stream&) const override {
     to_grey(image, static_cast<int>(options_.channels));
   }

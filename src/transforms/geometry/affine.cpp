@@ -20,15 +20,7 @@ class RandomAffine final : public Transform {
     void fields(Fields& f);
   };
 
-  explicit RandomAffine(const Options& options) : options_(options) {
-    require_range(options_.degrees, "affine: degrees");
-    require_range(options_.scale, "affine: scale");
-    if (options_.shear.size() == 1 || options_.shear.size() == 3)
-      throw Error(Exit::recipe,
-                  "affine: shear wants least and greatest along x, or those and the two along y");
-    if (options_.translate.size() == 1)
-      throw Error(Exit::recipe, "affine: translate wants a share of the width and of the height");
-  }
+  explicit RandomAffine(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     Affine a;
@@ -63,21 +55,23 @@ void RandomAffine::Options::fields(Fields& f) {
      .unit = "degrees",
      .example = "[-10, 10]",
      .min_items = 2,
-     .max_items = 2});
+     .max_items = 2,
+     .items = ItemOrder::ascending});
   f("translate", translate,
-    {.doc = "Largest shift as shares of width and height.", .min = 0, .max = 1, .max_items = 2});
+    {.doc = "Largest shift as shares of width and height.", .min = 0, .max = 1, .lengths = {0, 2}});
   f("scale", scale,
     {.doc = "Least and greatest factor of the size.",
      .min = 0,
      .above_min = true,
      .min_items = 2,
-     .max_items = 2});
+     .max_items = 2,
+     .items = ItemOrder::ascending});
   f("shear", shear,
-    {.doc = "Least and greatest angle of a shear along x, then along y.",
+    {.doc = "Least and greatest angle of a shear along x, then of one along y.",
      .min = -89,
      .max = 89,
      .unit = "degrees",
-     .max_items = 4});
+     .lengths = {0, 2, 4}});
   f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
   f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
 }

@@ -22,9 +22,7 @@ class CenterCrop final : public Transform {
     }
   };
 
-  explicit CenterCrop(const Options& options) : options_(options) {
-    options_.size.require("center_crop");
-  }
+  explicit CenterCrop(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream&) const override {
     const int height = options_.size.rows(), width = options_.size.columns();

@@ -59,14 +59,11 @@ class FastaiResize final : public Transform {
       f("at", at,
         {.doc = "Where it is cropped or padded: fastai draws the place in training ('random') and "
                 "takes the middle in validation."});
+      f.require(needs(is("at", "random"), is_not("method", "squish")));
     }
   };
 
-  explicit FastaiResize(const Options& options) : options_(options) {
-    options_.size.require("fastai_resize");
-    if (options_.method == Method::squish && options_.at == At::random)
-      throw Error(Exit::recipe, "fastai_resize: 'at: random' has no effect with method 'squish'");
-  }
+  explicit FastaiResize(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     Window drawn = cut(image.width, image.height, random);

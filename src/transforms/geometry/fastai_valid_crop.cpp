@@ -27,9 +27,7 @@ class FastaiValidCrop final : public Transform {
     }
   };
 
-  explicit FastaiValidCrop(const Options& options) : options_(options) {
-    options_.size.require("fastai_valid_crop");
-  }
+  explicit FastaiValidCrop(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream&) const override {
     const int height = options_.size.rows(), width = options_.size.columns();

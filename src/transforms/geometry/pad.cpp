@@ -22,8 +22,7 @@ class Pad final : public Transform {
     }
   };
 
-  explicit Pad(const Options& options)
-      : options_(options), borders_(options.padding.borders("pad")) {}
+  explicit Pad(const Options& options) : options_(options), borders_(options.padding.borders()) {}
 
   void apply(Image& image, Stream&) const override {
     pad(image, borders_, options_.mode, options_.fill);

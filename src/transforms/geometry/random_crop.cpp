@@ -30,9 +30,7 @@ class RandomCrop final : public Transform {
   };
 
   explicit RandomCrop(const Options& options)
-      : options_(options), borders_(options.padding.borders("random_crop")) {
-    options_.size.require("random_crop");
-  }
+      : options_(options), borders_(options.padding.borders()) {}
 
   void apply(Image& image, Stream& random) const override {
     const int width = options_.size.columns(), height = options_.size.rows();

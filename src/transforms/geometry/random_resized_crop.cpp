@@ -28,23 +28,21 @@ class RandomResizedCrop final : public Transform {
          .max = 1,
          .above_min = true,
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
       f("ratio", ratio,
         {.doc = "Least and greatest width by height before resizing.",
          .min = 0,
          .above_min = true,
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
       f("antialias", antialias, {.doc = "Average over source pixels when shrinking."});
     }
   };
 
-  explicit RandomResizedCrop(const Options& options) : options_(options) {
-    options_.size.require("random_resized_crop");
-    require_range(options_.scale, "random_resized_crop: scale");
-    require_range(options_.ratio, "random_resized_crop: ratio");
-  }
+  explicit RandomResizedCrop(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     Image resized;

@@ -22,16 +22,12 @@ class Resize final : public Transform {
         {.doc = "The longer side gets no longer than this.", .min = 1, .max = 65535, .unit = "px"});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
       f("antialias", antialias, {.doc = "Average over source pixels when shrinking."});
+      f.require(needs("max_size", "size.side"));
+      f.require(below("size.side", "max_size"));
     }
   };
 
-  explicit Resize(const Options& options) : options_(options) {
-    options_.size.require("resize");
-    const auto& [size, max_size, unused, unused_too] = options_;
-    if (max_size && !(size.side && *max_size > *size.side))
-      throw Error(Exit::recipe,
-                  "resize: max_size goes with one number as size, and is larger than it");
-  }
+  explicit Resize(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     Image resized;

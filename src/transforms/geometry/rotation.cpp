@@ -22,16 +22,15 @@ class RotationTransform final : public Transform {
          .unit = "degrees",
          .example = "[-10, 10]",
          .min_items = 2,
-         .max_items = 2});
+         .max_items = 2,
+         .items = ItemOrder::ascending});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
       f("expand", expand, {.doc = "Grow the picture so that no corner is cut off."});
       f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
     }
   };
 
-  explicit RotationTransform(const Options& options) : options_(options) {
-    require_range(options_.degrees, "rotation: degrees");
-  }
+  explicit RotationTransform(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     const double degrees = random.uniform(options_.degrees[0], options_.degrees[1]);

@@ -35,20 +35,9 @@ class FastaiAugment final : public Transform {
 
   explicit FastaiAugment(const Options& options) : options_(options) {
     auto& o = options_;
-    if (o.size) o.size->require("fastai_augment");
-    if (o.min_scale < 1 && !o.size)
-      throw Error(Exit::recipe, "fastai_augment: min_scale wants a size to bring the crop to");
-    if (o.min_zoom > o.max_zoom)
-      throw Error(Exit::recipe, "fastai_augment: min_zoom is above max_zoom");
-    if (o.flip_vert && !o.do_flip)
-      throw Error(Exit::recipe, "fastai_augment: flip_vert has no effect without do_flip");
     o.max_rotate *= o.mult;
     o.max_lighting *= o.mult;
     o.max_warp *= o.mult;
-    if (o.max_lighting >= 1 || o.max_warp > 0.5)
-      throw Error(Exit::recipe,
-                  "fastai_augment: with mult, max_lighting is to stay below 1 and max_warp at most "
-                  "0.5");
   }
 
   void apply(Image& image, Stream& random) const override {
@@ -158,6 +147,11 @@ void FastaiAugment::Options::fields(Fields& f) {
      .above_min = true});
   f("mode", mode, {.doc = "How pixels between pixels are made."});
   f("pad_mode", pad_mode, {.doc = "What lies beyond the picture's edges."});
+  f.require(needs("flip_vert", "do_flip"));
+  f.require(at_most("min_zoom", "max_zoom"));
+  f.require(needs(is_not("min_scale", "1"), "size"));
+  f.require(product_below("mult", "max_lighting", 1));
+  f.require(product_at_most("mult", "max_warp", 0.5));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // RandAugment (Cubuk et al. 2020): torchvision.transforms.v2.RandAugment.
-#include "base/error.h"
 #include "transforms/components.h"
 #include "transforms/policies/augment_options.h"
 
@@ -19,13 +18,11 @@ class RandAugment final : public Transform {
       f("num_magnitude_bins", num_magnitude_bins,
         {.doc = "How many strengths there are.", .min = 2});
       warp.fields(f);
+      f.require(below("magnitude", "num_magnitude_bins"));
     }
   };
 
-  explicit RandAugment(const Options& options) : options_(options) {
-    if (options_.magnitude >= options_.num_magnitude_bins)
-      throw Error(Exit::recipe, "rand_augment: magnitude must be below num_magnitude_bins");
-  }
+  explicit RandAugment(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream& random) const override {
     constexpr auto choices = static_cast<std::uint64_t>(AugmentOp::invert);  // all but the last
