@@ -15,15 +15,14 @@ class ConstantSchedule final : public Schedule {
     void fields(Fields& f) {
       f("factor", factor, {.doc = "Factor of optimizer.lr.", .min = 0});
       f("over", over,
-        {.doc = "How long the factor holds, then optimizer.lr itself; null: the whole run."});
+        {.doc = "How long the factor holds, then optimizer.lr itself; null: the whole run.",
+         .in_steps = true});
       warmup.fields(f);
     }
   };
 
   ConstantSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    if (options_.over) require_steps(*options_.over, "schedule.over");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);

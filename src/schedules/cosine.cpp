@@ -20,7 +20,8 @@ class CosineSchedule final : public Schedule {
     void fields(Fields& f) {
       f("over", over,
         {.doc = "How long the way to the floor takes; in a run that goes on, the rate swings up "
-                "again, as torch's does."});
+                "again, as torch's does.",
+         .in_steps = true});
       f("min_lr", min_lr, {.doc = "The floor.", .min = 0});
       f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
       warmup.fields(f);
@@ -28,9 +29,7 @@ class CosineSchedule final : public Schedule {
   };
 
   CosineSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.over, "schedule.over");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, options_.by);

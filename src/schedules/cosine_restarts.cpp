@@ -23,7 +23,7 @@ class CosineRestartsSchedule final : public Schedule {
     By by = By::step;
     Warmup warmup;
     void fields(Fields& f) {
-      f("period", period, {.doc = "How long the first cycle takes."});
+      f("period", period, {.doc = "How long the first cycle takes.", .in_steps = true});
       f("mult", mult, {.doc = "Factor of the length from one cycle to the next.", .min = 1});
       f("min_lr", min_lr, {.doc = "The rate that a cycle falls to.", .min = 0});
       f("like", like,
@@ -35,9 +35,7 @@ class CosineRestartsSchedule final : public Schedule {
   };
 
   CosineRestartsSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.period, "schedule.period");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, options_.by);

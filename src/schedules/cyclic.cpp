@@ -34,8 +34,6 @@ class CyclicSchedule final : public Schedule {
 
   CyclicSchedule(const Options& options, const ScheduleContext& context)
       : options_(options), lr_(context.lr) {
-    require_steps(options_.up, "schedule.up");
-    if (options_.down.value) require_steps(*options_.down.value, "schedule.down");
     if (options_.min_lr > lr_)
       throw Error(Exit::recipe, "schedule.min_lr: it is above optimizer.lr, the upper rate");
     if (!context.momentum) options_.moms.reset();
@@ -78,8 +76,8 @@ class CyclicSchedule final : public Schedule {
 
 void CyclicSchedule::Options::fields(Fields& f) {
   f("min_lr", min_lr, {.doc = "The lower rate; optimizer.lr is the upper.", .min = 0});
-  f("up", up, {.doc = "How long the way up takes."});
-  f("down", down, {.doc = "How long the way down takes; auto: as long as up."});
+  f("up", up, {.doc = "How long the way up takes.", .in_steps = true});
+  f("down", down, {.doc = "How long the way down takes; auto: as long as up.", .in_steps = true});
   f("mode", mode,
     {.doc = "triangular2 halves the height at each cycle, exp_range multiplies it by gamma at each "
             "step."});

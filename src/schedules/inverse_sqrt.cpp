@@ -18,16 +18,14 @@ class InverseSqrtSchedule final : public Schedule {
     void fields(Fields& f) {
       f("timescale", timescale,
         {.doc = "After the warm-up and three times this the rate is half; auto: as long as the "
-                "warm-up, or 10000 steps without one."});
+                "warm-up, or 10000 steps without one.",
+         .in_steps = true});
       warmup.fields(f);
     }
   };
 
   InverseSqrtSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    if (options_.timescale.value) require_steps(*options_.timescale.value, "schedule.timescale");
-    if (options_.warmup.warmup) require_steps(*options_.warmup.warmup, "schedule.warmup");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);

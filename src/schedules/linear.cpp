@@ -19,16 +19,15 @@ class LinearSchedule final : public Schedule {
     void fields(Fields& f) {
       f("start_factor", start_factor, {.doc = "Factor of optimizer.lr at the start.", .min = 0});
       f("end_factor", end_factor, {.doc = "Factor of optimizer.lr at the end.", .min = 0});
-      f("over", over, {.doc = "How long the way takes; the rate stays at its end after it."});
+      f("over", over,
+        {.doc = "How long the way takes; the rate stays at its end after it.", .in_steps = true});
       f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
       warmup.fields(f);
     }
   };
 
   LinearSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.over, "schedule.over");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, options_.by);

@@ -20,17 +20,15 @@ class MultiStepSchedule final : public Schedule {
         {.doc = "When the rate changes; one that is named twice counts twice.",
          .required = true,
          .example = "[50 %, 75 %]",
-         .min_items = 1});
+         .min_items = 1,
+         .in_steps = true});
       f("gamma", gamma, {.doc = "Factor of the rate at each milestone.", .min = 0});
       warmup.fields(f);
     }
   };
 
   MultiStepSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    for (const auto& milestone : options_.milestones)
-      require_steps(milestone, "schedule.milestones");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "schedules/catalog.h"
 #include "schedules/curve.h"
 #include "schedules/peer.h"
@@ -15,6 +14,11 @@
 namespace ddptrain {
 namespace {
 
+enum class Ramp { linear, cosine };
+std::span<const std::string_view> names(Ramp) { return names(Anneal{}).subspan(1, 2); }
+
+Anneal anneal_of(Ramp ramp) { return ramp == Ramp::linear ? Anneal::linear : Anneal::cosine; }
+
 class OneCycleSchedule final : public Schedule {
  public:
   struct Options {
@@ -22,7 +26,7 @@ class OneCycleSchedule final : public Schedule {
     Auto<Share> pct_start;
     double div = 25;
     Auto<double> div_final;
-    Anneal anneal = Anneal::cosine;
+    Ramp anneal = Ramp::cosine;
     bool three_phase = false;
     std::optional<std::vector<double>> moms{{0.95, 0.85, 0.95}};
     Warmup warmup;
@@ -68,9 +72,9 @@ void OneCycleSchedule::Options::fields(Fields& f) {
             "torch the first rate (auto: 1e4).",
      .min = 0,
      .above_min = true});
-  f("anneal", anneal, {.doc = "Shape of the ways: cosine or linear."});
+  f("anneal", anneal, {.doc = "Shape of the ways."});
   f("three_phase", three_phase,
-    {.doc = "Down to the first rate as fast as up, then on to the last (torch only)."});
+    {.doc = "Down to the first rate as fast as up, then on to the last."});
   f("moms", moms,
     {.doc = "Momentum (first beta) at start, peak and end; null leaves the optimiser's own.",
      .min = 0,
@@ -79,15 +83,12 @@ void OneCycleSchedule::Options::fields(Fields& f) {
      .min_items = 3,
      .max_items = 3});
   warmup.fields(f);
+  f.require(needs("three_phase", is("like", "torch")));
 }
 
 OneCycleSchedule::OneCycleSchedule(const Options& options, const ScheduleContext& context)
-    : like_(options.like), anneal_(options.anneal), three_phase_(options.three_phase) {
+    : like_(options.like), anneal_(anneal_of(options.anneal)), three_phase_(options.three_phase) {
   const bool fastai = like_ == Peer::fastai;
-  if (anneal_ != Anneal::cosine && anneal_ != Anneal::linear)
-    throw Error(Exit::recipe, "schedule.anneal: one_cycle knows cosine and linear");
-  if (fastai && three_phase_)
-    throw Error(Exit::recipe, "schedule.three_phase: only 'like: torch' has three phases");
   share_ = options.pct_start.value.value_or(Share{fastai ? 0.25 : 0.3}).value;
   const double first = context.lr / options.div;
   const double last = fastai ? context.lr / options.div_final.value.value_or(1e5)

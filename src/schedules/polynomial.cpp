@@ -19,7 +19,8 @@ class PolynomialSchedule final : public Schedule {
     Warmup warmup;
     void fields(Fields& f) {
       f("power", power, {.doc = "1 is a line, 2 a parabola.", .min = 0});
-      f("over", over, {.doc = "How long the way takes; the rate stays at its end after it."});
+      f("over", over,
+        {.doc = "How long the way takes; the rate stays at its end after it.", .in_steps = true});
       f("min_lr", min_lr, {.doc = "The rate at the end.", .min = 0});
       f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
       warmup.fields(f);
@@ -27,9 +28,7 @@ class PolynomialSchedule final : public Schedule {
   };
 
   PolynomialSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.over, "schedule.over");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, options_.by);

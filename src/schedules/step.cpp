@@ -16,16 +16,14 @@ class StepSchedule final : public Schedule {
     double gamma = 0.1;
     Warmup warmup;
     void fields(Fields& f) {
-      f("every", every, {.doc = "How long each rate holds."});
+      f("every", every, {.doc = "How long each rate holds.", .in_steps = true});
       f("gamma", gamma, {.doc = "Factor of the rate, applied each time.", .min = 0});
       warmup.fields(f);
     }
   };
 
   StepSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    require_steps(options_.every, "schedule.every");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "base/error.h"
 
@@ -36,12 +35,5 @@ double Timeline::exact(const Duration& duration) const {
 }
 
 double Timeline::ticks(const Duration& duration) const { return std::round(exact(duration)); }
-
-void require_steps(const Duration& duration, std::string_view option) {
-  if (duration.unit != Duration::Unit::samples && duration.unit != Duration::Unit::seconds) return;
-  throw Error(Exit::recipe, std::string(option) + ": '" + to_text(duration) +
-                                "' is not a number of steps; write steps, epochs or a share of the "
-                                "run, such as '5 %'");
-}
 
 }  // namespace ddptrain

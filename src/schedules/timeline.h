@@ -22,7 +22,7 @@ class Timeline {
   double total() const { return total_; }
   /// The share of the run that is done, 0 .. 1.
   double share() const { return total_ > position_ ? position_ / total_ : 1; }
-  /// A duration in this unit, a whole number.
+  /// A duration in this unit, a whole number. It is in steps, epochs or a share (Spec::in_steps).
   double ticks(const Duration& duration) const;
 
  private:
@@ -32,9 +32,5 @@ class Timeline {
   double steps_per_tick_;
   double ticks_per_epoch_;
 };
-
-/// Refuses what has no number of steps: `option` ("schedule.over") in samples or seconds is an
-/// Error.
-void require_steps(const Duration& duration, std::string_view option);
 
 }  // namespace ddptrain

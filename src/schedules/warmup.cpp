@@ -45,14 +45,14 @@ class AfterWarmup final : public Schedule {
 void Warmup::fields(Fields& f) {
   f("warmup", warmup,
     {.doc = "How long the rate rises on a line to the schedule's first; the schedule begins after "
-            "it."});
+            "it.",
+     .in_steps = true});
   f("warmup_start", warmup_start,
     {.doc = "Factor of the rate in the first step of the warm-up.", .min = 0, .max = 1});
 }
 
 std::unique_ptr<Schedule> after_warmup(const Warmup& warmup, std::unique_ptr<Schedule> schedule) {
   if (!warmup.warmup) return schedule;
-  require_steps(*warmup.warmup, "schedule.warmup");
   return std::make_unique<AfterWarmup>(*warmup.warmup, warmup.warmup_start, std::move(schedule));
 }
 

@@ -27,8 +27,9 @@ class WsdSchedule final : public Schedule {
     Warmup warmup;
     void fields(Fields& f) {
       f("stable", stable,
-        {.doc = "How long the rate stays as it is; auto: until the decay must begin."});
-      f("decay", decay, {.doc = "How long the rate falls at the end."});
+        {.doc = "How long the rate stays as it is; auto: until the decay must begin.",
+         .in_steps = true});
+      f("decay", decay, {.doc = "How long the rate falls at the end.", .in_steps = true});
       f("curve", curve, {.doc = "How it falls."});
       f("min_lr", min_lr, {.doc = "The rate after it.", .min = 0});
       warmup.fields(f);
@@ -36,10 +37,7 @@ class WsdSchedule final : public Schedule {
   };
 
   WsdSchedule(const Options& options, const ScheduleContext& context)
-      : options_(options), lr_(context.lr) {
-    if (options_.stable.value) require_steps(*options_.stable.value, "schedule.stable");
-    require_steps(options_.decay, "schedule.decay");
-  }
+      : options_(options), lr_(context.lr) {}
 
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);

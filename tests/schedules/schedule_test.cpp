@@ -10,6 +10,7 @@
 #include "schedules/curve.h"
 #include "schedules/spread.h"
 #include "support/node.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -155,13 +156,20 @@ TEST(CombinedSchedule, GoesThroughItsParts) {
   EXPECT_EQ(rate(*schedule, 60), 1);
 }
 
-TEST(CombinedSchedule, RefusesSharesThatAreNotTheWhole) {
-  const json parts = json::array({{{"share", 0.5}}});
-  EXPECT_THAT(
-      [&] {
-        build({{"type", "combined"}, {"parts", parts}});
-      },
-      ThrowsMessage<Error>(HasSubstr("shares add up to 50 %, not to 100 %")));
+TEST(CombinedSchedule, HasNoExponentialToZero) {
+  const json part = {{"curve", "exponential"}};
+  EXPECT_EQ(test::refused<Schedule>({{"type", "combined"}, {"parts", json::array({part})}}),
+            "parts[0].curve: 'curve: exponential' needs 'end'\n");
+}
+
+TEST(OneCycle, HasThreePhasesLikeTorch) {
+  json recipe = {{"type", "one_cycle"}, {"three_phase", true}};
+  EXPECT_EQ(test::refused<Schedule>(recipe),
+            "three_phase: 'three_phase: true' needs 'like: torch'; it is fastai by default\n");
+  recipe["like"] = "torch";
+  EXPECT_EQ(test::refused<Schedule>(recipe), "");
+  recipe["anneal"] = "exponential";
+  EXPECT_THAT(test::refused<Schedule>(recipe), HasSubstr("is not one of linear, cosine"));
 }
 
 TEST(Warmup, RisesOnALineAndGivesTheScheduleTheRest) {
@@ -174,11 +182,9 @@ TEST(Warmup, RisesOnALineAndGivesTheScheduleTheRest) {
 }
 
 TEST(Warmup, RefusesWhatHasNoNumberOfSteps) {
-  EXPECT_THAT(
-      [] {
-        build({{"type", "constant"}, {"warmup", "30 s"}});
-      },
-      ThrowsMessage<Error>(HasSubstr("schedule.warmup: '30 s' is not a number of steps")));
+  EXPECT_EQ(test::refused<Schedule>({{"type", "constant"}, {"warmup", "30 s"}}),
+            "warmup: '30 s' is not a number of steps; write steps, epochs or a share of the run, "
+            "such as '5 %'\n");
 }
 
 TEST(JoinedCurves, BelongToTheLastPartThatHasBegun) {
