@@ -42,15 +42,16 @@ struct ConvOptions {
     f("padding", padding, {.doc = "Zeros around the input.", .min = 0});
     f("groups", groups, {.doc = "Groups of channels that do not mix.", .min = 1});
     f("bias", bias, {.doc = "Add a learned number to each channel."});
+    f.require(divides("groups", "out"));
   }
 };
 
 Made make_conv(const ConvOptions& o, LayerContext& context) {
   slide(context, o.kernel, o.stride, o.padding, "conv");
   const auto in = std::exchange(context.shape[0], o.out);
-  if (in % o.groups != 0 || o.out % o.groups != 0)
-    throw Error(Exit::recipe, "model.layers: 'groups' of 'conv' must divide " + std::to_string(in) +
-                                  " and " + std::to_string(o.out));
+  if (in % o.groups != 0)
+    throw Error(Exit::recipe, "model.layers: 'groups' of 'conv', " + std::to_string(o.groups) +
+                                  ", does not divide its " + std::to_string(in) + " channels");
   const ConvolutionShape shape{in, o.out, o.kernel, o.stride, o.padding, o.groups, o.bias};
   return std::make_unique<Convolution>(shape, context.model.generator);
 }

@@ -1,6 +1,5 @@
 #include "models/layers/lin_bn_drop.h"
 
-#include "base/error.h"
 #include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
@@ -26,10 +25,15 @@ at::Tensor SigmoidRange::forward(const at::Tensor& input, const Pass&) {
   return input.sigmoid().mul(most_ - least_).add(least_);
 }
 
+void y_range_field(Fields& f, std::vector<double>& y_range) {
+  f("y_range", y_range,
+    {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
+     .lengths = {0, 2},
+     .items = ItemOrder::increasing});
+}
+
 void add_range(Sequence& chain, const std::vector<double>& y_range) {
   if (y_range.empty()) return;
-  if (y_range.size() != 2 || y_range[0] >= y_range[1])
-    throw Error(Exit::recipe, "model.y_range: write two numbers, the smaller one first");
   chain.add<SigmoidRange>(y_range[0], y_range[1]);
 }
 

@@ -1,6 +1,7 @@
 // fastai.layers.LinBnDrop: what its tabular models and vision heads are made of.
 #pragma once
 
+#include "config/fields.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
 
@@ -30,8 +31,10 @@ class SigmoidRange final : public Module {
   double most_;
 };
 
-/// Appends one for `y_range`, [least, most]; none where it is empty. Throws an Error (Exit::recipe)
-/// for another list.
+/// The option y_range: empty, or [least, most].
+void y_range_field(Fields& f, std::vector<double>& y_range);
+
+/// Appends one for `y_range`; none where it is empty.
 void add_range(Sequence& chain, const std::vector<double>& y_range);
 
 }  // namespace ddptrain

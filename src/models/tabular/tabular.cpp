@@ -52,14 +52,13 @@ struct TabularOptions {
        .min = 0,
        .max = 1});
     f("embed_p", embed_p, {.doc = "Dropout of the embeddings.", .min = 0, .max = 1});
-    f("y_range", y_range,
-      {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
-       .max_items = 2});
+    y_range_field(f, y_range);
     f("use_bn", use_bn, {.doc = "Batch norm in the hidden layers."});
     f("bn_final", bn_final, {.doc = "Batch norm in the last layer as well."});
     f("bn_cont", bn_cont, {.doc = "Batch norm of the numbers before anything else."});
     f("lin_first", lin_first, {.doc = "Linear layers before their batch norm rather than after."});
     f("activation", activation, {.doc = "Activation of the hidden layers."});
+    f.require(one_or_as_many("ps", "layers"));
   }
 };
 
@@ -169,9 +168,6 @@ class Tabular final : public Model {
     const auto count = options.layers.size();
     if (options.ps.empty()) return std::vector<double>(count, 0.0);
     if (options.ps.size() == 1) return std::vector<double>(count, options.ps[0]);
-    if (options.ps.size() != count)
-      throw Error(Exit::recipe, "model.ps: " + std::to_string(options.ps.size()) +
-                                    " dropouts for " + std::to_string(count) + " hidden layers");
     return options.ps;
   }
 

@@ -1,6 +1,5 @@
 // The text classifier of ULMFiT (Howard and Ruder 2018): an AWD-LSTM over the whole text, pooled,
 // then linear layers. fastai.text.learner.text_classifier_learner with arch=AWD_LSTM.
-#include "base/error.h"
 #include "models/catalog.h"
 #include "models/layers/lin_bn_drop.h"
 #include "models/sizes.h"
@@ -50,14 +49,13 @@ struct AwdLstmOptions {
       {.doc = "Tokens at the end of a text, in whole segments, that are pooled and learned from; "
               "null: all.",
        .min = 1});
-    f("y_range", y_range,
-      {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
-       .max_items = 2});
+    y_range_field(f, y_range);
     f("alpha", alpha,
       {.doc = "Weight of the mean square of the LSTM's outputs, which training keeps small.",
        .min = 0});
     f("beta", beta,
       {.doc = "Weight of the mean square of their changes from token to token.", .min = 0});
+    conditions(f);
   }
 
  private:
@@ -67,29 +65,26 @@ struct AwdLstmOptions {
     f("n_layers", n_layers, {.doc = "LSTM layers.", .min = 1});
     f("bidir", bidir, {.doc = "LSTM layers that read both ways, each half as wide."});
   }
+  static void conditions(Fields& f) {
+    f.require(needs("bidir", multiple_of("emb_sz", 2)));
+    f.require(needs("bidir", multiple_of("n_hid", 2)));
+    f.require(at_most("bptt", "max_len"));
+    f.require(one_or_as_many("ps", "lin_ftrs"));
+    for (const char* share : {"output_p", "hidden_p", "input_p", "embed_p", "weight_p"})
+      f.require(product_at_most("drop_mult", share, 1));
+  }
 };
 
-double share_of(const AwdLstmOptions& options, const char* key, double p) {
-  const auto share = p * options.drop_mult;
-  if (share <= 1) return share;
-  throw Error(Exit::recipe, "model.drop_mult: " + std::string(key) + " times it is above 1");
-}
-
 SentenceEncoderShape encoder_shape(const AwdLstmOptions& options, const TextFacts& text) {
-  if (options.bidir && (options.emb_sz % 2 != 0 || options.n_hid % 2 != 0))
-    throw Error(Exit::recipe, "model.bidir: emb_sz and n_hid must be even, half for each way");
-  if (options.max_len && *options.max_len < options.bptt)
-    throw Error(Exit::recipe, "model.max_len: must hold a segment of model.bptt tokens, " +
-                                  std::to_string(options.bptt));
   return {{.text = text,
            .emb_sz = options.emb_sz,
            .n_hid = options.n_hid,
            .n_layers = options.n_layers,
            .bidir = options.bidir,
-           .hidden_p = share_of(options, "hidden_p", options.hidden_p),
-           .input_p = share_of(options, "input_p", options.input_p),
-           .embed_p = share_of(options, "embed_p", options.embed_p),
-           .weight_p = share_of(options, "weight_p", options.weight_p)},
+           .hidden_p = options.drop_mult * options.hidden_p,
+           .input_p = options.drop_mult * options.input_p,
+           .embed_p = options.drop_mult * options.embed_p,
+           .weight_p = options.drop_mult * options.weight_p},
           options.bptt,
           options.max_len};
 }
@@ -97,10 +92,7 @@ SentenceEncoderShape encoder_shape(const AwdLstmOptions& options, const TextFact
 std::vector<double> ps_of(const AwdLstmOptions& options) {
   const auto count = options.lin_ftrs.size();
   auto ps = options.ps.size() == 1 ? std::vector<double>(count, options.ps[0]) : options.ps;
-  if (ps.size() != count)
-    throw Error(Exit::recipe, "model.ps: " + std::to_string(ps.size()) + " dropouts for " +
-                                  std::to_string(count) + " hidden layers");
-  ps.insert(ps.begin(), share_of(options, "output_p", options.output_p));
+  ps.insert(ps.begin(), options.drop_mult * options.output_p);
   return ps;
 }
 

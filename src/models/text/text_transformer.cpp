@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/error.h"
 #include "models/catalog.h"
 #include "models/layers/embedding.h"
 #include "models/layers/initialise.h"
@@ -43,7 +42,7 @@ struct TextTransformerOptions {
   double dropout = 0.1;
   void fields(Fields& f) {
     f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
-    f("dim", dim, {.doc = "Numbers that stand for a token; num_heads divides it.", .min = 1});
+    f("dim", dim, {.doc = "Numbers that stand for a token.", .min = 1});
     f("num_layers", num_layers, {.doc = "Blocks of the encoder.", .min = 1});
     f("num_heads", num_heads, {.doc = "Heads of the attention.", .min = 1});
     f("mlp_dim", mlp_dim, {.doc = "Hidden numbers of a block's two-layer network.", .min = 1});
@@ -55,15 +54,12 @@ struct TextTransformerOptions {
       {.doc = "Probability of dropping each element of embedding, attention weights and blocks.",
        .min = 0,
        .max = 1});
+    f.require(divides("num_heads", "dim"));
+    f.require(needs(is("positions", "sinusoidal"), multiple_of("dim", 2)));
   }
 };
 
 TransformerEncoderShape encoder_shape(const TextTransformerOptions& options) {
-  if (options.dim % options.num_heads != 0)
-    throw Error(Exit::recipe, "model.num_heads: " + std::to_string(options.num_heads) +
-                                  " does not divide the dim of " + std::to_string(options.dim));
-  if (options.positions == Positions::sinusoidal && options.dim % 2 != 0)
-    throw Error(Exit::recipe, "model.dim: must be even for sinusoidal positions");
   return {.layers = options.num_layers,
           .heads = options.num_heads,
           .features = options.dim,

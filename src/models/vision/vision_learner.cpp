@@ -44,9 +44,7 @@ struct VisionLearnerOptions {
     f("first_bn", first_bn, {.doc = "Batch norm of the features."});
     f("bn_final", bn_final, {.doc = "Batch norm of the outputs."});
     f("lin_first", lin_first, {.doc = "Linear layers before their batch norm rather than after."});
-    f("y_range", y_range,
-      {.doc = "[least, most]: a sigmoid keeps the output between; none leaves it free.",
-       .max_items = 2});
+    y_range_field(f, y_range);
   }
 };
 

@@ -28,9 +28,10 @@ struct VisionTransformerPlan {
   void fields(Fields& f) {
     f("patch_size", patch_size, {.doc = "Height and width of a patch.", .min = 1});
     f("num_layers", num_layers, {.doc = "Blocks of the encoder.", .min = 1});
-    f("num_heads", num_heads, {.doc = "Heads of the attention; divides hidden_dim.", .min = 1});
+    f("num_heads", num_heads, {.doc = "Heads of the attention.", .min = 1});
     f("hidden_dim", hidden_dim, {.doc = "Numbers that stand for a patch.", .min = 1});
     f("mlp_dim", mlp_dim, {.doc = "Hidden numbers of a block's two-layer network.", .min = 1});
+    f.require(divides("num_heads", "hidden_dim"));
   }
 };
 
@@ -71,10 +72,6 @@ void require_whole(const VisionTransformerPlan& plan, std::int64_t image_size) {
     throw Error(Exit::recipe, "model.image_size: images of " + by(image_size, image_size) +
                                   " cannot be cut into patches of " +
                                   by(plan.patch_size, plan.patch_size));
-  if (plan.hidden_dim % plan.num_heads != 0)
-    throw Error(Exit::recipe, "model.num_heads: " + std::to_string(plan.num_heads) +
-                                  " does not divide the hidden_dim of " +
-                                  std::to_string(plan.hidden_dim));
 }
 
 // trunc_normal_ by the numbers that flow into an output, and no bias.
@@ -183,6 +180,15 @@ struct VitOptions {
   void fields(Fields& f) {
     common.fields(f);
     plan.fields(f);
+    f.require(divides("patch_size", "image_size"));
+  }
+};
+
+struct VitB16Options {
+  VisionTransformerOptions common;
+  void fields(Fields& f) {
+    common.fields(f);
+    f.require(always(multiple_of("image_size", 16)));
   }
 };
 
@@ -198,10 +204,10 @@ Entry<Model> vit_model() {
 }
 
 Entry<Model> vit_b_16_model() {
-  return entry<Model, VisionTransformerOptions>(
+  return entry<Model, VitB16Options>(
       "vit_b_16", "Vision transformer with 12 layers on patches of 16 x 16, as in torchvision.",
-      [](const VisionTransformerOptions& options, const ModelContext& context) {
-        return make_vision_transformer({}, options, context);
+      [](const VitB16Options& options, const ModelContext& context) {
+        return make_vision_transformer({}, options.common, context);
       },
       {"dropout", "takes_images"});
 }

@@ -67,6 +67,14 @@ struct XResNetOptions {
   }
 };
 
+/// Of networks whose blocks make four times the channels.
+struct WideXResNetOptions : XResNetOptions {
+  void fields(Fields& f) {
+    XResNetOptions::fields(f);
+    f.require(always(multiple_of("stem[2]", 4)));
+  }
+};
+
 class XResNet final : public SequentialModel {
  public:
   XResNet(const XResNetPlan& plan, const XResNetOptions& options, const ModelContext& context)
@@ -105,9 +113,6 @@ class XResNet final : public SequentialModel {
 // 64, 128, 256, 512, then 256 for each further stage; before them what the stem leaves.
 Sizes XResNet::stage_sizes() const {
   const auto start = options_.stem.back();
-  if (start % plan_.expansion != 0)
-    throw Error(Exit::recipe, "model.stem: the last of its channels must be a multiple of " +
-                                  std::to_string(plan_.expansion));
   Sizes sizes = {start / plan_.expansion};
   for (std::size_t i = 0; i < plan_.blocks.size(); ++i)
     sizes.push_back(static_cast<std::int64_t>((i < 4 ? 64 << i : 256) * options_.widen));
@@ -171,13 +176,20 @@ void XResNet::initialise_weights(const at::Generator& generator) {
   }
 }
 
-Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan& plan) {
-  return entry<Model, XResNetOptions>(
+template <class Options>
+Entry<Model> entry_of(std::string name, std::string doc, const XResNetPlan& plan) {
+  return entry<Model, Options>(
       std::move(name), std::move(doc),
       [plan](const XResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<XResNet>(plan, options, context);
       },
       {"batch_norm", "body", "dropout", "takes_images"});
+}
+
+Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan& plan) {
+  if (plan.expansion == 1) return entry_of<XResNetOptions>(std::move(name), std::move(doc), plan);
+  DDP_CHECK(plan.expansion == 4, "blocks make as many channels as they take, or four times");
+  return entry_of<WideXResNetOptions>(std::move(name), std::move(doc), plan);
 }
 
 }  // namespace

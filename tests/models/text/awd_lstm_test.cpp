@@ -8,6 +8,7 @@
 #include "models/text/rnn_dropout.h"
 #include "models/texts.h"
 #include "models/waves.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -203,14 +204,16 @@ TEST(SharedMask, IsTheSameForAllRowsAndAnotherForEachSegmentAndStep) {
 }
 
 TEST(AwdLstm, SaysWhatDoesNotFit) {
-  expect_refused(with(small, {{"max_len", 3}}),
-                 "model.max_len: must hold a segment of model.bptt tokens, 4");
-  expect_refused(with(small, {{"bidir", true}, {"n_hid", 7}}),
-                 "model.bidir: emb_sz and n_hid must be even");
-  expect_refused(with(small, {{"ps", {0.1, 0.2}}}), "model.ps: 2 dropouts for 1 hidden layers");
-  expect_refused(with(small, {{"drop_mult", 3}}), "model.drop_mult: input_p times it is above 1");
-  expect_refused(with(small, {{"y_range", {2, 1}}}),
-                 "model.y_range: write two numbers, the smaller one first");
+  const auto said = [](const json& more) { return test::refused<Model>(with(small, more)); };
+  EXPECT_EQ(said({{"max_len", 3}}), "bptt: 'bptt: 4' is above 'max_len: 3'\n");
+  EXPECT_EQ(said({{"bidir", true}, {"n_hid", 7}}),
+            "bidir: 'bidir: true' needs an even 'n_hid'; it is 7\n");
+  EXPECT_EQ(said({{"ps", {0.1, 0.2}}}), "ps: 'ps' has 2 items, and 'lin_ftrs' has 1 item\n");
+  EXPECT_EQ(said({{"drop_mult", 2.5}, {"weight_p", 0.4}}), "") << "2.5 times 0.4 is 1";
+  EXPECT_EQ(said({{"drop_mult", 2.5}}),
+            "drop_mult: 'drop_mult: 2.5' times 'weight_p: 0.5' (the default) is above 1\n");
+  EXPECT_EQ(said({{"y_range", {2, 1}}}), "y_range[1]: 1 is below the number before it, 2\n");
+  EXPECT_EQ(said({{"y_range", {1, 1}}}), "y_range[1]: 1 is not above the number before it\n");
   ModelContext images;
   images.data.sample = {3, 32, 32};
   expect_refused(with(small, {{"num_classes", 2}}),

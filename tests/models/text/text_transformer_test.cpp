@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "models/texts.h"
 #include "models/waves.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -103,10 +104,11 @@ TEST(TextTransformer, TakesTextsWithoutTokensAndNoTexts) {
 }
 
 TEST(TextTransformer, SaysWhatDoesNotFit) {
-  expect_refused(with(tiny, {{"num_heads", 5}}),
-                 "model.num_heads: 5 does not divide the dim of 12");
-  expect_refused(with(tiny, {{"dim", 9}, {"positions", "sinusoidal"}}),
-                 "model.dim: must be even for sinusoidal positions");
+  EXPECT_EQ(test::refused<Model>(with(tiny, {{"num_heads", 5}})),
+            "num_heads: 'num_heads: 5' does not divide 'dim: 12'\n");
+  EXPECT_EQ(
+      test::refused<Model>(with(tiny, {{"dim", 9}, {"num_heads", 3}, {"positions", "sinusoidal"}})),
+      "positions: 'positions: sinusoidal' needs an even 'dim'; it is 9\n");
   ModelContext images;
   images.data.sample = {3, 32, 32};
   expect_refused(with(tiny, {{"num_classes", 2}}), "model text_transformer wants texts", images);
