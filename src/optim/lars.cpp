@@ -5,7 +5,6 @@
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/where.h>
 
-#include "base/error.h"
 #include "optim/steps.h"
 
 namespace ddptrain {
@@ -36,10 +35,7 @@ class Lars final : public Stateful {
   };
 
   Lars(const Options& options, std::vector<ParameterGroup> groups)
-      : Stateful(options.common, std::move(groups), state_names(options)), options_(options) {
-    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
-      throw Error(Exit::recipe, "optimizer: nesterov needs momentum above 0 and dampening 0");
-  }
+      : Stateful(options.common, std::move(groups), state_names(options)), options_(options) {}
 
   std::optional<double> momentum() const override {
     return options_.momentum > 0 ? std::optional(options_.momentum) : std::nullopt;

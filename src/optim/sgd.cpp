@@ -2,7 +2,6 @@
 // decay.
 #include <ATen/ops/_fused_sgd.h>
 
-#include "base/error.h"
 #include "optim/steps.h"
 
 namespace ddptrain {
@@ -29,10 +28,7 @@ class Sgd final : public Stateful {
   };
 
   Sgd(const Options& options, std::vector<ParameterGroup> groups)
-      : Stateful(options.common, std::move(groups), state_names(options)), options_(options) {
-    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
-      throw Error(Exit::recipe, "optimizer: nesterov needs momentum above 0 and dampening 0");
-  }
+      : Stateful(options.common, std::move(groups), state_names(options)), options_(options) {}
 
   std::optional<double> momentum() const override {
     return options_.momentum > 0 ? std::optional(options_.momentum) : std::nullopt;

@@ -189,6 +189,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"optimizer: {type: sgd, momentum: 0.9, dampening: 0.1, nesterov: true}", {"nesterov"}},
         Case{"optimizer: {type: lookahead, inner: {type: sgd, momentum: 0, nesterov: true}}",
              {"nesterov"}},
+        Case{"optimizer: {type: muon, others: {type: sgd, momentum: 0, nesterov: true}}",
+             {"nesterov"}},
+        Case{"optimizer: {type: lars, lr: 0.1, momentum: 0, nesterov: true}", {"nesterov"}},
         Case{"train: {duration: 4 epochs, swa: {start: 100 %}}", {"swa-start"}},
         Case{"train: {duration: 4 epochs, swa: {start: 500 steps}}", {}}));
 

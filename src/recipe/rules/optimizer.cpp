@@ -11,8 +11,17 @@ void there_is_decay_to_leave_out(const RuleContext& rule) {
     rule.warn(path + ".no_decay", "weight_decay is 0, so nothing decays anyway");
 }
 
-void nesterov_has_momentum(const RuleContext& rule) {
-  const auto [optimizer, path] = inner_optimizer(rule.recipe);
+/// Visits an optimiser and those within it.
+template <class Visit>
+void for_each_optimizer(const Choice<Optimizer>& optimizer, const std::string& path, Visit visit) {
+  visit(optimizer, path);
+  for (const std::string key : {"inner", "others"})
+    if (const auto* within = optimizer.node().find(key); within && !within->is_null())
+      for_each_optimizer(choice_of<Optimizer>(*within), path + "." + key, visit);
+}
+
+void check_nesterov(const RuleContext& rule, const Choice<Optimizer>& optimizer,
+                    const std::string& path) {
   const auto momentum = number_of(rule.value(optimizer, "momentum"));
   const auto dampening = number_of(rule.value(optimizer, "dampening"));
   if (!is_true(rule.value(optimizer, "nesterov")) || !momentum) return;
@@ -20,6 +29,13 @@ void nesterov_has_momentum(const RuleContext& rule) {
     rule.error(path + ".nesterov",
                "it looks ahead along the momentum, and wants momentum above 0 "
                "and dampening 0");
+}
+
+void nesterov_has_momentum(const RuleContext& rule) {
+  for_each_optimizer(rule.recipe.optimizer, "optimizer",
+                     [&](const Choice<Optimizer>& optimizer, const std::string& path) {
+                       check_nesterov(rule, optimizer, path);
+                     });
 }
 
 void there_is_momentum_to_dampen(const RuleContext& rule) {
