@@ -32,7 +32,9 @@ struct ImageFolderOptions {
       {.doc =
            "Folder of the validation samples (the first of val, valid, validation and test unless "
            "said otherwise), a fraction of the training samples, or those of a list."});
-    f("classes", classes, {.doc = "The class folders to take; none takes all that are there."});
+    f("classes", classes,
+      {.doc = "The class folders to take; none takes all that are there.",
+       .items = ItemOrder::distinct});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
@@ -53,12 +55,9 @@ std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std:
   const auto there = class_folders(folder, "data.train", is_class_folder);
   if (asked.empty()) return there;
   std::sort(asked.begin(), asked.end());
-  for (std::size_t i = 0; i < asked.size() && !may_lack; ++i) {
-    if (i > 0 && asked[i] == asked[i - 1])
-      throw Error(Exit::recipe, "data.classes: '" + asked[i] + "' is listed twice");
+  for (std::size_t i = 0; i < asked.size() && !may_lack; ++i)
     if (!std::binary_search(there.begin(), there.end(), asked[i]))
       throw Error(Exit::data, "data.classes: no folder '" + (folder / asked[i]).string() + "'");
-  }
   return asked;
 }
 

@@ -39,16 +39,20 @@ struct ImageNamesOptions {
        .path = true,
        .example = "data/pictures"});
     f("pattern", pattern,
-      {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'."});
+      {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'.",
+       .example = "'^(.+)_\\d+\\.jpg$'"});
     f("labels", labels,
       {.doc = "Instead of a pattern, each label with the expression that its pictures match, as in "
               "{cat: '^[A-Z]', dog: '^[a-z]'}."});
     f("of", of, {.doc = "What is looked at: the file's name, or its path below root."});
     f("valid", valid,
-      {.doc = "The held-out pictures: a fraction, those of a folder in root, or those of a list."});
+      {.doc = "The held-out pictures: a fraction, those of a folder in root, or those of a list.",
+       .example = "{fraction: 0.2}"});
     f("extensions", extensions,
       {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
+    f.require(exactly_one({"pattern", "labels"}));
+    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list"}));
   }
 };
 
@@ -56,8 +60,6 @@ struct ImageNamesOptions {
 class Labeller {
  public:
   explicit Labeller(const ImageNamesOptions& options) : of_(options.of) {
-    if (options.pattern.has_value() == !options.labels.empty())
-      throw Error(Exit::recipe, "data: image_names wants either a pattern or labels");
     if (options.pattern) whole_.emplace(*options.pattern, "data.pattern");
     if (whole_ && whole_->groups() == 0)
       throw Error(Exit::recipe, "data.pattern: '" + *options.pattern +
@@ -102,9 +104,7 @@ bool is_below(const std::string& path, const std::string& folder) {
 }
 
 void divide(ImageList& list, const ValidSpec& valid) {
-  require_one_way(valid);
   if (valid.fraction || valid.list) return hold_out(list, valid);
-  if (!valid.folder) throw Error(Exit::recipe, "data.valid: write a fraction, a folder or a list");
   auto& files = list.files[0];
   const auto held = std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
     return !is_below(file.path, *valid.folder);

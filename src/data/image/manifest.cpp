@@ -49,10 +49,12 @@ struct ManifestOptions {
     f("columns", columns, {.doc = "What the columns are called."});
     f("label_delimiter", label_delimiter,
       {.doc = "What stands between labels where a picture has any number of them, such as ' '; "
-              "targets are then zeros and ones for 'loss: bce_with_logits'."});
+              "targets are then zeros and ones for 'loss: bce_with_logits'.",
+       .min_items = 1});
     f("valid", valid,
       {.doc = "The fraction or the list that is held out where no column says it."});
     images.fields(f);
+    f.require(always(unset("valid.folder")));
   }
 };
 
@@ -151,10 +153,6 @@ ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
 void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
   const auto& valid = options.valid;
   require_one_way(valid);
-  if (valid.folder)
-    throw Error(Exit::recipe,
-                "data.valid.folder has no effect in a manifest; a column for 'columns.split', "
-                "data.valid.fraction or data.valid.list has");
   const bool held_out = valid.fraction || valid.list;
   if (!has_split && !held_out)
     throw Error(Exit::data, options.file +
@@ -168,8 +166,6 @@ void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
 }
 
 ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
-  if (options.label_delimiter && options.label_delimiter->empty())
-    throw Error(Exit::recipe, "data.label_delimiter is empty; write null for one label a picture");
   const Csv csv(options.file);
   auto list = read_rows(options, csv);
   divide(list, options, column_of(csv, options.columns.split, "split").has_value());

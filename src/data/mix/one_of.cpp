@@ -19,6 +19,7 @@ class OneOf final : public Mix {
       f("weights", weights,
         {.doc = "How often each is chosen; none chooses all equally often.", .min = 0});
       f("per", per, {.doc = "Whether each row chooses for itself, or each global batch once."});
+      f.require(as_many("weights", "of"));
     }
   };
 
@@ -26,9 +27,7 @@ class OneOf final : public Mix {
     for (const auto& choice : options.of) mixes_.push_back(catalog<Mix>().build(choice));
     if (weights_.empty()) weights_.assign(mixes_.size(), 1);
     total_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-    if (weights_.size() != mixes_.size() || total_ <= 0)
-      throw Error(Exit::recipe,
-                  "data.mix: one_of wants a weight for each of its mixes, and one above 0");
+    if (total_ <= 0) throw Error(Exit::recipe, "data.mix: a weight of one_of must be above 0");
   }
 
   void check(const Batch& example) const override {

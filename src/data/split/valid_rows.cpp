@@ -18,6 +18,7 @@ void ValidRows::fields(Fields& f) {
   f("seed", seed, {.doc = "Which rows a fraction holds out.", .min = 0});
   f("order", order,
     {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
+  f.require(exactly_one({"fraction", "column", "rows"}));
 }
 
 }  // namespace ddptrain

@@ -78,10 +78,6 @@ std::optional<std::size_t> split_column(const TableSource& source, const TableOp
 }
 
 RowSplits split_rows(const TableSource& source, const TableOptions& options) {
-  const auto& valid = options.valid;
-  if (valid.fraction.has_value() + valid.column.has_value() + !valid.rows.empty() != 1)
-    throw Error(Exit::recipe,
-                "data.valid: write one of fraction, column and rows (null removes one)");
   auto splits = by_rule(source, options);
   for (const auto split : {0, 1})
     if (splits[static_cast<std::size_t>(split)].empty())

@@ -76,10 +76,6 @@ void split_by_fraction(Rows& rows, const ValidRows& valid) {
 }
 
 void split_rows(Rows& rows, const ValidRows& valid) {
-  const int ways = valid.fraction.has_value() + valid.column.has_value() + !valid.rows.empty();
-  if (ways != 1)
-    throw Error(Exit::recipe,
-                "data.valid: write one of fraction, column and rows (null removes one)");
   if (valid.column)
     split_by_column(rows, *valid.column);
   else if (valid.fraction)

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "data/image_data.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -112,11 +113,19 @@ TEST(ImageNames, RefusesWhatIsNoExpression) {
               HasSubstr("data.pattern: '^(.+_' is not a regular expression: missing )"));
   EXPECT_THAT(problem({{"pattern", "^.+_"}}), HasSubstr("has no group"));
   EXPECT_THAT(problem({{"labels", {{"cat", "["}}}}), HasSubstr("data.labels.cat"));
-  EXPECT_THAT(problem(json::object()), HasSubstr("either a pattern or labels"));
-  EXPECT_THAT(problem({{"pattern", "(.)"}, {"valid", json::object()}}),
-              HasSubstr("write a fraction, a folder or a list"));
-  EXPECT_THAT(problem({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
-              HasSubstr("both 'fraction' and 'list'"));
+}
+
+TEST(ImageNames, WantOneRuleForLabelsAndOneForWhatIsHeldOut) {
+  const auto said = [](json more) {
+    more.update({{"type", "image_names"}, {"root", "x"}});
+    return test::refused<Dataset>(more);
+  };
+  EXPECT_EQ(said({{"valid", "v"}}), "give one of 'pattern', 'labels'\n");
+  EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", json::object()}}),
+            "give one of 'valid.folder', 'valid.fraction', 'valid.list'\n");
+  EXPECT_THAT(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
+              HasSubstr("'valid.fraction' and 'valid.list' exclude each other"));
+  EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}}}}), "");
 }
 
 }  // namespace

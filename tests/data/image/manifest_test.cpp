@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "data/image_data.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -125,6 +126,14 @@ TEST(Manifest, RefusesSeveralLabelsThatCannotBe) {
               MatchesRegex(".*class 'y' \\(of '/.*/b'\\) is only in the valid split.*"));
   wanted["file"] = folder.write("list.csv", "path,label,split\na,,train\nb,,valid\n");
   EXPECT_THAT(data_problem(wanted), HasSubstr("no row has a label"));
+}
+
+TEST(Manifest, HoldsOutByNoFolderAndSeparatesLabelsBySomething) {
+  EXPECT_EQ(test::refused<Dataset>({{"type", "manifest"}, {"file", "x.csv"}, {"valid", "v"}}),
+            "valid.folder: 'valid.folder' has no effect here\n");
+  Node empty = to_node({{"type", "manifest"}, {"file", "x.csv"}});
+  empty.set("label_delimiter", Node::quoted_text(""));
+  EXPECT_EQ(test::refused_tree<Dataset>(empty), "label_delimiter: it is empty\n");
 }
 
 TEST(Manifest, HoldsOutWhatAListNames) {

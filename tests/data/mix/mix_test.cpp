@@ -14,6 +14,7 @@
 #include "data/mix/mixing.h"
 #include "data/numbers_dataset.h"
 #include "support/node.h"
+#include "support/refused.h"
 
 namespace ddptrain {
 namespace {
@@ -136,7 +137,8 @@ TEST(OneOf, ChoosesByWeight) {
     mixed += mix->mix(own, partner, draws) < 1;
   }
   EXPECT_NEAR(mixed, 250, 70);
-  EXPECT_THROW(mix_of({{"type", "one_of"}, {"weights", {1}}}), Error);
+  EXPECT_EQ(test::refused<Mix>({{"type", "one_of"}, {"weights", {1}}}),
+            "weights: 'weights' has 1 item, and 'of' has 2 items by default\n");
   EXPECT_THROW(mix_of({{"type", "one_of"}, {"weights", {0, 0}}}), Error);
 }
 

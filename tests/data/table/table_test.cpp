@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/csv_tables.h"
+#include "support/refused.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -99,11 +100,16 @@ TEST_F(Tables, AreHeldOutByTheirIndexInOrderOfTheFile) {
 }
 
 TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
-  auto made = options(kPeople, {});
-  EXPECT_THAT(problem(made), HasSubstr("data.valid: write one of fraction, column and rows"));
-  made.valid.column = "split";
-  made.valid.fraction = 0.5;
-  EXPECT_THAT(problem(made), HasSubstr("data.valid: write one of fraction, column and rows"));
+  const auto said = [](const nlohmann::json& valid) {
+    return test::refused<Dataset>(
+        {{"type", "csv_table"}, {"file", "x.csv"}, {"target", "y"}, {"valid", valid}});
+  };
+  EXPECT_EQ(said({{"fraction", nullptr}}),
+            "valid.fraction: give one of 'fraction', 'column', 'rows'\n");
+  EXPECT_EQ(said({{"column", "split"}}),
+            "valid.column: 'fraction' (by default) and 'column' exclude each other; give one of "
+            "them, null removes the other\n");
+  EXPECT_EQ(said({{"column", "split"}, {"fraction", nullptr}}), "");
 }
 
 TEST_F(Tables, InferWhatIsANumberOrAreTold) {
