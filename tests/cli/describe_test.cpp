@@ -121,7 +121,8 @@ const std::vector<std::string>& bases() {
       "model: mlp\ndata: {type: mnist, root: x}\n",
       "model: {type: sequential, layers: [flatten]}\ndata: {type: mnist, root: x}\n",
       "model: resnet18\n"
-      "data: {type: image_folder, root: x, transforms: {valid: [normalize]}}\n",
+      "data: {type: image_folder, root: x, transforms: {valid: [{type: normalize, preset: "
+      "mnist}]}}\n",
       "model: resnet18\n"
       "data: {type: image_folder, root: x, transforms: {train: [horizontal_flip]}}\n"};
   return all;

@@ -18,8 +18,9 @@ import yaml
 
 # Ids of problems that a schema finds too; of all others it finds none: they lie between parts, or in several files.
 EXPRESSIBLE = {"unknown-key", "foreign-key", "bad-value", "unknown-component", "newer-format", "extends"}
-# Ids of what a schema finds where no other file can supply it: a list's item without its type.
-SOMETIMES = {"missing-key"}
+# Ids of what a schema finds where no other file can supply it (a list's item without its type), or where it is not about
+# numbers or lengths of two options.
+SOMETIMES = {"missing-key", "option-conflict"}
 # The text is no tree yet, so that no schema sees it, and the parser of Python may refuse it.
 NO_TREE = {"alias", "control-character", "directive", "duplicate-key", "encoding", "key", "merge-key", "quote",
            "second-document", "syntax", "tab", "tag", "too-deep", "too-many-nodes"}
@@ -135,6 +136,28 @@ class Agreement:
         for file, problems in self.problems(folder, sorted(folder.glob("*.yaml"))).items():
             self.agree(file, problems)
 
+    def conflicts(self):
+        """Options in conflict, where a schema can tell; with the least change it takes them."""
+        transform = "data: {transforms: {train: [{type: %s}]}}"
+        for right, wrong in [
+                (transform % "normalize, preset: mnist", transform % "normalize"),
+                (transform % "normalize, mean: [1], std: [1]", transform % "normalize, preset: mnist, mean: [1]"),
+                (transform % "fastai_resize, size: 9, at: random",
+                 transform % "fastai_resize, size: 9, at: random, method: squish"),
+                (transform % "fastai_augment, flip_vert: true",
+                 transform % "fastai_augment, flip_vert: true, do_flip: false"),
+                (transform % "fastai_augment, min_scale: 0.5, size: 9", transform % "fastai_augment, min_scale: 0.5"),
+                (transform % "gaussian_blur, kernel_size: 5", transform % "gaussian_blur, kernel_size: 4"),
+                (transform % "affine, shear: [1, 2]", transform % "affine, shear: [1]"),
+                ("schedule: {type: one_cycle, three_phase: true, like: torch}",
+                 "schedule: {type: one_cycle, three_phase: true, like: fastai}"),
+                ("schedule: {type: one_cycle, three_phase: true}", "schedule: {type: one_cycle, warmup: 30 s}"),
+                ("model: {type: awd_lstm, bidir: true, n_hid: 8}", "model: {type: awd_lstm, bidir: true, n_hid: 7}"),
+                ("model: {type: awd_lstm, bidir: true, n_hid: '${x}'}", "model: {type: vit_b_16, image_size: 40}")]:
+            for text, fits in ((right, True), (wrong, False)):
+                errors = list(self.validator.iter_errors(Recipe(text).data))
+                self.expect(fits == (not errors), f"{text}: the schema says {[e.message for e in errors]}")
+
     def examples_of_rules(self, folder):
         """The wrong and right fragments of docs/problems.md, each over a good recipe."""
         shutil.copy(self.repository / "tests/support/good_recipe.yaml", folder)
@@ -163,6 +186,7 @@ def main():
     agreement = Agreement(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
     agreement.shipped()
     agreement.text_tests()
+    agreement.conflicts()
     with tempfile.TemporaryDirectory() as folder:
         agreement.examples_of_rules(pathlib.Path(folder))
     count = agreement.mutants(pathlib.Path(sys.argv[3]))
