@@ -9,10 +9,10 @@
 
 #include "checkpoint/safetensors.h"
 #include "recipe/load/load.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
-#include "train/rank.h"
-#include "train/step.h"
+#include "train/run/rank.h"
+#include "train/step/step.h"
 
 namespace ddptrain {
 namespace {

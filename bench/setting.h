@@ -16,10 +16,10 @@
 #include "optim/groups.h"
 #include "recipe/load/load.h"
 #include "recipe/optimizer_options.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
 #include "train/placement.h"
-#include "train/rank.h"
+#include "train/run/rank.h"
 
 namespace ddptrain::bench {
 

@@ -8,7 +8,7 @@
 #include "data/loader/lengths.h"
 #include "data/sampler.h"
 #include "recipe/load/load.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
 
 using namespace ddptrain;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/option.h"
 

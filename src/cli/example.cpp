@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "config/complete.h"
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "recipe/layers/option.h"
 
 namespace ddptrain {

@@ -6,8 +6,8 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/program.h"
-#include "config/reader.h"
 #include "config/rename.h"
+#include "config/yaml/reader.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {

@@ -1,5 +1,5 @@
 // `schema`: the JSON Schema of a recipe.
-#include "config/schema.h"
+#include "config/schema/schema.h"
 
 #include "base/print.h"
 #include "cli/components.h"

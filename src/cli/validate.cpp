@@ -7,10 +7,10 @@
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "cli/recipe_files.h"
-#include "config/problem_formats.h"
+#include "config/formats/problem_formats.h"
 #include "recipe/load/load.h"
-#include "recipe/rules/rules.h"
 #include "recipe/rules/rule_docs.h"
+#include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {

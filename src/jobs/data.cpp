@@ -10,7 +10,7 @@
 #include "data/synthetic/shapes.h"
 #include "jobs/data_show.h"
 #include "recipe/load/load.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

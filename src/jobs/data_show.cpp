@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/sampler.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "transforms/codecs/write_png.h"
 #include "transforms/preview/contact_sheet.h"
 

@@ -19,13 +19,13 @@
 #include "distributed/engine.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
-#include "train/build.h"
-#include "train/evaluate.h"
-#include "train/rank.h"
+#include "train/build/build.h"
 #include "train/requests.h"
-#include "train/state.h"
+#include "train/run/rank.h"
+#include "train/run/state.h"
+#include "train/run/weights.h"
+#include "train/step/evaluate.h"
 #include "train/training.h"
-#include "train/weights.h"
 
 namespace ddptrain {
 namespace {

@@ -8,7 +8,7 @@
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
 #include "jobs/saved_run.h"
-#include "train/state.h"
+#include "train/run/state.h"
 
 namespace ddptrain {
 namespace {

@@ -17,7 +17,7 @@
 #include "jobs/start.h"
 #include "recipe/layers/record.h"
 #include "train/catalogs.h"
-#include "train/ending.h"
+#include "train/run/ending.h"
 
 namespace ddptrain {
 

@@ -5,8 +5,8 @@
 
 #include "cli/verb.h"
 #include "recipe/layers/layers.h"
-#include "train/rank.h"
-#include "train/run_folder.h"
+#include "train/run/rank.h"
+#include "train/run/run_folder.h"
 
 namespace ddptrain {
 

@@ -17,11 +17,11 @@
 #include "jobs/start.h"
 #include "recipe/layers/address.h"
 #include "recipe/model_section.h"
-#include "train/build.h"
-#include "train/expect.h"
-#include "train/one_class.h"
-#include "train/rehearsal.h"
-#include "train/trial.h"
+#include "train/build/build.h"
+#include "train/build/one_class.h"
+#include "train/run/expect.h"
+#include "train/run/rehearsal.h"
+#include "train/run/trial.h"
 
 namespace ddptrain {
 namespace {

@@ -12,12 +12,12 @@
 #include "data/fetch/source.h"
 #include "jobs/start.h"
 #include "recipe/load/load.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
-#include "train/lr_finder.h"
-#include "train/rank.h"
+#include "train/run/lr_finder.h"
+#include "train/run/rank.h"
+#include "train/run/weights.h"
 #include "train/training.h"
-#include "train/weights.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "data/fetch/source.h"
-#include "train/trial.h"
+#include "train/run/trial.h"
 
 namespace ddptrain {
 namespace {

@@ -22,10 +22,10 @@
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "recipe/load/settle.h"
-#include "train/build.h"
-#include "train/rank.h"
-#include "train/state.h"
-#include "train/tta.h"
+#include "train/build/build.h"
+#include "train/run/rank.h"
+#include "train/run/state.h"
+#include "train/step/tta.h"
 
 namespace ddptrain {
 namespace {

@@ -18,7 +18,7 @@
 #include "data/text/json_lines.h"
 #include "data/text/text_records.h"
 #include "recipe/targets.h"
-#include "train/build.h"
+#include "train/build/build.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

@@ -9,7 +9,7 @@
 
 #include "data/dataset.h"
 #include "jobs/saved_run.h"
-#include "train/build.h"
+#include "train/build/build.h"
 
 namespace ddptrain {
 

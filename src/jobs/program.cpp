@@ -4,7 +4,7 @@
 #include "jobs/levels.h"
 #include "jobs/plan.h"
 #include "train/catalogs.h"
-#include "train/trial.h"
+#include "train/run/trial.h"
 
 namespace ddptrain {
 

@@ -9,7 +9,7 @@
 #include "jobs/saved_run.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
-#include "train/repetition.h"
+#include "train/run/repetition.h"
 
 namespace ddptrain {
 namespace {

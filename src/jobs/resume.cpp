@@ -8,11 +8,11 @@
 #include "callbacks/history.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
 #include "recipe/layers/changes.h"
-#include "train/completion.h"
+#include "train/run/completion.h"
 
 namespace ddptrain {
 namespace {

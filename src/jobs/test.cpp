@@ -18,7 +18,7 @@
 #include "jobs/quick.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
-#include "train/expect.h"
+#include "train/run/expect.h"
 
 namespace ddptrain {
 namespace {

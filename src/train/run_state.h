@@ -36,7 +36,7 @@ struct BestSoFar {
 /// The end that a callback asked for. It holds until the run is asked for more.
 struct Stop {
   std::string reason;
-  std::string asked;  // asked_length() of the recipe at that time (train/completion.h)
+  std::string asked;  // asked_length() of the recipe at that time (train/run/completion.h)
 };
 
 /// Everything in here is in state.json: what a resumed run has no use for does not belong here.

@@ -7,11 +7,11 @@
 
 #include "cli/example.h"
 #include "cli/said.h"
-#include "config/reader.h"
 #include "config/shape.h"
-#include "recipe/load/load.h"
+#include "config/yaml/reader.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/option.h"
+#include "recipe/load/load.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

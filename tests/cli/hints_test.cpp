@@ -1,5 +1,5 @@
 // The table of other tools' keys: every hint names what exists, and every key gets its hint.
-#include "config/hints.h"
+#include "config/check/hints.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "config/reader.h"
 #include "config/shape.h"
+#include "config/yaml/reader.h"
 #include "recipe/recipe.h"
 #include "train/catalogs.h"
 

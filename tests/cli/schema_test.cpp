@@ -1,4 +1,4 @@
-#include "config/schema.h"
+#include "config/schema/schema.h"
 
 #include <gtest/gtest.h>
 

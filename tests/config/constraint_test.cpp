@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/option_text.h"
-#include "config/reader.h"
 #include "config/shape_json.h"
+#include "config/yaml/reader.h"
 
 namespace ddptrain {
 

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 
 namespace ddptrain {
 namespace {

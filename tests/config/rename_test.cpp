@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "support/bare.h"
 
 namespace ddptrain {

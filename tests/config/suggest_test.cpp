@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "support/bare.h"
 
 namespace ddptrain {

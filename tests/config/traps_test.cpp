@@ -1,7 +1,7 @@
 // The traps of YAML: each is one problem, at the line and column of the mistake.
 #include <gtest/gtest.h>
 
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 
 namespace ddptrain {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/components.h"
 #include "config/complete.h"
 #include "config/encode.h"
-#include "config/problem_formats.h"
+#include "config/formats/problem_formats.h"
 #include "input_file.h"
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"

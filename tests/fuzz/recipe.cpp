@@ -2,7 +2,7 @@
 // the messages.
 #include "base/error.h"
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "input_file.h"
 #include "recipe/catalogs.h"
 #include "recipe/load/load.h"

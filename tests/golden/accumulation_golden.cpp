@@ -10,7 +10,7 @@
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/training_parts.h"
-#include "train/step.h"
+#include "train/step/step.h"
 
 namespace ddptrain {
 namespace {

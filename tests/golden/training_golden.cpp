@@ -15,8 +15,8 @@
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/training_parts.h"
-#include "train/loop.h"
-#include "train/state.h"
+#include "train/run/loop.h"
+#include "train/run/state.h"
 
 namespace ddptrain {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "config/encode.h"
 #include "config/option_text.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "jobs/constraint_examples.h"
 #include "recipe/layers/address.h"
 #include "train/catalogs.h"

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "mutations/mutations.h"
 #include "recipe/load/load.h"
 #include "support/components.h"

@@ -6,7 +6,7 @@
 
 #include "fake_training.h"
 #include "support/temporary_folder.h"
-#include "train/completion.h"
+#include "train/run/completion.h"
 
 namespace ddptrain {
 namespace {

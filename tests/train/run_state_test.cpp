@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "small_training.h"
-#include "train/completion.h"
+#include "train/run/completion.h"
 
 namespace ddptrain {
 namespace {

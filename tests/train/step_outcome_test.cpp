@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "fake_training.h"
-#include "train/step.h"
+#include "train/step/step.h"
 
 namespace ddptrain {
 namespace {

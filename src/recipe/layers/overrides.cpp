@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "recipe/layers/address.h"
 #include "recipe/layers/merge.h"
 #include "recipe/recipe.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 
 namespace ddptrain {
 namespace {

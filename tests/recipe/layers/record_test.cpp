@@ -6,7 +6,7 @@
 
 #include "config/decode.h"
 #include "config/encode.h"
-#include "config/reader.h"
+#include "config/yaml/reader.h"
 #include "recipe/catalogs.h"
 #include "recipe/layers/references.h"
 

@@ -1,0 +1,83 @@
+// Problems of a component: its type, and through its catalog its options.
+#include "base/text.h"
+#include "config/check/check_words.h"
+#include "config/check/checker.h"
+#include "config/check/hints.h"
+#include "config/option_text.h"
+#include "config/scalar.h"
+#include "config/suggest.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kLongestListing = 16;
+
+std::string listing(const CatalogBase& catalog) {
+  const auto names = catalog.names();
+  if (names.size() > kLongestListing) return "'ddptrain list " + catalog.kind() + "' shows them";
+  return "one of " + join(names, ", ");
+}
+
+}  // namespace
+
+void Checker::component(const Node& node, const Shape& shape, const std::string& path) {
+  const auto& kind = shape.component;
+  if (node.is_list()) return mismatch(node, shape, path);
+  if (node.is_null())
+    return bad(node, shape, path,
+               "null is not " + a_component(kind) + "; write {type: ...} with its options");
+  const auto catalog = catalogs_.find(kind);
+  if (catalog == catalogs_.end()) return;
+  const Node* type = node.is_scalar() ? &node : node.find("type");
+  if (type == nullptr) return missing_type(node, shape, path, *catalog->second);
+  const auto* entry = type->is_scalar() ? catalog->second->find(type->text) : nullptr;
+  if (entry == nullptr) return unknown_component(*type, shape, path, *catalog->second);
+  auto options = entry->shape();
+  options.component = kind;
+  const auto empty = Node::map({}, node.place);
+  fields(node.is_map() ? node : empty, options, path, entry->name);
+}
+
+void Checker::missing_type(const Node& node, const Shape& shape, const std::string& path,
+                           const CatalogBase& catalog) {
+  for (const auto& member : node.members) {
+    if (!is_near("type", name_distance(member.key, "type")) || !member.value.is_scalar()) continue;
+    return report("unknown-key", member.place, path,
+                  "'" + member.key + "' is not an option of " + a_component(catalog.kind()) +
+                      "; did you mean 'type'?",
+                  "type");
+  }
+  const auto* usual = shape.initial.find("type");
+  report("missing-key", node.place, path,
+         "'type' is missing; " +
+             (usual ? "write 'type: " + usual->text + "' for the default" : listing(catalog)));
+}
+
+void Checker::unknown_component(const Node& type, const Shape& shape, const std::string& path,
+                                const CatalogBase& catalog) {
+  if (type.is_list() || type.is_map())
+    return report("unknown-component", type.place, path,
+                  "this is " + describe(type) + "; the name of " + a_component(catalog.kind()) +
+                      " was expected");
+  auto near = nearest_names(type.text, catalog.names());
+  if (const auto ours = foreign_word(type.text, catalog.names()); !ours.empty()) near = {ours};
+  if (const auto kind = kind_of(type.text); !kind.empty())
+    return report("unknown-component", type.place, path,
+                  "'" + type.text + "' is " + a_component(kind) + ", not " +
+                      a_component(catalog.kind()) + did_you_mean(near));
+  std::string other = near.empty() ? "; " + listing(catalog) : did_you_mean(near);
+  if (lacks_space(type.text, {"type"})) other = "; a space is missing after the ':'";
+  if (shape.nullable && means_null(type)) other = "; write null for none";
+  report("unknown-component", type.place, path,
+         describe(type) + " is not " + a_component(catalog.kind()) + other,
+         other == did_you_mean(near) ? only_name(near) : "");
+}
+
+/// The first kind that has a component of this name.
+std::string Checker::kind_of(const std::string& name) const {
+  for (const auto& [kind, catalog] : catalogs_)
+    if (catalog->find(name)) return kind;
+  return {};
+}
+
+}  // namespace ddptrain

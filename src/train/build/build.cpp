@@ -1,0 +1,241 @@
+#include "train/build/build.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "callbacks/callback.h"
+#include "config/catalog.h"
+#include "data/fetch/source.h"
+#include "data/files/mapping_guard.h"
+#include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "data/mix.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/clip.h"
+#include "optim/ema.h"
+#include "optim/groups.h"
+#include "recipe/model_section.h"
+#include "recipe/optimizer_options.h"
+#include "train/build/micro_batch.h"
+#include "train/build/one_class.h"
+#include "train/build/scores.h"
+#include "train/build/shapes.h"
+#include "train/build/threads.h"
+#include "train/build/weights_memory.h"
+#include "train/stages.h"
+#include "train/step/swa.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+Numerics numerics(const TrainSpec& train) {
+  Numerics made;
+  made.channels_last = train.channels_last;
+  if (train.precision == Precision::fp64) made.parameters = at::kDouble;
+  if (train.precision == Precision::bf16) made.autocast = at::kBFloat16;
+  if (train.precision == Precision::fp16) made.autocast = at::kHalf;
+  return made;
+}
+
+EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
+  EngineOptions options;
+  options.numerics = numerics(recipe.train);
+  if (placement.cuda) {
+    const auto id = placement.ids.at(static_cast<std::size_t>(local_rank));
+    options.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(id));
+  }
+  options.replicas = placement.replicas;
+  options.device_ids = placement.ids;
+  options.sync_bn = recipe.parallel.sync_bn.value.value_or(false);
+  const auto& ddp = recipe.parallel.ddp;
+  options.bucket_bytes = ddp.bucket_cap_mb.bytes;
+  options.find_unused_parameters = ddp.find_unused_parameters;
+  options.static_graph = ddp.static_graph;
+  options.gradient_as_bucket_view = ddp.gradient_as_bucket_view;
+  options.broadcast_buffers = ddp.broadcast_buffers;
+  return options;
+}
+
+// Every replica starts a generator of its own at the run's seed: equal weights without a copy.
+ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
+  return [choice = recipe.model, seed = recipe.seed, facts] {
+    ModelContext context;
+    context.data = facts;
+    context.generator = at::make_generator<at::CPUGeneratorImpl>(static_cast<std::uint64_t>(seed));
+    return catalog<Model>().build(choice, context);
+  };
+}
+
+/// What the data decided where their section left it open becomes part of the run's recipe.
+void take_chosen(Training& t) {
+  auto section = t.recipe.data.node();
+  for (const auto& option : t.data->chosen().members) {
+    auto value = option.value;
+    if (const auto* written = section.find(option.key); written && value.is_map())
+      for (const auto& member : written->members)
+        if (!value.find(member.key)) value.set(member.key, member.value);
+    section.set(option.key, std::move(value));
+  }
+  t.recipe.data.choose(std::move(section));
+}
+
+std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
+  const auto& spec = t.section.loader;
+  LoaderOptions options;
+  options.split = split;
+  options.workers = static_cast<int>(spec.workers.value.value_or(t.placement.threads));
+  options.prefetch = static_cast<int>(spec.prefetch);
+  options.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  if (split == Split::train) options.mix = t.mix.get();
+  return make_loader(*t.data, options);
+}
+
+RunLength run_length(const Training& t) {
+  RunLength length;
+  length.global = t.placement.batch.global;
+  const auto samples = static_cast<std::int64_t>(t.sampler->order(0).size());
+  length.per_epoch = static_cast<std::int64_t>(shard(samples, shard_plan(t), t.world->rank).size());
+  if (length.per_epoch == 0)
+    throw Error(Exit::data, "an epoch has no full batch: " + std::to_string(samples) +
+                                " training samples, and batch.global is " +
+                                std::to_string(length.global) +
+                                "; make the batch smaller, or write 'drop_last: false'");
+  const auto steps = stage_steps(t.recipe, length);
+  length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+  return length;
+}
+
+/// Every layer group goes at the rate that is tried.
+void go_at(const LrFindOptions& rates, TrainingStage& stage) {
+  stage.schedule = lr_finder_schedule(rates);
+  stage.shares.clear();
+}
+
+void build_optimisation(Training& t, const TrainingPlan& plan) {
+  const auto& recipe = t.recipe;
+  const auto common = common_options(recipe.optimizer);
+  auto& model = t.engine->model();
+  const auto groups = layer_groups(model, decode<ModelSection>(recipe.model.node()).layer_groups);
+  t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
+                                           group_parameters(model, common.no_decay, groups));
+  t.stages = build_stages(t, groups);
+  if (plan.lr_finder) go_at(*plan.lr_finder, t.stages.front());
+  if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
+  t.ema = build_average(t);
+}
+
+/// What trials decide where the recipe leaves it open becomes part of the run's recipe.
+void try_sizes(Training& t, const std::function<void()>& alive) {
+  t.placement.threads = worthwhile_threads(t);
+  at::set_num_threads(t.placement.threads);
+  t.placement.batch = fitting_batch(t, alive);
+  t.recipe = resolved(std::move(t.recipe), t.placement);
+}
+
+/// How long a run is, where all of it is measured in epochs.
+std::optional<double> epochs_of(const Recipe& recipe) {
+  double sum = 0;
+  for (const auto& stage : stages_of(recipe)) {
+    if (stage.duration.unit != Duration::Unit::epochs) return {};
+    sum += stage.duration.count;
+  }
+  return sum;
+}
+
+/// A checkpoint holds them as JSON: better refused here than after the first epoch.
+void check_class_names(const DataFacts& facts) {
+  for (const auto& name : facts.classes)
+    if (find_invalid_utf8(name))
+      throw Error(Exit::data,
+                  "class '" + shown(name, 200) + "' is not UTF-8 text; rename its folder or label");
+}
+
+}  // namespace
+
+ShardPlan shard_plan(const Training& t) {
+  const auto& batch = t.placement.batch;
+  return shard_plan(t.section.loader, {batch.global, batch.accumulate, t.world->size});
+}
+
+std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
+                                    const std::string& unlabelled) {
+  DataContext context;
+  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
+  context.channels_last = recipe.train.channels_last;
+  context.fitted = saved.fitted;
+  context.classes = {saved.classes, recipe.policy.on_unknown_class == OnUnknownClass::skip};
+  context.unlabelled = unlabelled;
+  context.epochs = epochs_of(recipe);
+  if (unlabelled.empty()) provide(recipe.data);
+  try {
+    auto data = catalog<Dataset>().build(recipe.data, context);
+    check_mapped_files();
+    check_class_names(data->facts());
+    return data;
+  } catch (const Error&) {
+    check_mapped_files();  // zeros in its place may read as a mistake in the file
+    throw;
+  }
+}
+
+std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data) {
+  SamplerContext context;
+  context.size = data.size(Split::train);
+  context.weights = data.weights(Split::train);
+  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.lengths = lengths_of(data, Split::train);
+  context.global = recipe.batch.global.value_or(context.global);
+  return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
+}
+
+std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
+                                     const DataFacts& facts) {
+  const auto options = engine_options(recipe, placement, world.local_rank);
+  const auto factory = model_factory(recipe, facts);
+  return make_engine(recipe.parallel.mode, factory, options, world);
+}
+
+std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
+                                      const std::function<void()>& alive) {
+  auto built = std::make_unique<Training>();
+  auto& t = *built;
+  t.recipe = plan.recipe;
+  t.placement = plan.placement;
+  t.world = &world;
+  t.evaluation_batches = plan.evaluation_batches;
+  t.section = decode<DataSection>(t.recipe.data.node());
+  t.data = with_scored(build_data(t.recipe, plan.saved), plan.scored);
+  take_chosen(t);
+  agree(world, "the data", t.data->digest());
+  const auto& facts = t.data->facts();
+  if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
+  t.sampler = build_sampler(plan.recipe, *t.data);
+  t.length = run_length(t);
+  if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
+  t.loader = make_split_loader(t, Split::train);
+  t.valid_loader = make_split_loader(t, Split::valid);
+  auto scores = build_scores(t.recipe, *t.data);
+  t.loss = std::move(scores.loss);
+  t.metrics = std::move(scores.metrics);
+  t.engine = with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts); });
+  try_shapes(t);
+  try_scores(t);
+  build_optimisation(t, plan);
+  for (const auto& choice : t.recipe.callbacks)
+    t.callbacks.push_back(catalog<Callback>().build(choice));
+  if (plan.tries_sizes) try_sizes(t, alive);
+  if (plan.most_steps) t.length.total = std::min(t.length.total, *plan.most_steps);
+  return built;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,132 @@
+#include "train/build/micro_batch.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "data/dataset.h"
+#include "data/loader/lengths.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "launch/failure.h"
+#include "losses/loss.h"
+#include "optim/optimizer.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+/// The largest divisor of what a device sees in a step that is at most half of `micro`.
+BatchPlan smaller(BatchPlan plan) {
+  const auto share = plan.micro * plan.accumulate;
+  auto micro = plan.micro / 2;
+  while (share % micro != 0) --micro;
+  plan.micro = micro;
+  plan.accumulate = share / micro;
+  return plan;
+}
+
+/// On how many ranks it does not fit.
+std::int64_t refusals(Group& group, bool fits) {
+  auto count = at::tensor({fits ? 0.0 : 1.0}, at::kDouble);
+  group.all_reduce(count);
+  return static_cast<std::int64_t>(count.item<double>());
+}
+
+std::int64_t values(const Batch& batch) {
+  std::int64_t sum = 0;
+  for (const auto& input : batch.inputs) sum += input.numel();
+  return sum;
+}
+
+/// Room for two tensors for each parameter, as Adam keeps; nothing where the state is there.
+std::vector<at::Tensor> room_for_state(const Training& t) {
+  std::vector<at::Tensor> room;
+  if (t.optimizer && !t.optimizer->state().empty()) return room;
+  for (const auto& [name, parameter] : t.engine->model().named_parameters())
+    for (int i = 0; i < 2; ++i) room.push_back(at::empty_like(parameter.detach()));
+  return room;
+}
+
+void train_once(const Training& t, std::int64_t micro) {
+  const auto room = room_for_state(t);
+  MicroStep at;
+  at.last = false;
+  at.alone = true;
+  at.nominal = static_cast<double>(t.placement.batch.global);
+  t.engine->accumulate(largest_batch(*t.data, micro * t.placement.replicas), *t.loss, at);
+}
+
+bool memory_sufficed(const Training& t, std::int64_t micro) {
+  try {
+    train_once(t, micro);
+    return true;
+  } catch (...) {
+    if (failure_of(std::current_exception(), t.world->rank).code != Exit::memory) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+Batch largest_batch(const Dataset& data, std::int64_t rows) {
+  const auto lengths = lengths_of(data, Split::train);
+  auto batch = lengths.empty()
+                   ? data.allocate_train(0, rows)
+                   : data.allocate_length(Split::train, rows,
+                                          *std::max_element(lengths.begin(), lengths.end()));
+  for (const auto epoch : data.changes_of_shape())
+    if (auto other = data.allocate_train(epoch, rows); values(other) > values(batch))
+      batch = std::move(other);
+  for (const auto& input : batch.inputs) input.fill_(data.facts().padding == 0 ? 1 : 0);
+  for (const auto& target : batch.targets) target.zero_();
+  batch.indices.resize(static_cast<std::size_t>(rows));
+  return batch;
+}
+
+BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {
+  auto plan = planned;
+  std::vector<std::string> refused;
+  while (const auto ranks = refusals(group, fits(plan.micro))) {
+    if (plan.micro == 1)
+      throw Error(Exit::memory, "out of memory: batch.micro auto: not even one sample fits on " +
+                                    plural(ranks, "device") +
+                                    "; a smaller model or smaller samples need less");
+    refused.push_back(std::to_string(plan.micro));
+    plan = smaller(plan);
+  }
+  if (!refused.empty())
+    log::info("batch.micro auto: " + join(refused, ", ") + " did not fit, " +
+              std::to_string(plan.micro) + " does: " + to_text(plan));
+  return plan;
+}
+
+bool fits_in_memory(const Training& t, std::int64_t micro) {
+  const at::AutoGradMode with_gradients(true);
+  std::vector<at::Tensor> buffers;
+  for (const auto& [name, buffer] : t.engine->model().named_buffers())
+    buffers.push_back(buffer.detach().clone());
+  t.engine->begin();
+  const bool fits = memory_sufficed(t, micro);
+  t.engine->begin();
+  const at::NoGradGuard no_grad;
+  std::size_t next = 0;
+  for (const auto& [name, buffer] : t.engine->model().named_buffers())
+    buffer.copy_(buffers[next++]);
+  return fits;
+}
+
+BatchPlan fitting_batch(const Training& t, const std::function<void()>& alive) {
+  if (!t.placement.find_micro) return t.placement.batch;
+  return find_micro(t.placement.batch, *t.world->control, [&](std::int64_t micro) {
+    if (alive) alive();
+    return fits_in_memory(t, micro);
+  });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,127 @@
+#include "train/build/scores.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "recipe/load/settle.h"
+#include "train/build/shapes.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+/// A loss or metric, where the recipe names it.
+struct Named {
+  const ChoiceBase& choice;
+  const CatalogBase& catalog;
+  std::string path;
+  const EntryBase& entry() const { return *catalog.find(choice.type()); }
+};
+
+Named loss_of(const Recipe& recipe) { return {*recipe.loss.value, catalog<Loss>(), "loss"}; }
+
+Named metric_of(const Recipe& recipe, std::size_t index) {
+  return {recipe.metrics.value->at(index), catalog<Metric>(),
+          "metrics[" + std::to_string(index) + "]"};
+}
+
+[[noreturn]] void refuse(const Named& part, const std::string& why) {
+  throw Error(Exit::recipe, part.path + ": " + why, part.choice.node().place);
+}
+
+/// What a part says of itself ("metrics: top_k.k: ...") begins with its place instead.
+std::string without_section(const std::string& message) {
+  for (const std::string section : {"loss: ", "metrics: "})
+    if (message.starts_with(section)) return message.substr(section.size());
+  return message;
+}
+
+/// Does something with a part; an Error of it gets the part's place.
+void with_place(const Named& part, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (error.code() != Exit::recipe || error.place().known()) throw;
+    refuse(part, without_section(error.what()));
+  } catch (const c10::Error& error) {
+    const std::string why = error.what_without_backtrace();
+    refuse(part, "'" + part.choice.type() + "': " + why.substr(0, why.find('\n')));
+  }
+}
+
+void require(const Named& part, const std::string& misfit) {
+  if (!misfit.empty()) refuse(part, misfit);
+}
+
+/// The first held-out sample that can be read; nothing where there is none.
+std::optional<Batch> held_out_sample(const Dataset& data) {
+  for (std::int64_t index = 0; index < data.size(Split::valid); ++index) {
+    auto batch = data.allocate_length(Split::valid, 1, data.length(Split::valid, index));
+    batch.indices = {index};
+    if (data.load(Split::valid, index, {}, batch, 0)) return batch;
+  }
+  return {};
+}
+
+}  // namespace
+
+Targets targets_of(const Dataset& data) {
+  const auto& facts = data.facts();
+  const auto batch = data.allocate(Split::valid, 0);
+  if (!batch.targets.at(0).is_floating_point()) return {TargetKind::classes, facts.class_count()};
+  if (facts.class_count() > 0) return {TargetKind::labels, facts.class_count()};
+  return {TargetKind::numbers};
+}
+
+Scores build_scores(Recipe& recipe, const Dataset& data) {
+  const auto targets = targets_of(data);
+  settle_scores(recipe, targets.kind);
+  const auto& metrics = *recipe.metrics.value;
+  const MetricContext context{data.facts().classes};
+  Scores scores;
+  const auto fitting = [&](const Named& part) {
+    require(part, target_misfit(part.entry(), part.catalog, targets));
+  };
+  fitting(loss_of(recipe));
+  with_place(loss_of(recipe), [&] {
+    scores.loss =
+        catalog<Loss>().build(*recipe.loss.value, LossContext{data.facts().class_count()});
+  });
+  const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
+  if (std::none_of(metrics.begin(), metrics.end(), is_loss))
+    scores.metrics.push_back(catalog<Metric>().build(Choice<Metric>("loss"), context));
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    fitting(metric_of(recipe, i));
+    with_place(metric_of(recipe, i),
+               [&] { scores.metrics.push_back(catalog<Metric>().build(metrics[i], context)); });
+  }
+  return scores;
+}
+
+void try_scores(const Training& t) {
+  const auto batch = held_out_sample(*t.data);
+  if (!batch) return;
+  const auto targets = targets_of(*t.data);
+  const auto output = tried_output(t, *batch, "held-out samples").cpu();
+  const auto shape = output.sizes().vec();
+  const auto fitting = [&](const Named& part) {
+    require(part, output_misfit(part.entry(), part.choice, targets, shape));
+  };
+  LossTerms loss;
+  fitting(loss_of(t.recipe));
+  with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, batch->targets.at(0)); });
+  const auto implied =
+      t.metrics.size() - t.recipe.metrics.value->size();  // "loss", where nobody wrote it
+  for (std::size_t i = 0; i < t.recipe.metrics.value->size(); ++i) {
+    const auto part = metric_of(t.recipe, i);
+    const auto& metric = *t.metrics[implied + i];
+    fitting(part);
+    with_place(part, [&] { metric.values(metric.terms(output, batch->targets.at(0), loss)); });
+  }
+}
+
+}  // namespace ddptrain

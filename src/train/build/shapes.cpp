@@ -1,0 +1,50 @@
+#include "train/build/shapes.h"
+
+#include <c10/util/Exception.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "distributed/engine.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+std::string shape_of_samples(const Batch& batch) {
+  std::ostringstream shape;
+  shape << batch.inputs.front().sizes().slice(1);
+  return shape.str();
+}
+
+}  // namespace
+
+at::Tensor tried_output(const Training& t, const Batch& batch, const std::string& which) {
+  const auto refused = [&](const std::string& why) {
+    return Error(Exit::recipe, "model '" + t.recipe.model.type() + "' cannot take the " + which +
+                                   ": " + why.substr(0, why.find('\n')));
+  };
+  try {
+    return t.engine->evaluate(batch);
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    throw refused(error.what_without_backtrace());
+  } catch (const Error& error) {
+    if (error.code() != Exit::recipe) throw;
+    throw refused(error.what());
+  }
+}
+
+void try_shapes(const Training& t) {
+  for (const auto epoch : t.data->changes_of_shape()) {
+    const auto batch = t.data->allocate_train(epoch, 1);
+    for (const auto& input : batch.inputs) input.zero_();
+    tried_output(t, batch,
+                 "training samples of shape " + shape_of_samples(batch) +
+                     " that begin with epoch " + std::to_string(epoch + 1));
+  }
+}
+
+}  // namespace ddptrain

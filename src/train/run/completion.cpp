@@ -1,0 +1,93 @@
+#include "train/run/completion.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "config/encode.h"
+#include "recipe/period.h"
+#include "schedules/rate_plan.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+namespace {
+
+using StateJson = nlohmann::ordered_json;
+
+/// Steps of the run in epochs of the checkpoint's length.
+std::int64_t total_steps(const Recipe& recipe, const StateJson& state) {
+  RunLength length;
+  length.per_epoch = state.at("steps_per_epoch");
+  length.global = state.at("surroundings").at("global");
+  const auto steps = stage_steps(recipe, length);
+  return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
+}
+
+/// The reason of a stop that still holds; empty: none does.
+std::string stop_reason(const Recipe& recipe, const StateJson& state) {
+  const auto stop = state.find("stop");
+  if (stop == state.end() || stop->at("asked") != asked_length(recipe)) return {};
+  return stop->at("reason").get<std::string>();
+}
+
+std::string twice(Duration duration) {
+  duration.count *= 2;
+  return to_text(duration);
+}
+
+/// `callbacks[0].patience=6` for the first that counts evaluations without a better one.
+std::string more_patience(Recipe recipe) {
+  const auto record = encode(recipe, &all_catalogs());
+  const auto* callbacks = record.find("callbacks");
+  for (std::size_t i = 0; callbacks && i < callbacks->items.size(); ++i) {
+    const auto* type = callbacks->items[i].find("type");
+    const auto* patience = callbacks->items[i].find("patience");
+    const auto number = patience ? parse_integer(patience->text) : std::nullopt;
+    if (type && type->text == "early_stopping" && number)
+      return "callbacks[" + std::to_string(i) + "].patience=" + std::to_string(2 * *number);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string asked_length(const Recipe& recipe) {
+  auto whole = recipe;
+  const auto record = encode(whole, &all_catalogs());
+  std::vector<Node> parts;
+  for (const auto* key : {"duration", "stages", "fine_tune"})
+    if (const auto* part = record.find("train")->find(key)) parts.push_back(*part);
+  if (const auto* callbacks = record.find("callbacks")) parts.push_back(*callbacks);
+  return sha256(to_yaml(Node::list(std::move(parts))));
+}
+
+std::string completion(const Recipe& recipe, const std::string& text) {
+  const auto state = StateJson::parse(text);
+  const auto& position = state.at("position");
+  if (position.at("evaluated") != position.at("step")) return {};
+  if (position.value("evaluation_due", false)) return {};
+  if (const auto reason = stop_reason(recipe, state); !reason.empty()) return "stopped: " + reason;
+  if (const auto seconds = seconds_of(recipe))
+    return position.value("seconds", 0.0) >= *seconds ? "done: " + to_text(recipe.train.duration)
+                                                      : std::string();
+  if (position.at("step").get<std::int64_t>() < total_steps(recipe, state)) return {};
+  return "done: " + plural(position.at("step").get<std::int64_t>(), "step");
+}
+
+std::string extension(const Recipe& recipe, const std::string& text) {
+  const auto state = StateJson::parse(text);
+  const bool steps_left =
+      !seconds_of(recipe) &&
+      state.at("position").at("step").get<std::int64_t>() < total_steps(recipe, state);
+  if (const auto patience = more_patience(recipe); steps_left && !patience.empty()) return patience;
+  const auto& train = recipe.train;
+  if (train.fine_tune)
+    return "train.fine_tune.epochs=" + std::to_string(2 * train.fine_tune->epochs);
+  if (!train.stages.empty())
+    return "train.stages[" + std::to_string(train.stages.size() - 1) +
+           "].duration=" + twice(train.stages.back().duration);
+  return "train.duration=" + twice(train.duration);
+}
+
+}  // namespace ddptrain

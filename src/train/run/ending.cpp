@@ -1,0 +1,142 @@
+#include "train/run/ending.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/shell.h"
+#include "base/table_text.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostRows = 8;
+constexpr std::size_t kMostName = 40;
+
+bool interrupted(const RunEnding& ending) { return ending.reason == "interrupted"; }
+
+std::string position(const RunEnding& ending) {
+  auto text = "step " + std::to_string(ending.step);
+  if (ending.step < ending.total_steps) text += " of " + std::to_string(ending.total_steps);
+  return text + ", epoch " + short_number(ending.epoch);
+}
+
+std::string cell(const NamedValues& values, const std::string& name) {
+  for (const auto& [each, value] : values)
+    if (each == name) return short_number(value);
+  return "-";
+}
+
+bool in_one_evaluation(const RunEnding& ending) {
+  return ending.best && ending.best->step == ending.evaluated;
+}
+
+std::vector<std::string> title(const RunEnding& ending) {
+  const auto last = " (step " + std::to_string(ending.evaluated) + ")";
+  if (!ending.best) return {"", "last" + last};
+  if (in_one_evaluation(ending)) return {"", "best and last" + last};
+  return {"", "best (step " + std::to_string(ending.best->step) + ")", "last" + last};
+}
+
+std::string better(const BestEvaluation& best) {
+  const auto* way = best.mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
+  return "best by " + one_line(best.metric, kMostName) + way;
+}
+
+/// A checkpoint's folder, which may have been deleted since.
+std::string checkpoint_of(const RunEnding& ending, std::int64_t step) {
+  const auto path = ending.folder + "/checkpoints/" + checkpoint_name(step);
+  return fs::exists(path) ? path : "";
+}
+
+bool is_best(const RunEnding& ending) {
+  std::error_code none;
+  return ending.best && fs::read_symlink(ending.folder + "/checkpoints/best", none).filename() ==
+                            checkpoint_name(ending.best->step);
+}
+
+std::vector<std::string> weights(const RunEnding& ending) {
+  std::vector<std::string> lines;
+  const auto last = checkpoint_of(ending, ending.step);
+  if (ending.best && ending.best->step != ending.step) {
+    const auto best = is_best(ending) ? ending.folder + "/checkpoints/best"
+                                      : checkpoint_of(ending, ending.best->step);
+    lines.push_back("best weights: " +
+                    (best.empty()
+                         ? "not kept; 'checkpoint.keep_best' keeps them"
+                         : typed_path(best) + " (step " + std::to_string(ending.best->step) + ")"));
+  }
+  const bool both = ending.best && ending.best->step == ending.step;
+  if (!last.empty())
+    lines.push_back((both ? "best and last weights: " : "last weights: ") + typed_path(last));
+  return lines;
+}
+
+/// " --checkpoint best" where better weights than the last are kept.
+std::string which_weights(const RunEnding& ending) {
+  if (!ending.best || ending.best->step == ending.step) return "";
+  if (is_best(ending)) return " --checkpoint best";
+  if (checkpoint_of(ending, ending.best->step).empty()) return "";
+  return " --checkpoint " + checkpoint_name(ending.best->step);
+}
+
+}  // namespace
+
+std::string typed_path(const std::string& path) {
+  std::error_code none;
+  const auto here = fs::current_path(none).lexically_normal();
+  const auto relative = fs::path(path).lexically_relative(here);
+  const bool below = !none && !relative.empty() && *relative.begin() != "..";
+  return shell_word(below ? relative.string() : path);
+}
+
+std::string headline(const RunEnding& ending) {
+  const auto time = " after " + format_seconds(ending.seconds) + " at " + position(ending);
+  if (interrupted(ending)) return "interrupted" + time;
+  const std::string stopped = "stopped: ";
+  if (ending.reason.starts_with(stopped))
+    return "stopped" + time + ": " + ending.reason.substr(stopped.size());
+  return ending.reason + " in " + format_seconds(ending.seconds) + ": " + position(ending) +
+         (ending.met ? "" : "; short of what 'expect' asks");
+}
+
+std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
+  if (ending.last.empty()) return {};
+  std::vector<std::vector<std::string>> rows{title(ending)};
+  const auto count = std::min(ending.last.size(), kMostRows);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& name = ending.last[i].first;
+    rows.push_back({one_line(name, kMostName)});
+    if (rows.front().size() > 2) rows.back().push_back(cell(ending.best->values, name));
+    rows.back().push_back(short_number(ending.last[i].second));
+  }
+  auto lines = aligned(rows);
+  if (ending.last.size() > count)
+    lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in metrics.csv");
+  if (ending.best) lines.push_back(better(*ending.best));
+  for (const auto& table : ending.tables)
+    for (auto& line : to_lines(table, columns)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> what_next(const RunEnding& ending) {
+  auto lines = weights(ending);
+  const auto run = typed_path(ending.folder);
+  const auto call = "  " + called_as() + " ";
+  lines.emplace_back("next:");
+  if (interrupted(ending)) {
+    lines.push_back(call + "resume " + run);
+    return lines;
+  }
+  const auto which = which_weights(ending);
+  lines.push_back(call + "eval " + run + which);
+  lines.push_back(call + "predict " + run + " " +
+                  (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which);
+  lines.push_back(call + "export " + run + " model.safetensors" + which);
+  return lines;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,44 @@
+// What the end of a run says: how it went, what it came to, and what may follow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "train/run/best_evaluation.h"
+
+namespace ddptrain {
+
+struct RunEnding {
+  std::string reason;     // "done", "interrupted", "stopped: ..."
+  bool met = true;        // what the recipe expects
+  double seconds = 0;     // since this start
+  std::int64_t step = 0;  // optimiser steps made
+  std::int64_t total_steps = 0;
+  double epoch = 0;
+  std::int64_t evaluated = 0;  // step of the last evaluation
+  NamedValues last;
+  std::vector<NamedTable> tables;  // of the last evaluation
+  std::optional<BestEvaluation> best;
+  std::string folder;  // of the run
+  std::string input;   // a file or folder that `predict` could take; empty: none is known
+};
+
+/// "done in 1 min 3 s: step 120, epoch 3", "stopped in 12.1 s at step 60 of 120: early_stopping:
+/// ..."
+std::string headline(const RunEnding& ending);
+
+/// Best and last metrics beside each other, and tables as far as `columns` can show them (0: any
+/// width); empty where nothing was evaluated.
+std::vector<std::string> results(const RunEnding& ending, std::size_t columns);
+
+/// Where the weights are, and the commands that may follow, as they can be typed in the current
+/// folder: eval, predict and export, or resume where the run was interrupted.
+std::vector<std::string> what_next(const RunEnding& ending);
+
+/// The path that is shorter to type: relative where it is below the current folder.
+std::string typed_path(const std::string& path);
+
+}  // namespace ddptrain

@@ -1,0 +1,322 @@
+#include "train/run/loop.h"
+
+#include <chrono>
+#include <optional>
+
+#include "callbacks/best.h"
+#include "checkpoint/checkpoint.h"
+#include "data/dataset.h"
+#include "data/files/mapping_guard.h"
+#include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "train/build/build.h"
+#include "train/requests.h"
+#include "train/run/completion.h"
+#include "train/run/state.h"
+#include "train/stages.h"
+#include "train/step/evaluate.h"
+#include "train/step/step.h"
+#include "train/step/swa.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Loop {
+ public:
+  Loop(const Training& training, RunState& state, const Hooks& hooks, const Callbacks& observers)
+      : t_(training),
+        state_(state),
+        hooks_(hooks),
+        observers_(observers),
+        seconds_(seconds_of(t_.recipe)),
+        evaluate_every_(t_.recipe.eval.every, t_.length),
+        save_every_(t_.recipe.checkpoint.every, t_.length),
+        saved_step_(state_.position.step) {}
+
+  RunResult run() {
+    tell(Moment::run_begin);
+    if (state_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
+    while (!finished()) {
+      step();
+      agree_on_requests();
+      evaluate_and_save();
+    }
+    close();
+    tell(Moment::run_end);
+    return result_;
+  }
+
+ private:
+  bool finished() const {
+    if (!result_.reason.empty() || state_.stop) return true;
+    if (seconds_) return time_is_up_;
+    return state_.position.step >= t_.length.total;
+  }
+
+  // With what earlier attempts trained, where the run's length is a time.
+  double seconds_trained() const { return seconds_before_ + seconds_since(began_); }
+
+  void step() {
+    if (!epoch_started_) start_epoch();
+    const auto index = static_cast<std::size_t>(state_.position.step_in_epoch);
+    beat("step");
+    stage_ = enter_stage(t_, state_.position.step, stage_);
+    const auto report = make_step(t_, state_, micro_steps_.at(index));
+    advance(step_samples_.at(index));
+    state_.position.train_loss = report.loss;
+    state_.position.lr = report.lr;
+    view_.momentum = report.momentum;
+    view_.gradient_norm = report.gradient_norm;
+    tell(Moment::step_end);
+  }
+
+  void start_epoch() {
+    auto order = t_.sampler->order(state_.position.epoch);
+    const auto samples = static_cast<std::int64_t>(order.size());
+    auto plan = shard(samples, shard_plan(t_), t_.world->rank);
+    set_lengths(plan, step_lengths(lengths_of(*t_.data, Split::train, order), shard_plan(t_)));
+    EpochPlan epoch{state_.position.epoch, std::move(order), {}, t_.length.global};
+    micro_steps_.clear();
+    step_samples_.clear();
+    for (std::size_t step = 0; step < plan.size(); ++step) {
+      micro_steps_.push_back(static_cast<std::int64_t>(plan[step].size()));
+      const auto first = static_cast<std::int64_t>(step) * t_.length.global;
+      step_samples_.push_back(std::min(t_.length.global, samples - first));
+      if (static_cast<std::int64_t>(step) < state_.position.step_in_epoch) continue;
+      epoch.micros.insert(epoch.micros.end(), plan[step].begin(), plan[step].end());
+    }
+    t_.loader->start(std::move(epoch));
+    epoch_started_ = true;
+  }
+
+  void advance(std::int64_t samples) {
+    auto& at = state_.position;
+    ++at.step;
+    at.samples += samples;
+    seen_here_ += samples;
+    if (++at.step_in_epoch < t_.length.per_epoch) return;
+    at.step_in_epoch = 0;
+    at.bad_in_epoch = 0;
+    ++at.epoch;
+    epoch_started_ = false;
+  }
+
+  bool stop_requested() const {
+    return hooks_.stop_requested && hooks_.stop_requested().signal != 0;
+  }
+
+  // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
+  // step.
+  void agree_on_requests() {
+    const bool first = t_.world->rank == 0;
+    Requests mine;
+    if (hooks_.stop_requested) mine.stop = hooks_.stop_requested();
+    mine.save = hooks_.save_requested && hooks_.save_requested();
+    mine.save = mine.save || (first && save_every_.due_after(seconds_since(saved_at_)));
+    mine.evaluate = first && evaluate_every_.due_after(seconds_since(evaluated_at_));
+    mine.time_up = first && seconds_ && seconds_trained() >= *seconds_;
+    mine.data_lost = !lost_mapped_file().empty();
+    const auto all = agree(*t_.world->control, mine);
+    if (all.stop.signal != 0) {
+      result_.reason = "interrupted";
+      result_.signal = all.stop.signal;
+    }
+    data_lost_ = all.data_lost;
+    save_now_ = all.save || all.stop.signal != 0 || all.data_lost;
+    auto& at = state_.position;
+    at.evaluation_due = at.evaluation_due || all.evaluate || evaluate_every_.due(at.step);
+    time_is_up_ = all.time_up;
+  }
+
+  // Data that are lost were in no step so far: batches with lost rows are never handed out.
+  void evaluate_and_save() {
+    evaluate_if_due();
+    view_.metrics.clear();
+    view_.tables.clear();
+    save_if_due();
+    if (data_lost_) fail_without_data(*t_.world->control);
+  }
+
+  void evaluate_if_due() {
+    // An interrupted run evaluates when it is resumed.
+    if (!hooks_.evaluate || result_.signal != 0 || data_lost_) return;
+    const bool last = finished();
+    // By callbacks: an earlier attempt, which was to measure the average's statistics after that.
+    const bool known = state_.position.evaluated == state_.position.step;
+    const bool missing = last && (!known || average_statistics_are_missing(t_));
+    if (!state_.position.evaluation_due && !missing) return;
+    if (!score(last)) return agree_on_requests();
+    if (!known) tell_callbacks(Moment::evaluated);
+    // A callback that ends the run makes this its last evaluation, once it has been made.
+    const bool ended = !last && finished() && average_statistics_are_missing(t_);
+    if (ended && !score(true)) return agree_on_requests();
+    tell_observers(Moment::evaluated);
+    note_best();
+    state_.position.evaluation_due = false;
+  }
+
+  /// False where all ranks left early, asked to stop or without data.
+  bool score(bool last) {
+    const auto asked = [this] { return stop_requested(); };
+    beat("evaluation");
+    if (last &&
+        !update_average_statistics(t_, state_.position, asked, [this] { beat("evaluation"); }))
+      return false;
+    view_.evaluation_batch = 0;
+    view_.evaluation_batches = evaluation_calls(t_);
+    auto found = evaluate_unless(t_, asked, [this] { scored_batch(); });
+    if (!found) return false;
+    state_.evaluation = std::move(found->values);
+    result_.tables = std::move(found->tables);
+    evaluated_at_ = Clock::now();
+    state_.position.evaluated = state_.position.step;
+    if (saved_step_ == state_.position.step) {  // that checkpoint lacks this evaluation
+      saved_step_ = -1;
+      save_now_ = true;
+    }
+    view_.metrics = state_.evaluation;
+    view_.tables = result_.tables;
+    return true;
+  }
+
+  void scored_batch() {
+    beat("evaluation");
+    ++view_.evaluation_batch;
+    tell(Moment::evaluating);
+  }
+
+  void note_best() {
+    const auto& keep = t_.recipe.checkpoint.keep_best;
+    if (!keep) return;
+    Best best(keep->mode.value.value_or(BestMode::max));
+    if (state_.best) best.restore(state_.best->value);
+    const auto value = monitored(view_, keep->metric, "checkpoint.keep_best");
+    if (!best.improves(value)) return;
+    state_.best = {value, state_.position.step};
+    save_now_ = true;
+  }
+
+  void save_if_due() {
+    const auto step = state_.position.step;
+    if (!save_now_ && !finished() && !save_every_.due(step)) return;
+    if (saved_step_ == step || hooks_.checkpoints.empty()) return;
+    beat("checkpoint");
+    t_.engine->broadcast_buffers();
+    saved_step_ = step;
+    saved_at_ = Clock::now();
+    if (seconds_) state_.position.seconds = seconds_trained();
+    if (t_.world->rank != 0) return;
+    tell(Moment::saving);
+    view_.checkpoint = save_checkpoint(hooks_.checkpoints, capture(t_, state_));
+    mark_best();
+    tell(Moment::saved);
+    view_.checkpoint.clear();
+  }
+
+  void mark_best() {
+    const auto& best = state_.best;
+    if (best && best->step == state_.position.step) link_best(hooks_.checkpoints, view_.checkpoint);
+    prune_checkpoints(hooks_.checkpoints, t_.recipe.checkpoint.keep_last,
+                      best ? checkpoint_name(best->step) : std::string());
+  }
+
+  // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
+  // a checkpoint.
+  void close() {
+    evaluate_and_save();
+    if (state_.stop && result_.signal == 0) result_.reason = "stopped: " + state_.stop->reason;
+    if (result_.reason.empty()) result_.reason = "done";
+  }
+
+  void tell(Moment moment) {
+    tell_callbacks(moment);
+    tell_observers(moment);
+  }
+
+  void tell_callbacks(Moment moment) {
+    update_view();
+    if (!is_for_observers(moment)) tell(t_.callbacks, moment);
+  }
+
+  void tell_observers(Moment moment) { tell(observers_, moment); }
+
+  void tell(const Callbacks& callbacks, Moment moment) {
+    RunControl control;
+    if (state_.stop) control.stop = state_.stop->reason;
+    control.lr_factor = state_.lr_factor;
+    for (const auto& callback : callbacks) callback->at(moment, view_, control);
+    state_.lr_factor = control.lr_factor;
+    if (control.stop) note_stop(*control.stop);
+  }
+
+  void note_stop(const std::string& reason) {
+    if (state_.stop && state_.stop->reason == reason) return;
+    state_.stop = Stop{reason, asked_length(t_.recipe)};
+  }
+
+  void update_view() {
+    view_.step = state_.position.step;
+    view_.train_loss = state_.position.train_loss;
+    view_.lr = state_.position.lr;
+    view_.total_steps = t_.length.total;
+    view_.per_epoch = t_.length.per_epoch;
+    view_.epoch = static_cast<double>(state_.position.epoch) +
+                  static_cast<double>(state_.position.step_in_epoch) /
+                      static_cast<double>(t_.length.per_epoch);
+    view_.samples = state_.position.samples;
+    view_.seconds = seconds_since(began_);
+    view_.samples_per_second =
+        view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
+    if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - seconds_trained());
+  }
+
+  static bool is_for_observers(Moment moment) {
+    return moment == Moment::evaluating || moment == Moment::saving || moment == Moment::saved;
+  }
+
+  void beat(const char* phase) const {
+    if (hooks_.beat) hooks_.beat(state_.position.step, phase);
+  }
+
+  const Training& t_;
+  RunState& state_;
+  const Hooks& hooks_;
+  const Callbacks& observers_;
+  std::optional<double> seconds_;  // that the run lasts, where it is measured so
+  double seconds_before_ = state_.position.seconds;
+  Period evaluate_every_;
+  Period save_every_;
+  RunResult result_;
+  RunView view_;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point evaluated_at_ = began_;
+  Clock::time_point saved_at_ = began_;
+  std::vector<std::int64_t> micro_steps_;   // of each step of the epoch under way
+  std::vector<std::int64_t> step_samples_;  // over all ranks
+  std::int64_t seen_here_ = 0;
+  std::int64_t saved_step_;  // a run begins where it was saved
+  std::int64_t stage_ = -1;  // that the engine was prepared for
+  bool epoch_started_ = false;
+  bool save_now_ = false;
+  bool time_is_up_ = seconds_ && seconds_before_ >= *seconds_;
+  bool data_lost_ = false;
+};
+
+}  // namespace
+
+RunResult train(const Training& training, RunState& state, const Hooks& hooks,
+                const Callbacks& observers) {
+  return Loop(training, state, hooks, observers).run();
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,210 @@
+#include "train/run/rank.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "checkpoint/checkpoint.h"
+#include "data/dataset.h"
+#include "recipe/stages.h"
+#include "train/build/agreement.h"
+#include "train/build/batch_norm_rows.h"
+#include "train/build/build.h"
+#include "train/build/disk_space.h"
+#include "train/build/weights_memory.h"
+#include "train/run/expect.h"
+#include "train/run/loop.h"
+#include "train/run/run_folder.h"
+#include "train/run/state.h"
+#include "train/run/weights.h"
+#include "train/run/writers.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+std::chrono::milliseconds milliseconds(const Duration& duration) {
+  return std::chrono::milliseconds(std::llround(duration.count * 1000));
+}
+
+std::string shared_folder(const Job& job, World& world) {
+  std::string folder = job.folder;
+  if (folder.empty() && world.rank == 0 && job.make_folder) folder = job.make_folder();
+  return broadcast_text(*world.control, folder, 0);
+}
+
+// What only rank 0 can know, so that all ranks fail, or go on, in the same way.
+void share_start(Job& job, World& world) {
+  const auto refusal = broadcast_text(*world.control, job.refusal, 0);
+  if (!refusal.empty()) throw Error(Exit::data, refusal);
+  const auto checkpoint = broadcast_text(*world.control, job.checkpoint.value_or(""), 0);
+  job.checkpoint = checkpoint.empty() ? std::nullopt : std::optional(checkpoint);
+}
+
+bool met(const Recipe& recipe, const NamedValues& metrics) {
+  bool all = true;
+  for (const auto& expected : expectations(recipe, metrics)) {
+    if (!expected.met)
+      log::error("expect: " + expected.metric + " is " +
+                 (expected.value ? short_metric(*expected.value) : "not computed") + ", " +
+                 expected.bounds + " was expected");
+    all = all && expected.met;
+  }
+  return all;
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// What of the validation split `predict` could read: a sample's own file, else the data's.
+std::string some_input(const Training& t) {
+  const auto name = t.data->sample_name(Split::valid, 0);
+  if (std::filesystem::is_regular_file(name)) return name;
+  for (const auto* option : {"file", "root"}) {
+    const auto* given = t.recipe.data.node().find(option);
+    if (given && !given->is_null() && std::filesystem::exists(given->text)) return given->text;
+  }
+  return {};
+}
+
+RunEnding ending_of(const Training& t, const Position& at, const Outcome& outcome,
+                    Clock::time_point began) {
+  RunEnding end;
+  end.reason = outcome.reason;
+  end.met = outcome.code != Exit::expect;
+  end.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  end.step = at.step;
+  end.total_steps = seconds_of(t.recipe) ? 0 : t.length.total;
+  end.epoch = static_cast<double>(at.epoch) +
+              static_cast<double>(at.step_in_epoch) / static_cast<double>(t.length.per_epoch);
+  end.evaluated = at.evaluated;
+  end.last = outcome.metrics;
+  if (const auto watched = watched_metric(t.recipe))
+    end.best = best_evaluation(outcome.folder + "/metrics.csv", *watched);
+  end.folder = outcome.folder;
+  end.input = some_input(t);
+  return end;
+}
+
+/// A folder that rank 0 made is removed where no run begins in it.
+class MadeFolder {
+ public:
+  MadeFolder(const Job& job, const World& world, std::string folder)
+      : start_(job.start), folder_(std::move(folder)), made_(world.rank == 0 && job.make_folder) {}
+  ~MadeFolder() {
+    if (!made_) return;
+    try {
+      abandon_run(folder_, start_, static_cast<int>(Exit::data), false);
+    } catch (const Error&) {  // whatever ended the start is what is reported
+    }
+  }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  const std::string& path() const { return folder_; }
+
+ private:
+  const RunStart& start_;
+  std::string folder_;
+  bool made_;
+};
+
+// The run folder stays as it was until every rank has built and restored its part. Returns the
+// writers of its logs.
+Callbacks begin(const Job& job, const Training& training, std::int64_t step,
+                const std::string& folder) {
+  agree(*training.world, "the step at which training begins", std::to_string(step));
+  if (training.world->rank != 0) return {};
+  // The data or the devices may have told what the recipe left open.
+  const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
+  if (text != job.recipe_text || job.rewrite_recipe)
+    write_atomically(folder + "/recipe.yaml", text);
+  if (job.set_aside) set_checkpoints_aside(folder);
+  begin_run(folder, job.start);
+  note_data(folder, training.data->digest());
+  return make_writers(training, folder);
+}
+
+}  // namespace
+
+void prepare_process(const Recipe& recipe, const Placement& placement) {
+  at::set_num_threads(placement.threads);
+  auto& context = at::globalContext();
+  if (recipe.train.deterministic) {
+    context.setDeterministicAlgorithms(true, false);
+    context.setDeterministicCuDNN(true);
+  }
+  context.setBenchmarkCuDNN(!recipe.train.deterministic);
+  if (recipe.train.precision == Precision::tf32) context.setFloat32MatmulPrecision("high");
+}
+
+World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {
+  JoinOptions options;
+  options.cuda = placement.cuda;
+  if (placement.cuda)
+    options.device =
+        static_cast<int>(placement.ids.at(static_cast<std::size_t>(topology.local_rank)));
+  options.start = milliseconds(recipe.parallel.timeout.start);
+  options.step = milliseconds(recipe.parallel.timeout.step);
+  options.supervised = !topology.store.empty();
+  return join(topology, options);
+}
+
+namespace {
+
+TrainingPlan run_plan(const Job& job, const std::optional<Checkpoint>& checkpoint) {
+  TrainingPlan plan{job.recipe, job.placement};
+  if (checkpoint) plan.saved = saved_data(*checkpoint);
+  plan.tries_sizes = true;
+  return plan;
+}
+
+RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint) {
+  if (checkpoint) return restore(training, *checkpoint);
+  with_weights([&] { start_from_weights(training); });
+  return first_state(training);
+}
+
+Outcome run_in(World& world, Job job, Hooks hooks) {
+  const auto began = Clock::now();
+  share_start(job, world);
+  agree(world, "the program", version() + " with torch " + torch_version());
+  agree_on_recipe(world, job.recipe_text);
+  const MadeFolder made(job, world, shared_folder(job, world));
+  const auto& folder = made.path();
+  if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
+  std::optional<Checkpoint> checkpoint;
+  if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
+  const auto training = build(run_plan(job, checkpoint), world, [&] {
+    if (hooks.beat) hooks.beat(0, "batch.micro");
+  });
+  auto state = start(*training, checkpoint);
+  checkpoint.reset();
+  require_rows_for_batch_norm(*training);
+  require_space(*training, state.position.step, folder + "/checkpoints");
+  const auto writers = begin(job, *training, state.position.step, folder);
+  hooks.checkpoints = folder + "/checkpoints";
+  auto result = train(*training, state, hooks, writers);
+  Outcome outcome{Exit::done, result.signal, result.reason, folder, state.evaluation, {}};
+  if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
+  if (world.rank != 0) return outcome;
+  outcome.ending = ending_of(*training, state.position, outcome, began);
+  outcome.ending.tables = std::move(result.tables);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
+  prepare_process(job.recipe, job.placement);
+  return in_world(job.recipe, job.placement, topology,
+                  [&](World& world) { return run_in(world, job, hooks); });
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,131 @@
+#include "train/run/repetition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostMetrics = 8;
+
+std::string cell(double value, std::size_t width) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  const std::string plain = std::isnan(value) ? "-" : text;
+  return std::string(width > plain.size() ? width - plain.size() : 0, ' ') + plain;
+}
+
+std::size_t width_of(const std::string& name) { return std::max<std::size_t>(name.size(), 9); }
+
+double value_of(const NamedValues& metrics, const std::string& name) {
+  for (const auto& [metric, value] : metrics)
+    if (metric == name) return value;
+  return std::nan("");
+}
+
+std::vector<std::string> columns(const std::vector<SeedResult>& results) {
+  std::vector<std::string> names;
+  for (const auto& result : results)
+    for (const auto& [name, value] : result.metrics)
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+struct Spread {
+  double mean = std::nan("");
+  double deviation = std::nan("");
+};
+
+Spread spread_of(const std::vector<SeedResult>& results, const std::string& name) {
+  std::vector<double> values;
+  for (const auto& result : results)
+    if (const double value = value_of(result.metrics, name); !std::isnan(value))
+      values.push_back(value);
+  if (values.empty()) return {};
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  if (values.size() < 2) return {mean, std::nan("")};
+  return {mean, std::sqrt(squares / static_cast<double>(values.size() - 1))};
+}
+
+std::string row(std::string head, const std::vector<std::string>& names, const auto& value) {
+  head.resize(std::max<std::size_t>(head.size(), 10), ' ');
+  for (const auto& name : names) head += "  " + cell(value(name), width_of(name));
+  return head + "\n";
+}
+
+}  // namespace
+
+Repetition::Repetition(const std::string& runs, const std::string& name, std::string recipe_text,
+                       std::int64_t count)
+    : path_(runs + "/" + name + "/repeat.json"),
+      recipe_text_(std::move(recipe_text)),
+      count_(count) {
+  if (!fs::exists(path_)) return;
+  const auto json = Json::parse(read_text(path_), nullptr, false);
+  if (!json.is_object() || json.value("recipe", Json()) != recipe_text_ ||
+      json.value("count", Json()) != count_)
+    return;
+  const auto folders = json.value("folders", Json::array());
+  for (const auto& folder : folders) {
+    if (!folder.is_string() || !fs::exists(folder.get<std::string>() + "/run.json")) return;
+    folders_.push_back(folder);
+  }
+}
+
+void Repetition::add(const std::string& folder) {
+  folders_.push_back(folder);
+  const Json json{{"recipe", recipe_text_}, {"count", count_}, {"folders", folders_}};
+  write_atomically(path_, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Repetition::finish() const { fs::remove(path_); }
+
+std::string seeds_table(const std::vector<SeedResult>& results) {
+  const auto all = columns(results);
+  const std::vector<std::string> names(
+      all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostMetrics)));
+  std::string text = "seed      ";
+  for (const auto& name : names)
+    text += "  " + std::string(width_of(name) - name.size(), ' ') + name;
+  text += "\n";
+  for (const auto& result : results)
+    text += row(std::to_string(result.seed), names,
+                [&](const auto& name) { return value_of(result.metrics, name); });
+  text += row("mean", names, [&](const auto& name) { return spread_of(results, name).mean; });
+  text +=
+      row("deviation", names, [&](const auto& name) { return spread_of(results, name).deviation; });
+  if (all.size() > names.size())
+    text +=
+        "and " + std::to_string(all.size() - names.size()) + " more in each run's metrics.csv\n";
+  return text;
+}
+
+std::string best_seeds_table(const std::vector<SeedResult>& results) {
+  std::vector<SeedResult> best;
+  const BestEvaluation* by = nullptr;
+  for (const auto& result : results) {
+    best.push_back({result.seed, {}});
+    if (!result.best) continue;
+    by = &*result.best;
+    best.back().metrics.emplace_back("step", static_cast<double>(by->step));
+    best.back().metrics.insert(best.back().metrics.end(), by->values.begin(), by->values.end());
+  }
+  if (!by) return {};
+  const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
+  return "\nbest by " + by->metric + way + "\n" + seeds_table(best);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,303 @@
+#include "train/run/run_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/link.h"
+#include "base/log.h"
+#include "base/shell.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string json_path(const std::string& folder) { return folder + "/run.json"; }
+
+Json read_run(const std::string& folder) {
+  auto json = Json::parse(read_text(json_path(folder)), nullptr, false);
+  if (!json.is_object())
+    throw Error(Exit::data, "'" + json_path(folder) + "' is not the record of a run");
+  return json;
+}
+
+void write_run(const std::string& folder, const Json& json) {
+  write_atomically(json_path(folder),
+                   json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+Json attempt(const RunStart& start) {
+  return {{"launch", start.launch},
+          {"started", utc_now()},
+          {"began", nullptr},
+          {"ended", nullptr},
+          {"result", nullptr},
+          {"exit_code", nullptr},
+          {"command", start.command_line},
+          {"folder", fs::current_path().string()},
+          {"ddptrain", version()},
+          {"torch", torch_version()},
+          {"compiler", __VERSION__},
+          {"host", host_name()},
+          {"device", start.device},
+          {"ranks", start.ranks},
+          {"replicas", start.replicas},
+          {"threads", start.threads},
+          {"metrics", Json::object()},
+          {"best", nullptr}};
+}
+
+Json first_record(const RunStart& start) {
+  Json json{{"format", 1}, {"name", start.name}, {"seed", start.seed}, {"data_digest", nullptr}};
+  json.update(attempt(start));
+  if (start.origin)
+    json["origin"] = {{"run", start.origin->run}, {"checkpoint", start.origin->checkpoint}};
+  json["attempts"] = Json::array();
+  return json;
+}
+
+bool is_of(const RunStart& start, const Json& run) {
+  return run.value("launch", Json()) == start.launch;
+}
+
+// Records of before there was "began" were made of runs that had.
+bool has_begun(const Json& run) {
+  const auto began = run.find("began");
+  return began == run.end() || !began->is_null();
+}
+
+// Files of the same name in different folders are numbered apart.
+void write_sources(const std::string& folder, const RunStart& start) {
+  make_folders(folder);
+  std::map<std::string, int> seen;
+  for (const auto& source : start.sources) {
+    const auto name = fs::path(source.file).filename().string();
+    const int before = seen[name]++;
+    write_atomically(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name,
+                     source.text);
+  }
+  write_atomically(folder + "/command.sh", "cd " + shell_word(fs::current_path().string()) + "\n" +
+                                               shell_line(start.command_line) + "\n");
+}
+
+std::optional<std::int64_t> run_number(const fs::path& path) {
+  return parse_integer(path.filename().string());
+}
+
+std::vector<std::pair<std::int64_t, std::string>> numbered_runs(const std::string& home) {
+  std::vector<std::pair<std::int64_t, std::string>> runs;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(home, none))
+    if (const auto number = run_number(entry.path())) runs.emplace_back(*number, entry.path());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+// mkdir succeeds for one of several programs that start at once.
+std::string take_next_number(const std::string& home) {
+  const auto runs = numbered_runs(home);
+  for (auto number = runs.empty() ? 1 : runs.back().first + 1;; ++number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%03lld", static_cast<long long>(number));
+    const auto path = home + "/" + name;
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST)
+      throw Error(Exit::data, "cannot make the run folder '" + path + "': " + std::strerror(errno) +
+                                  " (output.dir)");
+  }
+}
+
+void point_latest(const std::string& home, const std::string& folder) {
+  // Some file systems have no links: nothing depends on it.
+  static_cast<void>(replace_link(home + "/latest", fs::path(folder).filename()));
+}
+
+Json to_json(const NamedValues& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+NamedValues from_json(const Json& json) {
+  NamedValues values;
+  for (const auto& [name, value] : json.items())
+    values.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
+  return values;
+}
+
+std::optional<BestEvaluation> best_of(const Json& run) {
+  const auto json = run.value("best", Json());
+  if (!json.is_object()) return {};
+  BestEvaluation best;
+  best.metric = json.value("metric", "");
+  best.mode = json.value("mode", "") == "min" ? BestMode::min : BestMode::max;
+  best.step = json.value("step", std::int64_t{0});
+  best.values = from_json(json.value("metrics", Json::object()));
+  return best;
+}
+
+bool is_finished(const Json& run) {
+  const auto code = run.value("exit_code", Json());
+  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect);
+}
+
+bool is_free(const std::string& folder) {
+  return FileLock(folder + "/.lock", FileLock::Wait::not_at_all).held();
+}
+
+bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
+  try {
+    const auto run = read_run(folder);
+    return read_text(folder + "/recipe.yaml") == recipe_text && has_begun(run) &&
+           !is_finished(run) && is_free(folder);
+  } catch (const Error&) {
+    return false;  // not a run of ours, or cut while it was being made
+  }
+}
+
+}  // namespace
+
+std::string make_run_folder(const std::string& runs, const RunStart& start) {
+  const auto home = fs::absolute(runs).lexically_normal().string() + "/" + start.name;
+  make_folders(home);
+  const auto folder = take_next_number(home);
+  write_atomically(folder + "/recipe.yaml", start.recipe_text);
+  write_sources(folder + "/source", start);
+  make_folders(folder + "/checkpoints");
+  write_run(folder, first_record(start));
+  return folder;
+}
+
+std::string launch_name() {
+  return host_name() + " " + std::to_string(::getpid()) + " " + utc_now();
+}
+
+void begin_run(const std::string& folder, const RunStart& start) {
+  auto json = read_run(folder);
+  const bool first = !has_begun(json);
+  if (!first && is_of(start, json)) return;
+  if (!is_of(start, json)) {
+    Json before;
+    for (const auto* key : {"started", "ended", "result", "exit_code", "command", "host", "ranks"})
+      before[key] = json.value(key, Json());
+    if (!first) json["attempts"].push_back(before);
+    json.update(attempt(start));
+  }
+  json["began"] = utc_now();
+  write_run(folder, json);
+  if (first) point_latest(fs::path(folder).parent_path().string(), folder);
+}
+
+void abandon_run(const std::string& folder, const RunStart& start, int exit_code, bool keep_logs) {
+  std::error_code none;
+  if (!fs::exists(json_path(folder), none)) return;
+  auto json = read_run(folder);
+  if (!is_of(start, json) || has_begun(json)) return;
+  if (!keep_logs) {
+    fs::remove_all(folder, none);
+    fs::remove(fs::path(folder).parent_path(), none);  // where it is empty again
+    return;
+  }
+  json["result"] = "failed to start";
+  json["ended"] = utc_now();
+  json["exit_code"] = exit_code;
+  write_run(folder, json);
+}
+
+void set_checkpoints_aside(const std::string& folder) {
+  const auto from = folder + "/checkpoints";
+  std::error_code code;
+  if (!fs::exists(from) || fs::is_empty(from)) return;
+  int number = 1;
+  while (fs::exists(from + ".damaged-" + std::to_string(number))) ++number;
+  const auto to = from + ".damaged-" + std::to_string(number);
+  fs::rename(from, to, code);
+  if (code) throw Error(Exit::data, "cannot move '" + from + "': " + code.message());
+  make_folders(from);
+  log::info("the damaged checkpoints are in " + to);
+}
+
+void note_data(const std::string& folder, const std::string& digest) {
+  auto json = read_run(folder);
+  json["data_digest"] = digest;
+  write_run(folder, json);
+}
+
+void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics) {
+  auto json = read_run(folder);
+  json["result"] = reason;
+  json["metrics"] = to_json(metrics);
+  write_run(folder, json);
+}
+
+void note_best(const std::string& folder, const BestEvaluation& best) {
+  auto json = read_run(folder);
+  json["best"] = {{"metric", best.metric},
+                  {"mode", names(best.mode)[static_cast<std::size_t>(best.mode)]},
+                  {"step", best.step},
+                  {"metrics", to_json(best.values)}};
+  write_run(folder, json);
+}
+
+void note_exit(const std::string& folder, const RunStart& start, int exit_code) {
+  std::error_code none;
+  if (!fs::exists(json_path(folder), none)) return;  // it was abandoned
+  auto json = read_run(folder);
+  if (!is_of(start, json) || !has_begun(json)) return;
+  json["ended"] = utc_now();
+  json["exit_code"] = exit_code;
+  write_run(folder, json);
+}
+
+RunEnd run_end(const std::string& folder) {
+  const auto json = read_run(folder);
+  RunEnd end;
+  if (const auto code = json.value("exit_code", Json()); code.is_number_integer())
+    end.exit_code = code.get<int>();
+  if (const auto result = json.value("result", Json()); result.is_string()) end.result = result;
+  end.metrics = from_json(json.value("metrics", Json::object()));
+  end.best = best_of(json);
+  return end;
+}
+
+std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
+                                          const std::string& recipe_text) {
+  auto found = numbered_runs(fs::absolute(runs).lexically_normal().string() + "/" + name);
+  for (auto run = found.rbegin(); run != found.rend(); ++run)
+    if (is_unfinished(run->second, recipe_text)) return run->second;
+  return {};
+}
+
+std::unique_ptr<FileLock> lock_run(const std::string& folder) {
+  constexpr int tries = 60;
+  for (int i = 0; i < tries; ++i) {
+    auto lock = std::make_unique<FileLock>(folder + "/.lock", FileLock::Wait::not_at_all);
+    if (lock->held()) return lock;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  throw Error(Exit::data, "another process is working in the run folder '" + folder + "'");
+}
+
+}  // namespace ddptrain

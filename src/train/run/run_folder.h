@@ -1,0 +1,85 @@
+// The folder that a run leaves behind: runs/NAME/NNN, never overwritten.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "recipe/layers/layers.h"
+#include "train/run/best_evaluation.h"
+
+namespace ddptrain {
+
+class FileLock;
+
+/// The checkpoint of another run that a run continues from.
+struct RunOrigin {
+  std::string run;         // its folder
+  std::string checkpoint;  // "step-00000740"
+};
+
+/// What is known of a run before it starts.
+struct RunStart {
+  std::string launch;                     // tells one start of the program from another
+  std::string name;                       // of the recipe
+  std::string recipe_text;                // resolved, as YAML
+  std::vector<Source> sources;            // files as written
+  std::vector<std::string> command_line;  // program first
+  std::int64_t seed = 0;
+  std::string device = "cpu";  // or "cuda"
+  int ranks = 1;
+  int replicas = 1;
+  int threads = 1;
+  std::optional<RunOrigin> origin;
+};
+
+/// "host 12345 2026-11-22T08:00:00Z": different for each start of the program.
+std::string launch_name();
+
+/// Makes `runs`/NAME/NNN with the next free number, recipe.yaml, source/, run.json, checkpoints/.
+/// Its run.json has "began": null until begin_run(). Returns its absolute path. Throws an Error
+/// (Exit::data) that names the folder when it cannot be written.
+std::string make_run_folder(const std::string& runs, const RunStart& start);
+
+/// Notes in run.json that training begins: every rank has built and restored what it needs. The
+/// first time, `runs`/NAME/latest points at the folder; later, the result of the attempt before
+/// goes to its "attempts". A launch that began already changes nothing.
+void begin_run(const std::string& folder, const RunStart& start);
+
+/// What a launch that ended without begin_run() leaves: a folder that it made is removed, or where
+/// `keep_logs`, marked as one that failed to start; any other stays as it is.
+void abandon_run(const std::string& folder, const RunStart& start, int exit_code, bool keep_logs);
+
+/// Moves what is in checkpoints/ to the first free checkpoints.damaged-N.
+void set_checkpoints_aside(const std::string& folder);
+
+void note_data(const std::string& folder, const std::string& digest);
+/// How training ended: "done", "interrupted", ..., and the last evaluation.
+void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics);
+/// The evaluation that was best by the metric that is watched.
+void note_best(const std::string& folder, const BestEvaluation& best);
+/// Nothing where this launch did not begin the run.
+void note_exit(const std::string& folder, const RunStart& start, int exit_code);
+
+/// How a run ended, from its run.json; no exit code: it has not, or was cut.
+struct RunEnd {
+  std::optional<int> exit_code;
+  std::string result;   // "done", "interrupted", ...; empty: training did not end
+  NamedValues metrics;  // of the last evaluation
+  std::optional<BestEvaluation> best;
+};
+RunEnd run_end(const std::string& folder);
+
+/// The newest run of `runs`/NAME with the same resolved recipe that ended before it was done and
+/// that no process works on.
+std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
+                                          const std::string& recipe_text);
+
+/// Keeps other processes from working in a run folder while it lives, across forks. Throws an Error
+/// (Exit::data) when another one does for three seconds: ranks outlive a killed launcher by less.
+std::unique_ptr<FileLock> lock_run(const std::string& folder);
+
+}  // namespace ddptrain

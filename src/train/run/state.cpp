@@ -1,0 +1,183 @@
+#include "train/run/state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "callbacks/callback.h"
+#include "data/dataset.h"
+#include "data/loader/scored.h"
+#include "distributed/engine.h"
+#include "optim/ema.h"
+#include "optim/optimizer.h"
+#include "train/run/completion.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = StateJson;
+
+// What must be the same for a resumed run to be bit-identical to an uninterrupted one.
+Json surroundings(const Training& t) {
+  return {{"ddptrain", version()},
+          {"torch", torch_version()},
+          {"mode", names(t.recipe.parallel.mode)[static_cast<std::size_t>(t.recipe.parallel.mode)]},
+          {"ranks", t.placement.ranks},
+          {"replicas", t.placement.replicas},
+          {"device", t.placement.cuda ? "cuda" : "cpu"},
+          {"threads", t.placement.threads},
+          {"global", t.placement.batch.global},
+          {"accumulate", t.placement.batch.accumulate}};
+}
+
+Json callback_states(const Training& t) {
+  Json states = Json::array();
+  for (std::size_t i = 0; i < t.callbacks.size(); ++i)
+    states.push_back({{"type", t.recipe.callbacks[i].type()}, {"state", t.callbacks[i]->state()}});
+  return states;
+}
+
+void restore_callbacks(const Training& t, const Json& states) {
+  for (std::size_t i = 0; i < t.callbacks.size() && i < states.size(); ++i)
+    if (states[i].at("type") == t.recipe.callbacks[i].type())
+      t.callbacks[i]->load(states[i].at("state"));
+    else
+      log::warning("callbacks[" + std::to_string(i) +
+                   "] is another one than in the checkpoint; it "
+                   "starts anew");
+}
+
+// A stop holds until the run is asked for more; what callbacks counted stays either way.
+void lift_stop(const Training& t, std::optional<Stop>& stop) {
+  if (!stop || stop->asked == asked_length(t.recipe)) return;
+  std::vector<std::string> counting;
+  for (std::size_t i = 0; i < t.callbacks.size(); ++i)
+    if (!t.callbacks[i]->state().empty())
+      counting.push_back("callbacks[" + std::to_string(i) + "] (" + t.recipe.callbacks[i].type() +
+                         ")");
+  log::info("the run had stopped (" + stop->reason +
+            ") and continues, since it is asked for more; " +
+            (counting.empty() ? "nothing of the stop counts any more"
+                              : join(counting, ", ") +
+                                    " keep what they counted, so the next evaluation that is no "
+                                    "better may stop it again"));
+  stop.reset();
+}
+
+/// Of what was saved, as much as this run has a use for.
+RunState state_for(const Training& t, const Json& json) {
+  auto state = run_state_of(json);
+  const auto first = first_state(t);
+  if (!state.loss_scale || !first.loss_scale) state.loss_scale = first.loss_scale;
+  if (!t.recipe.checkpoint.keep_best) state.best.reset();
+  return state;
+}
+
+void say_differences(const Json& saved, const Json& now) {
+  for (const auto& [key, value] : now.items())
+    if (saved.value(key, Json()) != value)
+      log::warning("resuming with " + key + " " + value.dump() + ", the checkpoint has " +
+                   saved.value(key, Json()).dump() +
+                   ": the run goes on, not bit for bit as before");
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(Exit::data, "the run cannot go on from this checkpoint: " + why);
+}
+
+/// An output of the model means a class, by its name: data of a class fewer is other data.
+void require_all_classes(const Training& t, const Json& state) {
+  const auto classes = state.at("classes").get<std::vector<std::string>>();
+  if (classes != t.data->facts().classes)
+    refuse("it was trained on the classes [" + join(classes, ", ") + "], and the data has [" +
+           join(t.data->facts().classes, ", ") + "]");
+  if (state.at("data") == t.data->digest()) return;
+  const auto absent = absent_classes(*t.data, Split::train);
+  if (!absent.empty())
+    refuse("it was trained on the classes [" + join(classes, ", ") +
+           "], and the data has no training sample of [" + join(absent, ", ") + "]");
+  log::warning("the data is not what it was when the checkpoint was written");
+}
+
+// Position and schedule count steps.
+void require_the_same_epochs(const Training& t, const Json& state) {
+  const std::int64_t steps = state.at("steps_per_epoch"),
+                     global = state.at("surroundings").at("global");
+  if (steps != t.length.per_epoch || global != t.length.global)
+    refuse("its epochs are " + std::to_string(steps) + " steps of " + std::to_string(global) +
+           " samples, and they would be " + std::to_string(t.length.per_epoch) + " of " +
+           std::to_string(t.length.global) + " (batch.global, data)");
+}
+
+// Statistics of an average are there only once it was finished.
+std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, const Model& model) {
+  std::vector<NamedTensor> found;
+  for (const auto& [name, live] : model.named_buffers())
+    for (const auto& each : saved)
+      if (each.name == name) found.push_back({name, live.detach().clone()});
+  return found;
+}
+
+}  // namespace
+
+RunState first_state(const Training& t) {
+  RunState state;
+  if (t.recipe.train.precision == Precision::fp16) state.loss_scale.emplace();
+  return state;
+}
+
+Checkpoint capture(const Training& t, const RunState& state) {
+  Checkpoint checkpoint;
+  checkpoint.step = state.position.step;
+  checkpoint.model = t.engine->model().state();
+  checkpoint.optimizer = t.optimizer->state();
+  if (t.ema) checkpoint.ema = t.ema->state();
+  Json json{{"format", 1}, {"position", {}}};  // the position comes first
+  json["seed"] = t.recipe.seed;
+  json["classes"] = t.data->facts().classes;
+  json["data"] = t.data->digest();
+  if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
+  json["steps_per_epoch"] = t.length.per_epoch;
+  json.update(to_json(state));
+  json["callbacks"] = callback_states(t);
+  json["surroundings"] = surroundings(t);
+  checkpoint.state = json.dump(2) + "\n";
+  return checkpoint;
+}
+
+void restore_weights(const Training& t, const Checkpoint& checkpoint) {
+  restore(checkpoint.model, t.engine->model().state(), "the model");
+  t.engine->parameters_changed();
+  if (!t.ema) return;
+  if (checkpoint.ema.empty()) {
+    log::warning("the checkpoint has no average of weights; it starts here");
+    return;
+  }
+  t.ema->set_buffers(buffers_among(checkpoint.ema, t.engine->model()));
+  restore(checkpoint.ema, t.ema->state(), "the average");
+}
+
+SavedData saved_data(const Checkpoint& checkpoint) {
+  const auto state = Json::parse(checkpoint.state);
+  const auto fitted = state.find("fitted");
+  return {fitted == state.end() ? std::string() : fitted->dump(),
+          state.at("classes").get<std::vector<std::string>>()};
+}
+
+RunState restore(const Training& t, const Checkpoint& checkpoint) {
+  const auto json = Json::parse(checkpoint.state);
+  restore_weights(t, checkpoint);
+  require_all_classes(t, json);
+  require_the_same_epochs(t, json);
+  t.optimizer->load(checkpoint.optimizer);
+  auto state = state_for(t, json);
+  restore_callbacks(t, json.at("callbacks"));
+  lift_stop(t, state.stop);
+  say_differences(json.at("surroundings"), surroundings(t));
+  return state;
+}
+
+}  // namespace ddptrain

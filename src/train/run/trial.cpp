@@ -1,0 +1,221 @@
+#include "train/run/trial.h"
+
+#include <ATen/Functions.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/Allocator.h>
+#include <c10/util/Logging.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "data/loader/lengths.h"
+#include "data/sampler.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/ema.h"
+#include "train/build/batch_norm_rows.h"
+#include "train/build/build.h"
+#include "train/build/flops.h"
+#include "train/run/rank.h"
+#include "train/run/weights.h"
+#include "train/stages.h"
+#include "train/training.h"
+
+C10_DECLARE_int(caffe2_log_level);
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t kRows = 2;  // a batch norm cannot do with one
+
+/// The most memory that tensors of this thread held at once while it lives, beyond what they held
+/// before.
+class PeakMemory {
+ public:
+  PeakMemory() { c10::ThreadLocalDebugInfo::_push(c10::DebugInfoKind::PROFILER_STATE, report_); }
+  ~PeakMemory() {
+    c10::ThreadLocalDebugInfo::_pop(c10::DebugInfoKind::PROFILER_STATE);
+    FLAGS_caffe2_log_level = level_;
+  }
+  PeakMemory(const PeakMemory&) = delete;
+  PeakMemory& operator=(const PeakMemory&) = delete;
+  std::int64_t bytes() const { return report_->peak; }
+
+ private:
+  struct Report final : c10::MemoryReportingInfoBase {
+    std::int64_t now = 0, peak = 0;
+    void reportMemoryUsage(void*, std::int64_t size, std::size_t, std::size_t,
+                           c10::Device) override {
+      now += size;
+      peak = std::max(peak, now);
+    }
+    bool memoryProfilingEnabled() const override { return true; }
+  };
+  // It warns of what was made before it began, and is freed while it lives.
+  int level_ = std::exchange(FLAGS_caffe2_log_level, static_cast<int>(c10::GLOG_ERROR));
+  std::shared_ptr<Report> report_ = std::make_shared<Report>();
+};
+
+/// The recipe as one process trains it on the CPU, `rows` samples a step.
+Recipe for_one_cpu(Recipe recipe, std::int64_t rows) {
+  recipe.parallel = ParallelSpec{};
+  recipe.parallel.device = DeviceKind::cpu;
+  recipe.batch = BatchSpec{};
+  recipe.batch.global = rows;
+  return recipe;
+}
+
+struct Built {
+  World world;
+  std::unique_ptr<const Training> training;
+};
+
+std::unique_ptr<Built> build_on_cpu(const Recipe& recipe) {
+  const auto local = for_one_cpu(recipe, kRows);
+  const auto placement = place(local, Topology{});
+  prepare_process(local, placement);
+  auto built = std::make_unique<Built>();
+  built->world = join_world(local, placement, Topology{});
+  built->training = build({resolved(local, placement), placement}, built->world);
+  return built;
+}
+
+/// The first samples of an epoch, again and again where there are fewer.
+Batch first_rows(const Training& t, std::int64_t rows, std::int64_t of = kRows) {
+  const auto order = t.sampler->order(0);
+  std::int64_t longest = 0;
+  const auto sample = [&](std::int64_t row) {
+    return order.at(static_cast<std::size_t>(row % of) % order.size());
+  };
+  for (std::int64_t row = 0; row < rows; ++row)
+    longest = std::max(longest, t.data->length(Split::train, sample(row)));
+  auto batch = longest > 0 ? t.data->allocate_length(Split::train, rows, longest)
+                           : t.data->allocate_train(0, rows);
+  Draw draw;
+  draw.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    draw.position = row;
+    if (!t.data->load(Split::train, sample(row), draw, batch, row))
+      throw Error(Exit::data, "'" + t.data->sample_name(Split::train, sample(row)) +
+                                  "' cannot be read, and the recipe skips such samples");
+    batch.indices.push_back(sample(row));
+  }
+  batch.rows = rows;
+  return batch;
+}
+
+/// One step's gradients; what their window held at most.
+StepTotals accumulate(const Training& t, const Batch& batch, std::int64_t& peak) {
+  const PeakMemory memory;
+  MicroStep at;
+  at.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  at.nominal = static_cast<double>(batch.rows);
+  t.engine->begin();
+  t.engine->accumulate(batch, *t.loss, at);
+  peak = memory.bytes();
+  return t.engine->finish();
+}
+
+std::int64_t bytes_of(const std::vector<NamedTensor>& tensors) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+std::vector<Block> blocks_of(const Model& model) {
+  std::vector<Block> blocks;
+  for (const auto& [name, tensor] : model.named_parameters()) {
+    const auto block = name.substr(0, name.find('.'));
+    if (blocks.empty() || blocks.back().name != block) blocks.push_back({block, 0});
+    blocks.back().parameters += tensor.numel();
+  }
+  return blocks;
+}
+
+/// The stage in which most of the network trains, and which therefore needs the most memory.
+const TrainingStage& widest_stage(const Training& t) {
+  return *std::min_element(t.stages.begin(), t.stages.end(), [](const auto& a, const auto& b) {
+    return a.frozen.parameters.size() < b.frozen.parameters.size();
+  });
+}
+
+bool is_frozen(const TrainingStage& stage, const std::string& name) {
+  const auto& frozen = stage.frozen.parameters;
+  return std::find(frozen.begin(), frozen.end(), name) != frozen.end();
+}
+
+void count_parameters(const Training& t, ModelFacts& facts) {
+  for (const auto& [name, tensor] : t.engine->model().named_parameters()) {
+    facts.parameters += tensor.numel();
+    if (!is_frozen(t.stages.front(), name)) facts.training += tensor.numel();
+    if (!is_frozen(widest_stage(t), name))
+      facts.gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
+  }
+}
+
+std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const auto& tensor : tensors) shapes.push_back(tensor.sizes().vec());
+  return shapes;
+}
+
+}  // namespace
+
+Trial try_model(const Recipe& recipe) {
+  const auto built = build_on_cpu(recipe);
+  const auto& t = *built->training;
+  start_from_weights(t);
+  t.engine->freeze(widest_stage(t).frozen);
+  const auto batch = first_rows(t, kRows);
+  Trial trial;
+  trial.inputs = shapes_of(batch.inputs);
+  trial.targets = shapes_of(batch.targets);
+  {
+    const FlopCounter counter;
+    trial.output = t.engine->evaluate(batch).sizes().vec();
+    trial.facts.flops = counter.count() / kRows;
+  }
+  std::int64_t few = 0, many = 0;
+  accumulate(t, batch, few);  // gradients are there from the second time on
+  accumulate(t, batch, few);
+  const auto totals = accumulate(t, first_rows(t, 2 * kRows), many);
+  trial.loss = totals.loss_sum / totals.weight;
+  t.optimizer->step({t.optimizer->lr()});
+  auto& facts = trial.facts;
+  facts.blocks = blocks_of(t.engine->model());
+  count_parameters(t, facts);
+  facts.weight_bytes = bytes_of(t.engine->model().state());
+  facts.optimizer_bytes = bytes_of(t.optimizer->state());
+  if (t.ema) facts.average_bytes = bytes_of(t.ema->parameters()) + bytes_of(t.ema->buffers());
+  facts.activation_bytes = std::max<std::int64_t>(0, many - few) / kRows;
+  return trial;
+}
+
+void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
+  const auto loader = decode<DataSection>(recipe.data.node()).loader;
+  const auto mode = recipe.parallel.mode;
+  const auto plan =
+      shard_plan(loader, {batch.global, batch.accumulate, has_ranks(mode) ? batch.devices : 1});
+  const StatisticsCut cut{has_replicas(mode) ? batch.devices : 1,
+                          recipe.parallel.sync_bn.value.value_or(batch.devices > 1)};
+  if (fewest_rows(samples, plan, cut) != 1) return;
+  const auto built = build_on_cpu(recipe);
+  require_rows_for_batch_norm(*built->training, plan, cut);
+}
+
+DataSize data_size(const Recipe& recipe) {
+  const auto data = build_data(for_one_cpu(recipe, 1));
+  const auto sampler = build_sampler(recipe, *data);
+  return {static_cast<std::int64_t>(sampler->order(0).size()), data->size(Split::valid)};
+}
+
+std::int64_t steps_per_epoch(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
+  const auto loader = decode<DataSection>(recipe.data.node()).loader;
+  const auto world = has_ranks(recipe.parallel.mode) ? batch.devices : 1;
+  const auto plan = shard_plan(loader, {batch.global, batch.accumulate, world});
+  return static_cast<std::int64_t>(shard(samples, plan, 0).size());
+}
+
+}  // namespace ddptrain

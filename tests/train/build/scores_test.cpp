@@ -1,0 +1,196 @@
+// Losses and metrics meet the targets that data can give.
+#include "train/build/scores.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "data/numbers_dataset.h"
+#include "support/node.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::HasSubstr;
+
+const std::map<TargetKind, std::string> kTraits{{TargetKind::classes, "takes_class"},
+                                                {TargetKind::labels, "takes_labels"},
+                                                {TargetKind::numbers, "takes_number"}};
+
+using Names = std::map<TargetKind, std::set<std::string>>;
+
+/// As torch.nn and fastai.losses say.
+const Names kLosses{
+    {TargetKind::classes,
+     {"bce_with_logits", "cross_entropy", "fastai_dice", "fastai_label_smoothing", "focal", "nll"}},
+    {TargetKind::labels, {"bce_with_logits", "kl_div"}},
+    {TargetKind::numbers, {"huber", "l1", "mse", "smooth_l1"}}};
+
+/// As scikit-learn and fastai.metrics say; "loss" takes what the loss does.
+const Names kMetrics{
+    {TargetKind::classes,
+     {"accuracy",
+      "average_precision_binary",
+      "balanced_accuracy",
+      "cohen_kappa",
+      "confusion_matrix",
+      "dice",
+      "dice_multi",
+      "error_rate",
+      "f1",
+      "fbeta",
+      "foreground_accuracy",
+      "hamming_loss",
+      "jaccard",
+      "jaccard_coeff",
+      "jaccard_coeff_multi",
+      "loss",
+      "mcc",
+      "per_class_accuracy",
+      "perplexity",
+      "precision",
+      "recall",
+      "roc_auc",
+      "roc_auc_binary",
+      "top_k"}},
+    {TargetKind::labels,
+     {"accuracy_multi", "average_precision_multi", "f1_multi", "fbeta_multi", "hamming_loss_multi",
+      "jaccard_multi", "loss", "precision_multi", "recall_multi", "roc_auc_multi"}},
+    {TargetKind::numbers,
+     {"exp_rmspe", "explained_variance", "loss", "mae", "mse", "msle", "pearson", "r2", "rmse",
+      "spearman"}}};
+
+/// Every name behind "write" is one of the catalogue that takes the kind.
+void expect_other_names(const std::string& why, const CatalogBase& catalog, TargetKind kind) {
+  const auto at = why.find("; write ");
+  ASSERT_NE(at, std::string::npos) << why;
+  std::string word;
+  int names = 0;
+  for (const char c : why.substr(at + 8) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      word += c;
+      continue;
+    }
+    if (!word.empty() && word != "for" && word != "example" && word != "or") {
+      const auto* entry = catalog.find(word);
+      ASSERT_NE(entry, nullptr) << word << " in: " << why;
+      EXPECT_TRUE(entry->has(kTraits.at(kind))) << word << " in: " << why;
+      ++names;
+    }
+    word.clear();
+  }
+  EXPECT_GT(names, 0) << why;
+}
+
+void expect_kinds(const CatalogBase& catalog, const Names& expected) {
+  for (std::size_t i = 0; i < catalog.size(); ++i)
+    for (const auto& [kind, names] : expected) {
+      const auto& entry = catalog.at(i);
+      const auto why = target_misfit(entry, catalog, {kind});
+      EXPECT_EQ(why.empty(), names.contains(entry.name))
+          << entry.name << " and " << kTraits.at(kind) << ": " << why;
+      if (!why.empty()) expect_other_names(why, catalog, kind);
+    }
+}
+
+TEST(Targets, EveryLossSaysWhichItTakes) { expect_kinds(catalog<Loss>(), kLosses); }
+TEST(Targets, EveryMetricSaysWhichItTakes) { expect_kinds(catalog<Metric>(), kMetrics); }
+
+struct Rows {
+  at::Tensor output;
+  at::Tensor target;
+};
+
+/// Four rows of a kind, of two classes or labels.
+Rows rows_for(const EntryBase& entry, TargetKind kind) {
+  const auto numbers = at::arange(1, 9, at::kDouble).div(10);
+  const auto column = numbers.slice(0, 0, 4).view({4, 1});
+  if (kind == TargetKind::labels) return {numbers.view({4, 2}), numbers.gt(0.4).view({4, 2})};
+  if (kind == TargetKind::numbers) return {column, numbers.slice(0, 1, 5)};
+  const auto classes = at::arange(4).remainder(2);
+  if (entry.name == "fastai_dice") return {numbers.view({4, 2, 1}), classes.view({4, 1})};
+  return {entry.has("one_output") ? column : numbers.view({4, 2}), classes};
+}
+
+LossTerms terms_of(const EntryBase& entry, const Rows& rows) {
+  const auto loss = catalog<Loss>().build(fragment<Loss>(entry.name), LossContext{});
+  return (*loss)(rows.output, rows.target);
+}
+
+TEST(Targets, EveryLossIsANumberOnWhatItTakes) {
+  for (const auto& [kind, names] : kLosses)
+    for (const auto& name : names) {
+      const auto& entry = *catalog<Loss>().find(name);
+      const auto terms = terms_of(entry, rows_for(entry, kind));
+      EXPECT_TRUE(std::isfinite(terms.values.sum().item<double>())) << name;
+      EXPECT_GT(terms.weights.sum().item<double>(), 0) << name;
+    }
+}
+
+TEST(Targets, EveryMetricIsANumberOnWhatItTakes) {
+  for (const auto& [kind, names] : kMetrics)
+    for (const auto& name : names) {
+      const auto& entry = *catalog<Metric>().find(name);
+      const auto metric = catalog<Metric>().build(fragment<Metric>(name), MetricContext{});
+      const auto rows = rows_for(entry, kind);
+      const LossTerms loss{at::ones({4}), at::ones({4})};
+      const auto terms = metric->terms(rows.output, rows.target, loss);
+      const auto values = metric->values(terms);
+      const auto tables = metric->tables(terms);
+      ASSERT_FALSE(values.empty() && tables.empty()) << name;
+      EXPECT_TRUE(
+          std::isfinite(values.empty() ? tables.front().cells.front() : values.front().second))
+          << name;
+    }
+}
+
+TEST(Targets, SomeAreAboutTwoClasses) {
+  const auto why = [](const CatalogBase& catalog, const char* name, std::int64_t classes) {
+    return target_misfit(*catalog.find(name), catalog, {TargetKind::classes, classes});
+  };
+  EXPECT_EQ(why(catalog<Metric>(), "dice", 2), "");
+  EXPECT_EQ(why(catalog<Metric>(), "dice", 3),
+            "'dice' is for two classes, and there are 3; write dice_multi");
+  EXPECT_THAT(why(catalog<Metric>(), "roc_auc_binary", 10), HasSubstr("roc_auc"));
+  EXPECT_THAT(why(catalog<Loss>(), "bce_with_logits", 10), HasSubstr("cross_entropy"));
+}
+
+std::string output_problem(const nlohmann::json& metric, const std::vector<std::int64_t>& shape) {
+  const auto choice = fragment<Metric>(metric);
+  return output_misfit(*catalog<Metric>().find(choice.type()), choice, {TargetKind::classes, 10},
+                       shape);
+}
+
+TEST(Outputs, AreOneForEachClass) {
+  EXPECT_EQ(output_problem("accuracy", {1, 10}), "");
+  EXPECT_EQ(output_problem("accuracy", {1, 1000}), "");
+  EXPECT_EQ(output_problem("accuracy", {1, 5}),
+            "'accuracy' wants an output for each of the 10 classes, and the model gives 5; write "
+            "'model.num_classes: auto'");
+  EXPECT_NE(output_problem("confusion_matrix", {1, 1}), "");
+}
+
+TEST(Outputs, HaveTheirClassesAlongTheWrittenAxis) {
+  EXPECT_EQ(output_problem({{"type", "accuracy"}, {"axis", -1}}, {1, 7, 10}), "");
+  EXPECT_NE(output_problem({{"type", "accuracy"}, {"axis", 1}}, {1, 7, 10}), "");
+  EXPECT_THAT(output_problem({{"type", "accuracy"}, {"axis", 2}}, {1, 10}),
+              HasSubstr("wants the classes along axis 2"));
+}
+
+TEST(Outputs, AreOneForTwoClassesWhereAMetricTakesIt) {
+  const auto choice = fragment<Metric>("roc_auc_binary");
+  const auto& entry = *catalog<Metric>().find("roc_auc_binary");
+  EXPECT_EQ(output_misfit(entry, choice, {TargetKind::classes, 2}, {1, 1}), "");
+}
+
+TEST(Targets, AreTakenFromTheData) {
+  EXPECT_EQ(targets_of(NumbersDataset(3)).kind, TargetKind::classes);
+}
+
+}  // namespace
+}  // namespace ddptrain

@@ -1,0 +1,86 @@
+#include "train/run/repetition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/files.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(SeedsTable, EndsWithMeanAndDeviation) {
+  EXPECT_EQ(seeds_table({{7, {{"valid/loss", 0.5}, {"valid/acc", 2}}},
+                         {8, {{"valid/loss", 0.25}, {"valid/acc", 4}}},
+                         {9, {{"valid/loss", 0}, {"valid/acc", 9}}}}),
+            "seed        valid/loss  valid/acc\n"
+            "7                  0.5          2\n"
+            "8                 0.25          4\n"
+            "9                    0          9\n"
+            "mean              0.25          5\n"
+            "deviation         0.25     3.6056\n");  // sqrt(13)
+}
+
+TEST(SeedsTable, LeavesOutASeedWithoutMetrics) {
+  EXPECT_THAT(seeds_table({{1, {{"valid/loss", 2}}}, {2, {}}, {3, {{"valid/loss", 4}}}}),
+              HasSubstr("2                    -\n"
+                        "3                    4\n"
+                        "mean                 3\n"
+                        "deviation       1.4142\n"));
+}
+
+TEST(SeedsTable, SaysHowManyMetricsItLeavesOut) {
+  NamedValues many;
+  for (int i = 0; i < 10; ++i) many.emplace_back("m" + std::to_string(i), i);
+  EXPECT_THAT(seeds_table({{1, many}, {2, many}}), HasSubstr("\nand 2 more"));
+}
+
+TEST(SeedsTable, HasTheBestEvaluationsToo) {
+  const BestEvaluation best{"valid/acc", BestMode::max, 20, {{"valid/acc", 3}}};
+  const BestEvaluation later{"valid/acc", BestMode::max, 40, {{"valid/acc", 5}}};
+  EXPECT_THAT(best_seeds_table({{1, {}, best}, {2, {}, later}}),
+              HasSubstr("\nbest by valid/acc (larger is better)\n"
+                        "seed             step  valid/acc\n"
+                        "1                  20          3\n"
+                        "2                  40          5\n"
+                        "mean               30          4\n"));
+  EXPECT_EQ(best_seeds_table({{1, {{"valid/acc", 3}}}}), "");
+}
+
+TEST(Repetition, RemembersItsFoldersUntilItIsFinished) {
+  const TemporaryFolder folder;
+  const auto home = folder.path() + "/net";
+  for (const auto* run : {"/001", "/002"}) {
+    make_folders(home + run);
+    write_atomically(home + run + "/run.json", "{}");
+  }
+  const auto open = [&](const std::string& recipe, std::int64_t count) {
+    return Repetition(folder.path(), "net", recipe, count).folders();
+  };
+  Repetition first(folder.path(), "net", "a: 1\n", 3);
+  first.add(home + "/001");
+  first.add(home + "/002");
+  EXPECT_THAT(open("a: 1\n", 3), ElementsAre(home + "/001", home + "/002"));
+  EXPECT_THAT(open("a: 2\n", 3), IsEmpty());
+  EXPECT_THAT(open("a: 1\n", 4), IsEmpty());
+  first.finish();
+  EXPECT_THAT(open("a: 1\n", 3), IsEmpty());
+}
+
+TEST(Repetition, BeginsAnewWhereAFolderIsGoneOrTheRecordIsDamaged) {
+  const TemporaryFolder folder;
+  make_folders(folder.path() + "/net");
+  Repetition(folder.path(), "net", "a", 2).add(folder.path() + "/net/001");
+  EXPECT_THAT(Repetition(folder.path(), "net", "a", 2).folders(), IsEmpty());
+  write_atomically(folder.path() + "/net/repeat.json", "[1");
+  EXPECT_THAT(Repetition(folder.path(), "net", "a", 2).folders(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ddptrain
