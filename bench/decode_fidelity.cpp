@@ -19,7 +19,7 @@ namespace {
 using namespace ddptrain;
 
 struct Differences {
-  std::vector<double> means;  // of each picture, in levels of 0 .. 255
+  std::vector<double> means;  // of each image, in levels of 0 .. 255
   double worst_pixel = 0;
   std::array<double, 3> bias{};  // mean of fast - exact
 };
@@ -77,14 +77,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> some;
   for (std::size_t i = 0; i < paths.size() && some.size() < count; i += step)
     some.push_back(paths[i]);
-  std::printf("%zu pictures; levels of 0 .. 255\n", some.size());
+  std::printf("%zu images; levels of 0 .. 255\n", some.size());
   for (int out : {128, 64, 32}) {
     const auto all = measure(some, out);
     double sum = 0;
     for (double mean : all.means) sum += mean;
     const double n = double(all.means.size());
     std::printf(
-        "to %3d px: mean %.3f, 99th percentile of pictures %.3f, worst picture %.3f, worst "
+        "to %3d px: mean %.3f, 99th percentile of images %.3f, worst image %.3f, worst "
         "pixel %.0f, bias %+.3f %+.3f %+.3f\n",
         out, sum / n, all.means[all.means.size() * 99 / 100], all.means.back(), all.worst_pixel,
         all.bias[0] / n, all.bias[1] / n, all.bias[2] / n);

@@ -1,4 +1,4 @@
-// Pictures per CPU-second of one thread: read, decode a random window, resize, flip, normalise.
+// Images per CPU-second of one thread: read, decode a random window, resize, flip, normalise.
 // The peers' figures for the same are in bench/peers. Usage:
 //   bench_loader_speed FOLDER [IMAGES]
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace ddptrain;
 
-std::vector<std::string> pictures(const std::string& folder, std::size_t count) {
+std::vector<std::string> images(const std::string& folder, std::size_t count) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.is_regular_file()) paths.push_back(entry.path());
@@ -75,14 +75,14 @@ double rate(const Pipeline& pipeline, const std::vector<std::string>& paths) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return std::fprintf(stderr, "usage: bench_loader_speed FOLDER [IMAGES]\n"), 2;
-  const auto paths = pictures(argv[1], argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 2560);
+  const auto paths = images(argv[1], argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 2560);
   const std::vector<Choice<Transform>> train{
       step("random_resized_crop", {{"size", "128"}, {"scale", "[0.35,1.0]"}}),
       step("horizontal_flip", {}), step("normalize", {{"preset", "imagenet"}})};
   const std::vector<Choice<Transform>> valid{step("resize", {{"size", "152"}}),
                                              step("center_crop", {{"size", "128"}}),
                                              step("normalize", {{"preset", "imagenet"}})};
-  std::printf("%zu pictures, images per CPU-second\n", paths.size());
+  std::printf("%zu images, images per CPU-second\n", paths.size());
   std::printf("train, fast:  %6.0f\n", rate(Pipeline(train, {.mode = DecodeMode::fast}), paths));
   std::printf("train, exact: %6.0f\n", rate(Pipeline(train), paths));
   std::printf("valid, exact: %6.0f\n", rate(Pipeline(valid), paths));

@@ -32,7 +32,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// What a text, a picture or a table of names may have; larger files are mapped or read in pieces.
+/// What a text, an image or a table of names may have; larger files are mapped or read in pieces.
 constexpr std::size_t kLongestText = std::size_t{256} << 20;
 
 /// The whole file. Throws an Error (Exit::data) that names it and says why not: also where it has

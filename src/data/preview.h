@@ -11,11 +11,11 @@
 namespace ddptrain {
 
 /// What `data show` shows of one sample, after its transforms: titles with their texts (columns of
-/// a table, a text and its label; the longest last), or a picture of bytes with them.
+/// a table, a text and its label; the longest last), or an image of bytes with them.
 struct Preview {
   std::string name;  // Dataset::sample_name
   std::vector<std::pair<std::string, std::string>> cells;
-  std::optional<Image> picture;
+  std::optional<Image> image;
 };
 
 }  // namespace ddptrain

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 
 namespace ddptrain {
 namespace {
@@ -82,7 +82,7 @@ CsvProfile profile_of_csv(const Csv& csv) {
 
 bool holds_images(const ColumnProfile& column) {
   if (column.numbers() || column.distinct == 0) return false;
-  const auto known = picture_extensions();
+  const auto known = image_extensions();
   return std::all_of(column.cells.names.begin(), column.cells.names.end(), [&](auto name) {
     const auto extension = lower(fs::path(name).extension().string());
     return std::find(known.begin(), known.end(), extension) != known.end();

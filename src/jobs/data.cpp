@@ -97,7 +97,7 @@ int make_table(const Arguments& arguments) {
   return 0;
 }
 
-int make_pictures(const Arguments& arguments) {
+int make_images(const Arguments& arguments) {
   refuse(arguments, {"--rows"});
   ShapesOptions options;
   options.seed = static_cast<std::uint64_t>(
@@ -107,15 +107,15 @@ int make_pictures(const Arguments& arguments) {
   options.size = number(arguments, "--size", options.size);
   const auto& folder = arguments.words[2];
   const bool made = make_shapes(folder, options);
-  log::info(made ? "drew " + std::to_string(10 * (options.train + options.val)) +
-                       " pictures into " + folder
-                 : "the pictures are in " + folder + " already");
+  log::info(made ? "drew " + std::to_string(10 * (options.train + options.val)) + " images into " +
+                       folder
+                 : "the images are in " + folder + " already");
   return 0;
 }
 
 int make(const Arguments& arguments) {
   const auto what = arguments.words.size() == 3 ? arguments.words[1] : "";
-  if (what == "shapes") return make_pictures(arguments);
+  if (what == "shapes") return make_images(arguments);
   if (what == "table") return make_table(arguments);
   throw Error(Exit::recipe, "usage: ddptrain data make shapes FOLDER, or make table FOLDER");
 }
@@ -152,14 +152,14 @@ Verb data_verb() {
       .usage = "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | make shapes|table FOLDER",
       .summary =
           "fetch data, verify every file, count classes, look at samples, make the built-in "
-          "pictures or table",
+          "images or table",
       .flags = {kShownSplit,
                 {"--count", "N", "samples to show (default 16)"},
-                {"--output", "FILE.png", "for pictures that are shown (default samples.png)"},
-                {"--seed", "N", "of the pictures or rows"},
+                {"--output", "FILE.png", "for images that are shown (default samples.png)"},
+                {"--seed", "N", "of the images or rows"},
                 {"--rows", "N", "rows of the table"},
-                {"--train", "N", "training pictures of each class"},
-                {"--val", "N", "validation pictures of each class"},
+                {"--train", "N", "training images of each class"},
+                {"--val", "N", "validation images of each class"},
                 {"--size", "N", "pixels of each side"}},
       .min_words = 2,
       .run = data};

@@ -50,12 +50,11 @@ std::string caption(const Preview& sample) {
 }
 
 void write_sheet(std::vector<Preview> samples, const std::string& file) {
-  std::vector<Captioned> pictures;
+  std::vector<Captioned> images;
   for (auto& sample : samples)
-    if (sample.picture) pictures.push_back({std::move(*sample.picture), caption(sample)});
-  write_atomically(file, encode_png(contact_sheet(pictures)));
-  log::info("drew " + plural(static_cast<std::int64_t>(pictures.size()), "picture") + " into " +
-            file);
+    if (sample.image) images.push_back({std::move(*sample.image), caption(sample)});
+  write_atomically(file, encode_png(contact_sheet(images)));
+  log::info("drew " + plural(static_cast<std::int64_t>(images.size()), "image") + " into " + file);
 }
 
 /// Rows of cells, aligned but for the last column, which may be long.
@@ -97,10 +96,10 @@ std::vector<std::vector<std::string>> table(const std::vector<Preview>& samples)
 void show_samples(const Recipe& recipe, const ShowOptions& options) {
   const auto data = build_data(recipe);
   auto samples = previews(recipe, *data, options);
-  const bool pictures = std::any_of(samples.begin(), samples.end(),
-                                    [](const auto& sample) { return sample.picture.has_value(); });
+  const bool images = std::any_of(samples.begin(), samples.end(),
+                                  [](const auto& sample) { return sample.image.has_value(); });
   if (samples.empty()) throw Error(Exit::data, "there is no sample to show");
-  if (pictures)
+  if (images)
     write_sheet(std::move(samples), options.output);
   else
     print_table(table(samples));

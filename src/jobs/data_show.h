@@ -15,7 +15,7 @@ struct ShowOptions {
 };
 
 /// Of train: what the first steps of the run are made of, with its very draws; of valid: samples
-/// spread evenly. Pictures go to a contact sheet, everything else to stdout.
+/// spread evenly. Images go to a contact sheet, everything else to stdout.
 void show_samples(const Recipe& recipe, const ShowOptions& options);
 
 }  // namespace ddptrain

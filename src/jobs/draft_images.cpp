@@ -7,8 +7,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "config/encode.h"
+#include "data/image/image_scan.h"
 #include "data/image/pattern.h"
-#include "data/image/picture_scan.h"
 #include "data/image/usual_transforms.h"
 #include "jobs/draft.h"
 #include "transforms/codecs/decode.h"
@@ -123,7 +123,7 @@ std::vector<std::string> some_of(const std::vector<std::string>& all, std::size_
 /// Files that look like images and are of a format that is not read.
 void note_other_formats(const std::string& root, std::vector<std::string>& found) {
   const std::vector<std::string> others{".gif", ".bmp", ".tif", ".tiff", ".heic", ".avif"};
-  const auto files = PictureScan(root, others).pictures(".");
+  const auto files = ImageScan(root, others).images(".");
   if (files.empty()) return;
   found.push_back(counted(static_cast<std::int64_t>(files.size()), "file") + " such as '" +
                   files[0] + "' left out; JPEG, PNG and WebP are read");
@@ -225,11 +225,11 @@ std::string image_recipe(const std::string& data, const std::vector<ClassCount>&
 }
 
 Draft draft_images(const InitRequest& request) {
-  const PictureScan scan(request.path, picture_extensions());
-  const auto list = [&](const std::string& folder) { return scan.pictures(folder); };
+  const ImageScan scan(request.path, image_extensions());
+  const auto list = [&](const std::string& folder) { return scan.images(folder); };
   const auto folders = class_folders_of(request.path, list);
-  if (!folders) return from_names(request, scan.pictures("."));
-  return from_class_folders(request, *folders, scan.pictures(folders->train));
+  if (!folders) return from_names(request, scan.images("."));
+  return from_class_folders(request, *folders, scan.images(folders->train));
 }
 
 }  // namespace ddptrain

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/files/mapped_file.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 #include "data/text/json_lines.h"
 #include "jobs/draft.h"
 
@@ -107,8 +107,8 @@ std::string text_recipe(const std::string& data, const std::vector<ClassCount>& 
 }
 
 Draft draft_texts(const InitRequest& request) {
-  const PictureScan scan(request.path, {".txt"});
-  const auto list = [&](const std::string& folder) { return scan.pictures(folder); };
+  const ImageScan scan(request.path, {".txt"});
+  const auto list = [&](const std::string& folder) { return scan.images(folder); };
   auto folders = class_folders_of(request.path, list);
   if (!folders)
     throw Error(Exit::data,

@@ -10,7 +10,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/program.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 #include "jobs/draft.h"
 #include "recipe/load/load.h"
 
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool holds_files(const std::string& folder, const std::vector<std::string>& extensions) {
-  return !PictureScan(folder, extensions).pictures(".").empty();
+  return !ImageScan(folder, extensions).images(".").empty();
 }
 
 std::vector<fs::directory_entry> shown_entries(const fs::path& folder) {
@@ -46,9 +46,9 @@ InitRequest innermost(InitRequest request) {
 
 Draft draft_folder(const InitRequest& given) {
   const auto request = innermost(given);
-  if (holds_files(request.path, picture_extensions())) return draft_images(request);
+  if (holds_files(request.path, image_extensions())) return draft_images(request);
   if (holds_files(request.path, {".txt"})) return draft_texts(request);
-  const auto tables = PictureScan(request.path, {".csv", ".jsonl"}).pictures(".");
+  const auto tables = ImageScan(request.path, {".csv", ".jsonl"}).images(".");
   throw Error(Exit::data, tables.empty()
                               ? "no images (.jpg, .png, .webp), texts (.txt) or CSV files in '" +
                                     request.path + "'"

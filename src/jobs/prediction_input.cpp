@@ -12,7 +12,7 @@
 #include "config/traits.h"
 #include "data/csv/csv.h"
 #include "data/image/image_files.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 #include "data/table/table_file.h"
 #include "data/table/table_source.h"
 #include "data/text/json_lines.h"
@@ -74,7 +74,7 @@ struct Images {
 };
 
 void add_folder(const std::string& folder, const Names& classes, Images& images) {
-  const auto found = PictureScan(folder, picture_extensions()).pictures("");
+  const auto found = ImageScan(folder, image_extensions()).images("");
   if (found.empty()) throw Error(Exit::data, "no images in '" + folder + "'");
   for (const auto& below : found)
     images.add((fs::path(folder) / below).string(), class_folder(below, classes));

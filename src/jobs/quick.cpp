@@ -33,7 +33,7 @@ Node with(Node given, const Node& own, const std::vector<std::string>& keys) {
   return given;
 }
 
-/// The pictures of such files are of one size and colour; these are like them.
+/// The images of such files are of one size and colour; these are like them.
 void prepend_shape(Node& data, const std::string& size, bool gray) {
   auto* transforms = data.find("transforms");
   if (!transforms) return;
@@ -45,7 +45,7 @@ void prepend_shape(Node& data, const std::string& size, bool gray) {
 }
 
 /// `pixels` are the size of images that are all alike, "28 gray"; empty: any.
-Node pictures(const Node& own, const std::string& pixels, const std::string& folder) {
+Node images(const Node& own, const std::string& pixels, const std::string& folder) {
   make_shapes(folder, {.train = 4, .val = 1});
   Node data = with(map_of({{"type", word("image_folder")},
                            {"root", Node::quoted_text(folder)},
@@ -95,7 +95,7 @@ Node texts(const Node& own, const std::string& folder) {
 Node made_data(const Node& own, const Recipe& recipe, const std::string& folder) {
   const auto& entry = *all_catalogs().at("data")->find(recipe.data.type());
   if (entry.has("gives_images") && entry.has("gives_class"))
-    return pictures(own, trait_argument(entry, "pixels").value_or(""), folder);
+    return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
   if (entry.has("gives_texts")) return texts(own, folder);
   throw Error(Exit::recipe, "data: no data can be made for '" + entry.name + "'", own.place);

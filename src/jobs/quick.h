@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// Makes data of the recipe's kind in `folder`, pictures, a table with the recipe's columns, or
+/// Makes data of the recipe's kind in `folder`, images, a table with the recipe's columns, or
 /// texts, and returns the recipe that takes two steps on it: model, transforms, tokenizer, loss,
 /// metrics, optimizer and callbacks are the recipe's own; length, batch, schedule, devices, output
 /// and what it starts from are not. `tree` is the recipe as layered. Throws an Error (Exit::recipe)

@@ -9,7 +9,7 @@
 namespace ddptrain {
 namespace {
 
-/// Calls `work` with whichever store the picture uses.
+/// Calls `work` with whichever store the image uses.
 template <class Work>
 void on_pixels(Image& image, Work work) {
   if (image.is_float())
@@ -46,7 +46,7 @@ void check_mirror(const Image& image, const Borders& b, PaddingMode mode) {
   if (std::max(b.left, b.right) <= image.width - less &&
       std::max(b.top, b.bottom) <= image.height - less)
     return;
-  throw Error(Exit::data, "a picture of " + std::to_string(image.width) + " x " +
+  throw Error(Exit::data, "an image of " + std::to_string(image.width) + " x " +
                               std::to_string(image.height) +
                               " pixels is too small to be padded with its mirror image; use "
                               "padding_mode 'edge' or 'constant', or resize it first");
@@ -95,7 +95,7 @@ std::span<const std::string_view> names(PaddingMode) {
 void crop(Image& image, const Box& box) {
   DDP_CHECK(box.left >= 0 && box.top >= 0 && box.left + box.width <= image.width &&
                 box.top + box.height <= image.height,
-            "a crop outside of the picture");
+            "a crop outside of the image");
   const std::size_t stride = std::size_t(image.width) * image.channels;
   const std::size_t out_stride = std::size_t(box.width) * image.channels;
   on_pixels(image, [&](auto& pixels) {

@@ -24,8 +24,8 @@ enum class PaddingMode { constant, edge, reflect, symmetric };
 std::span<const std::string_view> names(PaddingMode);
 
 void crop(Image& image, const Box& box);
-/// `fill` is in the unit of the picture: 0 .. 255 for bytes. A mirror image must fit: reflect needs
-/// borders smaller than the picture, symmetric no larger (an Error otherwise).
+/// `fill` is in the unit of the image: 0 .. 255 for bytes. A mirror image must fit: reflect needs
+/// borders smaller than the image, symmetric no larger (an Error otherwise).
 void pad(Image& image, const Borders& borders, PaddingMode mode, double fill);
 void flip_horizontally(Image& image);
 void flip_vertically(Image& image);

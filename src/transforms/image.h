@@ -45,7 +45,7 @@ struct Window {
   bool antialias = true;
 };
 
-/// The size of pictures at some point of a pipeline; height and width are 0 where they vary.
+/// The size of images at some point of a pipeline; height and width are 0 where they vary.
 struct Extent {
   int channels = 3;
   int height = 0;

@@ -52,7 +52,7 @@ struct TurnOption : AmountOption {
   void fields(Fields& f);
 };
 
-/// How pixels between pixels are made where a picture is moved about.
+/// How pixels between pixels are made where an image is moved about.
 enum class WarpLookup { nearest, bilinear };
 std::span<const std::string_view> names(WarpLookup);
 

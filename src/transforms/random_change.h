@@ -1,4 +1,4 @@
-// A change of a picture that happens with some probability, as torchvision's Random... transforms.
+// A change of an image that happens with some probability, as torchvision's Random... transforms.
 #pragma once
 
 #include <memory>

@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"expect: {loss: {min: 2}}", {}}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Pictures, RuleCase,
+    Images, RuleCase,
     testing::Values(
         Case{"data: {transforms: {train: [], valid: []}}", {}},
         Case{"data: {transforms: {train: [{type: normalize, preset: cifar10}]}}",

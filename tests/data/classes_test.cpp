@@ -17,7 +17,7 @@ using testing::UnorderedElementsAre;
 
 class Classes : public testing::Test {
  protected:
-  void add(const std::string& path) { folder_.write(path, picture("a_rgb.png")); }
+  void add(const std::string& path) { folder_.write(path, image("a_rgb.png")); }
   nlohmann::json image_folder() const {
     return {{"type", "image_folder"},
             {"root", folder_.path()},

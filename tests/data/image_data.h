@@ -1,4 +1,4 @@
-// Pictures of the golden folder in folders of a test.
+// Images of the golden folder in folders of a test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace ddptrain {
 
 /// Bytes of tests/golden/images/NAME.
-inline std::string picture(const std::string& name) {
+inline std::string image(const std::string& name) {
   return read_text(test::in_source("tests/golden/images/") + name);
 }
 

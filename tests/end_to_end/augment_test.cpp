@@ -1,4 +1,4 @@
-// Mixtures of samples, test-time augmentation and pictures that grow, through the same loop as
+// Mixtures of samples, test-time augmentation and images that grow, through the same loop as
 // others.
 #include <gtest/gtest.h>
 

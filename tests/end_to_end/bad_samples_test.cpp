@@ -12,14 +12,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// The small shapes, in which `each` pictures of three training classes are no pictures.
+/// The small shapes, in which `each` images of three training classes are no images.
 void write_broken_shapes(const Folder& folder, int each) {
   fs::copy(shapes(), folder / "pictures", fs::copy_options::recursive);
   const auto classes = list(folder / "pictures/train");
   for (const std::size_t broken : {0, 4, 9})
     for (int i = 0; i < each; ++i) {
       const auto home = folder / ("pictures/train/" + classes[broken]);
-      write(home + "/" + list(home).at(static_cast<std::size_t>(2 * i)), "no picture");
+      write(home + "/" + list(home).at(static_cast<std::size_t>(2 * i)), "no image");
     }
 }
 

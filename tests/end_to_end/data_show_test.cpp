@@ -21,7 +21,7 @@ std::pair<int, int> size_of_png(const std::string& file) {
   return {number(16), number(20)};
 }
 
-TEST(DataShow, DrawsTransformedPicturesOnOneSheet) {
+TEST(DataShow, DrawsTransformedImagesOnOneSheet) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   const auto show = [&](const std::vector<std::string>& more) {

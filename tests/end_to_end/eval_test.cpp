@@ -202,7 +202,7 @@ TEST_F(OtherOrder, OfClassesIsThatOfTheDataInARunThatBeginsFromTheWeights) {
               1e-6);
 }
 
-TEST(Predict, WritesARowPerPictureInDataOrder) {
+TEST(Predict, WritesARowPerImageInDataOrder) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   ASSERT_EQ(run({"run", "small.yaml"}, folder.path(), environment()).code, 0);

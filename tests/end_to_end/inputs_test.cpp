@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A recipe for pictures in FOLDER/data, with what else is to be written.
-std::string recipe_of_pictures(const std::string& more = "") {
+/// A recipe for images in FOLDER/data, with what else is to be written.
+std::string recipe_of_images(const std::string& more = "") {
   return "model: {type: mnist_net, num_classes: auto}\n"
          "data: {type: image_folder, root: data, valid: {fraction: 0.5}, transforms: "
          "{train: [{type: resize, size: 32}], valid: [{type: resize, size: 32}]}}\n"
@@ -26,8 +26,8 @@ std::string recipe_of_pictures(const std::string& more = "") {
          more;
 }
 
-/// FOLDER/data/train with two classes of two pictures each, the second one named so.
-void put_pictures(const Folder& folder, const std::string& second) {
+/// FOLDER/data/train with two classes of two images each, the second one named so.
+void put_images(const Folder& folder, const std::string& second) {
   const auto from = fs::path(shapes()) / "train";
   int number = 0;
   for (const auto& name : {std::string("a"), second}) {
@@ -43,8 +43,8 @@ void put_pictures(const Folder& folder, const std::string& second) {
 
 TEST(Inputs, AClassFolderThatIsNoTextIsRefusedBeforeTraining) {
   const Folder folder;
-  put_pictures(folder, "b\xff");
-  write(folder / "a.yaml", recipe_of_pictures());
+  put_images(folder, "b\xff");
+  write(folder / "a.yaml", recipe_of_images());
   const auto ended = run({"run", "a.yaml"}, folder.path(), environment());
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("class 'b\\xff' is not UTF-8 text; rename its folder"));
@@ -52,8 +52,8 @@ TEST(Inputs, AClassFolderThatIsNoTextIsRefusedBeforeTraining) {
 
 TEST(Inputs, AClassFolderDoesNotSteerTheTerminal) {
   const Folder folder;
-  put_pictures(folder, "\x1b[2Jb\n::error::c");
-  write(folder / "a.yaml", recipe_of_pictures());
+  put_images(folder, "\x1b[2Jb\n::error::c");
+  write(folder / "a.yaml", recipe_of_images());
   const auto ended = run({"data", "stats", "a.yaml"}, folder.path(), environment());
   const auto all = ended.out + ended.err;
   EXPECT_EQ(all.find('\x1b'), std::string::npos);
@@ -62,10 +62,10 @@ TEST(Inputs, AClassFolderDoesNotSteerTheTerminal) {
 
 TEST(Inputs, PipesAndDevicesAreRefusedAtOnce) {
   const Folder folder;
-  put_pictures(folder, "b");
+  put_images(folder, "b");
   ASSERT_EQ(::mkfifo((folder / "pipe.pth").c_str(), 0600), 0);
   fs::create_symlink("/dev/zero", folder / "zero.safetensors");
-  write(folder / "a.yaml", recipe_of_pictures());
+  write(folder / "a.yaml", recipe_of_images());
   for (const std::string name : {"pipe.pth", "zero.safetensors"}) {
     const auto ended =
         run({"run", "a.yaml", "model.weights=" + name}, folder.path(), environment());

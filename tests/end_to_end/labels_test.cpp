@@ -1,4 +1,4 @@
-// Labels from names and lists, one or several a picture, through the same loop as others.
+// Labels from names and lists, one or several an image, through the same loop as others.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -56,7 +56,7 @@ TEST(Level, DataReadsASampleOfEveryClass) {
   std::filesystem::path broken;
   for (const auto& entry : std::filesystem::directory_iterator(first))
     if (broken.empty() || entry.path() < broken) broken = entry.path();
-  write(broken, "no picture");
+  write(broken, "no image");
   const auto result = validated(folder, "data", {"data.root=" + (folder / "pictures")});
   EXPECT_EQ(result.code, 3);
   EXPECT_THAT(result.err, HasSubstr(broken.filename().string()));

@@ -27,7 +27,7 @@ struct ResumeCase {
   int workers;
 };
 
-// The small shapes with the number of its class, 0 to 9, as the weight of each picture.
+// The small shapes with the number of its class, 0 to 9, as the weight of each image.
 std::string weighted_list() {
   std::string csv = "path,label,split,weight\n";
   for (const auto* split : {"train", "val"}) {

@@ -29,7 +29,7 @@ TEST(TestVerb, GoesOnBehindARecipeThatCannotRun) {
   EXPECT_NE(ended.out.find("exit 2"), std::string::npos) << ended.out;
 }
 
-/// Pictures, a table and texts, none of which are there, and nothing is left behind.
+/// Images, a table and texts, none of which are there, and nothing is left behind.
 TEST(TestVerb, QuickNeedsNoDataAndLeavesNothing) {
   const Folder folder;
   const auto recipe = [](const std::string& name) { return test::in_source("recipes/" + name); };

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "whole_picture.h"
+#include "whole_image.h"
 
 namespace {
 
@@ -26,6 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (size < 8 || data[0] != 0x89) return 0;
   std::vector<unsigned char> file(data, data + size);
   put_sums_right(file);
-  ddptrain::fuzz::read_picture(file);
+  ddptrain::fuzz::read_image(file);
   return 0;
 }

@@ -66,17 +66,17 @@ std::string webp_of(const Image& image, bool lossless) {
   return file;
 }
 
-void add_pictures(const Seeds& seeds) {
+void add_images(const Seeds& seeds) {
   for (const char choice : {'\0', '\1', '\4', '\5'}) {
     const std::string tail{'\x55', choice};
     const auto number = std::to_string(choice);
     for (const char* extension : {".jpg", ".png"})
-      seeds.add_files("picture", "tests/golden/images", extension, tail);
+      seeds.add_files("image", "tests/golden/images", extension, tail);
     const auto file = read_text((source / "tests/golden/images/a_rgb.png").string());
     const auto* begin = reinterpret_cast<const std::uint8_t*>(file.data());
     const auto image = decode({{begin, file.size()}, "a_rgb.png"});
-    seeds.add("picture", "lossy" + number + ".webp", webp_of(image, false) + tail);
-    seeds.add("picture", "lossless" + number + ".webp", webp_of(image, true) + tail);
+    seeds.add("image", "lossy" + number + ".webp", webp_of(image, false) + tail);
+    seeds.add("image", "lossless" + number + ".webp", webp_of(image, true) + tail);
   }
 }
 
@@ -129,7 +129,7 @@ void add_checkpoints(const Seeds& seeds) {
 int main(int, char** arguments) {
   const Seeds seeds(arguments[1]);
   add_recipes(seeds);
-  add_pictures(seeds);
+  add_images(seeds);
   add_archives(seeds);
   add_tables(seeds);
   add_texts(seeds);

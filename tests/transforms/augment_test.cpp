@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pictures.h"
+#include "images.h"
 #include "support/refused.h"
 #include "transforms/color/tone.h"
 #include "transforms/geometry/projection.h"
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 const char* const kChoosers[] = {"auto_augment", "rand_augment", "trivial_augment"};
 
-TEST(Augment, ChangesPicturesInThePictureOfTheirStream) {
+TEST(Augment, ChangesImagesInTheImageOfTheirStream) {
   for (const auto* name : kChoosers) {
     const auto step = transform({{"type", name}});
     int changed = 0;
@@ -100,7 +100,7 @@ TEST(Affine, MovesByWholePixels) {
   }
 }
 
-TEST(Tone, LeavesAPictureOfOneValue) {
+TEST(Tone, LeavesAnImageOfOneValue) {
   for (const auto change : {autocontrast, equalize}) {
     Image image = flat(6, 6, 77);
     change(image);
@@ -119,7 +119,7 @@ TEST(Tone, SharpnessOneAndGammaOneChangeNothing) {
   EXPECT_EQ(image.bytes, numbered(6, 6).bytes);
 }
 
-TEST(GaussianBlur, RefusesAKernelLargerThanThePicture) {
+TEST(GaussianBlur, RefusesAKernelLargerThanTheImage) {
   Image image = flat(3, 3, 1);
   EXPECT_THAT(message([&] { gaussian_blur(image, 7, 1); }), HasSubstr("too large"));
   EXPECT_EQ(test::refused<Transform>({{"type", "gaussian_blur"}, {"kernel_size", 4}}),

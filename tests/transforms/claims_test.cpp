@@ -58,7 +58,7 @@ TEST(PngClaims, PixelsThatTheDataCannotHoldAreRefused) {
   }
 }
 
-TEST(PngClaims, LargePicturesThatAreWholeAreDecoded) {
+TEST(PngClaims, LargeImagesThatAreWholeAreDecoded) {
   const auto rows = test::deflated(std::string((1 + 8000 / 8) * 3000, '\0'));
   const auto image = decode({png_file({8000, 3000, 1, 0, 0}, rows), "f"});
   EXPECT_EQ(image.bytes, Bytes(3 * 8000 * 3000, 0));
@@ -71,7 +71,7 @@ std::string segment(int marker, const std::string& data) {
          data;
 }
 
-/// A grey picture in `frame` (0xC0 baseline, 0xC2 progressive, 0xCA arithmetic): header and tables.
+/// A grey image in `frame` (0xC0 baseline, 0xC2 progressive, 0xCA arithmetic): header and tables.
 std::string jpeg_start(int frame, int side) {
   const std::string length{static_cast<char>(side >> 8), static_cast<char>(side)};
   const std::string one_code = '\1' + std::string(15, '\0');
@@ -151,7 +151,7 @@ TEST(WebpClaims, PixelsThatTheBytesCannotHoldAreRefused) {
   EXPECT_THAT(refusal({file.begin(), file.end()}), HasSubstr("bytes, which cannot hold them"));
 }
 
-/// The same picture in a row and in Adam7's seven, by libpng.
+/// The same image in a row and in Adam7's seven, by libpng.
 Bytes written(const Image& image, int depth, int type, int interlaced) {
   Bytes file;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "pictures.h"
+#include "images.h"
 #include "support/refused.h"
 
 namespace ddptrain {
@@ -46,7 +46,7 @@ TEST(CenterCrop, TakesTheMiddle) {
                                     image.bytes[17], image.bytes[18]}));
 }
 
-TEST(CenterCrop, PutsASmallerPictureIntoTheMiddleOfBlack) {
+TEST(CenterCrop, PutsASmallerImageIntoTheMiddleOfBlack) {
   const Image out = applied({{"type", "center_crop"}, {"size", 4}}, test::flat(1, 2, 9));
   EXPECT_EQ(out.width, 4);
   EXPECT_EQ(out.height, 4);
@@ -69,7 +69,7 @@ TEST(Pad, MirrorsWithAndWithoutTheEdge) {
   EXPECT_EQ(padded("symmetric"), (test::Bytes{2, 1, 1, 2, 3, 3, 2}));
 }
 
-TEST(Pad, RefusesAMirrorLargerThanThePicture) {
+TEST(Pad, RefusesAMirrorLargerThanTheImage) {
   EXPECT_THAT(message([] {
                 applied({{"type", "pad"}, {"padding", 4}, {"mode", "reflect"}}, numbered(4, 9));
               }),
@@ -110,7 +110,7 @@ TEST(RandomResizedCrop, WindowsKeepToScaleAndRatio) {
   EXPECT_GT(lefts.size(), 50U);
 }
 
-TEST(RandomResizedCrop, FallsBackToTheMiddleOfAnExtremePicture) {
+TEST(RandomResizedCrop, FallsBackToTheMiddleOfAnExtremeImage) {
   const auto crop = transform({{"type", "random_resized_crop"}, {"size", 8}, {"scale", {1, 1}}});
   Stream random(1, 1);
   const auto w = crop->window(1000, 10, random).value();

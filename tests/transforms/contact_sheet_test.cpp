@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pictures.h"
+#include "images.h"
 #include "transforms/codecs/write_png.h"
 #include "transforms/pipeline/pipeline.h"
 
@@ -27,14 +27,14 @@ Image decoded(const std::string& file) {
 }
 
 TEST(WritePng, IsReadAsItWas) {
-  const auto picture = test::numbered(7, 5);
-  EXPECT_EQ(decoded(encode_png(picture)).bytes, picture.bytes);
+  const auto image = test::numbered(7, 5);
+  EXPECT_EQ(decoded(encode_png(image)).bytes, image.bytes);
   const auto grey = test::numbered(7, 5, 1);
   const auto read = decoded(encode_png(grey));
   for (std::size_t i = 0; i < grey.bytes.size(); ++i) ASSERT_EQ(read.bytes[3 * i], grey.bytes[i]);
 }
 
-// 128 pixels a picture, 8 around it, 16 of a line and 8 more above it.
+// 128 pixels an image, 8 around it, 16 of a line and 8 more above it.
 TEST(ContactSheet, IsAGridWithRoomForCaptions) {
   const auto sheet = contact_sheet(std::vector<Captioned>(5, {test::flat(128, 128, 10), ""}));
   EXPECT_EQ(sheet.width, 3 * 144);
@@ -44,10 +44,10 @@ TEST(ContactSheet, IsAGridWithRoomForCaptions) {
   EXPECT_EQ(inked(sheet, 2 * 144, 168, 144, 168), 0);  // the sixth place is empty
 }
 
-TEST(ContactSheet, EnlargesSmallPicturesByAWholeFactor) {
-  auto picture = test::flat(32, 32, 255);
-  for (int c = 0; c < 3; ++c) picture.bytes[static_cast<std::size_t>(c)] = 0;  // one black pixel
-  const auto sheet = contact_sheet({{picture, ""}});
+TEST(ContactSheet, EnlargesSmallImagesByAWholeFactor) {
+  auto image = test::flat(32, 32, 255);
+  for (int c = 0; c < 3; ++c) image.bytes[static_cast<std::size_t>(c)] = 0;  // one black pixel
+  const auto sheet = contact_sheet({{image, ""}});
   EXPECT_EQ(inked(sheet, 8, 8, 4, 4), 16);
   EXPECT_EQ(inked(sheet, 0, 0, sheet.width, sheet.height), 16);
 }
@@ -65,30 +65,30 @@ TEST(ContactSheet, DrawsCaptionsBelow) {
   EXPECT_EQ(ink("IIIIIIIIIII"), 8 * ink("I") + ink(".."));  // eleven do not
 }
 
-TEST(ContactSheet, DrawsGreyPicturesGrey) {
+TEST(ContactSheet, DrawsGreyImagesGrey) {
   const auto sheet = contact_sheet({{test::numbered(128, 128, 1), ""}});
   const auto* first = sheet.bytes.data() + 3 * (8 * 144 + 8 + 5);
   for (int c = 0; c < 3; ++c) EXPECT_EQ(first[c], 35);  // 5 * 7
 }
 
 /// What a list of transforms writes, shown again.
-Image shown(const nlohmann::json& list, const Image& picture) {
+Image shown(const nlohmann::json& list, const Image& image) {
   std::vector<Choice<Transform>> steps;
   for (const auto& item : list) steps.push_back(fragment<Transform>(item));
-  const Pipeline pipeline(steps, {.channels = picture.channels});
-  const Extent extent{picture.channels, picture.height, picture.width};
-  std::vector<float> row(picture.values());
-  pipeline.load(Image(picture), "picture", {}, extent, row.data());
+  const Pipeline pipeline(steps, {.channels = image.channels});
+  const Extent extent{image.channels, image.height, image.width};
+  std::vector<float> row(image.values());
+  pipeline.load(Image(image), "image", {}, extent, row.data());
   return pipeline.shown(row.data(), extent);
 }
 
 TEST(Pipeline, ShowsWhatItNormalisedAsItWas) {
   const nlohmann::json normalize{{"type", "normalize"}, {"preset", "imagenet"}};
   const nlohmann::json flip{{"type", "horizontal_flip"}, {"p", 0}};
-  const auto picture = test::numbered(9, 4);
+  const auto image = test::numbered(9, 4);
   for (const auto& list : {nlohmann::json::array(), nlohmann::json::array({normalize}),
                            nlohmann::json::array({normalize, flip})})
-    EXPECT_EQ(shown(list, picture).bytes, picture.bytes) << list;
+    EXPECT_EQ(shown(list, image).bytes, image.bytes) << list;
   const nlohmann::json grey{{"type", "normalize"}, {"preset", "mnist"}};
   const auto digit = test::numbered(6, 6, 1);
   EXPECT_EQ(shown(nlohmann::json::array({grey}), digit).bytes, digit.bytes);

@@ -2,7 +2,7 @@
 // the debug preset's sanitizers.
 #include <gtest/gtest.h>
 
-#include "pictures.h"
+#include "images.h"
 
 namespace ddptrain {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <webp/encode.h>
 
-#include "pictures.h"
+#include "images.h"
 #include "transforms/codecs/codecs.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/resample.h"
@@ -98,7 +98,7 @@ TEST(Orientation, UndoesHowTheCameraWasHeld) {
   }
 }
 
-TEST(Orientation, ImageSizeIsThatOfTheTurnedPicture) {
+TEST(Orientation, ImageSizeIsThatOfTheTurnedImage) {
   const auto bytes = golden_file("a_exif.jpg");
   EXPECT_EQ(image_size({bytes, ""}), (ImageSize{64, 100}));
   DecodeOptions as_stored;
@@ -110,7 +110,7 @@ Window window_at(int left, int top, int width, int height, int out_width, int ou
   return {double(left), double(top), double(width), double(height), out_width, out_height};
 }
 
-TEST(DecodeWindow, ExactIsCropAndResizeOfTheWholePicture) {
+TEST(DecodeWindow, ExactIsCropAndResizeOfTheWholeImage) {
   const auto bytes = golden_file("a_rgb.jpg");
   Image expected = decode({bytes, "a"});
   crop(expected, {10, 5, 60, 50});

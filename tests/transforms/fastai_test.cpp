@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/files.h"
-#include "pictures.h"
+#include "images.h"
 #include "support/refused.h"
 #include "transforms/codecs/decode.h"
 #include "transforms/geometry.h"
@@ -157,7 +157,7 @@ std::vector<float> floats(const Image& image) {
   return copy.floats;
 }
 
-/// Share of draws that change a picture.
+/// Share of draws that change an image.
 double changes(const json& recipe, const Image& image) {
   int changed = 0;
   for (std::uint64_t i = 0; i < 400; ++i) {

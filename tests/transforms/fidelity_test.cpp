@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "pictures.h"
+#include "images.h"
 
 namespace ddptrain {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "pictures.h"
+#include "images.h"
 
 namespace ddptrain {
 namespace {
@@ -85,7 +85,7 @@ TEST(Pipeline, SaysItsOutputAheadWhereThatIsFixed) {
   EXPECT_EQ(Pipeline({}, {.channels = 1}).output({1, 28, 28}), (Extent{1, 28, 28}));
 }
 
-TEST(Pipeline, NamesAPictureOfAnotherSize) {
+TEST(Pipeline, NamesAnImageOfAnotherSize) {
   const Pipeline pipeline({});
   EXPECT_THAT(
       test::message([&] {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pictures.h"
+#include "images.h"
 
 namespace ddptrain::test {
 
@@ -37,7 +37,7 @@ struct PngHeader {
   char depth = 8, type = 2, interlaced = 0;
 };
 
-/// `before` are chunks ahead of the picture's data.
+/// `before` are chunks ahead of the image's data.
 inline Bytes png_file(const PngHeader& header, const std::string& data,
                       const std::string& before = "") {
   const auto head = big_endian(static_cast<std::size_t>(header.width)) +

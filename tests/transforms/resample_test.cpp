@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pictures.h"
+#include "images.h"
 #include "transforms/geometry/taps.h"
 
 namespace ddptrain {
@@ -36,7 +36,7 @@ TEST(Taps, WeightsOfEveryPixelSumToOne) {
       }
 }
 
-TEST(Resample, SameSizeIsTheSamePicture) {
+TEST(Resample, SameSizeIsTheSameImage) {
   for (int channels : {1, 3})
     for (auto interpolation : all) {
       const Image image = test::numbered(19, 13, channels);
@@ -44,7 +44,7 @@ TEST(Resample, SameSizeIsTheSamePicture) {
     }
 }
 
-TEST(Resample, AFlatPictureStaysFlat) {
+TEST(Resample, AFlatImageStaysFlat) {
   for (auto interpolation : all)
     for (bool antialias : {false, true}) {
       const Image out = resized(test::flat(37, 23, 201), 11, 50, interpolation, antialias);
@@ -78,7 +78,7 @@ TEST(Resample, FastIsWithinOneLevelOfExact) {
     }
 }
 
-TEST(Resample, APictureOfOnePixel) {
+TEST(Resample, AnImageOfOnePixel) {
   const Image out = resized(test::flat(1, 1, 9), 5, 4, Interpolation::bicubic);
   EXPECT_EQ(out.bytes, test::Bytes(60, 9));
 }

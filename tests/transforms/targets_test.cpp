@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "pictures.h"
+#include "images.h"
 
 namespace ddptrain {
 namespace {

@@ -102,7 +102,7 @@ std::vector<double> ImageFiles::weights(Split split) const { return list_.weight
 Preview ImageFiles::preview(Split split, std::int64_t index, const Draw& draw) const {
   auto shown = Dataset::preview(split, index, draw);
   auto batch = allocate(split, 1);
-  if (load(split, index, draw, batch, 0)) shown.picture = rows_.picture(split, batch, 0);
+  if (load(split, index, draw, batch, 0)) shown.image = rows_.image(split, batch, 0);
   return shown;
 }
 
@@ -128,7 +128,7 @@ std::string ImageFiles::full_path(const ImageFile& file) const {
   return (std::filesystem::path(list_.root) / file.path).string();
 }
 
-// Of the first picture: where the transforms keep sizes, all must be of one size.
+// Of the first image: where the transforms keep sizes, all must be of one size.
 Extent ImageFiles::source_size(Split split) const {
   const auto path = sample_name(split, 0);
   const auto bytes = read_text(path);

@@ -16,7 +16,7 @@ class ImageFiles final : public Dataset {
 
   const DataFacts& facts() const override { return facts_; }
   std::int64_t size(Split split) const override;
-  /// Targets are labels int64 [N], or float32 [N, classes] of zeros and ones where pictures have
+  /// Targets are labels int64 [N], or float32 [N, classes] of zeros and ones where images have
   /// any number of labels.
   Batch allocate(Split split, std::int64_t rows) const override;
   Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override;
@@ -41,7 +41,7 @@ class ImageFiles final : public Dataset {
   void set_target(const ImageFile& file, Batch& batch, std::int64_t row) const;
 
   ImageList list_;
-  std::int64_t max_pixels_;  // of a picture that is decoded
+  std::int64_t max_pixels_;  // of an image that is decoded
   Node chosen_ = Node::map();
   ImageRows rows_;
   DataFacts facts_;

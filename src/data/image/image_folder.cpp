@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "data/datasets.h"
 #include "data/image/image_files.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 #include "data/split/class_folders.h"
 #include "data/split/split.h"
 
@@ -19,7 +19,7 @@ struct ImageFolderOptions {
   std::string train = "train";
   ValidSpec valid;
   std::vector<std::string> classes;
-  std::vector<std::string> extensions = picture_extensions();
+  std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root,
@@ -36,7 +36,7 @@ struct ImageFolderOptions {
       {.doc = "The class folders to take; none takes all that are there.",
        .items = ItemOrder::distinct});
     f("extensions", extensions,
-      {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
+      {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
   }
 };
@@ -66,7 +66,7 @@ struct ClassChoice {
   bool may_lack = false;  // a trained model's data need not have each
 };
 
-void add_split(ImageList& list, Split split, const std::string& folder, const PictureScan& scan,
+void add_split(ImageList& list, Split split, const std::string& folder, const ImageScan& scan,
                const ClassChoice& choice) {
   const auto path = fs::path(list.root) / folder;
   const std::string option = split == Split::train ? "data.train" : "data.valid";
@@ -75,20 +75,20 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Pi
     auto found = std::find(list.classes.begin(), list.classes.end(), name);
     if (found == list.classes.end() && !choice.all) continue;
     if (found == list.classes.end()) found = list.classes.insert(found, name);
-    const auto paths = scan.pictures((fs::path(folder) / name).lexically_normal().string());
+    const auto paths = scan.images((fs::path(folder) / name).lexically_normal().string());
     if (paths.empty() && split == Split::train && !choice.may_lack)
-      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no pictures");
+      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no images");
     for (const auto& each : paths) files.push_back({each, found - list.classes.begin(), {}});
   }
-  if (files.empty()) throw Error(Exit::data, "no pictures in '" + path.string() + "'");
+  if (files.empty()) throw Error(Exit::data, "no images in '" + path.string() + "'");
 }
 
-ImageList list_pictures(const ImageFolderOptions& options, const KnownClasses& known) {
+ImageList list_images(const ImageFolderOptions& options, const KnownClasses& known) {
   require_one_way(options.valid);
   const fs::path root = options.root;
   require_folder(root, "data.root");
   require_split(options.root, options.train);
-  const PictureScan scan(options.root, options.extensions);
+  const ImageScan scan(options.root, options.extensions);
   ImageList list;
   list.root = options.root;
   const ClassChoice choice{options.classes.empty(), known.from_checkpoint()};
@@ -112,10 +112,10 @@ ImageList list_pictures(const ImageFolderOptions& options, const KnownClasses& k
 
 Entry<Dataset> image_folder_dataset() {
   return entry<Dataset, ImageFolderOptions>(
-      "image_folder", "Pictures in a folder per class.",
+      "image_folder", "Images in a folder per class.",
       [](const ImageFolderOptions& options,
          const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_pictures(options, context.classes), options.images,
+        return std::make_unique<ImageFiles>(list_images(options, context.classes), options.images,
                                             context);
       },
       {"gives_images", "gives_class"});

@@ -1,4 +1,4 @@
-// Which pictures there are, what they show, and which are held out. Torch-free.
+// Which images there are, what they show, and which are held out. Torch-free.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct ValidSpec;
 struct ImageFile {
   std::string path;  // relative to the list's root, or absolute
   std::int64_t label = 0;
-  std::vector<std::int64_t> labels;  // where a picture has any number of them
+  std::vector<std::int64_t> labels;  // where an image has any number of them
 };
 
 struct ImageList {
@@ -27,18 +27,18 @@ struct ImageList {
 
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
 /// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter).
-/// Errors (Exit::data): a line that names no picture, a split without any.
+/// Errors (Exit::data): a line that names no image, a split without any.
 void hold_out(ImageList& list, const ValidSpec& valid);
 
 /// Each label once: bytewise, or as numbers where all are.
 std::vector<std::string> class_order(std::vector<std::string> labels);
 
 /// Numbers labels by the known classes, or where there are none by `own`.
-/// A picture of another class is an Error (Exit::data), or left out with a warning.
+/// An image of another class is an Error (Exit::data), or left out with a warning.
 void number_classes(ImageList& list, const KnownClasses& known,
                     const std::vector<std::string>& own);
 
-/// Those of the list's classes that training pictures have.
+/// Those of the list's classes that training images have.
 std::vector<std::string> classes_in_train(const ImageList& list);
 
 }  // namespace ddptrain

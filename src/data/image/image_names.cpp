@@ -1,4 +1,4 @@
-// data image_names: pictures whose labels are in their names (fastai's
+// data image_names: images whose labels are in their names (fastai's
 // ImageDataLoaders.from_name_re and from_name_func).
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "data/datasets.h"
 #include "data/image/image_files.h"
+#include "data/image/image_scan.h"
 #include "data/image/pattern.h"
-#include "data/image/picture_scan.h"
 #include "data/split/split.h"
 
 namespace ddptrain {
@@ -30,26 +30,23 @@ struct ImageNamesOptions {
   std::map<std::string, std::string> labels;
   Of of = Of::name;
   ValidSpec valid;
-  std::vector<std::string> extensions = picture_extensions();
+  std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the pictures.",
-       .required = true,
-       .path = true,
-       .example = "data/pictures"});
+      {.doc = "Folder of the images.", .required = true, .path = true, .example = "data/images"});
     f("pattern", pattern,
       {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'.",
        .example = "'^(.+)_\\d+\\.jpg$'"});
     f("labels", labels,
-      {.doc = "Instead of a pattern, each label with the expression that its pictures match, as in "
+      {.doc = "Instead of a pattern, each label with the expression that its images match, as in "
               "{cat: '^[A-Z]', dog: '^[a-z]'}."});
     f("of", of, {.doc = "What is looked at: the file's name, or its path below root."});
     f("valid", valid,
-      {.doc = "The held-out pictures: a fraction, those of a folder in root, or those of a list.",
+      {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list.",
        .example = "{fraction: 0.2}"});
     f("extensions", extensions,
-      {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
+      {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
     f.require(exactly_one({"pattern", "labels"}));
     f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list"}));
@@ -113,17 +110,17 @@ void divide(ImageList& list, const ValidSpec& valid) {
   files.erase(held, files.end());
   if (files.empty() || list.files[1].empty())
     throw Error(Exit::data, "data.valid.folder: " + std::string(files.empty() ? "all" : "no") +
-                                " pictures are in '" + *valid.folder + "'");
+                                " images are in '" + *valid.folder + "'");
 }
 
-ImageList list_pictures(const ImageNamesOptions& options, const KnownClasses& known) {
+ImageList list_images(const ImageNamesOptions& options, const KnownClasses& known) {
   std::error_code unknown;
   if (!fs::is_directory(options.root, unknown))
     throw Error(Exit::data, "no folder '" + options.root +
                                 "'; set data.root, or name an archive under data.source");
   const Labeller labeller(options);
-  const auto paths = PictureScan(options.root, options.extensions).pictures("");
-  if (paths.empty()) throw Error(Exit::data, "no pictures in '" + options.root + "'");
+  const auto paths = ImageScan(options.root, options.extensions).images("");
+  if (paths.empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   std::vector<std::string> labels;
   for (const auto& path : paths) labels.push_back(labeller.label(path));
   ImageList list;
@@ -142,9 +139,9 @@ ImageList list_pictures(const ImageNamesOptions& options, const KnownClasses& kn
 
 Entry<Dataset> image_names_dataset() {
   return entry<Dataset, ImageNamesOptions>(
-      "image_names", "Pictures whose labels are in their names.",
+      "image_names", "Images whose labels are in their names.",
       [](const ImageNamesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_pictures(options, context.classes), options.images,
+        return std::make_unique<ImageFiles>(list_images(options, context.classes), options.images,
                                             context);
       },
       {"gives_images", "gives_class"});

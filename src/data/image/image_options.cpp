@@ -6,7 +6,7 @@ void TransformLists::fields(Fields& f) {
   f("train", train, {.doc = "Applied to training samples, first to last."});
   f("valid", valid, {.doc = "Applied to validation samples, first to last."});
   f("progressive", progressive,
-    {.doc = "Smaller training pictures at first: sizes one after another, until 'train' holds."});
+    {.doc = "Smaller training images at first: sizes one after another, until 'train' holds."});
 }
 
 void ImageFileOptions::fields(Fields& f) {
@@ -14,10 +14,10 @@ void ImageFileOptions::fields(Fields& f) {
     {.doc = "What is done to images after decoding; none: they stay as they are, or where they "
             "differ in size, become random crops of 128 pixels (64 where they are small)."});
   f("decode", decode,
-    {.doc = "'fast' decodes training pictures only where and as finely as needed; 'exact' gives "
+    {.doc = "'fast' decodes training images only where and as finely as needed; 'exact' gives "
             "torchvision's pixels, as evaluation always does."});
   f("max_pixels", max_pixels,
-    {.doc = "Pictures of more pixels are refused (or left out, by policy.on_bad_sample); Pillow's "
+    {.doc = "Images of more pixels are refused (or left out, by policy.on_bad_sample); Pillow's "
             "limit.",
      .min = 1,
      .max = 2'147'483'647,

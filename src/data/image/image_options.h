@@ -1,4 +1,4 @@
-// What every dataset of pictures has in common in a recipe.
+// What every dataset of images has in common in a recipe.
 #pragma once
 
 #include <optional>

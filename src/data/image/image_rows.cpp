@@ -39,7 +39,7 @@ void ImageRows::add_stages(const TransformLists& lists, const PipelineOptions& o
     if (std::min(found.height, found.width) != wanted)
       throw Error(Exit::recipe, "data.transforms.progressive: size " + std::to_string(wanted) +
                                     " cannot be had by scaling sizes in data.transforms.train; "
-                                    "pictures would be " +
+                                    "images would be " +
                                     std::to_string(found.height) + " x " +
                                     std::to_string(found.width));
   }
@@ -112,7 +112,7 @@ bool ImageRows::load(Split split, Image&& image, std::string_view name, const Dr
   });
 }
 
-Image ImageRows::picture(Split split, const Batch& batch, std::int64_t row) const {
+Image ImageRows::image(Split split, const Batch& batch, std::int64_t row) const {
   const auto values = batch.inputs[0][row].contiguous();
   const auto& side = of(split);
   return side.pipeline.shown(values.const_data_ptr<float>(), side.extent);

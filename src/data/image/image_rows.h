@@ -1,4 +1,4 @@
-// Pictures into the rows of a batch: float32 [N, C, H, W] and labels int64 [N].
+// Images into the rows of a batch: float32 [N, C, H, W] and labels int64 [N].
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace ddptrain {
 /// The pipelines of both splits and the size that comes out of each.
 class ImageRows {
  public:
-  /// `source` gives the size of a split's pictures before transforms; it is asked only where the
+  /// `source` gives the size of a split's images before transforms; it is asked only where the
   /// transforms do not fix the size.
   using Source = std::function<Extent(Split)>;
   ImageRows(const TransformLists& lists, const PipelineOptions& options, const DataContext& context,
@@ -23,18 +23,18 @@ class ImageRows {
 
   const Extent& extent(Split split) const { return of(split).extent; }
   Batch allocate(Split split, std::int64_t rows) const;
-  /// Rows of training pictures of an epoch, whose size may change over the run.
+  /// Rows of training images of an epoch, whose size may change over the run.
   Batch allocate_train(std::int64_t epoch, std::int64_t rows) const;
   /// The epochs with which other sizes begin.
   std::vector<std::int64_t> changes_of_shape() const;
 
-  /// Both write row `row` of a batch; false when the picture is bad and is to be left out.
+  /// Both write row `row` of a batch; false when the image is bad and is to be left out.
   bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
             std::int64_t row) const;
   bool load(Split split, Image&& image, std::string_view name, const Draw& draw, Batch& batch,
             std::int64_t row) const;
   /// A loaded row as a person would see it: bytes, without normalisation.
-  Image picture(Split split, const Batch& batch, std::int64_t row) const;
+  Image image(Split split, const Batch& batch, std::int64_t row) const;
   /// Runs `read` under the same policy: what it throws about data is said and gives false.
   bool guarded(const std::function<void()>& read) const;
 
@@ -43,7 +43,7 @@ class ImageRows {
     Pipeline pipeline;
     Extent extent;
   };
-  /// Training pictures up to an epoch.
+  /// Training images up to an epoch.
   struct Stage {
     std::int64_t end;
     Side side;

@@ -1,4 +1,4 @@
-// data manifest: pictures listed in a CSV file, with a label or any number of them (fastai's
+// data manifest: images listed in a CSV file, with a label or any number of them (fastai's
 // ImageDataLoaders.from_csv).
 #include <algorithm>
 #include <filesystem>
@@ -21,7 +21,7 @@ struct ManifestColumns {
   std::optional<std::string> weight;
   std::optional<std::string> split;
   void fields(Fields& f) {
-    f("path", path, {.doc = "The picture's file."});
+    f("path", path, {.doc = "The image's file."});
     f("label", label, {.doc = "What it shows."});
     f("weight", weight,
       {.doc = "For sampler weighted; null reads column 'weight' if there is one."});
@@ -40,15 +40,15 @@ struct ManifestOptions {
   ImageFileOptions images;
   void fields(Fields& f) {
     f("file", file,
-      {.doc = "CSV file with a row for each picture.",
+      {.doc = "CSV file with a row for each image.",
        .required = true,
        .path = true,
-       .example = "data/pictures.csv"});
+       .example = "data/images.csv"});
     f("root", root,
       {.doc = "Folder that paths are relative to; the file's own if null.", .path = true});
     f("columns", columns, {.doc = "What the columns are called."});
     f("label_delimiter", label_delimiter,
-      {.doc = "What stands between labels where a picture has any number of them, such as ' '; "
+      {.doc = "What stands between labels where an image has any number of them, such as ' '; "
               "targets are then zeros and ones for 'loss: bce_with_logits'.",
        .min_items = 1});
     f("valid", valid,
@@ -181,7 +181,7 @@ ImageList read_manifest(const ManifestOptions& options, const KnownClasses& know
 
 Entry<Dataset> manifest_dataset() {
   return entry<Dataset, ManifestOptions>(
-      "manifest", "Pictures listed in a CSV file.",
+      "manifest", "Images listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(read_manifest(options, context.classes), options.images,
                                             context);

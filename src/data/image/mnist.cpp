@@ -42,10 +42,10 @@ PixelSet read_idx(const std::string& root, const std::string& part, Extent& exte
   const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
   if (labels[0] != sizes[0])
     throw Error(Exit::data, "'" + set.files[1].path() + "' has " + std::to_string(labels[0]) +
-                                " labels for " + std::to_string(sizes[0]) + " pictures");
+                                " labels for " + std::to_string(sizes[0]) + " images");
   const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   if (extent.fixed() && !(size == extent))
-    throw Error(Exit::data, "'" + set.files[0].path() + "' has pictures of another size");
+    throw Error(Exit::data, "'" + set.files[0].path() + "' has images of another size");
   extent = size;
   const auto first_label = set.files[1].bytes().subspan(8);
   set.labels.assign(first_label.begin(), first_label.end());

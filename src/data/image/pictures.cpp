@@ -1,38 +1,35 @@
-// data pictures: every picture below a folder, labels unknown; what `predict` reads.
+// data pictures: every image below a folder, labels unknown; what `predict` reads.
 #include "base/error.h"
 #include "data/datasets.h"
 #include "data/image/image_files.h"
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 
 namespace ddptrain {
 namespace {
 
 struct PicturesOptions {
   std::string root;
-  std::vector<std::string> extensions = picture_extensions();
+  std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the pictures.",
-       .required = true,
-       .path = true,
-       .example = "data/pictures"});
+      {.doc = "Folder of the images.", .required = true, .path = true, .example = "data/images"});
     f("extensions", extensions,
-      {.doc = "Files that count as pictures, whatever the case of the letters.", .min_items = 1});
+      {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
   }
 };
 
-// Both splits are the same pictures: the valid transforms are the ones that matter.
-ImageList list_pictures(const PicturesOptions& options) {
+// Both splits are the same images: the valid transforms are the ones that matter.
+ImageList list_images(const PicturesOptions& options) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(options.root, unknown))
     throw Error(Exit::data, "no folder '" + options.root + "'");
   ImageList list;
   list.root = options.root;
-  for (const auto& path : PictureScan(options.root, options.extensions).pictures(""))
+  for (const auto& path : ImageScan(options.root, options.extensions).images(""))
     list.files[0].push_back({path, -1, {}});
-  if (list.files[0].empty()) throw Error(Exit::data, "no pictures in '" + options.root + "'");
+  if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   list.files[1] = list.files[0];
   return list;
 }
@@ -41,9 +38,9 @@ ImageList list_pictures(const PicturesOptions& options) {
 
 Entry<Dataset> pictures_dataset() {
   return entry<Dataset, PicturesOptions>(
-      "pictures", "Every picture below a folder, labels unknown; what predict reads.",
+      "pictures", "Every image below a folder, labels unknown; what predict reads.",
       [](const PicturesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_pictures(options), options.images, context);
+        return std::make_unique<ImageFiles>(list_images(options), options.images, context);
       },
       {"gives_images"});
 }

@@ -47,7 +47,7 @@ std::vector<std::string> number_pixels(std::array<PixelSet, 2>& sets,
 }  // namespace
 
 void PixelOptions::fields(Fields& f) {
-  f("transforms", transforms, {.doc = "What is done to pictures."});
+  f("transforms", transforms, {.doc = "What is done to images."});
   section.fields(f);
 }
 
@@ -79,7 +79,7 @@ Batch PixelDataset::allocate_train(std::int64_t epoch, std::int64_t rows) const 
 bool PixelDataset::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                         std::int64_t row) const {
   batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
-  return rows_.load(split, picture(split, index), sample_name(split, index), draw, batch, row);
+  return rows_.load(split, image(split, index), sample_name(split, index), draw, batch, row);
 }
 
 std::string PixelDataset::sample_name(Split split, std::int64_t index) const {
@@ -93,7 +93,7 @@ std::int64_t PixelDataset::label(Split split, std::int64_t index) const {
 Preview PixelDataset::preview(Split split, std::int64_t index, const Draw& draw) const {
   auto shown = Dataset::preview(split, index, draw);
   auto batch = allocate(split, 1);
-  if (load(split, index, draw, batch, 0)) shown.picture = rows_.picture(split, batch, 0);
+  if (load(split, index, draw, batch, 0)) shown.image = rows_.image(split, batch, 0);
   return shown;
 }
 
@@ -107,7 +107,7 @@ std::string PixelDataset::digest() const {
 }
 
 // Channel after channel as stored, to channels of a pixel side by side.
-Image PixelDataset::picture(Split split, std::int64_t index) const {
+Image PixelDataset::image(Split split, std::int64_t index) const {
   const auto* stored = of(split).pixels.at(static_cast<std::size_t>(index));
   Image image;
   image.width = source_.width;

@@ -1,4 +1,4 @@
-// A dataset of pictures that are stored as pixels, all of one size.
+// A dataset of images that are stored as pixels, all of one size.
 #pragma once
 
 #include <array>
@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "data/image/image_rows.h"
 #include "data/files/mapped_file.h"
+#include "data/image/image_rows.h"
 
 namespace ddptrain {
 
-/// The pictures of a split. The files stay mapped while the set lives.
+/// The images of a split. The files stay mapped while the set lives.
 struct PixelSet {
   std::vector<MappedFile> files;
-  std::vector<const std::uint8_t*> pixels;  // of each picture, channel after channel
+  std::vector<const std::uint8_t*> pixels;  // of each image, channel after channel
   std::vector<std::uint8_t> labels;
 };
 
@@ -43,7 +43,7 @@ class PixelDataset final : public Dataset {
 
  private:
   const PixelSet& of(Split split) const { return sets_[static_cast<std::size_t>(split)]; }
-  Image picture(Split split, std::int64_t index) const;
+  Image image(Split split, std::int64_t index) const;
 
   std::array<PixelSet, 2> sets_;
   Extent source_;

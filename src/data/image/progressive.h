@@ -1,4 +1,4 @@
-// Progressive resizing: training pictures are small at first. Torch-free.
+// Progressive resizing: training images are small at first. Torch-free.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ddptrain {
 
-/// Training pictures have `size` pixels along their shorter side until then.
+/// Training images have `size` pixels along their shorter side until then.
 struct SizeStage {
   Duration until = epochs(1);
   std::int64_t size = 0;

@@ -20,7 +20,7 @@ struct Patch {
 /// The patch of the partner replaces that of the row; both are [channels, height, width].
 void paste(const at::Tensor& row, const at::Tensor& partner, const Patch& patch);
 
-/// The box around (x, y) whose sides are sqrt(1 - share) of the picture's, cut off at its edges:
+/// The box around (x, y) whose sides are sqrt(1 - share) of the image's, cut off at its edges:
 /// rand_bbox of fastai.callback.mixup.CutMix.
 Patch patch_at(std::int64_t x, std::int64_t y, double share, std::int64_t width,
                std::int64_t height);

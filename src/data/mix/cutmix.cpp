@@ -1,4 +1,4 @@
-// mix cutmix: a box of one picture is pasted into another (Yun et al., 2019;
+// mix cutmix: a box of one image is pasted into another (Yun et al., 2019;
 // fastai.callback.mixup.CutMix).
 #include "base/error.h"
 #include "data/mix/beta.h"
@@ -16,10 +16,10 @@ class Cutmix final : public Mix {
   explicit Cutmix(const Options& options) : options_(options) {}
 
   void check(const Batch& example) const override {
-    const bool pictures = example.inputs.size() == 1 && example.inputs[0].dim() == 4 &&
-                          example.inputs[0].is_floating_point();
-    if (!pictures)
-      throw Error(Exit::recipe, "data.mix: cutmix pastes boxes, and this data is no pictures");
+    const bool images = example.inputs.size() == 1 && example.inputs[0].dim() == 4 &&
+                        example.inputs[0].is_floating_point();
+    if (!images)
+      throw Error(Exit::recipe, "data.mix: cutmix pastes boxes, and this data is no images");
   }
 
   double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
@@ -44,7 +44,7 @@ class Cutmix final : public Mix {
 Entry<Mix> cutmix_mix() {
   return entry<Mix, Cutmix::Options>(
       "cutmix",
-      "Pastes a box of one picture into another; the loss takes the targets of both by area.",
+      "Pastes a box of one image into another; the loss takes the targets of both by area.",
       [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); },
       {"wants_images"});
 }

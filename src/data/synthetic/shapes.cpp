@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/temporary_name.h"
-#include "data/synthetic/shapes_picture.h"
+#include "data/synthetic/shapes_image.h"
 
 namespace ddptrain {
 namespace {
@@ -71,7 +71,7 @@ bool is_complete(const fs::path& folder, const ShapesOptions& options) {
   if (is_folder && fs::exists(folder / mark)) {
     const std::string holds = read_text(folder / mark);
     if (holds == description(options)) return true;
-    throw Error(Exit::data, "'" + folder.string() + "' holds other pictures (" +
+    throw Error(Exit::data, "'" + folder.string() + "' holds other images (" +
                                 holds.substr(0, holds.find('\n')) +
                                 "); remove it, or choose another folder");
   }

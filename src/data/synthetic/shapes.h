@@ -9,7 +9,7 @@ namespace ddptrain {
 
 struct ShapesOptions {
   std::uint64_t seed = 1;
-  int train = 320;  // pictures per class
+  int train = 320;  // images per class
   int val = 50;
   int size = 160;  // pixels of each side
 };

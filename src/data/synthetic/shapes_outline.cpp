@@ -16,7 +16,7 @@ struct Point {
   double x, y;
 };
 
-// y points down, as in pictures.
+// y points down, as in images.
 constexpr Point arrow[] = {{-0.95, -0.22}, {0.1, -0.22}, {0.1, -0.62}, {0.95, 0},
                            {0.1, 0.62},    {0.1, 0.22},  {-0.95, 0.22}};
 constexpr Point triangle[] = {{0, -0.95}, {0.8227, 0.475}, {-0.8227, 0.475}};

@@ -77,8 +77,8 @@ std::vector<Rule> data_rules() {
       {{"digest", "What is fetched or unpacked has a digest.",
         "A file that changed on its way or at its source would train another model, and nobody "
         "would know.",
-        "data: {source: {url: \"https://example.org/pictures.tgz\"}}",
-        "data: {source: {url: \"https://example.org/pictures.tgz\", md5: "
+        "data: {source: {url: \"https://example.org/images.tgz\"}}",
+        "data: {source: {url: \"https://example.org/images.tgz\", md5: "
         "e793b78cc4c9e9a4ccc0c1155377a412}}"},
        source_has_a_digest},
       {{"source", "A source is one archive.",

@@ -110,7 +110,7 @@ std::vector<Rule> kind_rules() {
         "data: {type: manifest, file: labels.csv, sampler: weighted}"},
        samples_have_weights},
       {{"channels-last", "channels_last is about images.",
-        "It says in which order the numbers of a picture lie in memory.",
+        "It says in which order the numbers of an image lie in memory.",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb}\ntrain: {channels_last: true}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
        channels_are_of_images},

@@ -45,7 +45,7 @@ std::vector<Rule> mix_rules() {
         "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
        neighbours_differ},
       {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",
-        "Otherwise a batch holds the same pictures several times, and nothing is gained.",
+        "Otherwise a batch holds the same images several times, and nothing is gained.",
         "data: {sampler: repeat_aug, transforms: {train: [{type: normalize, preset: imagenet}]}}",
         "data: {sampler: repeat_aug}"},
        repeated_samples_differ},

@@ -1,4 +1,4 @@
-// The model against its weights, the pictures and the classes.
+// The model against its weights, the images and the classes.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -75,14 +75,14 @@ void the_body_has_no_head(const RuleContext& rule) {
       rule.error("model.body." + key, "write it as 'model." + key + "', for the body and its head");
 }
 
-void pictures_have_the_models_size(const RuleContext& rule) {
+void images_have_the_models_size(const RuleContext& rule) {
   const auto side = number_of(rule.value(rule.recipe.model, "image_size"));
   if (!side) return;
   for (const std::string split : {"train", "valid"}) {
     const auto out = size_of(rule, transforms_of(rule, split)).sides;
     if (out && !(*out == Sides{*side, *side}))
       rule.error("model.image_size", format_number(*side) + ", and data.transforms." + split +
-                                         " gives " + PictureSize{out, {}}.text());
+                                         " gives " + ImageSize{out, {}}.text());
   }
 }
 
@@ -167,10 +167,10 @@ std::vector<Rule> model_rules() {
         "model: {type: vision_learner, body: {type: resnet34, weights: resnet34.pth}}",
         "model: {type: vision_learner, body: resnet34, weights: resnet34.pth}"},
        the_body_has_no_head},
-      {{"image-size", "Transforms give pictures of the size that the model takes.",
-        "A vision transformer has a position for each patch, and so takes pictures of one size.",
+      {{"image-size", "Transforms give images of the size that the model takes.",
+        "A vision transformer has a position for each patch, and so takes images of one size.",
         "model: {type: vit_b_16, image_size: 224}", "model: {type: vit_b_16, image_size: 64}"},
-       pictures_have_the_models_size},
+       images_have_the_models_size},
       {{"num-classes", "A model has an output for each class.",
         "The labels of the last classes would be out of range.",
         "model: {num_classes: 2}\ndata: {classes: [cat, dog, horse]}",

@@ -1,4 +1,4 @@
-// Progressive resizing: smaller training pictures at first.
+// Progressive resizing: smaller training images at first.
 #include "recipe/rules/rules.h"
 
 namespace ddptrain {
@@ -48,21 +48,21 @@ void the_full_size_is_reached(const RuleContext& rule) {
   if (!run || stages.empty() || !stages.back().until) return;
   if (part_of(*stages.back().until, *run).value_or(0) >= 1)
     rule.warn(stages.back().path, "the run of '" + to_text(*run) +
-                                      "' is over by then: no epoch has pictures of the full size");
+                                      "' is over by then: no epoch has images of the full size");
 }
 
 }  // namespace
 
 std::vector<Rule> progressive_rules() {
   return {
-      {{"progressive-unit", "Training pictures change their size with an epoch.",
+      {{"progressive-unit", "Training images change their size with an epoch.",
         "Batches of an epoch are loaded ahead, all of one size.",
         "train: {duration: 5 epochs}\n"
         "data: {transforms: {progressive: [{until: 500 steps, size: 32}]}}",
         "train: {duration: 5 epochs}\n"
         "data: {transforms: {progressive: [{until: 2 epochs, size: 32}]}}"},
        sizes_change_with_epochs},
-      {{"progressive-order", "Sizes of training pictures follow one another.",
+      {{"progressive-order", "Sizes of training images follow one another.",
         "A size that ends before the one ahead of it would have no epoch.",
         "train: {duration: 8 epochs}\n"
         "data: {transforms: {progressive: [{until: 4 epochs, size: 32}, {until: 2 epochs, size: "
@@ -71,7 +71,7 @@ std::vector<Rule> progressive_rules() {
         "data: {transforms: {progressive: [{until: 2 epochs, size: 32}, {until: 4 epochs, size: "
         "48}]}}"},
        sizes_follow_one_another},
-      {{"progressive-end", "The last epochs have pictures of the full size.",
+      {{"progressive-end", "The last epochs have images of the full size.",
         "The model would be scored at a size that it was never trained at.",
         "train: {duration: 5 epochs}\n"
         "data: {transforms: {progressive: [{until: 6 epochs, size: 32}]}}",

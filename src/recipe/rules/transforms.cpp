@@ -1,4 +1,4 @@
-// What is done to pictures: sizes, and what comes before and after normalize.
+// What is done to images: sizes, and what comes before and after normalize.
 #include "recipe/rules/transforms.h"
 
 #include <algorithm>
@@ -20,13 +20,12 @@ void for_each_list(const RuleContext& rule, Claim claim) {
   claim(kValid, transforms_of(rule, "valid"));
 }
 
-void pictures_are_normalized_once(const RuleContext& rule) {
+void images_are_normalized_once(const RuleContext& rule) {
   for_each_list(rule, [&](const std::string& path, const List& list) {
     bool before = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const bool normalizes = rule.has(list[i], "normalizes");
-      if (normalizes && before)
-        rule.error(indexed(path, i), "these pictures are normalised already");
+      if (normalizes && before) rule.error(indexed(path, i), "these images are normalised already");
       before = before || normalizes;
     }
   });
@@ -65,7 +64,7 @@ void colours_come_before_normalize(const RuleContext& rule) {
   });
 }
 
-void turned_pictures_get_one_size(const RuleContext& rule) {
+void turned_images_get_one_size(const RuleContext& rule) {
   for_each_list(rule, [&](const std::string& path, const List& list) {
     std::optional<std::size_t> grows;
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -74,20 +73,20 @@ void turned_pictures_get_one_size(const RuleContext& rule) {
     }
     if (grows)
       rule.error(indexed(path, *grows) + ".expand",
-                 "pictures grow by their angles, and a batch wants one size; write for example "
+                 "images grow by their angles, and a batch wants one size; write for example "
                  "center_crop after it");
   });
 }
 
-void crops_fit_the_picture(const RuleContext& rule) {
+void crops_fit_the_image(const RuleContext& rule) {
   for_each_list(rule, [&](const std::string& path, const List& list) {
-    PictureSize size;
+    ImageSize size;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto wanted = size_given(rule, list[i]);
       const bool padded =
           is_true(rule.value(list[i], "pad_if_needed")) || rule.is_asked(list[i], "padding");
       if (wanted && rule.has(list[i], "crops") && !padded && !size.holds(*wanted))
-        rule.error(indexed(path, i) + ".size", "larger than the pictures that come here, " +
+        rule.error(indexed(path, i) + ".size", "larger than the images that come here, " +
                                                    size.text() + "; resize them less, or pad them");
       size = size_after(rule, list[i], size);
     }
@@ -98,41 +97,41 @@ void crops_fit_the_picture(const RuleContext& rule) {
 
 std::vector<Rule> transform_rules() {
   return {
-      {{"normalize-twice", "Pictures are normalised once.",
+      {{"normalize-twice", "Images are normalised once.",
         "The second time takes mean and deviation of colours from what are no colours any more.",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
         "preset: "
         "imagenet}]}}",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
-       pictures_are_normalized_once},
+       images_are_normalized_once},
       {{"normalize-alike", "Both splits are normalised alike.",
-        "The model is scored on pictures that look different from all that it has seen.",
+        "The model is scored on images that look different from all that it has seen.",
         "data: {transforms: {valid: [{type: resize, size: [64, 64]}]}}",
         "data: {transforms: {valid: [{type: resize, size: [64, 64]}, {type: normalize, preset: "
         "imagenet}]}}"},
        both_splits_are_normalized_alike},
       {{"normalize-first", "What changes colours comes before normalize.",
         "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalised "
-        "picture.",
+        "image.",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
         "hue: 0.1}]}}",
         "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
         "imagenet}]}}"},
        colours_come_before_normalize},
-      {{"picture-size", "Pictures of a batch have one size.",
-        "A turned picture that grows so that no corner is cut off, grows by its angle.",
+      {{"picture-size", "Images of a batch have one size.",
+        "A turned image that grows so that no corner is cut off, grows by its angle.",
         "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
         "normalize, preset: imagenet}]}}",
         "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
         "center_crop, size: 64}, {type: normalize, preset: imagenet}]}}"},
-       turned_pictures_get_one_size},
-      {{"crop-size", "A crop is not larger than the picture.",
+       turned_images_get_one_size},
+      {{"crop-size", "A crop is not larger than the image.",
         "center_crop would add a black border, and random_crop ends the run.",
         "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, "
         "{type: normalize, preset: imagenet}]}}",
         "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, "
         "{type: normalize, preset: imagenet}]}}"},
-       crops_fit_the_picture},
+       crops_fit_the_image},
   };
 }
 

@@ -1,4 +1,4 @@
-// The transforms that a recipe lists, and what they make of a picture's size.
+// The transforms that a recipe lists, and what they make of an image's size.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct Sides {
   bool operator==(const Sides&) const = default;
 };
 
-/// What is known of the size of pictures: all of it, the shorter side, or nothing.
-struct PictureSize {
+/// What is known of the size of images: all of it, the shorter side, or nothing.
+struct ImageSize {
   std::optional<Sides> sides;
   std::optional<double> shorter;
   /// Whether a window fits, as far as is known.
@@ -31,10 +31,10 @@ struct PictureSize {
 
 /// The size that a transform gives whatever comes in; nothing where it depends on that.
 std::optional<Sides> size_given(const RuleContext& rule, const Choice<Transform>& transform);
-PictureSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
-                       const PictureSize& before);
+ImageSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
+                     const ImageSize& before);
 /// Of what comes out of a list.
-PictureSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list);
+ImageSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list);
 
 /// Whether a pass over the training samples is never the same twice.
 bool is_augmented(const RuleContext& rule);

@@ -16,7 +16,7 @@ struct ImageHeader {
   int orientation = 1;
 };
 
-/// A rectangle of the picture scaled down by `shrink` (1, 2, 4, 8), in the pixels of that scale.
+/// A rectangle of the image scaled down by `shrink` (1, 2, 4, 8), in the pixels of that scale.
 struct ImagePart {
   int left = 0, top = 0, width = 0, height = 0;
   int shrink = 1;
@@ -41,16 +41,16 @@ void decode_webp(const EncodedImage& file, const DecodeOptions& options, Image& 
 /// Throws "'name' ...": what is wrong with a file.
 [[noreturn]] void bad_image(const EncodedImage& file, const std::string& what);
 
-/// Refuses empty pictures and those with more pixels than allowed, before memory is taken.
+/// Refuses empty images and those with more pixels than allowed, before memory is taken.
 void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options);
 
-/// Refuses large pictures in fewer bytes than any such file has. Small ones may be of any size.
+/// Refuses large images in fewer bytes than any such file has. Small ones may be of any size.
 void check_claim(const EncodedImage& file, ImageSize size, std::int64_t pixels_per_byte);
 
 /// More pixels than these are looked at twice before memory is taken for them.
 constexpr std::int64_t many_pixels = std::int64_t{1} << 24;
 
-/// Turns a picture by EXIF's orientation.
+/// Turns an image by EXIF's orientation.
 void orient(Image& image, int orientation);
 
 /// The orientation in the TIFF block of a JPEG's APP1 segment (after "Exif\0\0"), 1 if there is

@@ -1,4 +1,4 @@
-// Compressed pictures to pixels: JPEG, PNG and WebP, told apart by their first bytes and not by
+// Compressed images to pixels: JPEG, PNG and WebP, told apart by their first bytes and not by
 // their names. Whatever is wrong with a file is an Error (Exit::data) that names it.
 #pragma once
 
@@ -38,14 +38,14 @@ struct ImageSize {
 enum class DecodeMode { fast, exact };
 std::span<const std::string_view> names(DecodeMode);
 
-/// Reads the header alone. The size is that of the oriented picture.
+/// Reads the header alone. The size is that of the oriented image.
 ImageSize image_size(const EncodedImage& file, const DecodeOptions& options = {});
 
-/// The whole picture as bytes; alpha is dropped, 16 bits keep their upper 8.
+/// The whole image as bytes; alpha is dropped, 16 bits keep their upper 8.
 Image decode(const EncodedImage& file, const DecodeOptions& options = {});
 void decode(const EncodedImage& file, const DecodeOptions& options, Image& into);
 
-/// A window of the oriented picture, resized to window.out_width x window.out_height. `work` holds
+/// A window of the oriented image, resized to window.out_width x window.out_height. `work` holds
 /// what was decoded in between, so that its memory is used again.
 void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
                    const DecodeOptions& options, Image& work, Image& into);

@@ -1,5 +1,5 @@
 // JPEG through libjpeg-turbo: grey, RGB, YCbCr, CMYK and Adobe's YCCK, baseline and progressive;
-// whole pictures, or only a part of them, scaled while decoding.
+// whole images, or only a part of them, scaled while decoding.
 #include <cstdio>
 // jpeglib.h needs stdio
 #include <jpeglib.h>
@@ -18,7 +18,7 @@ namespace {
 
 // Every 8 x 8 block of a scan with Huffman codes takes at least a bit, and the largest unit of a
 // file covers 32 x 32 pixels with 9 blocks (ITU-T T.81, A.2.3 and B.2.3: at most 10 blocks, factors
-// up to 4). Arithmetic codes can be shorter: only nearly empty pictures are, and small ones stay
+// up to 4). Arithmetic codes can be shorter: only nearly empty images are, and small ones stay
 // welcome.
 constexpr std::int64_t pixels_per_byte = 1024;
 
@@ -239,7 +239,7 @@ ImageHeader jpeg_header(const EncodedImage& file) {
     if (segment.marker == 0xE1 && data.size() > 6 && std::memcmp(data.data(), "Exif\0\0", 6) == 0)
       header.orientation = exif_orientation(data.subspan(6));
   }
-  bad_image(file, "is not a whole JPEG: it ends before the size of the picture");
+  bad_image(file, "is not a whole JPEG: it ends before the size of the image");
 }
 
 ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,

@@ -79,7 +79,7 @@ class PngReader {
     std::snprintf(self.message_, sizeof self.message_, "%s", message);
     self.guard_.jump();
   }
-  /// Each pass has rows of its own width; libpng's way visits the whole picture seven times.
+  /// Each pass has rows of its own width; libpng's way visits the whole image seven times.
   void read_interlaced(std::uint8_t* line, Image& into) {
     const auto channels = static_cast<std::size_t>(into.channels);
     for (const auto& pass : adam7) {
@@ -127,7 +127,7 @@ bool is_png(std::span<const std::uint8_t> bytes) {
 
 ImageHeader png_header(const EncodedImage& file) {
   if (file.bytes.size() < header_bytes || std::memcmp(&file.bytes[12], "IHDR", 4) != 0)
-    bad_image(file, "is not a whole PNG: it ends before the size of the picture");
+    bad_image(file, "is not a whole PNG: it ends before the size of the image");
   const std::uint32_t width = long_at(file.bytes, 16), height = long_at(file.bytes, 20);
   if (width > 1'000'000 || height > 1'000'000)
     bad_image(file, "is not a PNG of this world: its header asks for " + std::to_string(width) +

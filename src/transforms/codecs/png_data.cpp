@@ -33,7 +33,7 @@ Chunk next_chunk(Bytes& rest) {
   return chunk;
 }
 
-/// The pieces of the picture's data, which follow one another.
+/// The pieces of the image's data, which follow one another.
 std::vector<Bytes> data_of(const EncodedImage& file) {
   std::vector<Bytes> pieces;
   auto rest = file.bytes.subspan(8);

@@ -5,14 +5,14 @@
 
 namespace ddptrain {
 
-/// Chunks before the picture's data must lie within the file.
+/// Chunks before the image's data must lie within the file.
 void check_png_chunks(const EncodedImage& file);
 
-/// The data must be able to hold the picture; of large pictures it is unpacked once to see that it
+/// The data must be able to hold the image; of large images it is unpacked once to see that it
 /// does. To be called when libpng has accepted the header.
 void check_png_data(const EncodedImage& file, ImageSize size);
 
-/// One of the seven interleaved pictures of Adam7: every pixel (left + i across, top + j down).
+/// One of the seven interleaved images of Adam7: every pixel (left + i across, top + j down).
 struct Adam7 {
   int left, top, across, down;
   int width(int of) const { return (of - left + across - 1) / across; }

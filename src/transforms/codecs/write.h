@@ -15,7 +15,7 @@ struct ChannelScale {
 
 enum class PixelOrder { chw, hwc };
 
-/// Writes channels x height x width floats. The scale is for the picture's own unit, 0 .. 255 for
+/// Writes channels x height x width floats. The scale is for the image's own unit, 0 .. 255 for
 /// bytes.
 void write_pixels(const Image& image, const ChannelScale& scale, PixelOrder order, float* out);
 

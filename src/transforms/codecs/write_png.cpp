@@ -8,7 +8,7 @@ namespace ddptrain {
 
 std::string encode_png(const Image& image) {
   DDP_CHECK(image.bytes.size() == image.values() && (image.channels == 1 || image.channels == 3),
-            "a PNG of this picture");
+            "a PNG of this image");
   png_image header{};
   header.version = PNG_IMAGE_VERSION;
   header.width = static_cast<png_uint_32>(image.width);
@@ -18,7 +18,7 @@ std::string encode_png(const Image& image) {
   png_alloc_size_t size = file.size();
   const int made =
       png_image_write_to_memory(&header, file.data(), &size, 0, image.bytes.data(), 0, nullptr);
-  DDP_CHECK(made != 0, "libpng wrote no picture");
+  DDP_CHECK(made != 0, "libpng wrote no image");
   file.resize(size);
   return file;
 }

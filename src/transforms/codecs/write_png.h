@@ -1,4 +1,4 @@
-// A picture to the bytes of a PNG file.
+// An image to the bytes of a PNG file.
 #pragma once
 
 #include <string>

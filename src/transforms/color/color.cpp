@@ -14,7 +14,7 @@ std::uint8_t truncated(float value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0.0F, 255.0F));
 }
 
-/// Calls `change(float* pixel)` on each pixel as floats, in the picture's own unit, and writes the
+/// Calls `change(float* pixel)` on each pixel as floats, in the image's own unit, and writes the
 /// result back cut off to a byte.
 template <class Change>
 void on_each_pixel(Image& image, Change change) {

@@ -20,7 +20,7 @@ class RandomErasing final : public Transform {
     void fields(Fields& f) {
       f("p", p, {.doc = "Probability that a box is erased.", .min = 0, .max = 1});
       f("scale", scale,
-        {.doc = "Least and greatest share of the picture's area.",
+        {.doc = "Least and greatest share of the image's area.",
          .min = 0,
          .max = 1,
          .min_items = 2,
@@ -60,7 +60,7 @@ class RandomErasing final : public Transform {
     if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
       throw Error(Exit::recipe,
                   "random_erasing: value has " + std::to_string(options_.value.size()) +
-                      " numbers, pictures have " + std::to_string(image.channels) + " channels");
+                      " numbers, images have " + std::to_string(image.channels) + " channels");
     erase(image, box, options_.value);
   }
 

@@ -11,7 +11,7 @@ struct SharpnessOptions {
   double p = 0.5;
   void fields(Fields& f) {
     f("factor", factor,
-      {.doc = "0 blurs, 1 leaves the picture, 2 sharpens.",
+      {.doc = "0 blurs, 1 leaves the image, 2 sharpens.",
        .min = 0,
        .required = true,
        .example = "1.5"});

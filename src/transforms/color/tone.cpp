@@ -65,7 +65,7 @@ void stretch(std::vector<T>& values, std::size_t channels, float bound) {
   }
 }
 
-/// All values as floats in the picture's own unit.
+/// All values as floats in the image's own unit.
 std::vector<float> as_floats(const Image& image) {
   if (image.is_float()) return image.floats;
   return {image.bytes.begin(), image.bytes.end()};
@@ -198,7 +198,7 @@ void gaussian_blur(Image& image, int kernel, double sigma) {
   DDP_CHECK(kernel % 2 == 1, "gaussian_blur wants an odd number of pixels");
   if (kernel / 2 >= std::min(image.width, image.height))
     throw Error(Exit::recipe, "gaussian_blur: a kernel of " + std::to_string(kernel) +
-                                  " pixels is too large for a picture of " +
+                                  " pixels is too large for an image of " +
                                   std::to_string(image.width) + " x " +
                                   std::to_string(image.height));
   const auto weights = gaussian(kernel, sigma);

@@ -1,4 +1,4 @@
-// Curves over the values of a picture and its neighbourhoods, with torchvision's (v2, tensors)
+// Curves over the values of an image and its neighbourhoods, with torchvision's (v2, tensors)
 // arithmetic and rounding. Bytes stay bytes; floats are 0 .. 1.
 #pragma once
 
@@ -17,7 +17,7 @@ void autocontrast(Image& image);
 void equalize(Image& image);
 /// value ^ gamma of 0 .. 1.
 void adjust_gamma(Image& image, double gamma);
-/// 0 is blurred, 1 as it is, 2 sharper; pictures of two pixels stay.
+/// 0 is blurred, 1 as it is, 2 sharper; images of two pixels stay.
 void adjust_sharpness(Image& image, double factor);
 /// A Gaussian of `kernel` pixels, an odd number, mirrored at the edges; at most twice the smaller
 /// side less one.

@@ -80,7 +80,7 @@ void RandomAffine::Options::fields(Fields& f) {
 
 Entry<Transform> affine_transform() {
   return entry<Transform, RandomAffine::Options>(
-      "affine", "Moves, turns, scales and shears the picture at random.",
+      "affine", "Moves, turns, scales and shears the image at random.",
       [](const RandomAffine::Options& options) { return std::make_unique<RandomAffine>(options); },
       {"random"});
 }

@@ -1,4 +1,4 @@
-// The middle of a picture: torchvision.transforms.v2.CenterCrop.
+// The middle of an image: torchvision.transforms.v2.CenterCrop.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ class CenterCrop final : public Transform {
     SizeOption size;
     void fields(Fields& f) {
       f("size", size,
-        {.doc = "One number for a square, or height and width; a smaller picture gets a black "
+        {.doc = "One number for a square, or height and width; a smaller image gets a black "
                 "border.",
          .required = true,
          .example = "224"});
@@ -49,7 +49,7 @@ class CenterCrop final : public Transform {
 
 Entry<Transform> center_crop() {
   return entry<Transform, CenterCrop::Options>(
-      "center_crop", "Keeps the middle of the picture.",
+      "center_crop", "Keeps the middle of the image.",
       [](const CenterCrop::Options& options) { return std::make_unique<CenterCrop>(options); },
       {"crops", "gives_size"});
 }

@@ -54,7 +54,7 @@ Matrix crop(const Box& box, int width, int height) {
   return {x[0], 0, x[1], 0, y[0], y[1], 0, 0, 1};
 }
 
-/// A turn of a picture that is not square turns its pixels and not its unit square (_prepare_mat).
+/// A turn of an image that is not square turns its pixels and not its unit square (_prepare_mat).
 PlaceMap affine_map(const FastaiPose& pose, int width, int height) {
   Matrix m = product(product(dihedral(pose.dihedral), rotation(pose.degrees)), zoom(pose));
   m[1] *= double(height) / width;
@@ -71,8 +71,8 @@ PlaceMap tilt(const FastaiPose& pose) {
                     {{{-1 - y, -1 - x}, {-1 + y, 1 + x}, {1 + y, -1 + x}, {1 - y, 1 - x}}});
 }
 
-/// How much larger than twice the output's size the cropped picture is. (fastai compares the height
-/// with the output's width, which shrinks upright pictures for nothing.)
+/// How much larger than twice the output's size the cropped image is. (fastai compares the height
+/// with the output's width, which shrinks upright images for nothing.)
 double excess(const Image& image, const FastaiPose& pose, int width, int height) {
   const bool cropped = pose.crop.width > 0;
   const double across = cropped ? pose.crop.width : image.width;

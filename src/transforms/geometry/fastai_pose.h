@@ -1,4 +1,4 @@
-// Where and in which light a picture is seen: what fastai.vision.augment.aug_transforms draws for
+// Where and in which light an image is seen: what fastai.vision.augment.aug_transforms draws for
 // it.
 #pragma once
 
@@ -16,7 +16,7 @@ struct FastaiPose {
   Box crop;                           // of the result; empty: all of it
 };
 
-/// The picture as floats 0 .. 1 of the given size, looked up once. One that is more than twice as
+/// The image as floats 0 .. 1 of the given size, looked up once. One that is more than twice as
 /// large is first shrunk by area, as in fastai.
 void pose(Image& image, const FastaiPose& pose, int width, int height, const GridOptions& options);
 

@@ -24,7 +24,7 @@ std::span<const std::string_view> names(At) {
   return words;
 }
 
-/// A mirror goes on beyond the picture's own size, as numpy's does.
+/// A mirror goes on beyond the image's own size, as numpy's does.
 void pad_repeatedly(Image& image, Borders rest, PaddingMode mode) {
   while (rest.any()) {
     const bool bounded = mode == PaddingMode::reflect;
@@ -83,7 +83,7 @@ class FastaiResize final : public Transform {
   }
 
  private:
-  /// The rectangle that is resized; with method pad it surrounds the picture.
+  /// The rectangle that is resized; with method pad it surrounds the image.
   Window cut(int width, int height, Stream& random) const {
     Window cut{.width = double(width), .height = double(height)};
     cut.out_width = options_.size.columns();
@@ -103,7 +103,7 @@ class FastaiResize final : public Transform {
 
   double place(Stream& random) const { return options_.at == At::random ? random.uniform() : 0.5; }
 
-  /// Crops and pads the picture to a rectangle around it; the window is then all of it.
+  /// Crops and pads the image to a rectangle around it; the window is then all of it.
   Window padded(Image& image, const Window& cut) const {
     const int left = static_cast<int>(cut.left), top = static_cast<int>(cut.top);
     const int wide = static_cast<int>(cut.width), high = static_cast<int>(cut.height);
@@ -124,7 +124,7 @@ class FastaiResize final : public Transform {
 
 Entry<Transform> fastai_resize() {
   return entry<Transform, FastaiResize::Options>(
-      "fastai_resize", "Crops, pads or squishes the picture to a size, as fastai's Resize.",
+      "fastai_resize", "Crops, pads or squishes the image to a size, as fastai's Resize.",
       [](const FastaiResize::Options& options) { return std::make_unique<FastaiResize>(options); },
       {"gives_size"});
 }

@@ -1,4 +1,4 @@
-// What fastai.vision.augment.RandomResizedCrop does to pictures of the validation split.
+// What fastai.vision.augment.RandomResizedCrop does to images of the validation split.
 #include <algorithm>
 #include <cmath>
 
@@ -52,7 +52,7 @@ class FastaiValidCrop final : public Transform {
 Entry<Transform> fastai_valid_crop() {
   return entry<Transform, FastaiValidCrop::Options>(
       "fastai_valid_crop",
-      "Squishes the picture to a little more than a size and keeps the middle, as fastai's "
+      "Squishes the image to a little more than a size and keeps the middle, as fastai's "
       "RandomResizedCrop does in validation; random_resized_crop is what it does in training.",
       [](const FastaiValidCrop::Options& options) {
         return std::make_unique<FastaiValidCrop>(options);

@@ -1,4 +1,4 @@
-// Pixels looked up at any places of a picture: torch.nn.functional.grid_sample with
+// Pixels looked up at any places of an image: torch.nn.functional.grid_sample with
 // align_corners=True. Places count from -1, the middle of the first pixel, to 1, that of the last.
 #pragma once
 
@@ -13,7 +13,7 @@ struct GridOptions {
   PaddingMode padding = PaddingMode::reflect;             // constant (black), edge or reflect
 };
 
-/// A picture of floats of the given size: each of its places is first moved by `inner`, then by
+/// An image of floats of the given size: each of its places is first moved by `inner`, then by
 /// `outer`, and looked up there.
 struct GridMaps {
   PlaceMap inner, outer;

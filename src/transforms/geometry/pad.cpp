@@ -1,4 +1,4 @@
-// A border around the picture: torchvision.transforms.v2.Pad.
+// A border around the image: torchvision.transforms.v2.Pad.
 #include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/options.h"
@@ -43,7 +43,7 @@ class Pad final : public Transform {
 
 Entry<Transform> pad() {
   return entry<Transform, Pad::Options>(
-      "pad", "Puts a border around the picture.",
+      "pad", "Puts a border around the image.",
       [](const Pad::Options& options) { return std::make_unique<Pad>(options); }, {"changes_size"});
 }
 

@@ -54,7 +54,7 @@ class RandomPerspective final : public Transform {
 
 Entry<Transform> perspective_transform() {
   return entry<Transform, RandomPerspective::Options>(
-      "perspective", "Looks at the picture from aside at random.",
+      "perspective", "Looks at the image from aside at random.",
       [](const RandomPerspective::Options& options) {
         return std::make_unique<RandomPerspective>(options);
       },

@@ -1,4 +1,4 @@
-// A window of fixed size anywhere in the picture: torchvision.transforms.v2.RandomCrop.
+// A window of fixed size anywhere in the image: torchvision.transforms.v2.RandomCrop.
 #include <algorithm>
 
 #include "transforms/components.h"
@@ -25,7 +25,7 @@ class RandomCrop final : public Transform {
       f("padding_mode", padding_mode, {.doc = "What the border shows."});
       f("fill", fill, {.doc = "Value of a constant border: 0 to 255 before normalize."});
       f("pad_if_needed", pad_if_needed,
-        {.doc = "Pad a picture that is smaller than `size`; otherwise that is an error."});
+        {.doc = "Pad an image that is smaller than `size`; otherwise that is an error."});
     }
   };
 

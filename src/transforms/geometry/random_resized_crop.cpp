@@ -23,7 +23,7 @@ class RandomResizedCrop final : public Transform {
          .required = true,
          .example = "224"});
       f("scale", scale,
-        {.doc = "Least and greatest share of the picture's area.",
+        {.doc = "Least and greatest share of the image's area.",
          .min = 0,
          .max = 1,
          .above_min = true,

@@ -1,4 +1,4 @@
-// Resizing a window of a picture.
+// Resizing a window of an image.
 #pragma once
 
 #include "transforms/image.h"
@@ -14,7 +14,7 @@ void resample_targets(const Image& from, const Window& window, Image& into);
 /// Bytes with one rounding instead of two, through floats: within one level of resample().
 void resample_fast(const Image& from, const Window& window, Image& into);
 
-/// A picture as a whole, to be resized.
+/// An image as a whole, to be resized.
 Window whole(const Image& image, int out_width, int out_height);
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// Resizes the whole picture: torchvision.transforms.v2.Resize.
+// Resizes the whole image: torchvision.transforms.v2.Resize.
 #include "transforms/components.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
@@ -72,7 +72,7 @@ class Resize final : public Transform {
 
 Entry<Transform> resize() {
   return entry<Transform, Resize::Options>(
-      "resize", "Resizes the picture, antialiased.",
+      "resize", "Resizes the image, antialiased.",
       [](const Resize::Options& options) { return std::make_unique<Resize>(options); },
       {"resizes"});
 }

@@ -8,8 +8,8 @@ namespace ddptrain {
 struct Rotation {
   double degrees = 0;  // counter-clockwise
   Interpolation interpolation = Interpolation::nearest;
-  bool expand = false;  // grow so that all of the picture stays inside
-  double fill = 0;      // of what was outside, in the unit of the picture
+  bool expand = false;  // grow so that all of the image stays inside
+  double fill = 0;      // of what was outside, in the unit of the image
 };
 
 void rotate(Image& image, const Rotation& rotation);

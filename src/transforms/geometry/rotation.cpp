@@ -25,7 +25,7 @@ class RotationTransform final : public Transform {
          .max_items = 2,
          .items = ItemOrder::ascending});
       f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
-      f("expand", expand, {.doc = "Grow the picture so that no corner is cut off."});
+      f("expand", expand, {.doc = "Grow the image so that no corner is cut off."});
       f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
     }
   };
@@ -50,7 +50,7 @@ class RotationTransform final : public Transform {
 
 Entry<Transform> rotation() {
   return entry<Transform, RotationTransform::Options>(
-      "rotation", "Turns the picture by a random angle about its centre.",
+      "rotation", "Turns the image by a random angle about its centre.",
       [](const RotationTransform::Options& options) {
         return std::make_unique<RotationTransform>(options);
       },

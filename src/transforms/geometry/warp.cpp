@@ -8,7 +8,7 @@
 namespace ddptrain {
 namespace {
 
-/// A sample between pixels: sum and how much of it lay inside the picture.
+/// A sample between pixels: sum and how much of it lay inside the image.
 struct Sample {
   double sum = 0, inside = 0;
 };

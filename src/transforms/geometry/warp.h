@@ -1,4 +1,4 @@
-// Pictures seen through a map of places: what rotation, affine and perspective share. torchvision's
+// Images seen through a map of places: what rotation, affine and perspective share. torchvision's
 // (v2, tensors) arithmetic: grid_sample with zeros outside.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace ddptrain {
 
 /// From a place in the output to one in the source: x' = (m0 x + m1 y + m2) / w, y' = (m3 x + m4 y
-/// + m5) / w with w = m6 x + m7 y + 1. Places are relative to the pictures' centres.
+/// + m5) / w with w = m6 x + m7 y + 1. Places are relative to the images' centres.
 struct PlaceMap {
   std::array<double, 8> m{1, 0, 0, 0, 1, 0, 0, 0};
 };
@@ -22,10 +22,10 @@ ImagePoint moved(const PlaceMap& map, ImagePoint place);
 
 struct WarpOptions {
   Interpolation interpolation = Interpolation::nearest;  // or bilinear
-  double fill = 0;  // of what was outside, in the unit of the picture
+  double fill = 0;  // of what was outside, in the unit of the image
 };
 
-/// A picture of the given size.
+/// An image of the given size.
 Image warped(const Image& from, const PlaceMap& map, int width, int height,
              const WarpOptions& options);
 

@@ -42,7 +42,7 @@ class Pipeline {
   /// The same for sources of any size.
   Extent output() const;
 
-  /// Decodes, transforms and writes channels x height x width floats to `out`. A picture that comes
+  /// Decodes, transforms and writes channels x height x width floats to `out`. An image that comes
   /// out in another size than `expected` is an Error that names the file and both sizes. Safe to
   /// call from many threads; each keeps its own working memory.
   void load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,

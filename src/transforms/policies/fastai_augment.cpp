@@ -1,4 +1,4 @@
-// fastai.vision.augment.aug_transforms, drawn for each picture: flip, tilt, turn and zoom as one
+// fastai.vision.augment.aug_transforms, drawn for each image: flip, tilt, turn and zoom as one
 // look-up of pixels, then brightness and contrast.
 #include <cmath>
 
@@ -77,7 +77,7 @@ class FastaiAugment final : public Transform {
     return random.uniform() < options_.p_affine ? random.uniform(-most, most) : 0;
   }
 
-  /// RandomResizedCropGPU with ratio 1; all of a picture that is too long for any.
+  /// RandomResizedCropGPU with ratio 1; all of an image that is too long for any.
   Box draw_crop(const Image& image, Stream& random) const {
     const double area = double(image.width) * image.height;
     for (int tries = 0; tries < 10; ++tries) {
@@ -141,12 +141,12 @@ void FastaiAugment::Options::fields(Fields& f) {
   f("max_hue", max_hue, {.doc = "Largest turn of the hue (fastai's Hue).", .min = 0, .max = 0.3});
   f("size", size, {.doc = "What comes out: one number for a square, or height and width."});
   f("min_scale", min_scale,
-    {.doc = "Least share of the picture's area that is cropped before it is brought to `size`.",
+    {.doc = "Least share of the image's area that is cropped before it is brought to `size`.",
      .min = 0,
      .max = 1,
      .above_min = true});
   f("mode", mode, {.doc = "How pixels between pixels are made."});
-  f("pad_mode", pad_mode, {.doc = "What lies beyond the picture's edges."});
+  f("pad_mode", pad_mode, {.doc = "What lies beyond the image's edges."});
   f.require(needs("flip_vert", "do_flip"));
   f.require(at_most("min_zoom", "max_zoom"));
   f.require(needs(is_not("min_scale", "1"), "size"));
@@ -159,7 +159,7 @@ void FastaiAugment::Options::fields(Fields& f) {
 Entry<Transform> fastai_augment() {
   return entry<Transform, FastaiAugment::Options>(
       "fastai_augment",
-      "Flips, tilts, turns, zooms and relights a picture at random, as fastai's aug_transforms; "
+      "Flips, tilts, turns, zooms and relights an image at random, as fastai's aug_transforms; "
       "for before normalize.",
       [](const FastaiAugment::Options& options) {
         return std::make_unique<FastaiAugment>(options);

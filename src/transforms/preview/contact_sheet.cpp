@@ -9,7 +9,7 @@ namespace ddptrain {
 namespace {
 
 constexpr int kGap = 8;          // around every cell
-constexpr int kSmallest = 128;   // pictures below it are enlarged
+constexpr int kSmallest = 128;   // images below it are enlarged
 constexpr int kLetterScale = 2;  // pixels of a glyph's pixel
 constexpr int kLetterWidth = kLetterScale * (kGlyphWidth + 1);
 constexpr int kLetterHeight = kLetterScale * (kGlyphHeight + 1);  // with tails below the line
@@ -25,13 +25,13 @@ std::uint8_t* pixel(Image& image, int x, int y) {
   return image.bytes.data() + 3 * (std::size_t(y) * image.width + x);
 }
 
-void draw_picture(Image& sheet, const Image& picture, int scale, int left, int top) {
-  const auto channels = static_cast<std::size_t>(picture.channels);
-  for (int y = 0; y < picture.height * scale; ++y)
-    for (int x = 0; x < picture.width * scale; ++x) {
-      const auto from = (std::size_t(y / scale) * picture.width + x / scale) * channels;
+void draw_image(Image& sheet, const Image& image, int scale, int left, int top) {
+  const auto channels = static_cast<std::size_t>(image.channels);
+  for (int y = 0; y < image.height * scale; ++y)
+    for (int x = 0; x < image.width * scale; ++x) {
+      const auto from = (std::size_t(y / scale) * image.width + x / scale) * channels;
       auto* to = pixel(sheet, left + x, top + y);
-      for (std::size_t c = 0; c < 3; ++c) to[c] = picture.bytes[from + (channels == 3 ? c : 0)];
+      for (std::size_t c = 0; c < 3; ++c) to[c] = image.bytes[from + (channels == 3 ? c : 0)];
     }
 }
 
@@ -56,23 +56,23 @@ std::string fitting(std::string caption, int width) {
 
 }  // namespace
 
-Image contact_sheet(const std::vector<Captioned>& pictures) {
+Image contact_sheet(const std::vector<Captioned>& images) {
   int width = 1, height = 1;
-  for (const auto& [picture, caption] : pictures) {
-    width = std::max(width, picture.width);
-    height = std::max(height, picture.height);
+  for (const auto& [image, caption] : images) {
+    width = std::max(width, image.width);
+    height = std::max(height, image.height);
   }
   const int scale = std::max(1, kSmallest / std::min(width, height));
   const int cell_width = width * scale + 2 * kGap;
   const int cell_height = height * scale + kLetterHeight + 3 * kGap;
-  const auto count = static_cast<int>(pictures.size());
+  const auto count = static_cast<int>(images.size());
   const int columns = static_cast<int>(std::ceil(std::sqrt(count)));
   auto sheet = white(columns * cell_width, (count + columns - 1) / columns * cell_height);
   for (int i = 0; i < count; ++i) {
-    const auto& [picture, caption] = pictures[static_cast<std::size_t>(i)];
+    const auto& [image, caption] = images[static_cast<std::size_t>(i)];
     const int left = i % columns * cell_width, top = i / columns * cell_height;
-    draw_picture(sheet, picture, scale, left + (cell_width - picture.width * scale) / 2,
-                 top + kGap + (height - picture.height) * scale);
+    draw_image(sheet, image, scale, left + (cell_width - image.width * scale) / 2,
+               top + kGap + (height - image.height) * scale);
     const auto text = fitting(caption, width * scale);
     int at = left + (cell_width - static_cast<int>(text.size()) * kLetterWidth) / 2;
     for (const char letter : text) {

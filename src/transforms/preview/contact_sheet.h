@@ -1,4 +1,4 @@
-// Pictures side by side with a line of text below each.
+// Images side by side with a line of text below each.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace ddptrain {
 
 struct Captioned {
-  Image picture;  // bytes, one or three channels
+  Image image;  // bytes, one or three channels
   std::string caption;
 };
 
-/// A grid, as wide as high, row by row on white; small pictures are enlarged by a whole factor,
-/// captions cut where they do not fit. At least one picture.
-Image contact_sheet(const std::vector<Captioned>& pictures);
+/// A grid, as wide as high, row by row on white; small images are enlarged by a whole factor,
+/// captions cut where they do not fit. At least one image.
+Image contact_sheet(const std::vector<Captioned>& images);
 
 }  // namespace ddptrain

@@ -13,19 +13,19 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 /// Two classes in train and valid, one file nested, others to be ignored.
-void write_pictures(const TemporaryFolder& folder) {
-  folder.write("train/cat/b.png", picture("a_rgb.png"));
-  folder.write("train/cat/a.JPG", picture("a_rgb.jpg"));
-  folder.write("train/cat/more/c.jpeg", picture("a_grey.jpg"));
-  folder.write("train/cat/notes.txt", "no picture");
+void write_images(const TemporaryFolder& folder) {
+  folder.write("train/cat/b.png", image("a_rgb.png"));
+  folder.write("train/cat/a.JPG", image("a_rgb.jpg"));
+  folder.write("train/cat/more/c.jpeg", image("a_grey.jpg"));
+  folder.write("train/cat/notes.txt", "no image");
   folder.write("train/cat/._a.jpg", "what another system left");
   folder.write("train/.cache/x.jpg", "no class");
-  folder.write("train/dog/a.jpg", picture("a_cmyk.jpg"));
-  folder.write("valid/dog/v.png", picture("a_rgba.png"));
+  folder.write("train/dog/a.jpg", image("a_cmyk.jpg"));
+  folder.write("valid/dog/v.png", image("a_rgba.png"));
 }
 
 /// A PNG file of one colour.
-std::string shaped_picture(int width, int height) {
+std::string shaped_image(int width, int height) {
   Image image{width, height, 3, {}, {}};
   image.bytes.assign(image.values(), 90);
   return encode_png(image);
@@ -38,9 +38,9 @@ json section(const TemporaryFolder& folder) {
           {"transforms", {{"train", steps}, {"valid", steps}}}};
 }
 
-TEST(ImageFolder, ListsPicturesByClassSortedBytewise) {
+TEST(ImageFolder, ListsImagesByClassSortedBytewise) {
   const TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   const auto data = build_data(section(folder));
   EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"cat", "dog"}));
   EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 8, 6}));
@@ -56,7 +56,7 @@ TEST(ImageFolder, ListsPicturesByClassSortedBytewise) {
 
 TEST(ImageFolder, LoadsTheSamePixelsInEitherLayoutOfMemory) {
   const TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   const auto plain = build_data(section(folder));
   const auto last = build_data(section(folder), {.channels_last = true});
   for (std::int64_t i = 0; i < plain->size(Split::train); ++i) {
@@ -73,7 +73,7 @@ TEST(ImageFolder, HoldsOutTheSameFractionWhateverTheSeedOfTheRun) {
   const TemporaryFolder folder;
   for (int i = 0; i < 10; ++i)
     folder.write("all/" + std::string(i % 2 ? "a" : "b") + "/" + std::to_string(i) + ".png",
-                 picture("a_rgb.png"));
+                 image("a_rgb.png"));
   auto wanted = section(folder);
   wanted["train"] = "all";
   wanted["valid"] = {{"fraction", 0.3}, {"seed", 5}};
@@ -89,7 +89,7 @@ TEST(ImageFolder, HoldsOutTheSameFractionWhateverTheSeedOfTheRun) {
 
 TEST(ImageFolder, TakesTheClassesThatAreAskedFor) {
   const TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   auto recipe = section(folder);
   recipe["classes"] = {"dog"};
   const auto data = build_data(recipe);
@@ -111,23 +111,23 @@ TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
               HasSubstr("no class folders in '" + (folder / "train") + "'"));
   folder.write("train/cat/notes.txt", "");
   EXPECT_THAT(data_problem(section(folder)),
-              HasSubstr("class folder '" + (folder / "train/cat") + "' has no pictures"));
-  folder.write("train/cat/a.png", picture("a_rgb.png"));
+              HasSubstr("class folder '" + (folder / "train/cat") + "' has no images"));
+  folder.write("train/cat/a.png", image("a_rgb.png"));
   EXPECT_THAT(data_problem(section(folder)),
               HasSubstr("no validation split in '" + folder.path() +
                         "': none of the folders val, valid, validation, test is there; write "
                         "'valid: {fraction: 0.2, seed: 42}'"));
   folder.write("valid/notes.txt", "");
-  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no pictures in '" + (folder / "valid")));
-  folder.write("valid/cow/a.png", picture("a_rgb.png"));
+  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no images in '" + (folder / "valid")));
+  folder.write("valid/cow/a.png", image("a_rgb.png"));
   EXPECT_THAT(data_problem(section(folder)), HasSubstr("class 'cow'"));
 }
 
 TEST(ImageFolder, FindsTheValidationFolderByItsUsualNames) {
   const TemporaryFolder folder;
-  folder.write("train/cat/a.png", picture("a_rgb.png"));
+  folder.write("train/cat/a.png", image("a_rgb.png"));
   for (const std::string name : {"test", "validation", "valid", "val"}) {
-    folder.write(name + "/cat/a.png", picture("a_rgb.png"));
+    folder.write(name + "/cat/a.png", image("a_rgb.png"));
     const auto data = build_data(section(folder));
     EXPECT_EQ(data->sample_name(Split::valid, 0), folder / (name + "/cat/a.png"));
   }
@@ -135,8 +135,8 @@ TEST(ImageFolder, FindsTheValidationFolderByItsUsualNames) {
 
 TEST(ImageFolder, SaysWhatToWriteForClassFoldersWithoutASplit) {
   const TemporaryFolder folder;
-  folder.write("cat/a.png", picture("a_rgb.png"));
-  folder.write("dog/a.png", picture("a_rgb.png"));
+  folder.write("cat/a.png", image("a_rgb.png"));
+  folder.write("dog/a.png", image("a_rgb.png"));
   const auto problem = data_problem(section(folder));
   EXPECT_THAT(problem, HasSubstr("has cat, dog: if these are classes without a split, write "
                                  "'train: .' and 'valid: {fraction: 0.2, seed: 42}' under data"));
@@ -148,9 +148,9 @@ TEST(ImageFolder, SaysWhatToWriteForClassFoldersWithoutASplit) {
 
 TEST(ImageFolder, GivesImagesOfDifferentSizesOneSizeWhereNoTransformsAreWritten) {
   const TemporaryFolder folder;
-  folder.write("train/cat/a.png", shaped_picture(40, 30));
-  folder.write("train/dog/a.png", shaped_picture(20, 50));
-  folder.write("val/cat/a.png", shaped_picture(70, 30));
+  folder.write("train/cat/a.png", shaped_image(40, 30));
+  folder.write("train/dog/a.png", shaped_image(20, 50));
+  folder.write("val/cat/a.png", shaped_image(70, 30));
   const json bare{{"type", "image_folder"}, {"root", folder.path()}};
   const auto data = build_data(bare);
   EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 64, 64}));
@@ -161,8 +161,8 @@ TEST(ImageFolder, GivesImagesOfDifferentSizesOneSizeWhereNoTransformsAreWritten)
 
 TEST(ImageFolder, LeavesImagesOfOneSizeAsTheyAre) {
   const TemporaryFolder folder;
-  folder.write("train/cat/a.png", shaped_picture(40, 30));
-  folder.write("val/cat/a.png", shaped_picture(40, 30));
+  folder.write("train/cat/a.png", shaped_image(40, 30));
+  folder.write("val/cat/a.png", shaped_image(40, 30));
   const auto data = build_data({{"type", "image_folder"}, {"root", folder.path()}});
   EXPECT_EQ(data->facts().sample, (std::vector<std::int64_t>{3, 30, 40}));
   EXPECT_TRUE(data->chosen().members.empty());
@@ -170,9 +170,9 @@ TEST(ImageFolder, LeavesImagesOfOneSizeAsTheyAre) {
 
 TEST(ImageFolder, NamesAFileThatCannotBeDecodedOrLeavesItOut) {
   const TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   folder.write("train/dog/empty.jpg", "");
-  folder.write("train/dog/cut.jpg", picture("a_rgb.jpg").substr(0, 300));
+  folder.write("train/dog/cut.jpg", image("a_rgb.jpg").substr(0, 300));
   folder.write("train/dog/text.png", "this is text");
   const auto strict = build_data(section(folder));
   const auto lenient = build_data(section(folder), {.skip_bad_samples = true});
@@ -192,9 +192,9 @@ TEST(ImageFolder, NamesAFileThatCannotBeDecodedOrLeavesItOut) {
   }
 }
 
-TEST(ImageFolder, LargerPicturesThanMaxPixelsAreBadSamples) {
+TEST(ImageFolder, LargerImagesThanMaxPixelsAreBadSamples) {
   const TemporaryFolder folder;
-  write_pictures(folder);
+  write_images(folder);
   auto limited = section(folder);
   limited["max_pixels"] = 100;
   try {
@@ -210,11 +210,11 @@ TEST(ImageFolder, LargerPicturesThanMaxPixelsAreBadSamples) {
 
 TEST(ImageFolder, DigestFollowsNamesSizesAndLabelsNotThePlace) {
   const TemporaryFolder one, two;
-  write_pictures(one);
-  write_pictures(two);
+  write_images(one);
+  write_images(two);
   const auto digest = build_data(section(one))->digest();
   EXPECT_EQ(build_data(section(two))->digest(), digest);
-  two.write("train/dog/b.jpg", picture("a_rgb.jpg"));
+  two.write("train/dog/b.jpg", image("a_rgb.jpg"));
   EXPECT_NE(build_data(section(two))->digest(), digest);
 }
 

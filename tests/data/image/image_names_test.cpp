@@ -9,12 +9,12 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// Pictures named as those of the pets data set: breeds of cats are capitalised.
+/// Images named as those of the pets data set: breeds of cats are capitalised.
 void write_pets(const TemporaryFolder& folder) {
   for (const auto* name : {"Abyssinian_1.jpg", "Abyssinian_10.jpg", "Birman_2.jpg",
                            "american_bulldog_1.jpg", "american_bulldog_2.jpg", "pug_7.jpg"})
-    folder.write(std::string("images/") + name, picture("a_rgb.jpg"));
-  folder.write("images/Abyssinian_100.mat", "no picture");
+    folder.write(std::string("images/") + name, image("a_rgb.jpg"));
+  folder.write("images/Abyssinian_100.mat", "no image");
 }
 
 json section(const TemporaryFolder& folder, const json& more) {
@@ -37,7 +37,7 @@ std::string recipe_problem(const json& section) {
   return "none";
 }
 
-/// Labels of all pictures by name.
+/// Labels of all images by name.
 std::map<std::string, std::string> labels(const Dataset& data) {
   std::map<std::string, std::string> all;
   for (const auto split : {Split::train, Split::valid})
@@ -52,8 +52,8 @@ std::map<std::string, std::string> labels(const Dataset& data) {
 TEST(ImageNames, TakesTheFirstGroupForTheLabel) {
   const TemporaryFolder folder;
   write_pets(folder);
-  folder.write("images/pug_8.jpg", picture("a_rgb.jpg"));
-  folder.write("images/Birman_3.jpg", picture("a_rgb.jpg"));
+  folder.write("images/pug_8.jpg", image("a_rgb.jpg"));
+  folder.write("images/Birman_3.jpg", image("a_rgb.jpg"));
   const auto held = folder.write("held.txt", "pug_8.jpg\nBirman_3.jpg\n");
   const auto data =
       build_data(section(folder, {{"pattern", R"(^(.+)_\d+\.jpg$)"}, {"valid", {{"list", held}}}}));
@@ -81,7 +81,7 @@ TEST(ImageNames, TakesTheLabelWhoseExpressionMatches) {
 TEST(ImageNames, CanLookAtPathsAndHoldOutAFolder) {
   const TemporaryFolder folder;
   for (const auto* path : {"images/a/cat/1.jpg", "images/a/dog/1.jpg", "images/b/dog/2.jpg"})
-    folder.write(path, picture("a_rgb.jpg"));
+    folder.write(path, image("a_rgb.jpg"));
   const auto data =
       build_data(section(folder, {{"pattern", "([^/]+)/[^/]*$"}, {"of", "path"}, {"valid", "b"}}));
   EXPECT_EQ(data->facts().classes, (std::vector<std::string>{"cat", "dog"}));
@@ -89,7 +89,7 @@ TEST(ImageNames, CanLookAtPathsAndHoldOutAFolder) {
   EXPECT_EQ(data->sample_name(Split::valid, 0), folder / "images/b/dog/2.jpg");
 }
 
-TEST(ImageNames, NamesThePictureWithoutALabel) {
+TEST(ImageNames, NamesTheImageWithoutALabel) {
   const TemporaryFolder folder;
   write_pets(folder);
   const auto problem = [&](const json& more) { return data_problem(section(folder, more)); };
@@ -100,8 +100,7 @@ TEST(ImageNames, NamesThePictureWithoutALabel) {
               HasSubstr("'american_bulldog_1.jpg' matches none of data.labels"));
   EXPECT_THAT(problem({{"labels", {{"cat", "^[A-Z]"}, {"pet", "."}}}}),
               HasSubstr("'Abyssinian_1.jpg' matches the labels 'cat' and 'pet'"));
-  EXPECT_THAT(problem({{"pattern", "^(.+)_"}, {"valid", "c"}}),
-              HasSubstr("no pictures are in 'c'"));
+  EXPECT_THAT(problem({{"pattern", "^(.+)_"}, {"valid", "c"}}), HasSubstr("no images are in 'c'"));
   EXPECT_THAT(problem({{"pattern", "^(.+)_"}, {"root", folder / "none"}}), HasSubstr("no folder"));
 }
 

@@ -18,7 +18,7 @@ json section(const std::string& file) {
 
 TEST(Manifest, TakesPathsLabelsWeightsAndSplitFromColumns) {
   const TemporaryFolder folder;
-  folder.write("img/a.png", picture("a_rgb.png"));
+  folder.write("img/a.png", image("a_rgb.png"));
   const auto file = folder.write("list.csv",
                                  "split,path,weight,label,note\n"
                                  "train,img/a.png,0.5,10,x\n"
@@ -35,7 +35,7 @@ TEST(Manifest, TakesPathsLabelsWeightsAndSplitFromColumns) {
 
 TEST(Manifest, HoldsOutAFractionWithItsWeights) {
   const TemporaryFolder folder;
-  folder.write("0.png", picture("a_rgb.png"));
+  folder.write("0.png", image("a_rgb.png"));
   std::string text = "path,label,weight\n";
   for (int i = 0; i < 20; ++i)
     text += "0.png," + std::string(i % 2 ? "odd" : "even") + "," + std::to_string(i) + "\n";
@@ -79,7 +79,7 @@ std::string noisy() {
 
 TEST(Manifest, ReadsColumnsOfOtherNames) {
   const TemporaryFolder folder;
-  folder.write("a.png", picture("a_rgb.png"));
+  folder.write("a.png", image("a_rgb.png"));
   auto wanted = section(folder.write("noisy.csv", noisy()));
   wanted["columns"] = {{"label", "noisy_labels_50"}, {"split", "is_valid"}};
   const auto noise = build_data(wanted);
@@ -96,7 +96,7 @@ TEST(Manifest, ReadsColumnsOfOtherNames) {
 
 TEST(Manifest, GivesZerosAndOnesForSeveralLabels) {
   const TemporaryFolder folder;
-  folder.write("a.png", picture("a_rgb.png"));
+  folder.write("a.png", image("a_rgb.png"));
   auto wanted = section(folder.write("planet.csv",
                                      "path,label,split\n"
                                      "a.png,haze water,train\na.png,,train\na.png,clear,train\n"
@@ -138,7 +138,7 @@ TEST(Manifest, HoldsOutByNoFolderAndSeparatesLabelsBySomething) {
 
 TEST(Manifest, HoldsOutWhatAListNames) {
   const TemporaryFolder folder;
-  folder.write("img/a.png", picture("a_rgb.png"));
+  folder.write("img/a.png", image("a_rgb.png"));
   auto wanted =
       section(folder.write("list.csv", "path,label\nimg/a.png,x\nimg/b.png,y\nimg/c.png,x\n"));
   wanted["valid"] = {{"list", folder.write("held.txt", "c.png\r\n\n")}};

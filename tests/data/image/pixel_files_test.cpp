@@ -81,7 +81,7 @@ void write_mnist(const TemporaryFolder& folder, const std::string& part, int cou
   folder.write(part + "-labels-idx1-ubyte", labels);
 }
 
-TEST(Mnist, ReadsPicturesOfAnySizeAndTheirLabels) {
+TEST(Mnist, ReadsImagesOfAnySizeAndTheirLabels) {
   const TemporaryFolder folder;
   write_mnist(folder, "train", 6);
   write_mnist(folder, "t10k", 2);
@@ -121,7 +121,7 @@ TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
   write_mnist(folder, "train", 6);
   write_mnist(folder, "t10k", 2);
   folder.write("t10k-labels-idx1-ubyte", idx_head({3}) + "abc");
-  EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("3 labels for 2 pictures"));
+  EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("3 labels for 2 images"));
   folder.write("t10k-labels-idx1-ubyte", idx_head({3}) + "ab");
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("cut short"));
   folder.write("t10k-labels-idx1-ubyte", "\x1f\x8b\x08");

@@ -40,9 +40,9 @@ TEST(Progressive, RefusesStagesThatCannotBe) {
 }
 
 json progressive_section(const TemporaryFolder& folder, const json& train) {
-  folder.write("train/cat/a.png", picture("a_rgb.png"));
-  folder.write("train/dog/a.png", picture("a_grey.jpg"));
-  folder.write("valid/dog/a.png", picture("a_rgb.jpg"));
+  folder.write("train/cat/a.png", image("a_rgb.png"));
+  folder.write("train/dog/a.png", image("a_grey.jpg"));
+  folder.write("valid/dog/a.png", image("a_rgb.jpg"));
   const json valid = json::array({{{"type", "fastai_resize"}, {"size", 32}}});
   const json stages =
       json::array({{{"until", "1 epochs"}, {"size", 16}}, {{"until", "50 %"}, {"size", 20}}});
@@ -92,7 +92,7 @@ TEST(Progressive, WantsATransformThatGivesASize) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::recipe);
     EXPECT_THAT(error.what(), HasSubstr("size 16 cannot be had by scaling sizes"));
-    EXPECT_THAT(error.what(), HasSubstr("pictures would be 90 x 120"));
+    EXPECT_THAT(error.what(), HasSubstr("images would be 90 x 120"));
   }
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/synthetic/shapes_image.h"
 #include "data/synthetic/shapes_outline.h"
-#include "data/synthetic/shapes_picture.h"
 #include "transforms/codecs/decode.h"
 
 namespace ddptrain {
@@ -39,7 +39,7 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-TEST_F(Shapes, MakesAFolderPerClassOfReadablePictures) {
+TEST_F(Shapes, MakesAFolderPerClassOfReadableImages) {
   EXPECT_TRUE(make_shapes(at("a"), few));
   const auto files = files_of(at("a"));
   EXPECT_EQ(files.size(), 10U * 3);

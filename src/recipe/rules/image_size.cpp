@@ -1,4 +1,4 @@
-// Sizes of pictures from values and traits: "gives_size", "resizes", "changes_size".
+// Sizes of images from values and traits: "gives_size", "resizes", "changes_size".
 #include <algorithm>
 
 #include "base/text.h"
@@ -29,12 +29,12 @@ std::vector<Choice<Transform>> transforms_of(const RuleContext& rule, std::strin
   return all;
 }
 
-bool PictureSize::holds(const Sides& window) const {
+bool ImageSize::holds(const Sides& window) const {
   if (sides) return window.height <= sides->height && window.width <= sides->width;
   return !shorter || std::min(window.height, window.width) <= *shorter;
 }
 
-std::string PictureSize::text() const {
+std::string ImageSize::text() const {
   if (sides) return format_number(sides->height) + " x " + format_number(sides->width) + " pixels";
   return shorter ? format_number(*shorter) + " pixels along the shorter side" : "of any size";
 }
@@ -47,8 +47,8 @@ std::optional<Sides> size_given(const RuleContext& rule, const Choice<Transform>
   return Sides{numbers.front(), numbers.back()};
 }
 
-PictureSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
-                       const PictureSize& before) {
+ImageSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
+                     const ImageSize& before) {
   if (const auto given = size_given(rule, transform)) return {given, {}};
   if (rule.has(transform, "changes_size") || is_true(rule.value(transform, "expand"))) return {};
   if (!rule.has(transform, "resizes")) return before;
@@ -58,8 +58,8 @@ PictureSize size_after(const RuleContext& rule, const Choice<Transform>& transfo
   return {{}, numbers.front()};
 }
 
-PictureSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list) {
-  PictureSize size;
+ImageSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list) {
+  ImageSize size;
   for (const auto& transform : list) size = size_after(rule, transform, size);
   return size;
 }

@@ -1,4 +1,4 @@
-// JPEG, PNG and WebP: sizes, whole pictures in colour and grey, and windows. The last two bytes
+// JPEG, PNG and WebP: sizes, whole images in colour and grey, and windows. The last two bytes
 // choose among these.
 #include "base/error.h"
 #include "input_file.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t most_pixels = 1 << 18;
 
 void claim_whole(const Image& image) {
-  fuzz::claim(!image.is_float() && image.bytes.size() == image.values(), "pixels fill a picture");
+  fuzz::claim(!image.is_float() && image.bytes.size() == image.values(), "pixels fill an image");
 }
 
 void read_window(const EncodedImage& file, const DecodeOptions& options, int choice) {

@@ -3,7 +3,7 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-#include "data/synthetic/shapes_picture.h"
+#include "data/synthetic/shapes_image.h"
 
 #include <algorithm>
 #include <cmath>

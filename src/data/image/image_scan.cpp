@@ -1,4 +1,4 @@
-#include "data/image/picture_scan.h"
+#include "data/image/image_scan.h"
 
 #include <algorithm>
 
@@ -27,22 +27,22 @@ void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, cons
 
 }  // namespace
 
-std::vector<std::string> picture_extensions() { return {".jpg", ".jpeg", ".png", ".webp"}; }
+std::vector<std::string> image_extensions() { return {".jpg", ".jpeg", ".png", ".webp"}; }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-PictureScan::PictureScan(fs::path root, const std::vector<std::string>& extensions)
+ImageScan::ImageScan(fs::path root, const std::vector<std::string>& extensions)
     : root_(std::move(root)) {
   for (const auto& extension : extensions) extensions_.push_back(lower(extension));
 }
 
-std::vector<std::string> PictureScan::pictures(const std::string& folder) const {
+std::vector<std::string> ImageScan::images(const std::string& folder) const {
   std::vector<std::string> paths;
   std::error_code error;
   const auto start = root_ / folder;
   visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
     std::error_code unknown;
-    if (!is_picture(entry.path()) || entry.is_directory(unknown)) return;
+    if (!is_image(entry.path()) || entry.is_directory(unknown)) return;
     paths.push_back(entry.path().lexically_relative(root_).string());
   });
   if (error)
@@ -51,7 +51,7 @@ std::vector<std::string> PictureScan::pictures(const std::string& folder) const 
   return paths;
 }
 
-bool PictureScan::is_picture(const fs::path& path) const {
+bool ImageScan::is_image(const fs::path& path) const {
   const auto extension = lower(path.extension().string());
   return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
 }

@@ -1,4 +1,4 @@
-// Pictures and transforms for tests.
+// Images and transforms for tests.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One picture of the built-in data set. Only additions, products, quotients and square roots of
+// One image of the built-in data set. Only additions, products, quotients and square roots of
 // doubles are used, which are the same on every machine.
 #pragma once
 
