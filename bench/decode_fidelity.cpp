@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/random.h"
 #include "transforms/codecs/decode.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/named_table.h"
+#include "base/output/named_table.h"
 #include "config/catalog.h"
 
 namespace ddptrain {

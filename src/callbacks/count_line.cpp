@@ -1,7 +1,7 @@
 #include "callbacks/count_line.h"
 
-#include "base/log.h"
-#include "base/terminal.h"
+#include "base/output/log.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 
 namespace ddptrain {

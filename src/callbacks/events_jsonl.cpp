@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "callbacks/append_file.h"
 #include "callbacks/writers.h"
 

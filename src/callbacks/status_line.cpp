@@ -1,9 +1,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/log.h"
-#include "base/table_text.h"
-#include "base/terminal.h"
+#include "base/output/log.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "callbacks/pace.h"
 #include "callbacks/writers.h"

@@ -1,4 +1,4 @@
-#include "base/files.h"
+#include "base/files/files.h"
 #include "callbacks/writers.h"
 
 namespace ddptrain {

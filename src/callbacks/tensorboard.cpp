@@ -6,8 +6,8 @@
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/crc32c.h"
-#include "base/files.h"
+#include "base/files/crc32c.h"
+#include "base/files/files.h"
 #include "callbacks/append_file.h"
 #include "callbacks/writers.h"
 

@@ -3,7 +3,7 @@
 #include "cli/program.h"
 
 #include "base/error.h"
-#include "cli/components.h"
+#include "cli/documents/components.h"
 
 // NOLINTNEXTLINE: C++20 has no other way to take a file in
 asm(".section .rodata\n"

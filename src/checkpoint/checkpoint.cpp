@@ -12,9 +12,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/link.h"
-#include "base/log.h"
+#include "base/files/files.h"
+#include "base/files/link.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/verify.h"
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/files/digest.h"
 
 namespace ddptrain {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/pickle.h"
 #include "checkpoint/pickle_calls.h"

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/crc32c.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/crc32c.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
 

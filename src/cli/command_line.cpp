@@ -2,7 +2,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"

@@ -4,14 +4,14 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "config/complete.h"
 #include "config/encode.h"
-#include "recipe/load/load.h"
 #include "recipe/layers/option.h"
+#include "recipe/load/load.h"
 #include "recipe/load/origins.h"
 
 namespace ddptrain {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/built_in.h"
 #include "cli/program.h"

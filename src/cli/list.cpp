@@ -1,6 +1,6 @@
 // `list [KIND]`: what recipes can name, and `list recipes`.
 
-#include "base/print.h"
+#include "base/output/print.h"
 #include "cli/built_in.h"
 #include "cli/program.h"
 

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/program.h"
 #include "config/rename.h"

@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/free_space.h"
-#include "base/print.h"
+#include "base/files/free_space.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/curves.h"
 #include "cli/plot.h"

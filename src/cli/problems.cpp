@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/print.h"
+#include "base/output/print.h"
 
 namespace ddptrain {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 #include "base/text.h"
 
 namespace ddptrain {

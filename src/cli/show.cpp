@@ -3,16 +3,16 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "cli/why.h"
 #include "config/complete.h"
 #include "config/encode.h"
-#include "recipe/load/load.h"
 #include "recipe/layers/option.h"
-#include "recipe/load/origins.h"
 #include "recipe/layers/record.h"
+#include "recipe/load/load.h"
+#include "recipe/load/origins.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/program.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/log.h"
+#include "base/output/log.h"
 
 namespace ddptrain {
 

@@ -1,7 +1,7 @@
 // `version`
 #include "base/version.h"
 
-#include "base/print.h"
+#include "base/output/print.h"
 #include "cli/verb.h"
 
 namespace ddptrain {

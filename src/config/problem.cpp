@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
 

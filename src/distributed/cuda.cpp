@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/plugin.h"
+#include "base/files/plugin.h"
 #include "distributed/torch_compat.h"
 
 namespace ddptrain {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/print.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/sampler.h"

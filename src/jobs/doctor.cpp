@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/free_space.h"
-#include "base/print.h"
+#include "base/files/files.h"
+#include "base/files/free_space.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/program.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
-#include "base/terminal.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "callbacks/count_line.h"
 #include "callbacks/writers.h"

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
+#include "base/output/terminal.h"
 #include "base/shell.h"
-#include "base/terminal.h"
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
 #include "data/fetch/source.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/scratch_folder.h"
+#include "base/files/scratch_folder.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/decode.h"

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "cli/plot.h"
 #include "cli/problems.h"

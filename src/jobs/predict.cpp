@@ -6,11 +6,11 @@
 #include <memory>
 #include <numeric>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
-#include "base/table_text.h"
+#include "base/files/atomic_file.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
+#include "base/output/table_text.h"
 #include "base/text.h"
 #include "callbacks/count_line.h"
 #include "checkpoint/checkpoint.h"

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "config/complete.h"
 #include "config/traits.h"

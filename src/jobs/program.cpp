@@ -1,6 +1,6 @@
 #include "cli/program.h"
 
-#include "jobs/init.h"
+#include "jobs/draft/init.h"
 #include "jobs/levels.h"
 #include "jobs/plan.h"
 #include "train/catalogs.h"

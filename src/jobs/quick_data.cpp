@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/csv_text.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 
 namespace ddptrain {

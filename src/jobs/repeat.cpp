@@ -1,7 +1,7 @@
 #include "jobs/repeat.h"
 
 #include "base/error.h"
-#include "base/print.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "callbacks/history.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"

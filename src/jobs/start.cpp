@@ -1,7 +1,7 @@
 #include "jobs/start.h"
 
-#include "base/print.h"
-#include "base/progress.h"
+#include "base/output/print.h"
+#include "base/output/progress.h"
 #include "launch/failure.h"
 #include "launch/heartbeat.h"
 #include "launch/launcher.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "base/log.h"
+#include "base/output/log.h"
 #include "launch/topology.h"
 #include "recipe/recipe.h"
 #include "train/placement.h"

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/print.h"
-#include "base/scratch_folder.h"
+#include "base/files/files.h"
+#include "base/files/scratch_folder.h"
+#include "base/output/print.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "jobs/job.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/secrets.h"
 
 namespace ddptrain {

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/scratch_folder.h"
+#include "base/files/files.h"
+#include "base/files/scratch_folder.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "launch/ending.h"
 #include "launch/rank_process.h"

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 #include "launch/failure.h"
 
 namespace ddptrain {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <ctime>
 
-#include "base/log.h"
-#include "base/print.h"
-#include "base/terminal.h"
+#include "base/output/log.h"
+#include "base/output/print.h"
+#include "base/output/terminal.h"
 
 namespace ddptrain {
 namespace {

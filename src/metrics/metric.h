@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/named_table.h"
+#include "base/output/named_table.h"
 #include "config/catalog.h"
 #include "losses/loss.h"
 

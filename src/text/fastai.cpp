@@ -1,7 +1,7 @@
 // tokenizer fastai: the rules of fastai.text.core, then words.
 #include <array>
 
-#include "base/digest.h"
+#include "base/files/digest.h"
 #include "base/text.h"
 #include "text/fastai_rules.h"
 #include "text/tokenizers.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "text/unicode.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/first_bytes.h"
+#include "base/files/first_bytes.h"
 
 namespace ddptrain {
 namespace {

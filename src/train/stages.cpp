@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "distributed/engine.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "support/where.h"
 
@@ -157,7 +157,7 @@ Names lines_with(const std::string& words, const Names& allowed) {
 TEST(Inputs, AreOpenedByInputFileAlone) {
   EXPECT_EQ(lines_with("O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"
                        "gzopen\\(|archive_read_open_file|mmap\\([^,]*,[^,]*,[^,]*,[^,]*, *open",
-                       {"base/files.cpp", "launch/rank_process.cpp"}),
+                       {"base/files/files.cpp", "launch/rank_process.cpp"}),
             Names{});
 }
 
@@ -165,8 +165,8 @@ TEST(Inputs, AreOpenedByInputFileAlone) {
 TEST(Output, IsPrintedByPrintAndLogAlone) {
   EXPECT_EQ(lines_with("\\b(f|v|vf)?printf\\(|\\bf?puts\\(|\\bfputc\\(|\\bfwrite\\(|putchar\\(|"
                        "std::(cout|cerr|clog)\\b",
-                       {"base/print.cpp", "base/print.h", "base/log.cpp", "base/error.cpp",
-                        "cli/completion_scripts.cpp"}),
+                       {"base/output/print.cpp", "base/output/print.h", "base/output/log.cpp",
+                        "base/error.cpp", "cli/documents/completion_scripts.cpp"}),
             Names{});
 }
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "support/where.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "support/where.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/print.h"
+#include "base/output/print.h"
 
 namespace ddptrain {
 namespace {

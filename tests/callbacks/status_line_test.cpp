@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
+#include "base/output/log.h"
 #include "callbacks/pace.h"
 #include "callbacks/writers.h"
 

@@ -12,10 +12,10 @@
 #include <protozero/pbf_reader.hpp>
 #include <thread>
 
-#include "base/crc32c.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
+#include "base/files/crc32c.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 
 namespace ddptrain {
 namespace {

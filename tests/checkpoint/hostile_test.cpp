@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "checkpoint/safetensors.h"
 #include "checkpoint/weights.h"
 #include "support/where.h"

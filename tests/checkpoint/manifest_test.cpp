@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/files/digest.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "cli/said.h"
 #include "support/bare.h"
 #include "support/temporary_folder.h"

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
-#include "cli/help_error.h"
+#include "cli/documents/help_error.h"
 #include "cli/program.h"
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "recipe/load/load.h"
 #include "support/where.h"

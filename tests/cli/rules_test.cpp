@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "config/encode.h"
 #include "recipe/load/load.h"
 #include "support/where.h"

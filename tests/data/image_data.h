@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/dataset.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"

@@ -1,7 +1,7 @@
 // A recipe's text against every component that there is: checks, suggestions, options decoded, the
 // rules between parts, and the formats of problems.
-#include "base/files.h"
-#include "cli/components.h"
+#include "base/files/files.h"
+#include "cli/documents/components.h"
 #include "config/complete.h"
 #include "config/encode.h"
 #include "config/formats/problem_formats.h"

@@ -2,8 +2,8 @@
 // there: otherwise no input would get past it.
 #include "checkpoint/manifest.h"
 
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/files/digest.h"
 #include "input_file.h"
 
 using namespace ddptrain;

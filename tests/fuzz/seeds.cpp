@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/digest.h"
-#include "base/files.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
 #include "checkpoint/manifest.h"
 #include "data/archives.h"
 #include "transforms/codecs/decode.h"

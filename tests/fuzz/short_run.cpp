@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/random.h"
 #include "input_file.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "cli/example.h"
+#include "cli/documents/example.h"
 #include "train/catalogs.h"
 
 namespace ddptrain::test {

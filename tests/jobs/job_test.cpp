@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "recipe/load/load.h"
 #include "support/temporary_folder.h"
 #include "train/catalogs.h"

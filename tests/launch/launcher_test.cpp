@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "launch/failure.h"
 #include "launch/signals.h"
 

@@ -11,7 +11,7 @@
 #include <map>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "config/yaml/reader.h"
 #include "mutations/mutations.h"
 #include "recipe/load/load.h"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "optim/optimizers/radam.h"
 #include "optim/parameters.h"
-#include "optim/radam.h"
 
 namespace ddptrain::testing_optim {
 namespace {

@@ -1,8 +1,8 @@
 // The components of the committed schemas, without their classes: for tests without torch.
 #pragma once
 
-#include "base/files.h"
-#include "cli/components.h"
+#include "base/files/files.h"
+#include "cli/documents/components.h"
 #include "support/where.h"
 
 namespace ddptrain::test {

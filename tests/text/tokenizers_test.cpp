@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"

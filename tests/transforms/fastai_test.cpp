@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "images.h"
 #include "support/refused.h"
 #include "transforms/codecs/decode.h"

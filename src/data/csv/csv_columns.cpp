@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/clones.h"
-#include "base/progress.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/dictionary.h"
 

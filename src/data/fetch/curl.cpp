@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
 

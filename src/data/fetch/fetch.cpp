@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "data/fetch/curl.h"

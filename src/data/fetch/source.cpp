@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/scratch_folder.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
+#include "base/files/scratch_folder.h"
+#include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/decode.h"

@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/progress.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/fetch/utf8_names.h"
 

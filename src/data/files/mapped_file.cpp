@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 
 namespace ddptrain {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
 #include "config/decode.h"
 #include "data/image/usual_transforms.h"
 #include "data/preview.h"

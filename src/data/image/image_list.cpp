@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "data/classes.h"
 #include "data/split/split.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 
 namespace ddptrain {
 namespace {

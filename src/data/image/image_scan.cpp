@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 
 namespace ddptrain {

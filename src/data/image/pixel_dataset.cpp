@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/files/digest.h"
+#include "base/output/log.h"
 #include "data/preview.h"
 
 namespace ddptrain {

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/random.h"
-#include "data/samplers.h"
 #include "data/order/torch_order.h"
+#include "data/samplers.h"
 
 namespace ddptrain {
 namespace {

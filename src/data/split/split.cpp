@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "data/order/random_order.h"
 #include "data/order/torch_order.h"

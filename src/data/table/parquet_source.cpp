@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/plugin.h"
-#include "base/progress.h"
+#include "base/files/plugin.h"
+#include "base/output/progress.h"
 #include "data/csv/csv_columns.h"
 
 namespace ddptrain {

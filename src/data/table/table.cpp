@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/log.h"
+#include "base/output/log.h"
 #include "data/dictionary.h"
 
 namespace ddptrain {

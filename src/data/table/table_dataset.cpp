@@ -5,8 +5,8 @@
 
 #include <ATen/ops/empty.h>
 
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/files/digest.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/table/table.h"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/log.h"
-#include "base/progress.h"
+#include "base/output/log.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/files/mapped_file.h"
 #include "text/unicode.h"

@@ -8,7 +8,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/error.h"
-#include "base/progress.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "text/unicode.h"
 #include "text/words.h"

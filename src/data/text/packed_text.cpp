@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/crc32c.h"
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/files/crc32c.h"
+#include "base/files/digest.h"
 
 namespace ddptrain {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/progress.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/files/file_use.h"
 

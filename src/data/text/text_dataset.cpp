@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/files/digest.h"
+#include "base/output/log.h"
 #include "data/preview.h"
 #include "data/text/numericalize.h"
 #include "data/text/text_cache.h"

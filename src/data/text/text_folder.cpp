@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/progress.h"
+#include "base/files/files.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/datasets.h"
 #include "data/split/class_folders.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "config/scalar.h"
 #include "config/yaml/reader.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "callbacks/callback.h"
 #include "config/catalog.h"

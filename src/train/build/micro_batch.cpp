@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/loader/lengths.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/digest.h"
+#include "base/files/digest.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "recipe/period.h"

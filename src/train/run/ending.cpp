@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/output/table_text.h"
 #include "base/shell.h"
-#include "base/table_text.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 

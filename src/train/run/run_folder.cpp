@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/link.h"
-#include "base/log.h"
+#include "base/files/link.h"
+#include "base/output/log.h"
 #include "base/shell.h"
 #include "base/text.h"
 #include "base/version.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "callbacks/callback.h"

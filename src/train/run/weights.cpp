@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/weights.h"
 #include "config/decode.h"

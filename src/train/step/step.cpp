@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "base/output/log.h"
 #include "data/loader/loader.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/secrets.h"
 #include "data/https_server.h"
 #include "support/temporary_folder.h"

@@ -4,12 +4,12 @@
 
 #include <thread>
 
-#include "base/digest.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
 #include "data/archives.h"
-#include "data/https_server.h"
 #include "data/fetch/unpack.h"
+#include "data/https_server.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

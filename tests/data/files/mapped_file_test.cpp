@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/archives.h"
 #include "support/temporary_folder.h"
 

@@ -11,7 +11,7 @@
 #include <numbers>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/synthetic/shapes_image.h"
 #include "data/synthetic/shapes_outline.h"
 #include "transforms/codecs/decode.h"

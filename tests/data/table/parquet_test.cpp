@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/csv_tables.h"
 #include "data/datasets.h"
 #include "support/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "config/encode.h"
 #include "recipe/catalogs.h"
 

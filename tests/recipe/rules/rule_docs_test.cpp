@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "support/where.h"
 
 namespace ddptrain {
@@ -61,7 +61,8 @@ TEST(RuleDocs, AreThereForEveryIdThatReadingReports) {
       if (std::regex_search(text, makes_problems)) collect(text, made);
     }
   for (const auto& rule : reading_rules()) documented.emplace(rule.id);
-  EXPECT_EQ(made, documented) << "src/recipe/rules/reading_rules.cpp documents what reading reports";
+  EXPECT_EQ(made, documented)
+      << "src/recipe/rules/reading_rules.cpp documents what reading reports";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/shell.h"
 #include "support/temporary_folder.h"
 

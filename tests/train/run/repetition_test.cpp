@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

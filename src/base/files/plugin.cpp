@@ -1,0 +1,30 @@
+#include "base/files/plugin.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace ddptrain {
+namespace {
+
+Plugin opened(const std::string& path, int flags) {
+  Plugin plugin{dlopen(path.c_str(), flags), true, {}};
+  if (plugin.library == nullptr) plugin.why_not = dlerror();
+  return plugin;
+}
+
+}  // namespace
+
+Plugin open_plugin(const std::string& file_name, int flags) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const auto* place : {".", "../lib", "../lib/ddptrain"}) {
+    const auto path = folder / place / file_name;
+    if (std::filesystem::exists(path, ignored)) return opened(path.string(), flags);
+  }
+  auto plugin = opened(file_name, flags);
+  plugin.found = plugin.library != nullptr;
+  return plugin;
+}
+
+}  // namespace ddptrain

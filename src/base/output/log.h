@@ -1,0 +1,57 @@
+// Where the program talks: results go to stdout by the verbs themselves, everything else through
+// here. spdlog stands behind it in log.cpp; this header names neither spdlog nor fmt, so torch
+// files may include it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/place.h"
+
+namespace ddptrain {
+struct StatusField;  // base/output/terminal.h
+}
+
+namespace ddptrain::log {
+
+enum class Level { quiet, normal, verbose };
+enum class Color { automatic, always, never };
+
+/// To be called once in each process, again where a rank learns its file. A rank above 0 is silent
+/// on the terminal but for errors; `file` (may be empty) receives every line of this process.
+void open(Level level, int rank, const std::string& file);
+/// Whether lines on stderr have colours; automatic: on a terminal, unless NO_COLOR is set.
+void use_color(Color color);
+/// Whether -v was given: for lines that would cost something to make.
+bool is_verbose();
+
+void debug(const std::string& line);                      // shown with -v
+void info(const std::string& line);                       // shown unless -q
+void warning(const std::string& line);                    // "warning: ..."
+void error(const std::string& line);                      // "error: ..."
+void error(const std::string& line, const Place& place);  // "file:3:5: error: ..."
+
+/// Into the log file alone, for what the terminal has already.
+void record(const std::string& line);
+
+/// While it lives, every warning of this process is told, on the thread that gives it, one at a
+/// time. There is at most one.
+class WarningListener {
+ public:
+  explicit WarningListener(std::function<void(const std::string&)> tell);
+  ~WarningListener();
+  WarningListener(const WarningListener&) = delete;
+  WarningListener& operator=(const WarningListener&) = delete;
+};
+
+/// Rewrites the line at the end of a terminal, as much of it as fits, unless TERM=dumb or NO_COLOR
+/// ask for plain text; a no-op elsewhere. Nothing, or an error, erases it.
+void status(const std::vector<StatusField>& fields);
+void status(const std::string& text);
+/// Whether there is such a line.
+bool has_status();
+/// Is stderr a terminal?
+bool is_terminal();
+
+}  // namespace ddptrain::log

@@ -1,0 +1,99 @@
+#include "base/output/table_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+/// Bytes of the character at `at`; 1 of what is no UTF-8.
+std::size_t length_at(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+  return find_invalid_utf8(text.substr(at, length)) ? 1 : length;
+}
+
+/// Code point of the character that `text` begins with; what is no UTF-8 stands for itself.
+char32_t code_point(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() == 1) return byte(0);
+  char32_t point = byte(0) & (0xFFU >> (text.size() + 1));
+  for (std::size_t i = 1; i < text.size(); ++i) point = point << 6 | (byte(i) & 0x3FU);
+  return point;
+}
+
+struct CodeRange {
+  char32_t first, last;
+  std::size_t width;
+};
+
+constexpr std::array kOddWidths{
+    CodeRange{0x300, 0x36F, 0},   CodeRange{0x1100, 0x115F, 2},   CodeRange{0x200B, 0x200F, 0},
+    CodeRange{0x2E80, 0xA4CF, 2}, CodeRange{0xAC00, 0xD7A3, 2},   CodeRange{0xF900, 0xFAFF, 2},
+    CodeRange{0xFE00, 0xFE0F, 0}, CodeRange{0xFE30, 0xFE6F, 2},   CodeRange{0xFF00, 0xFF60, 2},
+    CodeRange{0xFFE0, 0xFFE6, 2}, CodeRange{0x1F300, 0x1FAFF, 2}, CodeRange{0x20000, 0x3FFFD, 2}};
+
+std::size_t width_of(char32_t point) {
+  for (const auto& range : kOddWidths)
+    if (point >= range.first && point <= range.last) return range.width;
+  return 1;
+}
+
+std::string padding(std::size_t width, const std::string& cell) {
+  return std::string(width - display_width(cell), ' ');
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto length = length_at(text, at);
+    width += width_of(code_point(text.substr(at, length)));
+    at += length;
+  }
+  return width;
+}
+
+std::string one_line(std::string_view text, std::size_t most) {
+  const auto line = shown(text);
+  if (display_width(line) <= most) return line;
+  const std::string dots = most > 3 ? "..." : "";
+  std::size_t end = 0, width = 0;
+  while (end < line.size()) {
+    const auto length = length_at(line, end);
+    width += display_width(std::string_view(line).substr(end, length));
+    if (width + dots.size() > most) break;
+    end += length;
+  }
+  return line.substr(0, end) + dots;
+}
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line = row.empty() ? "" : row[0] + padding(widths[0], row[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) line += "  " + padding(widths[i], row[i]) + row[i];
+    lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+  return lines;
+}
+
+std::string short_number(double value) {
+  if (std::isnan(value)) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return text;
+}
+
+}  // namespace ddptrain

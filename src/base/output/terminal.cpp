@@ -1,0 +1,39 @@
+#include "base/output/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/output/table_text.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kUsualColumns = 80;
+
+std::string joined(const std::vector<StatusField>& fields, int most) {
+  std::vector<std::string> parts;
+  for (const auto& field : fields)
+    if (field.drop <= most) parts.push_back(field.text);
+  return join(parts, "  ");
+}
+
+}  // namespace
+
+std::size_t terminal_columns(int descriptor) {
+  if (::isatty(descriptor) != 1) return 0;
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  return size.ws_col;
+}
+
+std::string fitted(const std::vector<StatusField>& fields, std::size_t columns) {
+  int most = 0;
+  for (const auto& field : fields) most = std::max(most, field.drop);
+  while (most > 0 && display_width(joined(fields, most)) > columns) --most;
+  return one_line(joined(fields, most), columns);
+}
+
+}  // namespace ddptrain

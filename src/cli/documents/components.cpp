@@ -1,0 +1,119 @@
+#include "cli/documents/components.h"
+
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "config/shape_json.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Verb& verb) {
+  Json flags = Json::array();
+  for (const auto& flag : verb.flags)
+    flags.push_back({{"name", flag.name}, {"value", flag.value}, {"doc", flag.doc}});
+  return {{"name", verb.name},           {"usage", verb.usage},
+          {"summary", verb.summary},     {"flags", flags},
+          {"min_files", verb.min_files}, {"min_words", verb.min_words},
+          {"max_words", verb.max_words}};
+}
+
+Json face(const EntryBase& entry) {
+  return {{"name", entry.name}, {"doc", entry.doc}, {"traits", entry.traits}};
+}
+
+std::string lines(const std::vector<Json>& items) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "  " : ",\n  ") + item.dump();
+  return "[\n" + text + "\n ]";
+}
+
+/// A text that stays, for members that only look at one.
+std::string_view kept(const Json& json, const char* key) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(json.at(key).get<std::string>());
+}
+
+Verb verb_from_json(const Json& json) {
+  Verb verb{.name = kept(json, "name"),
+            .usage = kept(json, "usage"),
+            .summary = kept(json, "summary"),
+            .flags = {},
+            .min_files = json.value("min_files", std::size_t{0}),
+            .min_words = json.at("min_words"),
+            .max_words = json.at("max_words"),
+            .run = nullptr};
+  for (const auto& flag : json.at("flags"))
+    verb.flags.push_back({kept(flag, "name"), kept(flag, "value"), kept(flag, "doc")});
+  return verb;
+}
+
+/// The items of one list: each line without its indentation and comma.
+std::vector<std::string_view> items_of(std::string_view list) {
+  std::vector<std::string_view> items;
+  while (!list.empty()) {
+    const auto end = std::min(list.find('\n'), list.size());
+    auto item = trim(list.substr(0, end));
+    if (item.ends_with(',')) item.remove_suffix(1);
+    if (item.starts_with('{')) items.push_back(item);
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return items;
+}
+
+class Kind final : public CatalogBase {
+ public:
+  /// Each component's face, and in the next item its options.
+  Kind(std::string kind, const std::vector<std::string_view>& items)
+      : CatalogBase(std::move(kind)) {
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+      const auto json = Json::parse(items[i]);
+      const auto make = [text = items[i + 1]] { return shape_from_json(Json::parse(text)); };
+      entries_.push_back({json.at("name"), json.at("doc"), json.at("traits"),
+                          std::make_shared<const LazyShape>(make)});
+    }
+  }
+  std::size_t size() const override { return entries_.size(); }
+  const EntryBase& at(std::size_t index) const override { return entries_[index]; }
+
+ private:
+  std::vector<EntryBase> entries_;
+};
+
+}  // namespace
+
+std::string components_text(const Program& program) {
+  std::vector<Json> verbs;
+  for (const auto& verb : program.verbs) verbs.push_back(to_json(verb));
+  std::string text = "{\n \"verbs\": " + lines(verbs);
+  for (const auto& [kind, catalog] : *program.catalogs) {
+    std::vector<Json> components;
+    for (std::size_t i = 0; i < catalog->size(); ++i) {
+      components.push_back(face(catalog->at(i)));
+      components.push_back(to_json(catalog->at(i).shape()));
+    }
+    text += ",\n \"" + kind + "\": " + lines(components);
+  }
+  return text + "\n}\n";
+}
+
+Components::Components(std::string_view text) {
+  for (auto open = text.find(": ["); open != std::string_view::npos; open = text.find(": [")) {
+    const auto key = trim(text.substr(text.rfind('"', open - 2) + 1));
+    const std::string name(key.substr(0, key.find('"')));
+    const auto close = text.find("\n ]", open);
+    const auto items = items_of(text.substr(open + 3, close - open - 3));
+    text.remove_prefix(close + 3);
+    if (name == "verbs") {
+      for (const auto& item : items) verbs_.push_back(verb_from_json(Json::parse(item)));
+      continue;
+    }
+    kinds_.push_back(std::make_unique<Kind>(name, items));
+    catalogs_[name] = kinds_.back().get();
+  }
+}
+
+}  // namespace ddptrain

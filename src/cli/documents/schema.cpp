@@ -1,0 +1,35 @@
+// `schema`: the JSON Schema of a recipe.
+#include "config/schema/schema.h"
+
+#include "base/output/print.h"
+#include "cli/documents/components.h"
+#include "cli/documents/documents.h"
+#include "cli/program.h"
+#include "config/shape.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+namespace {
+
+int schema(const Arguments& arguments) {
+  if (arguments.has("--components")) return print_exact(components_text(*arguments.program)), 0;
+  if (arguments.has("--reference"))
+    return print_exact(reference_text(*arguments.program->catalogs)), 0;
+  print_exact(json_schema(shape_of<Recipe>(), *arguments.program->catalogs));
+  return 0;
+}
+
+}  // namespace
+
+Verb schema_verb() {
+  return {
+      .name = "schema",
+      .usage = "",
+      .summary = "the JSON Schema of a recipe, for editors",
+      .flags = {{"--components", "", "verbs and components, for the build that only reads recipes"},
+                {"--reference", "", "every key and component as Markdown: docs/reference.md"}},
+      .max_words = 0,
+      .run = schema};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,235 @@
+// `init` from a folder of images.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/text.h"
+#include "config/encode.h"
+#include "data/image/image_scan.h"
+#include "data/image/pattern.h"
+#include "data/image/usual_transforms.h"
+#include "jobs/draft/draft.h"
+#include "transforms/codecs/decode.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "cat.0.jpg", "cat_17.jpg", "cat (3).jpg": a word and a number.
+constexpr const char* kWordAndNumber = R"(^(.*[^\d ._()-])[ ._(-]*\d+\)?\.\w+$)";
+
+EncodedImage as_encoded(const std::string& bytes, const std::string& name) {
+  return {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name};
+}
+
+/// What some of the images are like.
+struct ImageProfile {
+  std::vector<int> shorts;  // their shorter sides, sorted
+  int longest = 0;
+  bool one_size = true;
+  bool grey = true;
+  std::vector<std::string> unreadable;
+
+  int middle() const { return shorts.at(shorts.size() / 2); }
+  bool tiny() const { return one_size && middle() <= 64; }
+};
+
+bool is_grey(const EncodedImage& file) {
+  const auto image = decode(file);
+  for (std::size_t i = 0; i + 2 < image.bytes.size(); i += 3) {
+    const auto [low, high] = std::minmax({image.bytes[i], image.bytes[i + 1], image.bytes[i + 2]});
+    if (high - low > 12) return false;
+  }
+  return true;
+}
+
+ImageProfile profile_of(const std::vector<std::string>& paths) {
+  constexpr std::size_t decoded = 12;
+  ImageProfile profile;
+  std::optional<ImageSize> first;
+  for (std::size_t i = 0; i < paths.size(); ++i) try {
+      const auto bytes = read_text(paths[i]);
+      const auto file = as_encoded(bytes, paths[i]);
+      const auto size = image_size(file);
+      if (i % std::max<std::size_t>(1, paths.size() / decoded) == 0 && profile.grey)
+        profile.grey = is_grey(file);
+      profile.shorts.push_back(std::min(size.width, size.height));
+      profile.longest = std::max({profile.longest, size.width, size.height});
+      profile.one_size = profile.one_size && size == first.value_or(size);
+      first = size;
+    } catch (const Error& error) {
+      profile.unreadable.emplace_back(error.what());
+    }
+  if (profile.shorts.empty())
+    throw Error(Exit::data, "no image could be read: " + profile.unreadable.at(0));
+  std::sort(profile.shorts.begin(), profile.shorts.end());
+  return profile;
+}
+
+std::string sizes_text(const ImageProfile& profile) {
+  const auto low = std::to_string(profile.shorts.front());
+  const auto high = std::to_string(profile.longest);
+  const std::string colour = profile.grey ? ", grey" : "";
+  return (low == high ? low + " px" : low + " to " + high + " px") + colour;
+}
+
+/// Small images of one size are taken whole, in random places of a border.
+Node tiny_transforms(int side) {
+  const auto size = std::to_string(side);
+  Node lists = usual_transforms(side);
+  auto crop = Node::map({{"type", {}, Node::scalar("random_crop")}});
+  crop.set("size", Node::scalar(size));
+  crop.set("padding", Node::scalar(std::to_string(std::max(1, side / 8))));
+  auto& train = *lists.find("train");
+  auto& valid = *lists.find("valid");
+  train.items[0] = crop;
+  valid.items.erase(valid.items.begin());
+  return lists;
+}
+
+// Digits and letters are not what they were in a mirror.
+std::string flip_line(const ImageProfile& profile) {
+  return profile.grey && profile.tiny()
+             ? "      # - horizontal_flip               # where left and right do not matter\n"
+             : "      - horizontal_flip                 # leave it out where left and right "
+               "matter\n";
+}
+
+std::string transform_lines(const ImageProfile& profile) {
+  const auto lists = profile.tiny() ? tiny_transforms(profile.middle())
+                                    : usual_transforms(usual_side(profile.middle()));
+  std::string lines = "  transforms:\n";
+  for (const auto& split : lists.members) {
+    lines += "    " + split.key + ":\n";
+    for (const auto& item : split.value.items)
+      lines += item.is_scalar() ? flip_line(profile) : "      - " + to_flow(item) + "\n";
+  }
+  return lines;
+}
+
+int epochs_for(std::int64_t training) { return training < 2000 ? 20 : training < 20000 ? 10 : 5; }
+
+/// Up to `most` of them, evenly.
+std::vector<std::string> some_of(const std::vector<std::string>& all, std::size_t most) {
+  const auto step = std::max<std::size_t>(1, all.size() / most);
+  std::vector<std::string> some;
+  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+  return some;
+}
+
+/// Files that look like images and are of a format that is not read.
+void note_other_formats(const std::string& root, std::vector<std::string>& found) {
+  const std::vector<std::string> others{".gif", ".bmp", ".tif", ".tiff", ".heic", ".avif"};
+  const auto files = ImageScan(root, others).images(".");
+  if (files.empty()) return;
+  found.push_back(counted(static_cast<std::int64_t>(files.size()), "file") + " such as '" +
+                  files[0] + "' left out; JPEG, PNG and WebP are read");
+}
+
+std::vector<std::string> below(const std::string& root, const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const auto& path : paths) all.push_back((fs::path(root) / path).string());
+  return all;
+}
+
+Draft from_class_folders(const InitRequest& request, const ClassFolders& folders,
+                         const std::vector<std::string>& files) {
+  Draft draft;
+  draft.found = found_classes(folders.classes, "image");
+  draft.found.push_back(found_split(folders.valid.empty() ? "" : "folder " + folders.valid));
+  std::string data = "  type: image_folder\n  root: " + yaml_text(request.written) + "\n";
+  data += split_lines(folders);
+  std::vector<std::string> names;
+  for (const auto& one : folders.classes) names.push_back(one.name);
+  if (!folders.beside.empty()) {
+    data += "  classes: " + yaml_list(names) + "\n";
+    draft.found.push_back("no images in " + join(folders.beside, ", ") + ", which is left out");
+  }
+  note_other_formats(request.path, draft.found);
+  const auto sample = below(request.path, some_of(files, 200));
+  draft.recipe =
+      image_recipe(data, folders.classes, training_samples(folders.classes, !folders.valid.empty()),
+                   sample, draft.found);
+  return draft;
+}
+
+/// Classes by file names, where those are a word and a number and most words are met often.
+std::vector<ClassCount> classes_by_name(const std::vector<std::string>& files) {
+  const Pattern pattern(kWordAndNumber, "the pattern");
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& file : files) {
+    const auto label = pattern.first_group(fs::path(file).filename().string());
+    if (!label) return {};
+    ++counts[*label];
+  }
+  std::vector<ClassCount> classes;
+  for (const auto& [name, count] : counts) classes.push_back({name, count, 0});
+  const bool evident = classes.size() >= 2 && 5 * classes.size() <= files.size();
+  return evident ? classes : std::vector<ClassCount>{};
+}
+
+Draft from_names(const InitRequest& request, const std::vector<std::string>& files) {
+  const auto classes = classes_by_name(files);
+  if (classes.empty())
+    throw Error(Exit::data,
+                counted(static_cast<std::int64_t>(files.size()), "image") + " in '" + request.path +
+                    "', and nothing says what they show; put those of each class "
+                    "into a folder of its own, or give a CSV file with the columns path and label");
+  Draft draft;
+  draft.found = found_classes(classes, "image");
+  draft.found[0] += " (by file name)";
+  draft.found.push_back(found_split(""));
+  const auto data = "  type: image_names\n  root: " + yaml_text(request.written) +
+                    "\n  pattern: '" + kWordAndNumber +
+                    "'     # its first group is the label\n"
+                    "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the "
+                    "same\n";
+  draft.recipe = image_recipe(data, classes, training_samples(classes, false),
+                              below(request.path, some_of(files, 200)), draft.found);
+  return draft;
+}
+
+}  // namespace
+
+std::string image_recipe(const std::string& data, const std::vector<ClassCount>& classes,
+                         std::int64_t training, const std::vector<std::string>& sample,
+                         std::vector<std::string>& found, bool several_labels) {
+  const auto profile = profile_of(sample);
+  found[0] += "; " + sizes_text(profile);
+  std::string policy;
+  if (!profile.unreadable.empty()) {
+    found.push_back(counted(static_cast<std::int64_t>(profile.unreadable.size()), "image") +
+                    " cannot be read and will be left out: " + profile.unreadable[0]);
+    policy = "policy: {on_bad_sample: skip, bad_samples: 5 %}   # some images cannot be read\n";
+  }
+  const auto batch = std::to_string(fitting_batch(training, 64));
+  const int epochs = epochs_for(training);
+  std::string text =
+      "model: {type: resnet18}\n"
+      "# Weights that know ImageNet need far fewer images; torchvision's file fits as it is:\n"
+      "# model: {type: resnet18, weights: resnet18-f37072fd.pth}\n\n"
+      "data:\n" +
+      data + transform_lines(profile) + "\nbatch: {global: " + batch +
+      "}\ntrain: {duration: " + std::to_string(epochs) + " epochs, channels_last: true}\n";
+  const std::string metric = several_labels ? "accuracy_multi" : "accuracy";
+  text += several_labels ? "loss: bce_with_logits                    # any number of labels each\n"
+                         : "loss: {type: cross_entropy, label_smoothing: 0.1}\n";
+  const bool more = !several_labels && is_unbalanced(classes);
+  return text + "metrics: [" + metric + (more ? ", {type: f1, average: macro}" : "") +
+         "]\n"
+         "optimizer: {type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}\n" +
+         closing_lines(metric, epochs) + policy;
+}
+
+Draft draft_images(const InitRequest& request) {
+  const ImageScan scan(request.path, image_extensions());
+  const auto list = [&](const std::string& folder) { return scan.images(folder); };
+  const auto folders = class_folders_of(request.path, list);
+  if (!folders) return from_names(request, scan.images("."));
+  return from_class_folders(request, *folders, scan.images(folders->train));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,152 @@
+// `init` from texts: a folder of them, or lines of JSON.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/files/mapped_file.h"
+#include "data/image/image_scan.h"
+#include "data/text/json_lines.h"
+#include "jobs/draft/draft.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `text_folder` would take for a class, and is none.
+std::vector<std::string> ignored_names(const std::string& root, const ClassFolders& folders) {
+  auto names = folders.beside;
+  for (const auto& split : {folders.train, folders.valid}) {
+    std::error_code error;
+    if (split.empty()) continue;
+    for (const auto& entry : fs::directory_iterator(fs::path(root) / split, error)) {
+      const auto name = entry.path().filename().string();
+      const bool known = std::any_of(folders.classes.begin(), folders.classes.end(),
+                                     [&](const ClassCount& one) { return one.name == name; });
+      if (!known && !is_hidden(entry.path())) names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+/// Folders that only train has where there is a validation split, such as IMDB's unsup.
+std::vector<std::string> drop_unvalidated(ClassFolders& folders) {
+  std::vector<std::string> dropped;
+  if (folders.valid.empty()) return dropped;
+  for (const auto& one : folders.classes)
+    if (one.valid == 0) dropped.push_back(one.name);
+  if (dropped.size() == folders.classes.size()) return {};
+  std::erase_if(folders.classes, [](const ClassCount& one) { return one.valid == 0; });
+  return dropped;
+}
+
+struct JsonKeys {
+  std::string text;
+  std::vector<std::string> labels;
+};
+
+/// The longest text of the first object, and what may be a label.
+JsonKeys keys_of(const std::string& file) {
+  const MappedFile mapped(file);
+  const auto bytes = mapped.bytes();
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto line = trim(all.substr(0, std::min(all.find('\n'), all.size())));
+  const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
+  if (!object.is_object())
+    throw Error(Exit::data, file + ":1: not an object, {\"text\": ..., \"label\": ...}, in a line");
+  JsonKeys keys;
+  std::size_t longest = 0;
+  for (const auto& [key, value] : object.items()) {
+    const auto length = value.is_string() ? value.get<std::string>().size() : 0;
+    if (length > longest) keys.text = key, longest = length;
+  }
+  for (const auto& [key, value] : object.items())
+    if (key != keys.text && (value.is_string() || value.is_number_integer() || value.is_boolean()))
+      keys.labels.push_back(key);
+  return keys;
+}
+
+std::vector<ClassCount> classes_of_lines(const std::string& file, const JsonKeys& keys,
+                                         const std::string& label) {
+  TextRecordOptions options;
+  options.file = file;
+  options.text = {keys.text};
+  options.label = label;
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& record : read_json_lines(file, options, Labels::known, InvalidUtf8::error))
+    ++counts[record.label];
+  std::vector<ClassCount> classes;
+  for (const auto& [name, count] : counts) classes.push_back({name, count, 0});
+  return classes;
+}
+
+}  // namespace
+
+std::string text_recipe(const std::string& data, const std::vector<ClassCount>& classes,
+                        std::int64_t training) {
+  const int epochs = training < 1000 ? 20 : training < 10000 ? 8 : 4;
+  const bool few = training < 5000;
+  return "# An embedding of each word and pair of words, averaged: small, fast and hard to beat.\n"
+         "# Others: text_transformer, awd_lstm; `ddptrain describe model awd_lstm`.\n"
+         "model: {type: bag_of_embeddings, dim: 32, ngrams: 2, buckets: " +
+         std::string(few ? "20000" : "200000") + ", dropout: 0.3, token_dropout: 0.2}\n\ndata:\n" +
+         data + "  vocabulary: {min_freq: " + (few ? "2" : "3") +
+         "}\n  max_length: 512\n  sampler: length_sorted               # little padding\n"
+         "\nbatch: {global: " +
+         std::to_string(fitting_batch(training, 64)) +
+         "}\ntrain: {duration: " + std::to_string(epochs) +
+         " epochs}\nloss: cross_entropy\nmetrics: [accuracy" +
+         (is_unbalanced(classes) ? ", {type: f1, average: macro}" : "") +
+         "]\noptimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n" +
+         closing_lines("accuracy", epochs);
+}
+
+Draft draft_texts(const InitRequest& request) {
+  const ImageScan scan(request.path, {".txt"});
+  const auto list = [&](const std::string& folder) { return scan.images(folder); };
+  auto folders = class_folders_of(request.path, list);
+  if (!folders)
+    throw Error(Exit::data,
+                "texts in '" + request.path +
+                    "', and nothing says their classes; put those of each class into a folder of "
+                    "its own, or give a CSV file with the columns text and label");
+  const auto dropped = drop_unvalidated(*folders);
+  Draft draft;
+  draft.found = found_classes(folders->classes, "text");
+  if (!dropped.empty())
+    draft.found.push_back("not in the validation split, and left out: " + join(dropped, ", "));
+  draft.found.push_back(found_split(folders->valid.empty() ? "" : "folder " + folders->valid));
+  auto data =
+      "  type: text_folder\n  root: " + yaml_text(request.written) + "\n" + split_lines(*folders);
+  if (const auto ignored = ignored_names(request.path, *folders); !ignored.empty())
+    data += "  ignore: " + yaml_list(ignored) + "\n";
+  draft.recipe = text_recipe(data, folders->classes,
+                             training_samples(folders->classes, !folders->valid.empty()));
+  return draft;
+}
+
+Draft draft_json_lines(const InitRequest& request) {
+  const auto keys = keys_of(request.path);
+  const auto label = choose_target(request, keys.labels, [](const auto&) { return true; });
+  if (keys.text.empty() || label.empty())
+    throw Error(Exit::data, request.path + ":1: no text with a label in it");
+  const auto classes = classes_of_lines(request.path, keys, label);
+  Draft draft;
+  draft.found = found_classes(classes, "text");
+  draft.found.push_back("texts: key '" + keys.text + "'; target: key '" + label + "'" +
+                        (request.target.empty() ? "; --target KEY takes another" : ""));
+  draft.found.push_back(found_split(""));
+  const auto data = "  type: text_jsonl\n  file: " + yaml_text(request.written) + "\n  text: [" +
+                    yaml_text(keys.text) + "]\n  label: " + yaml_text(label) +
+                    "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the lines, always the "
+                    "same\n";
+  draft.recipe = text_recipe(data, classes, training_samples(classes, false));
+  return draft;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,141 @@
+#include "jobs/draft/init.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/output/print.h"
+#include "base/text.h"
+#include "cli/program.h"
+#include "data/image/image_scan.h"
+#include "jobs/draft/draft.h"
+#include "recipe/load/load.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_files(const std::string& folder, const std::vector<std::string>& extensions) {
+  return !ImageScan(folder, extensions).images(".").empty();
+}
+
+std::vector<fs::directory_entry> shown_entries(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (!is_hidden(entry.path())) entries.push_back(entry);
+  return entries;
+}
+
+/// An archive often unpacks to a folder in a folder: the one that holds several folders.
+InitRequest innermost(InitRequest request) {
+  while (true) {
+    const auto outer = shown_entries(request.path);
+    if (outer.size() != 1 || !outer[0].is_directory()) return request;
+    const auto inner = shown_entries(outer[0].path());
+    if (std::none_of(inner.begin(), inner.end(), [](const auto& e) { return e.is_directory(); }))
+      return request;
+    const auto name = outer[0].path().filename();
+    request.path = (fs::path(request.path) / name).string();
+    request.written = (fs::path(request.written) / name).string();
+  }
+}
+
+Draft draft_folder(const InitRequest& given) {
+  const auto request = innermost(given);
+  if (holds_files(request.path, image_extensions())) return draft_images(request);
+  if (holds_files(request.path, {".txt"})) return draft_texts(request);
+  const auto tables = ImageScan(request.path, {".csv", ".jsonl"}).images(".");
+  throw Error(Exit::data, tables.empty()
+                              ? "no images (.jpg, .png, .webp), texts (.txt) or CSV files in '" +
+                                    request.path + "'"
+                              : "'" + request.path + "' holds tables; name one: ddptrain init " +
+                                    (fs::path(request.path) / tables[0]).string());
+}
+
+Draft draft_of(const InitRequest& request) {
+  std::error_code unknown;
+  if (fs::is_directory(request.path, unknown)) return draft_folder(request);
+  if (!fs::exists(request.path, unknown))
+    throw Error(Exit::recipe, "'" + request.path +
+                                  "' is neither a file or folder nor a built-in recipe; "
+                                  "'ddptrain init' shows their names");
+  const auto extension = lower(fs::path(request.path).extension().string());
+  if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
+  if (extension == ".csv") return draft_csv(request);
+  throw Error(Exit::recipe, "'" + request.path +
+                                "' is no data that ddptrain reads; it takes a folder of images or "
+                                "texts, a .csv or a .jsonl file");
+}
+
+/// The folder's or file's name as a recipe and a run can have it.
+std::string name_for(const std::string& path) {
+  auto whole = fs::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  std::string name;
+  const auto stem = fs::is_directory(whole) ? whole.filename() : whole.stem();
+  for (const unsigned char c : stem.string())
+    name += std::isalnum(c) || c == '-' || c == '_' || c == '.' ? static_cast<char>(c) : '-';
+  const auto first = name.find_first_not_of(".-");
+  return first == std::string::npos ? "mine" : name.substr(first);
+}
+
+/// As given where that is absolute, else relative to the recipe.
+std::string as_written(const std::string& path, const std::string& file) {
+  if (fs::path(path).is_absolute()) return path;
+  const auto home = file == "-" ? fs::current_path() : fs::absolute(file).parent_path();
+  return fs::absolute(path).lexically_normal().lexically_proximate(home).string();
+}
+
+std::string recipe_of(const Draft& draft, const std::string& name) {
+  return "# What: " + draft.found.at(0) +
+         ".\n# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` "
+         "says what a key means.\nrecipe: 1\nname: " +
+         yaml_text(name) + "\n\n" + draft.recipe;
+}
+
+/// A word of the shell.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("-_./+=,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+void require_free(const std::string& file, const Arguments& arguments) {
+  if (fs::is_directory(file))
+    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
+                                  (fs::path(file) / "recipe.yaml").string() + "'");
+  if (fs::exists(file) && !arguments.has("--force"))
+    throw Error(Exit::recipe,
+                "'" + file + "' is there already; --force replaces it, or name another file");
+}
+
+}  // namespace
+
+int init_from_data(const Arguments& arguments) {
+  InitRequest request{arguments.words[0], "", arguments.value("--target")};
+  const auto given = arguments.words.size() > 1 ? arguments.words[1] : std::string();
+  const auto name = name_for(given.empty() || given == "-" ? request.path : given);
+  const auto file = given.empty() ? name + ".yaml" : given;
+  request.written = as_written(request.path, file);
+  if (file != "-") require_free(file, arguments);
+  const auto draft = draft_of(request);
+  const auto text = recipe_of(draft, name);
+  if (file == "-") return print_lines(text), 0;
+  write_atomically(file, text);
+  for (const auto& line : draft.found) print_shown("%s\n", line.c_str());
+  print_shown("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
+  print_shown("  ddptrain predict %s %s\n", shell_word("runs/" + name + "/latest").c_str(),
+              shell_word(request.path).c_str());
+  return 0;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,29 @@
+// The mean recall of the classes that occur (sklearn.metrics.balanced_accuracy_score).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double balanced_accuracy(const std::vector<double>& pairs) {
+  double sum = 0;
+  double occurring = 0;
+  for (const auto& c : class_counts(pairs)) {
+    if (c.actual == 0) continue;
+    sum += c.hits / c.actual;
+    ++occurring;
+  }
+  return sum / occurring;
+}
+
+}  // namespace
+
+Entry<Metric> balanced_accuracy_metric() {
+  return entry<Metric, NoOptions>("balanced_accuracy", "The mean recall of the classes that occur.",
+                                  [](const NoOptions&, const MetricContext&) {
+                                    return make_pair_metric("balanced_accuracy", balanced_accuracy);
+                                  },
+                                  {"larger_is_better", "at_most_1", "takes_class"});
+}
+
+}  // namespace ddptrain

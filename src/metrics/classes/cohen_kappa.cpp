@@ -1,0 +1,75 @@
+// Agreement of predicted and true classes beyond chance (sklearn.metrics.cohen_kappa_score).
+#include <array>
+
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+enum class Weights { none, linear, quadratic };
+std::span<const std::string_view> names(Weights) {
+  static constexpr std::array<std::string_view, 3> words{"none", "linear", "quadratic"};
+  return words;
+}
+
+double weight(Weights weights, std::size_t a, std::size_t b) {
+  const double apart = a < b ? static_cast<double>(b - a) : static_cast<double>(a - b);
+  if (weights == Weights::none) return apart == 0 ? 0 : 1;
+  return weights == Weights::linear ? apart : apart * apart;
+}
+
+class CohenKappa final : public Metric {
+ public:
+  struct Options {
+    Weights weights = Weights::none;
+    void fields(Fields& f) {
+      f("weights", weights,
+        {.doc = "How much worse a class further away is: not, by its distance, or by its square."});
+    }
+  };
+
+  explicit CohenKappa(const Options& options) : weights_(options.weights) {}
+
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    return count_pairs(output, target);
+  }
+  Values values(const Terms& total) const override { return {{"cohen_kappa", value(total)}}; }
+
+ private:
+  // Distances count classes that were met only, as there.
+  double value(const Terms& pairs) const {
+    const auto classes = class_counts(pairs);
+    std::vector<std::size_t> met;
+    double all = 0;
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      if (classes[c].actual + classes[c].predicted > 0) met.push_back(c);
+      all += classes[c].actual;
+    }
+    double seen = 0;
+    double expected = 0;
+    for (std::size_t a = 0; a < met.size(); ++a)
+      for (std::size_t b = 0; b < met.size(); ++b) {
+        const double by = weight(weights_, a, b);
+        seen += by * pairs[met[a] * classes.size() + met[b]];
+        expected += by * classes[met[a]].actual * classes[met[b]].predicted / all;
+      }
+    return 1 - seen / expected;
+  }
+
+  Weights weights_;
+};
+
+}  // namespace
+
+Entry<Metric> cohen_kappa_metric() {
+  return entry<Metric, CohenKappa::Options>(
+      "cohen_kappa", "Cohen's kappa: agreement of predicted and true classes beyond chance.",
+      [](const CohenKappa::Options& options, const MetricContext&) {
+        return std::make_unique<CohenKappa>(options);
+      },
+      {"larger_is_better", "at_most_1", "takes_class"});
+}
+
+}  // namespace ddptrain

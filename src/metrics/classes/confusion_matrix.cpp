@@ -1,0 +1,68 @@
+// How often each true class was taken for each other (sklearn.metrics.confusion_matrix), and what
+// follows from it for each class (sklearn.metrics.precision_recall_fscore_support,
+// zero_division=0).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+double f1_of(const ClassCounts& c) { return share(2 * c.hits, c.predicted + c.actual); }
+
+class ConfusionMatrix final : public Metric {
+ public:
+  explicit ConfusionMatrix(MetricContext context) : context_(std::move(context)) {}
+
+  /// Row by row: terms[true * classes + predicted].
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    return count_pairs(output, target);
+  }
+
+  Values values(const Terms&) const override { return {}; }
+
+  std::vector<NamedTable> tables(const Terms& total) const override {
+    const auto counts = class_counts(total);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < counts.size(); ++i) names.push_back(class_name(context_, i));
+    NamedTable pairs{NamedTable::Kind::confusion,
+                     "confusion_matrix",
+                     "confusion",
+                     "true \\ predicted",
+                     names,
+                     names,
+                     total};
+    NamedTable scores{NamedTable::Kind::scores,
+                      "confusion_matrix",
+                      "classes",
+                      "class",
+                      names,
+                      {"precision", "recall", "f1", "support"},
+                      {}};
+    for (const auto& c : counts)
+      for (const double value :
+           {share(c.hits, c.predicted), share(c.hits, c.actual), f1_of(c), c.actual})
+        scores.cells.push_back(value);
+    return {std::move(pairs), std::move(scores)};
+  }
+
+ private:
+  MetricContext context_;
+};
+
+}  // namespace
+
+Entry<Metric> confusion_matrix_metric() {
+  return entry<Metric, NoOptions>(
+      "confusion_matrix",
+      "Counts of each true class taken for each predicted one, and precision, recall, F1 and "
+      "support of each class: tables at the end of a run, and confusion.csv and classes.csv in its "
+      "folder, of the last evaluation. 'confusion_matrix/cat/dog' or 'confusion_matrix/cat/recall' "
+      "names one number of them.",
+      [](const NoOptions&, const MetricContext& context) {
+        return std::make_unique<ConfusionMatrix>(context);
+      },
+      {"named confusion_matrix/*", "takes_class"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,22 @@
+// 2 |A and B| / (|A| + |B|) of the second of two classes (fastai.metrics.Dice).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double dice(const std::vector<double>& pairs) {
+  const auto c = second_of_two(pairs, "dice");
+  return 2 * c.hits / (c.actual + c.predicted);
+}
+
+}  // namespace
+
+Entry<Metric> dice_metric() {
+  return entry<Metric, NoOptions>(
+      "dice", "Twice the hits over predicted and true units of class 1, of two.",
+      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", dice); },
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,28 @@
+// 1 - accuracy (sklearn.metrics.hamming_loss of single labels).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double hamming_loss(const std::vector<double>& pairs) {
+  double all = 0;
+  double hits = 0;
+  for (const auto& c : class_counts(pairs)) {
+    all += c.actual;
+    hits += c.hits;
+  }
+  return (all - hits) / all;
+}
+
+}  // namespace
+
+Entry<Metric> hamming_loss_metric() {
+  return entry<Metric, NoOptions>("hamming_loss", "Share of units taken for a wrong class.",
+                                  [](const NoOptions&, const MetricContext&) {
+                                    return make_pair_metric("hamming_loss", hamming_loss);
+                                  },
+                                  {"smaller_is_better", "at_most_1", "takes_class"});
+}
+
+}  // namespace ddptrain

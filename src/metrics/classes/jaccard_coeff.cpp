@@ -1,0 +1,24 @@
+// |A and B| / |A or B| of the second of two classes (fastai.metrics.JaccardCoeff).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double jaccard_coeff(const std::vector<double>& pairs) {
+  const auto c = second_of_two(pairs, "jaccard_coeff");
+  return c.hits / (c.actual + c.predicted - c.hits);
+}
+
+}  // namespace
+
+Entry<Metric> jaccard_coeff_metric() {
+  return entry<Metric, NoOptions>(
+      "jaccard_coeff", "Hits over the union of predicted and true units of class 1, of two.",
+      [](const NoOptions&, const MetricContext&) {
+        return make_pair_metric("jaccard_coeff", jaccard_coeff);
+      },
+      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
+}
+
+}  // namespace ddptrain

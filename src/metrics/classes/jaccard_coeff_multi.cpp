@@ -1,0 +1,27 @@
+// Intersection over union of each class, averaged over those that occur
+// (fastai.metrics.JaccardCoeffMulti).
+#include "metrics/catalog.h"
+#include "metrics/classes/class_scores.h"
+
+namespace ddptrain {
+namespace {
+
+double jaccard_coeff_multi(const std::vector<double>& pairs) {
+  return mean_over_met(class_counts(pairs), [](const ClassCounts& c) {
+    return c.hits / (c.actual + c.predicted - c.hits);
+  });
+}
+
+}  // namespace
+
+Entry<Metric> jaccard_coeff_multi_metric() {
+  return entry<Metric, NoOptions>(
+      "jaccard_coeff_multi",
+      "The mean over classes of hits over the union of predicted and true units (mean IoU).",
+      [](const NoOptions&, const MetricContext&) {
+        return make_pair_metric("jaccard_coeff_multi", jaccard_coeff_multi);
+      },
+      {"larger_is_better", "at_most_1", "takes_class"});
+}
+
+}  // namespace ddptrain

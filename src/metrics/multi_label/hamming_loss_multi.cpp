@@ -1,0 +1,35 @@
+// Share of labels that are wrong, row and label alike (fastai.metrics.HammingLossMulti).
+#include "metrics/catalog.h"
+#include "metrics/labels.h"
+#include "metrics/multi_label/label_scores.h"
+
+namespace ddptrain {
+namespace {
+
+class HammingLossMulti final : public Metric {
+ public:
+  explicit HammingLossMulti(const LabelOptions& options) : options_(options) {}
+
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    return count_true(named_labels(output, options_).ne(true_labels(target, output)));
+  }
+  Values values(const Terms& total) const override {
+    return {{"hamming_loss_multi", ratio(total)}};
+  }
+
+ private:
+  LabelOptions options_;
+};
+
+}  // namespace
+
+Entry<Metric> hamming_loss_multi_metric() {
+  return entry<Metric, LabelOptions>("hamming_loss_multi",
+                                     "Share of labels that are wrong, over several labels at once.",
+                                     [](const LabelOptions& options, const MetricContext&) {
+                                       return std::make_unique<HammingLossMulti>(options);
+                                     },
+                                     {"smaller_is_better", "at_most_1", "takes_labels"});
+}
+
+}  // namespace ddptrain

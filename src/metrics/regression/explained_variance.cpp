@@ -1,0 +1,22 @@
+// 1 - Var(error) / Var(target) (sklearn.metrics.explained_variance_score).
+#include "metrics/catalog.h"
+#include "metrics/regression/regression.h"
+
+namespace ddptrain {
+namespace {
+
+double explained_variance(const Moments& m) { return explained_share(m.xx, m.yy); }
+
+}  // namespace
+
+Entry<Metric> explained_variance_metric() {
+  return entry<Metric, NoOptions>(
+      "explained_variance",
+      "The share of the variance that predictions explain, whatever their mean error.",
+      [](const NoOptions&, const MetricContext&) {
+        return make_moment_metric("explained_variance", {residual, explained_variance});
+      },
+      {"larger_is_better", "at_most_1", "takes_number"});
+}
+
+}  // namespace ddptrain

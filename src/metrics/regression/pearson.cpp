@@ -1,0 +1,23 @@
+// Pearson's correlation (scipy.stats.pearsonr, fastai.metrics.PearsonCorrCoef).
+#include <cmath>
+
+#include "metrics/catalog.h"
+#include "metrics/regression/regression.h"
+
+namespace ddptrain {
+namespace {
+
+double pearson(const Moments& m) { return m.xy / std::sqrt(m.xx * m.yy); }
+
+}  // namespace
+
+Entry<Metric> pearson_metric() {
+  return entry<Metric, NoOptions>("pearson",
+                                  "The linear correlation of predictions and targets, -1 to 1.",
+                                  [](const NoOptions&, const MetricContext&) {
+                                    return make_moment_metric("pearson", {prediction, pearson});
+                                  },
+                                  {"larger_is_better", "at_most_1", "takes_number"});
+}
+
+}  // namespace ddptrain

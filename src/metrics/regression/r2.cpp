@@ -1,0 +1,25 @@
+// The coefficient of determination (sklearn.metrics.r2_score); NaN of fewer than two elements.
+#include <limits>
+
+#include "metrics/catalog.h"
+#include "metrics/regression/regression.h"
+
+namespace ddptrain {
+namespace {
+
+double r2(const Moments& m) {
+  if (m.count < 2) return std::numeric_limits<double>::quiet_NaN();
+  return explained_share(m.xx + m.count * m.mean_x * m.mean_x, m.yy);
+}
+
+}  // namespace
+
+Entry<Metric> r2_metric() {
+  return entry<Metric, NoOptions>("r2", "The share of the variance that predictions explain.",
+                                  [](const NoOptions&, const MetricContext&) {
+                                    return make_moment_metric("r2", {residual, r2});
+                                  },
+                                  {"larger_is_better", "at_most_1", "takes_number"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,109 @@
+#include "metrics/regression/regression.h"
+
+#include <limits>
+
+#include "base/error.h"
+#include "losses/rows.h"
+#include "metrics/labels.h"
+
+namespace ddptrain {
+namespace {
+
+class MeanMetric final : public Metric {
+ public:
+  MeanMetric(std::string name, MeanFormula formula) : name_(std::move(name)), formula_(formula) {}
+
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    const auto [predicted, actual] = flat_columns(output, target);
+    const auto elements = formula_.element(predicted, actual);
+    return {elements.sum().item<double>(), static_cast<double>(elements.numel())};
+  }
+  Values values(const Terms& total) const override {
+    const double mean = ratio(total);
+    return {{name_, formula_.of_mean ? formula_.of_mean(mean) : mean}};
+  }
+
+ private:
+  std::string name_;
+  MeanFormula formula_;
+};
+
+Metric::Terms to_terms(const Moments& m) { return {m.count, m.mean_x, m.mean_y, m.xx, m.yy, m.xy}; }
+
+Moments to_moments(const Metric::Terms& t) { return {t[0], t[1], t[2], t[3], t[4], t[5]}; }
+
+Moments merged(const Moments& a, const Moments& b) {
+  const double count = a.count + b.count;
+  if (count == 0) return a;
+  const double dx = b.mean_x - a.mean_x;
+  const double dy = b.mean_y - a.mean_y;
+  const double share = b.count / count;
+  const double both = a.count * share;
+  return {count,
+          a.mean_x + dx * share,
+          a.mean_y + dy * share,
+          a.xx + b.xx + dx * dx * both,
+          a.yy + b.yy + dy * dy * both,
+          a.xy + b.xy + dx * dy * both};
+}
+
+class MomentMetric final : public Metric {
+ public:
+  MomentMetric(std::string name, MomentFormula formula)
+      : name_(std::move(name)), formula_(formula) {}
+
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+    const auto [predicted, y] = flat_columns(output, target);
+    const auto x = formula_.x(predicted, y);
+    if (x.numel() == 0) return to_terms({});
+    const auto dx = x.sub(x.mean());
+    const auto dy = y.sub(y.mean());
+    return {static_cast<double>(x.numel()),   x.mean().item<double>(),
+            y.mean().item<double>(),          dx.square().sum().item<double>(),
+            dy.square().sum().item<double>(), dx.mul(dy).sum().item<double>()};
+  }
+  void add(Terms& total, const Terms& batch) const override {
+    total = total.empty() ? batch : to_terms(merged(to_moments(total), to_moments(batch)));
+  }
+  Values values(const Terms& total) const override {
+    const bool none = total.empty() || total[0] == 0;
+    return {{name_, none ? std::numeric_limits<double>::quiet_NaN()
+                         : formula_.of_moments(to_moments(total))}};
+  }
+
+ private:
+  std::string name_;
+  MomentFormula formula_;
+};
+
+}  // namespace
+
+std::unique_ptr<Metric> make_mean_metric(std::string name, MeanFormula formula) {
+  return std::make_unique<MeanMetric>(std::move(name), formula);
+}
+
+std::unique_ptr<Metric> make_moment_metric(std::string name, MomentFormula formula) {
+  return std::make_unique<MomentMetric>(std::move(name), formula);
+}
+
+at::Tensor prediction(const at::Tensor& predicted, const at::Tensor&) { return predicted; }
+
+at::Tensor residual(const at::Tensor& predicted, const at::Tensor& actual) {
+  return actual.sub(predicted);
+}
+
+double explained_share(double rest, double variance) {
+  if (variance == 0) return rest == 0 ? 1 : 0;
+  return 1 - rest / variance;
+}
+
+std::pair<at::Tensor, at::Tensor> flat_columns(const at::Tensor& output, const at::Tensor& target) {
+  if (!target.is_floating_point())
+    throw Error(Exit::recipe,
+                "metrics: one of these is about numbers, and the targets are classes; accuracy, f1 "
+                "and roc_auc are about classes");
+  const auto predicted = output.to(at::kDouble);
+  return {predicted.reshape({-1}), fitted_target(target, predicted).reshape({-1})};
+}
+
+}  // namespace ddptrain

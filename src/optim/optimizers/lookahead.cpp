@@ -1,0 +1,132 @@
+// Lookahead (arXiv 1907.08610) over any optimiser, as fastai has it.
+#include "optim/optimizers/lookahead.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/zeros.h>
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+/// Its state is the inner optimiser's, then `<parameter>.slow_weights`, then `lookahead_steps`.
+class Lookahead final : public Optimizer {
+ public:
+  struct Options : LookaheadOptions {
+    Choice<Optimizer> inner;
+    void fields(Fields& f) {
+      f("inner", inner,
+        {.doc = "The optimiser that makes the fast steps.", .required = true, .example = "adamw"});
+      LookaheadOptions::fields(f);
+    }
+  };
+
+  Lookahead(const LookaheadOptions& options, std::unique_ptr<Optimizer> inner)
+      : options_(options), inner_(std::move(inner)), steps_(at::zeros({}, at::kLong)) {
+    for (const auto& group : inner_->groups())
+      for (const auto& [name, tensor] : group.parameters) {
+        names_.push_back(name + slow_suffix);
+        fast_.push_back(tensor);
+      }
+  }
+
+  double lr() const override { return inner_->lr(); }
+  std::optional<double> momentum() const override { return inner_->momentum(); }
+  const std::vector<ParameterGroup>& groups() const override { return inner_->groups(); }
+
+  void step(const Rates& rates) override {
+    at::NoGradGuard no_grad;
+    if (slow_.empty()) copy_fast();
+    inner_->step(rates);
+    auto& steps = *steps_.mutable_data_ptr<std::int64_t>();
+    if (++steps % options_.k != 0) return;
+    at::_foreach_lerp_(slow_, fast_, options_.alpha);
+    at::_foreach_copy_(fast_, slow_);
+  }
+
+  std::vector<NamedTensor> state() const override {
+    auto all = inner_->state();
+    if (slow_.empty()) return all;
+    for (std::size_t i = 0; i < slow_.size(); ++i) all.push_back({names_[i], slow_[i]});
+    all.push_back({steps_name, steps_});
+    return all;
+  }
+
+  std::int64_t state_bytes() const override {
+    auto bytes = inner_->state_bytes() + static_cast<std::int64_t>(steps_.nbytes());
+    for (const auto& tensor : fast_) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    return bytes;
+  }
+
+  void load(const std::vector<NamedTensor>& state) override;
+
+ private:
+  static constexpr const char* slow_suffix = ".slow_weights";
+  static constexpr const char* steps_name = "lookahead_steps";
+
+  void copy_fast() {
+    for (const auto& tensor : fast_) slow_.push_back(tensor.detach().clone());
+  }
+  void load_slow(std::size_t index, const at::Tensor& value);
+
+  LookaheadOptions options_;
+  std::unique_ptr<Optimizer> inner_;
+  std::vector<std::string> names_;
+  std::vector<at::Tensor> fast_, slow_;
+  at::Tensor steps_;
+};
+
+void Lookahead::load(const std::vector<NamedTensor>& state) {
+  at::NoGradGuard no_grad;
+  if (slow_.empty()) copy_fast();
+  std::vector<NamedTensor> of_inner;
+  std::size_t taken = 0;
+  for (const auto& entry : state) {
+    const bool expected = taken < names_.size() && entry.name == names_[taken];
+    if (expected)
+      load_slow(taken++, entry.tensor);
+    else if (entry.name == steps_name)
+      steps_.copy_(entry.tensor);
+    else
+      of_inner.push_back(entry);
+  }
+  inner_->load(of_inner);
+  if (state.empty()) {
+    steps_.zero_();
+    return slow_.clear();
+  }
+  if (taken < names_.size())
+    throw Error(Exit::data, "optimizer state '" + names_[taken] + "' is missing");
+}
+
+void Lookahead::load_slow(std::size_t index, const at::Tensor& value) {
+  if (value.sizes() != slow_[index].sizes())
+    throw Error(Exit::data,
+                "optimizer state '" + names_[index] + "' has another shape than its parameter");
+  slow_[index].copy_(value);
+}
+
+void LookaheadOptions::fields(Fields& f) {
+  f("k", k,
+    {.doc = "Fast steps between two moves of the slow weights.", .min = 1, .unit = "steps"});
+  f("alpha", alpha,
+    {.doc = "How far the slow weights move towards the fast ones.", .min = 0, .max = 1});
+}
+
+std::unique_ptr<Optimizer> make_lookahead(const LookaheadOptions& options,
+                                          std::unique_ptr<Optimizer> inner) {
+  return std::make_unique<Lookahead>(options, std::move(inner));
+}
+
+Entry<Optimizer> lookahead() {
+  return entry<Optimizer, Lookahead::Options>(
+      "lookahead", "Slow weights that follow another optimiser; defaults are fastai's.",
+      [](const Lookahead::Options& options, std::vector<ParameterGroup> groups) {
+        return make_lookahead(options,
+                              catalog<Optimizer>().build(options.inner, std::move(groups)));
+      },
+      {"momentum", "lookahead"});
+}
+
+}  // namespace ddptrain

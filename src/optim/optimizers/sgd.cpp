@@ -1,0 +1,64 @@
+// Stochastic gradient descent as torch.optim.SGD has it (fused kernel), with fastai's decoupled
+// decay.
+#include <ATen/ops/_fused_sgd.h>
+
+#include "optim/optimizers/steps.h"
+
+namespace ddptrain {
+
+class Sgd final : public Stateful {
+ public:
+  struct Options {
+    OptimizerCommon common;
+    double momentum = 0;
+    double dampening = 0;
+    bool nesterov = false;
+    bool maximize = false;
+    bool decoupled_weight_decay = false;
+
+    void fields(Fields& f) {
+      common.fields(f);
+      f("momentum", momentum, {.doc = "Momentum; 0 is plain descent.", .min = 0});
+      f("dampening", dampening, {.doc = "Share of a gradient that the momentum leaves out."});
+      f("nesterov", nesterov, {.doc = "Look ahead along the momentum."});
+      f("maximize", maximize, {.doc = "Climb instead of descend."});
+      f("decoupled_weight_decay", decoupled_weight_decay,
+        {.doc = "Decay the weights (fastai) rather than add to the gradient (PyTorch)."});
+    }
+  };
+
+  Sgd(const Options& options, std::vector<ParameterGroup> groups)
+      : Stateful(options.common, std::move(groups), state_names(options)), options_(options) {}
+
+  std::optional<double> momentum() const override {
+    return options_.momentum > 0 ? std::optional(options_.momentum) : std::nullopt;
+  }
+
+ private:
+  static StateNames state_names(const Options& options) {
+    if (options.momentum > 0) return {.slots = {"momentum_buffer"}};
+    return {};
+  }
+
+  void update(const Update& u) override {
+    if (options_.decoupled_weight_decay) decay_parameters(u);
+    const double decay = options_.decoupled_weight_decay ? 0 : u.weight_decay;
+    const bool moving = options_.momentum > 0;
+    at::_fused_sgd_(u.parameters, u.gradients, moving ? u.state[0] : std::vector<at::Tensor>{},
+                    decay, moving ? u.momentum.value_or(options_.momentum) : 0, u.lr,
+                    options_.dampening, options_.nesterov, options_.maximize, u.step == 1);
+  }
+
+  Options options_;
+};
+
+Entry<Optimizer> sgd() {
+  return entry<Optimizer, Sgd::Options>(
+      "sgd", "Stochastic gradient descent with momentum; defaults are PyTorch's.",
+      [](const Sgd::Options& options, std::vector<ParameterGroup> groups) {
+        return std::make_unique<Sgd>(options, std::move(groups));
+      },
+      {"momentum"});
+}
+
+}  // namespace ddptrain

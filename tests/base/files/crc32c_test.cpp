@@ -1,0 +1,23 @@
+#include "base/files/crc32c.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ddptrain {
+namespace {
+
+// RFC 3720, appendix B.4.
+TEST(Crc32c, HasTheValuesOfItsStandard) {
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+  std::string rising;
+  for (char c = 0; c < 32; ++c) rising += c;
+  EXPECT_EQ(crc32c(rising), 0x46dd794eu);
+}
+
+TEST(Crc32c, GoesOnWhereItStopped) { EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xe3069283u); }
+
+}  // namespace
+}  // namespace ddptrain
