@@ -48,8 +48,8 @@ class Looker {
   void data() {
     section_ = "data";
     if (!is_provided(loaded_.recipe.data))
-      throw Error(Exit::data,
-                  "data.source: the data are not there; 'ddptrain data get' fetches them");
+      throw Error(Exit::data, Option{"data.source"},
+                  "the data are not there; 'ddptrain data get' fetches them");
     auto recipe = loaded_.recipe;
     recipe.policy.on_bad_sample = OnBadSample::error;
     weights();
@@ -72,7 +72,7 @@ class Looker {
   void weights() const {
     const auto weights = decode<ModelSection>(loaded_.recipe.model.node()).weights;
     if (weights && !fs::exists(weights->file))
-      throw Error(Exit::data, "model.weights: there is no '" + weights->file + "'");
+      throw Error(Exit::data, Option{"model.weights"}, "there is no '" + weights->file + "'");
   }
 
   void warn_of_one_class(const std::string& name) {

@@ -98,7 +98,8 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
   if (entry.has("gives_texts")) return texts(own, folder);
-  throw Error(Exit::recipe, "data: no data can be made for '" + entry.name + "'", own.place);
+  throw Error(Exit::recipe, Option{"data"}, "no data can be made for '" + entry.name + "'",
+              own.place);
 }
 
 void shorten_stages(Node& train) {

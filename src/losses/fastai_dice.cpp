@@ -26,7 +26,8 @@ class FastaiDice final : public Loss {
   /// One value for each sample and class.
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     if (output.dim() < 3 || target.dim() + 1 != output.dim())
-      throw Error(Exit::recipe, "loss: fastai_dice wants scores and a label for each pixel");
+      throw Error(Exit::recipe, Option{"loss"},
+                  "fastai_dice wants scores and a label for each pixel");
     const auto chances = full_precision(output).softmax(1).flatten(2);
     const auto classes = at::arange(output.size(1), target.options()).view({1, -1, 1});
     const auto truth = target.flatten(1).unsqueeze(1).eq(classes).to(chances.scalar_type());

@@ -37,8 +37,9 @@ ClassWeights::ClassWeights(const std::vector<double>& weights, std::int64_t clas
   if (weights.empty()) return;
   const auto count = static_cast<std::int64_t>(weights.size());
   if (classes > 0 && count != classes)
-    throw Error(Exit::recipe, "loss.weight: " + std::to_string(count) + " weights for " +
-                                  std::to_string(classes) + " classes");
+    throw Error(
+        Exit::recipe, Option{"loss.weight"},
+        "" + std::to_string(count) + " weights for " + std::to_string(classes) + " classes");
   weights_ = at::tensor(weights, at::kDouble);
 }
 

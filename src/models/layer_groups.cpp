@@ -62,15 +62,17 @@ LayerGroups of_patterns(const std::vector<std::vector<std::string>>& patterns,
         taken = true;
       }
     if (!taken)
-      throw Error(Exit::recipe, "model.layer_groups: '" + name + "' is in none of the groups");
+      throw Error(Exit::recipe, Option{"model.layer_groups"},
+                  "'" + name + "' is in none of the groups");
   }
   for (const auto& group : patterns)
     for (const auto& pattern : group)
       if (!used.contains(pattern))
-        throw Error(Exit::recipe, "model.layer_groups: '" + pattern +
-                                      "' matches no parameter that an earlier pattern has left; "
-                                      "the first is called '" +
-                                      names.front() + "'");
+        throw Error(Exit::recipe, Option{"model.layer_groups"},
+                    "'" + pattern +
+                        "' matches no parameter that an earlier pattern has left; "
+                        "the first is called '" +
+                        names.front() + "'");
   return groups;
 }
 
@@ -97,8 +99,9 @@ Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freez
   const auto count = static_cast<std::int64_t>(groups.size());
   const auto first = freeze_to < 0 ? count + freeze_to : freeze_to;
   if (first < 0 || first >= count)
-    throw Error(Exit::recipe, "freeze_to: " + std::to_string(freeze_to) + ", and the model has " +
-                                  plural(count, "layer group"));
+    throw Error(
+        Exit::recipe, Option{"freeze_to"},
+        "" + std::to_string(freeze_to) + ", and the model has " + plural(count, "layer group"));
   const auto norms = train_norms ? norm_parameters(model) : std::set<std::string>{};
   Frozen frozen;
   for (std::int64_t g = 0; g < first; ++g)

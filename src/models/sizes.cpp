@@ -9,8 +9,8 @@ namespace ddptrain {
 std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context) {
   if (!written.automatic()) return *written.value;
   if (context.data.class_count() > 0) return context.data.class_count();
-  throw Error(Exit::recipe,
-              "model.num_classes: 'auto' needs data that has classes; write how many outputs");
+  throw Error(Exit::recipe, Option{"model.num_classes"},
+              "'auto' needs data that has classes; write how many outputs");
 }
 
 void refuse_tables_and_texts(const ModelContext& context) {
@@ -35,8 +35,8 @@ void require_size(const ModelContext& context, const std::string& network, std::
   if (context.data.sample.size() != 3) return;
   if (context.data.sample[1] >= least && context.data.sample[2] >= least) return;
   const auto size = std::to_string(least);
-  throw Error(Exit::recipe,
-              "model: " + network + " needs images of " + size + " x " + size + " and more");
+  throw Error(Exit::recipe, Option{"model"},
+              "" + network + " needs images of " + size + " x " + size + " and more");
 }
 
 std::int64_t whole_channels(double channels, std::int64_t divisor) {

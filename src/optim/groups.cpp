@@ -21,9 +21,9 @@ std::set<std::string> matching(const std::vector<NamedTensor>& parameters,
     if (pattern == "bias" ? is_bias(name) : fnmatch(pattern.c_str(), name.c_str(), 0) == 0)
       names.insert(name);
   if (names.empty() && pattern != "bias")
-    throw Error(Exit::recipe, "optimizer.no_decay: '" + pattern +
-                                  "' matches no parameter; the first is called '" +
-                                  (parameters.empty() ? "" : parameters.front().name) + "'");
+    throw Error(Exit::recipe, Option{"optimizer.no_decay"},
+                "'" + pattern + "' matches no parameter; the first is called '" +
+                    (parameters.empty() ? "" : parameters.front().name) + "'");
   return names;
 }
 

@@ -54,7 +54,8 @@ std::optional<std::int64_t> written_devices(const ParallelSpec& parallel) {
 BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   DDP_CHECK(devices >= 1, "a plan for no device");
   if (spec.global && spec.per_device)
-    throw Error(Exit::recipe, "batch: both 'global' and 'per_device' are given; keep one of them");
+    throw Error(Exit::recipe, Option{"batch"},
+                "both 'global' and 'per_device' are given; keep one of them");
   BatchPlan plan;
   plan.devices = devices;
   const auto micro = spec.micro.value;
@@ -79,10 +80,11 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   plan.micro = *micro;
   plan.accumulate = plan.global / unit;
   if (accumulate && *accumulate != plan.accumulate)
-    throw Error(Exit::recipe, "batch.accumulate: " + std::to_string(*accumulate) +
-                                  " does not fit; batch.global " + std::to_string(plan.global) +
-                                  " = micro " + std::to_string(*micro) + " x accumulate " +
-                                  std::to_string(plan.accumulate) + " x " + many_devices(devices));
+    throw Error(Exit::recipe, Option{"batch.accumulate"},
+                "" + std::to_string(*accumulate) + " does not fit; batch.global " +
+                    std::to_string(plan.global) + " = micro " + std::to_string(*micro) +
+                    " x accumulate " + std::to_string(plan.accumulate) + " x " +
+                    many_devices(devices));
   return plan;
 }
 

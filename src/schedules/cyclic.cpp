@@ -35,7 +35,8 @@ class CyclicSchedule final : public Schedule {
   CyclicSchedule(const Options& options, const ScheduleContext& context)
       : options_(options), lr_(context.lr) {
     if (options_.min_lr > lr_)
-      throw Error(Exit::recipe, "schedule.min_lr: it is above optimizer.lr, the upper rate");
+      throw Error(Exit::recipe, Option{"schedule.min_lr"},
+                  "it is above optimizer.lr, the upper rate");
     if (!context.momentum) options_.moms.reset();
   }
 

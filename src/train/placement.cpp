@@ -39,8 +39,8 @@ int nvml_devices() {
 bool wants_cuda(const ParallelSpec& parallel, int gpus) {
   if (parallel.device == DeviceKind::cpu) return false;
   if (parallel.device == DeviceKind::cuda && gpus == 0)
-    throw Error(Exit::device,
-                "parallel.device: 'cuda' was asked for, and this machine shows no GPU; write "
+    throw Error(Exit::device, Option{"parallel.device"},
+                "'cuda' was asked for, and this machine shows no GPU; write "
                 "'parallel.device: cpu' or 'auto'");
   return gpus > 0;
 }
@@ -57,19 +57,21 @@ std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, std::int64_t
   for (std::int64_t i = 0; parallel.devices.ids.empty() && i < wanted; ++i) ids.push_back(i);
   for (const auto id : ids)
     if (id < 0 || id >= gpus)
-      throw Error(Exit::device, "parallel.devices: there is no GPU " + std::to_string(id) +
-                                    "; this machine shows " + std::to_string(gpus));
+      throw Error(
+          Exit::device, Option{"parallel.devices"},
+          "there is no GPU " + std::to_string(id) + "; this machine shows " + std::to_string(gpus));
   return ids;
 }
 
 void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
   if (has_replicas(mode) && outer.world > 1)
-    throw Error(Exit::recipe,
-                "parallel.mode: 'dp' is one process, and this one was started as one of " +
+    throw Error(Exit::recipe, Option{"parallel.mode"},
+                "'dp' is one process, and this one was started as one of " +
                     std::to_string(outer.world) + " ranks; write 'ddp'");
   if (!has_devices(mode) && devices > 1)
-    throw Error(Exit::recipe, "parallel.mode: 'none' uses one device, and " +
-                                  std::to_string(devices) + " were asked for; write 'ddp' or 'dp'");
+    throw Error(Exit::recipe, Option{"parallel.mode"},
+                "'none' uses one device, and " + std::to_string(devices) +
+                    " were asked for; write 'ddp' or 'dp'");
 }
 
 int threads_per_rank(const Recipe& recipe, int cores, int local_ranks) {

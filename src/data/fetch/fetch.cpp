@@ -117,9 +117,10 @@ Ended fetch_once(const std::string& url, Download& into, std::int64_t most) {
 void check_url(const std::string& url) {
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
   if (lower(url.substr(0, 8)) != "https://")
-    throw Error(Exit::recipe, "data.source.url: '" + shown_url(url) +
-                                  "' is not https; fetch the archive yourself and name it under "
-                                  "data.source.file");
+    throw Error(Exit::recipe, Option{"data.source.url"},
+                "'" + shown_url(url) +
+                    "' is not https; fetch the archive yourself and name it under "
+                    "data.source.file");
   if (std::any_of(url.begin(), url.end(), is_control))
     throw Error(Exit::recipe, "data.source.url has characters that no address has");
 }

@@ -57,7 +57,8 @@ std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std:
   std::sort(asked.begin(), asked.end());
   for (std::size_t i = 0; i < asked.size() && !may_lack; ++i)
     if (!std::binary_search(there.begin(), there.end(), asked[i]))
-      throw Error(Exit::data, "data.classes: no folder '" + (folder / asked[i]).string() + "'");
+      throw Error(Exit::data, Option{"data.classes"},
+                  "no folder '" + (folder / asked[i]).string() + "'");
   return asked;
 }
 

@@ -59,8 +59,8 @@ class Labeller {
   explicit Labeller(const ImageNamesOptions& options) : of_(options.of) {
     if (options.pattern) whole_.emplace(*options.pattern, "data.pattern");
     if (whole_ && whole_->groups() == 0)
-      throw Error(Exit::recipe, "data.pattern: '" + *options.pattern +
-                                    "' has no group ( ) that would be the label");
+      throw Error(Exit::recipe, Option{"data.pattern"},
+                  "'" + *options.pattern + "' has no group ( ) that would be the label");
     for (const auto& [label, text] : options.labels)
       each_.emplace(label, Pattern(text, "data.labels." + label));
   }
@@ -109,8 +109,9 @@ void divide(ImageList& list, const ValidSpec& valid) {
   list.files[1].assign(held, files.end());
   files.erase(held, files.end());
   if (files.empty() || list.files[1].empty())
-    throw Error(Exit::data, "data.valid.folder: " + std::string(files.empty() ? "all" : "no") +
-                                " images are in '" + *valid.folder + "'");
+    throw Error(
+        Exit::data, Option{"data.valid.folder"},
+        std::string(files.empty() ? "all" : "no") + " images are in '" + *valid.folder + "'");
 }
 
 ImageList list_images(const ImageNamesOptions& options, const KnownClasses& known) {

@@ -19,7 +19,8 @@ class Cutmix final : public Mix {
     const bool images = example.inputs.size() == 1 && example.inputs[0].dim() == 4 &&
                         example.inputs[0].is_floating_point();
     if (!images)
-      throw Error(Exit::recipe, "data.mix: cutmix pastes boxes, and this data is no images");
+      throw Error(Exit::recipe, Option{"data.mix"},
+                  "cutmix pastes boxes, and this data is no images");
   }
 
   double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,

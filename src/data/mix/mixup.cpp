@@ -19,8 +19,8 @@ class Mixup final : public Mix {
   void check(const Batch& example) const override {
     for (const auto& input : example.inputs)
       if (!input.is_floating_point())
-        throw Error(Exit::recipe,
-                    "data.mix: mixup takes means of numbers, and this data has names or words "
+        throw Error(Exit::recipe, Option{"data.mix"},
+                    "mixup takes means of numbers, and this data has names or words "
                     "among its inputs");
   }
 

@@ -27,7 +27,8 @@ class OneOf final : public Mix {
     for (const auto& choice : options.of) mixes_.push_back(catalog<Mix>().build(choice));
     if (weights_.empty()) weights_.assign(mixes_.size(), 1);
     total_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-    if (total_ <= 0) throw Error(Exit::recipe, "data.mix: a weight of one_of must be above 0");
+    if (total_ <= 0)
+      throw Error(Exit::recipe, Option{"data.mix"}, "a weight of one_of must be above 0");
   }
 
   void check(const Batch& example) const override {

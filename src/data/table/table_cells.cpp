@@ -66,7 +66,7 @@ void add_listed(const TableSource& source, const TableOptions& options, Part par
   for (const auto& name : listed) {
     const auto index = named_column(source, name, option);
     if (name == options.target)
-      throw Error(Exit::recipe, "data." + option + ": '" + name + "' is the target");
+      throw Error(Exit::recipe, Option{"data." + option}, "'" + name + "' is the target");
     wanted.add(name, index, part, category ? ColumnKind::names : ColumnKind::numbers);
   }
 }
@@ -127,7 +127,8 @@ TableCells read_cells(const TableSource& source, const TableOptions& options) {
   add_others(source, options, wanted);
   auto cells = wanted.read(source, options);
   if (cells.categories.empty() && cells.continuous.empty())
-    throw Error(Exit::recipe, "data: no column is left to predict '" + options.target + "' from");
+    throw Error(Exit::recipe, Option{"data"},
+                "no column is left to predict '" + options.target + "' from");
   require_targets(source, *cells.target);
   return cells;
 }

@@ -97,8 +97,8 @@ Json fitted_with(const TableOptions& options) {
 void check_options(const Json& then, const Json& now) {
   for (const auto& [key, value] : now.items())
     if (then.at(key) != value)
-      throw Error(Exit::recipe, "data." + key + ": " + value.dump() +
-                                    ", but the model was trained with " + then.at(key).dump());
+      throw Error(Exit::recipe, Option{"data." + key},
+                  value.dump() + ", but the model was trained with " + then.at(key).dump());
 }
 
 /// Columns that the recipe names must be the fitted ones.
@@ -114,8 +114,8 @@ void check_columns(const Auto<std::vector<std::string>>& asked, const std::vecto
       names.push_back(column.name);
     }
   if (names != *asked.value)
-    throw Error(Exit::recipe,
-                "data." + option + ": the model was trained on '" + join(names, "', '") + "'");
+    throw Error(Exit::recipe, Option{"data." + option},
+                "the model was trained on '" + join(names, "', '") + "'");
 }
 
 /// Checkpoints of before a header's cell could be empty have "" where there is no such column.

@@ -48,8 +48,9 @@ RowSplits by_rows(const TableSource& source, const TableOptions& options) {
   std::vector<bool> held(source.rows());
   for (const auto row : options.valid.rows) {
     if (row >= static_cast<std::int64_t>(source.rows()))
-      throw Error(Exit::data, "data.valid.rows: there is no row " + std::to_string(row) + "; '" +
-                                  options.file + "' has " + std::to_string(source.rows()));
+      throw Error(Exit::data, Option{"data.valid.rows"},
+                  "there is no row " + std::to_string(row) + "; '" + options.file + "' has " +
+                      std::to_string(source.rows()));
     held[static_cast<std::size_t>(row)] = true;
   }
   RowSplits splits;
@@ -68,8 +69,9 @@ RowSplits by_rule(const TableSource& source, const TableOptions& options) {
 std::size_t named_column(const TableSource& source, const std::string& name,
                          const std::string& option) {
   if (const auto found = source.column(name)) return *found;
-  throw Error(Exit::recipe, "data." + option + ": '" + source.path() + "' has no column '" + name +
-                                "'" + did_you_mean(nearest(name, source.header())));
+  throw Error(Exit::recipe, Option{"data." + option},
+              "'" + source.path() + "' has no column '" + name + "'" +
+                  did_you_mean(nearest(name, source.header())));
 }
 
 std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {

@@ -104,7 +104,8 @@ PackedText cached_text(const std::string& folder, const std::string& key,
   const auto path = text_cache_file(folder, key);
   if (auto found = PackedText::open(path)) return std::move(*found);
   if (!is_writable(folder))
-    throw Error(Exit::data, "data.cache: cannot write in '" + folder + "'; name another folder");
+    throw Error(Exit::data, Option{"data.cache"},
+                "cannot write in '" + folder + "'; name another folder");
   make_folders(folder);
   const auto lock = locked(path + ".lock");
   if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it

@@ -58,8 +58,9 @@ void split_by_number(Rows& rows, const std::vector<std::int64_t>& held) {
   std::vector<bool> valid(rows.records.size());
   for (const auto row : held) {
     if (row >= static_cast<std::int64_t>(valid.size()))
-      throw Error(Exit::data, "data.valid.rows: there is no row " + std::to_string(row) + "; '" +
-                                  rows.files[0] + "' has " + std::to_string(valid.size()));
+      throw Error(Exit::data, Option{"data.valid.rows"},
+                  "there is no row " + std::to_string(row) + "; '" + rows.files[0] + "' has " +
+                      std::to_string(valid.size()));
     valid[static_cast<std::size_t>(row)] = true;
   }
   for (std::size_t i = 0; i < valid.size(); ++i) rows.splits[valid[i] ? 1 : 0].push_back(i);

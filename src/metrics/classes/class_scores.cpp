@@ -56,9 +56,9 @@ double averaged(Average average, const std::vector<ClassCounts>& classes,
 ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& metric) {
   const auto classes = class_counts(pairs);
   if (classes.size() != 2)
-    throw Error(Exit::recipe, "metrics: " + metric + " is for two classes, and " +
-                                  std::to_string(classes.size()) + " are given; there is " +
-                                  metric + "_multi");
+    throw Error(Exit::recipe, Option{"metrics"},
+                "" + metric + " is for two classes, and " + std::to_string(classes.size()) +
+                    " are given; there is " + metric + "_multi");
   return classes[1];
 }
 
@@ -110,9 +110,9 @@ class ClassScore final : public Metric {
  private:
   void require_two(std::size_t classes) const {
     if (options_.average == Average::binary && classes > 2)
-      throw Error(Exit::recipe, "metrics: " + name_ + ".average: binary is for two classes, and " +
-                                    std::to_string(classes) +
-                                    " are given; write macro, micro or weighted");
+      throw Error(Exit::recipe, Option{"metrics"},
+                  "" + name_ + ".average: binary is for two classes, and " +
+                      std::to_string(classes) + " are given; write macro, micro or weighted");
   }
 
   double value(const Terms& total) const {

@@ -21,8 +21,9 @@ class TopK final : public Metric {
   TopK(const Options& options, const MetricContext& context) : k_(options.k) {
     const auto classes = static_cast<std::int64_t>(context.classes.size());
     if (classes > 0 && k_ > classes)
-      throw Error(Exit::recipe, "metrics: top_k.k: " + std::to_string(k_) + " is more than the " +
-                                    std::to_string(classes) + " classes");
+      throw Error(Exit::recipe, Option{"metrics"},
+                  "top_k.k: " + std::to_string(k_) + " is more than the " +
+                      std::to_string(classes) + " classes");
   }
 
   Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {

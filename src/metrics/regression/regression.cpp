@@ -99,8 +99,8 @@ double explained_share(double rest, double variance) {
 
 std::pair<at::Tensor, at::Tensor> flat_columns(const at::Tensor& output, const at::Tensor& target) {
   if (!target.is_floating_point())
-    throw Error(Exit::recipe,
-                "metrics: one of these is about numbers, and the targets are classes; accuracy, f1 "
+    throw Error(Exit::recipe, Option{"metrics"},
+                "one of these is about numbers, and the targets are classes; accuracy, f1 "
                 "and roc_auc are about classes");
   const auto predicted = output.to(at::kDouble);
   return {predicted.reshape({-1}), fitted_target(target, predicted).reshape({-1})};

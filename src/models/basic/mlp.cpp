@@ -52,8 +52,8 @@ class Mlp final : public SequentialModel {
     if (!options.in_features.automatic()) return *options.in_features.value;
     refuse_tables_and_texts(context);
     if (context.data.sample.empty())
-      throw Error(Exit::recipe,
-                  "model.in_features: 'auto' needs data with samples of one shape; write how many");
+      throw Error(Exit::recipe, Option{"model.in_features"},
+                  "'auto' needs data with samples of one shape; write how many");
     std::int64_t product = 1;
     for (const auto size : context.data.sample) product *= size;
     return product;

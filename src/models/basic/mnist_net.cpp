@@ -49,7 +49,7 @@ std::int64_t features(const ModelContext& context) {
   const auto& sample = context.data.sample.size() == 3 ? context.data.sample : mnist;
   const auto height = (sample[1] - 4) / 2, width = (sample[2] - 4) / 2;
   if (sample[1] < 6 || sample[2] < 6)
-    throw Error(Exit::recipe, "model: mnist_net needs images of 6 x 6 and more");
+    throw Error(Exit::recipe, Option{"model"}, "mnist_net needs images of 6 x 6 and more");
   return 64 * height * width;
 }
 

@@ -31,8 +31,8 @@ class Sequential final : public SequentialModel {
     refuse_tables_and_texts(model);
     LayerContext context{options.input.empty() ? model.data.sample : options.input, model};
     if (context.shape.empty())
-      throw Error(Exit::recipe,
-                  "model.input: the data does not say the shape of a sample; "
+      throw Error(Exit::recipe, Option{"model.input"},
+                  "the data does not say the shape of a sample; "
                   "write it, for example [3, 32, 32]");
     for (const auto& layer : options.layers) append(catalog<Layer>().build(layer, context));
   }

@@ -15,7 +15,8 @@ using Made = std::unique_ptr<Module>;
 
 void require_image(const LayerContext& context, const std::string& layer) {
   if (context.shape.size() != 3)
-    throw Error(Exit::recipe, "model.layers: '" + layer + "' needs channels, height and width");
+    throw Error(Exit::recipe, Option{"model.layers"},
+                "'" + layer + "' needs channels, height and width");
 }
 
 // floor((n + 2 padding - kernel) / stride) + 1 in height and width.
@@ -26,8 +27,9 @@ void slide(LayerContext& context, std::int64_t kernel, std::int64_t stride, std:
     auto& size = context.shape[axis];
     const auto room = size + 2 * padding - kernel;
     if (room < 0)
-      throw Error(Exit::recipe, "model.layers: '" + layer + "' of size " + std::to_string(kernel) +
-                                    " does not fit into " + std::to_string(size));
+      throw Error(Exit::recipe, Option{"model.layers"},
+                  "'" + layer + "' of size " + std::to_string(kernel) + " does not fit into " +
+                      std::to_string(size));
     size = room / stride + 1;
   }
 }
@@ -50,8 +52,9 @@ Made make_conv(const ConvOptions& o, LayerContext& context) {
   slide(context, o.kernel, o.stride, o.padding, "conv");
   const auto in = std::exchange(context.shape[0], o.out);
   if (in % o.groups != 0)
-    throw Error(Exit::recipe, "model.layers: 'groups' of 'conv', " + std::to_string(o.groups) +
-                                  ", does not divide its " + std::to_string(in) + " channels");
+    throw Error(Exit::recipe, Option{"model.layers"},
+                "'groups' of 'conv', " + std::to_string(o.groups) + ", does not divide its " +
+                    std::to_string(in) + " channels");
   const ConvolutionShape shape{in, o.out, o.kernel, o.stride, o.padding, o.groups, o.bias};
   return std::make_unique<Convolution>(shape, context.model.generator);
 }
@@ -121,7 +124,7 @@ struct LinearOptions {
 
 Made make_linear(const LinearOptions& o, LayerContext& context) {
   if (context.shape.size() != 1)
-    throw Error(Exit::recipe, "model.layers: 'linear' needs 'flatten' before it");
+    throw Error(Exit::recipe, Option{"model.layers"}, "'linear' needs 'flatten' before it");
   const auto in = std::exchange(context.shape[0], classes_of(o.out, context.model));
   return std::make_unique<Linear>(in, context.shape[0], context.model.generator);
 }

@@ -158,9 +158,9 @@ class Tabular final : public Model {
       return widths;
     }
     if (options.embedding_sizes.size() != values.size())
-      throw Error(Exit::recipe,
-                  "model.embedding_sizes: " + std::to_string(options.embedding_sizes.size()) +
-                      " widths for " + std::to_string(values.size()) + " category columns");
+      throw Error(Exit::recipe, Option{"model.embedding_sizes"},
+                  "" + std::to_string(options.embedding_sizes.size()) + " widths for " +
+                      std::to_string(values.size()) + " category columns");
     return options.embedding_sizes;
   }
 

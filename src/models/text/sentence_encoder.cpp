@@ -23,8 +23,8 @@ void require_whole_segments(const at::Tensor& padded, std::int64_t bptt) {
   }
   if (!wrong.any().item<bool>()) return;
   const auto tokens = std::to_string(bptt);
-  throw Error(Exit::recipe,
-              "model.bptt: texts must be padded in front by whole segments of " + tokens +
+  throw Error(Exit::recipe, Option{"model.bptt"},
+              "texts must be padded in front by whole segments of " + tokens +
                   " tokens; write 'data.padding: {side: chunks, chunk: " + tokens + "}'");
 }
 

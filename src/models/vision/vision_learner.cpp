@@ -70,8 +70,8 @@ Body cut_body(const Choice<Model>& network, const ModelContext& context) {
     const auto& all = catalog<Model>();
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all.at(i).has("body")) names.push_back(all.at(i).name);
-    throw Error(Exit::recipe, "model.body: '" + network.type() +
-                                  "' cannot lend its body; these can: " + join(names, ", "));
+    throw Error(Exit::recipe, Option{"model.body"},
+                "'" + network.type() + "' cannot lend its body; these can: " + join(names, ", "));
   }
   for (const auto* key : {"num_classes", "weights", "layer_groups"})
     if (const auto* value = network.node().find(key); value && is_said(*value))

@@ -63,15 +63,16 @@ std::int64_t image_size_of(const Auto<std::int64_t>& written, const ModelContext
   if (context.data.sample.size() != 3) return 224;
   const auto height = context.data.sample[1], width = context.data.sample[2];
   if (height == width) return height;
-  throw Error(Exit::recipe, "model.image_size: images must be square, the data's are " +
-                                by(height, width) + "; resize or crop them");
+  throw Error(
+      Exit::recipe, Option{"model.image_size"},
+      "images must be square, the data's are " + by(height, width) + "; resize or crop them");
 }
 
 void require_whole(const VisionTransformerPlan& plan, std::int64_t image_size) {
   if (image_size % plan.patch_size != 0)
-    throw Error(Exit::recipe, "model.image_size: images of " + by(image_size, image_size) +
-                                  " cannot be cut into patches of " +
-                                  by(plan.patch_size, plan.patch_size));
+    throw Error(Exit::recipe, Option{"model.image_size"},
+                "images of " + by(image_size, image_size) + " cannot be cut into patches of " +
+                    by(plan.patch_size, plan.patch_size));
 }
 
 // trunc_normal_ by the numbers that flow into an output, and no bias.
@@ -156,9 +157,9 @@ void VisionTransformer::add_heads(std::int64_t features,
 // [rows, patches, features], row by row of an image.
 at::Tensor VisionTransformer::patches(const at::Tensor& images, const Pass& pass) {
   if (images.size(2) != image_size_ || images.size(3) != image_size_)
-    throw Error(Exit::recipe, "model.image_size: the network takes images of " +
-                                  by(image_size_, image_size_) + ", not of " +
-                                  by(images.size(2), images.size(3)));
+    throw Error(Exit::recipe, Option{"model.image_size"},
+                "the network takes images of " + by(image_size_, image_size_) + ", not of " +
+                    by(images.size(2), images.size(3)));
   return conv_proj_->forward(images, pass).flatten(2).transpose(1, 2);
 }
 

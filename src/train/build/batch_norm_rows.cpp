@@ -118,11 +118,11 @@ void require_rows_for_batch_norm(const Training& t, const ShardPlan& plan,
                                  const StatisticsCut& cut) {
   const auto samples = std::ssize(t.sampler->order(0));
   if (fewest_rows(samples, plan, cut) != 1 || takes_one_row(t)) return;
-  throw Error(Exit::recipe, "batch.global: " + std::to_string(samples) +
-                                " training samples an epoch in batches of " +
-                                std::to_string(plan.global) +
-                                " leave a batch of one row, of which batch norm has no variance; " +
-                                remedies(plan, cut));
+  throw Error(Exit::recipe, Option{"batch.global"},
+              "" + std::to_string(samples) + " training samples an epoch in batches of " +
+                  std::to_string(plan.global) +
+                  " leave a batch of one row, of which batch norm has no variance; " +
+                  remedies(plan, cut));
 }
 
 void require_rows_for_batch_norm(const Training& t) {

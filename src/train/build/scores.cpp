@@ -30,23 +30,20 @@ Named metric_of(const Recipe& recipe, std::size_t index) {
 }
 
 [[noreturn]] void refuse(const Named& part, const std::string& why) {
-  throw Error(Exit::recipe, part.path + ": " + why, part.choice.node().place);
+  throw Error(Exit::recipe, Option{part.path}, why, part.choice.node().place);
 }
 
-/// What a part says of itself ("metrics: top_k.k: ...") begins with its place instead.
-std::string without_section(const std::string& message) {
-  for (const std::string section : {"loss: ", "metrics: "})
-    if (message.starts_with(section)) return message.substr(section.size());
-  return message;
-}
-
-/// Does something with a part; an Error of it gets the part's place.
+/// Does something with a part; an Error of it, about "metrics" or "loss.weight", becomes one about
+/// this part with its place.
 void with_place(const Named& part, const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
     if (error.code() != Exit::recipe || error.place().known()) throw;
-    refuse(part, without_section(error.what()));
+    const auto dot = error.option().find('.');
+    const auto option = dot == std::string::npos ? "" : error.option().substr(dot);
+    throw Error(Exit::recipe, Option{part.path + option}, error.message(),
+                place_within(part.choice.node(), option));
   } catch (const c10::Error& error) {
     const std::string why = error.what_without_backtrace();
     refuse(part, "'" + part.choice.type() + "': " + why.substr(0, why.find('\n')));

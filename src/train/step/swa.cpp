@@ -177,10 +177,10 @@ std::unique_ptr<Ema> build_average(const Training& t) {
   const auto parameters = t.engine->model().named_parameters();
   if (!train.swa) return train.ema ? std::make_unique<Ema>(parameters, train.ema->decay) : nullptr;
   if (!is_ever_due(t))
-    throw Error(Exit::recipe, "train.swa: a run of " + std::to_string(t.length.total) +
-                                  " steps makes no average from step " +
-                                  std::to_string(first_step(t)) +
-                                  " on; an earlier 'start' or a shorter 'every' does");
+    throw Error(Exit::recipe, Option{"train.swa"},
+                "a run of " + std::to_string(t.length.total) +
+                    " steps makes no average from step " + std::to_string(first_step(t)) +
+                    " on; an earlier 'start' or a shorter 'every' does");
   return std::make_unique<Ema>(parameters, EmaOptions{.type = Averaging::swa});
 }
 
@@ -206,7 +206,8 @@ bool update_average_statistics(const Training& t, const Position& at,
   const auto found = sum_over_batches(t, observed, train_pass(t, at), asked, alive);
   if (!found) return false;
   if (found->batches == 0)
-    throw Error(Exit::data, "train.swa.update_bn: no batch of training samples could be read");
+    throw Error(Exit::data, Option{"train.swa.update_bn"},
+                "no batch of training samples could be read");
   const auto means = found->sum / static_cast<double>(found->batches);
   t.ema->set_buffers(observed.buffers_with(means, found->batches));
   return true;
