@@ -10,7 +10,7 @@
 namespace ddptrain {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_white_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool is_mark(char c) { return c == ',' || c == '[' || c == ']' || c == '{' || c == '}'; }
 bool closes(char closing, char opening) { return (closing == ']') == (opening == '['); }
 
@@ -76,9 +76,9 @@ void refuse_start(std::string_view text, std::size_t at) {
 
 std::size_t Flow::read(std::size_t at, std::size_t end) {
   do {
-    while (at < end && is_blank(text_[at])) ++at;
+    while (at < end && is_white_space(text_[at])) ++at;
     if (at >= end) return end;
-    if (text_[at] == '#' && is_blank(text_[at - 1])) return end;
+    if (text_[at] == '#' && is_white_space(text_[at - 1])) return end;
     at = token(at, end);
   } while (open());
   return at;
@@ -108,7 +108,7 @@ std::size_t Flow::token(std::size_t at, std::size_t end) {
   }
   refuse_start(text_, at);
   if (c == '&') {  // an anchor, then what it names
-    while (at < end && !is_blank(text_[at]) && !is_mark(text_[at])) ++at;
+    while (at < end && !is_white_space(text_[at]) && !is_mark(text_[at])) ++at;
     return at;
   }
   if (c == '\'' || c == '"') {
@@ -124,7 +124,7 @@ std::size_t Flow::token(std::size_t at, std::size_t end) {
 /// Marks of the block style that stand alone, and a comment that no blank precedes.
 void Flow::refuse_word(std::size_t at, std::size_t end) const {
   const char c = text_[at];
-  const bool alone = at + 1 >= end || is_blank(text_[at + 1]) || is_mark(text_[at + 1]);
+  const bool alone = at + 1 >= end || is_white_space(text_[at + 1]) || is_mark(text_[at + 1]);
   if (c == '-' && alone) refuse_at(at, "a '-' has no meaning in brackets; text needs quotes");
   if (c == '?' && alone) refuse_at(at, "'? ' keys are not read; write 'key: value'", "key");
   if (c == '#') refuse_at(at, kTightComment);
@@ -156,7 +156,7 @@ void Flow::missing_mark(std::size_t at) const {
 
 bool Flow::is_colon(std::size_t at, std::size_t end) const {
   if (text_[at] != ':') return false;
-  const bool apart = at + 1 >= end || is_blank(text_[at + 1]) || is_mark(text_[at + 1]);
+  const bool apart = at + 1 >= end || is_white_space(text_[at + 1]) || is_mark(text_[at + 1]);
   const bool behind_quote =
       at > 0 && brackets_.back().done && (text_[at - 1] == '"' || text_[at - 1] == '\'');
   return apart || behind_quote;
@@ -166,7 +166,8 @@ void Flow::colon(std::size_t at) {
   auto& bracket = brackets_.back();
   if (bracket.colon) {
     auto word = at;
-    while (word > bracket.at && !is_blank(text_[word - 1]) && !is_mark(text_[word - 1])) --word;
+    while (word > bracket.at && !is_white_space(text_[word - 1]) && !is_mark(text_[word - 1]))
+      --word;
     refuse_at(word, "a ',' is missing before '" + std::string(text_.substr(word, at - word)) + "'");
   }
   bracket.colon = true;
@@ -223,9 +224,9 @@ std::size_t Flow::plain(std::size_t at, std::size_t end) const {
   for (auto i = at; i < end; ++i) {
     refuse_invisible(text_, i);
     if (is_mark(text_[i])) return i;
-    if (text_[i] == '#' && is_blank(text_[i - 1])) return i;
+    if (text_[i] == '#' && is_white_space(text_[i - 1])) return i;
     const bool colon =
-        text_[i] == ':' && (i + 1 >= end || is_blank(text_[i + 1]) || is_mark(text_[i + 1]));
+        text_[i] == ':' && (i + 1 >= end || is_white_space(text_[i + 1]) || is_mark(text_[i + 1]));
     if (colon) return i;
   }
   return end;

@@ -11,7 +11,7 @@
 namespace ddptrain {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
 
 /// Walks the lines as YAML does, as far as is needed to know what each one starts with.
 class Scanner {
@@ -32,20 +32,20 @@ class Scanner {
   std::size_t column() const { return at_ - start_; }
   char now() const { return text_[at_]; }
   bool blank_or_end(std::size_t at) const {
-    return at >= end_ || is_blank(text_[at]) || text_[at] == '\r';
+    return at >= end_ || is_space_or_tab(text_[at]) || text_[at] == '\r';
   }
   void skip_blanks() {
     while (at_ < end_ && blank_or_end(at_)) ++at_;
   }
   /// A '#' begins a comment at the start of a line or behind a blank.
   bool at_end() const {
-    if (at_ < end_ && now() == '#' && at_ > start_ && !is_blank(text_[at_ - 1]))
+    if (at_ < end_ && now() == '#' && at_ > start_ && !is_space_or_tab(text_[at_ - 1]))
       refuse_at(at_, kTightComment);
     return at_ >= end_ || now() == '#';
   }
 
   void line() {
-    while (at_ < end_ && is_blank(now())) {
+    while (at_ < end_ && is_space_or_tab(now())) {
       if (now() == '\t') tab();
       ++at_;
     }
@@ -209,7 +209,7 @@ class Scanner {
   void skip_plain() {
     for (; at_ < end_; ++at_) {
       refuse_invisible(text_, at_);
-      if (now() == '#' && is_blank(text_[at_ - 1])) return;
+      if (now() == '#' && is_space_or_tab(text_[at_ - 1])) return;
       if (now() == ':' && blank_or_end(at_ + 1)) return;
     }
   }
