@@ -6,6 +6,7 @@
 #include "input_file.h"
 #include "recipe/catalogs.h"
 #include "recipe/load/load.h"
+#include "recipe/rules/rules.h"
 
 using namespace ddptrain;
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "small_training.h"
+#include "train/small_training.h"
 
 namespace ddptrain::test {
 

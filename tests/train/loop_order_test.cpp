@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "fake_training.h"
 #include "support/temporary_folder.h"
+#include "train/fake_training.h"
 #include "train/run/completion.h"
 
 namespace ddptrain {

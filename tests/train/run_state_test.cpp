@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "small_training.h"
 #include "train/run/completion.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

@@ -4,7 +4,7 @@
 #include <ATen/ops/ones_like.h>
 #include <gmock/gmock.h>
 
-#include "fake_training.h"
+#include "train/fake_training.h"
 
 namespace ddptrain {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "fake_training.h"
+#include "train/fake_training.h"
 #include "train/step/step.h"
 
 namespace ddptrain {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "small_training.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "small_training.h"
 #include "train/run/loop.h"
 #include "train/run/state.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

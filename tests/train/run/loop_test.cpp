@@ -14,9 +14,9 @@
 #include "checkpoint/checkpoint.h"
 #include "data/files/mapped_file.h"
 #include "launch/failure.h"
-#include "small_training.h"
 #include "support/temporary_folder.h"
 #include "train/run/state.h"
+#include "train/small_training.h"
 #include "train/step/evaluate.h"
 #include "train/step/swa.h"
 

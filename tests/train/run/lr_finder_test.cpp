@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "fake_training.h"
+#include "train/fake_training.h"
 
 namespace ddptrain {
 namespace {

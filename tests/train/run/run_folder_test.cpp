@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/files/files.h"
 
 namespace ddptrain {
 namespace {

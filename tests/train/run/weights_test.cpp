@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "checkpoint/safetensors.h"
-#include "small_training.h"
 #include "support/temporary_folder.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

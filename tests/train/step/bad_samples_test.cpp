@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "distributed/compare.h"
 #include "optim/groups.h"
-#include "small_training.h"
 #include "train/run/loop.h"
 #include "train/run/state.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "small_training.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {

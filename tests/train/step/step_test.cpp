@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "small_training.h"
+#include "train/small_training.h"
 
 namespace ddptrain {
 namespace {
