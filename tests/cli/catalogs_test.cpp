@@ -55,7 +55,13 @@ TEST(Catalogs, NamesAreUnique) {
   }
 }
 
-/// Required options have no default to check; every other default must be legal.
+/// "give one of 'pattern', 'labels'"
+bool asks_for_one(const Problem& problem) {
+  return problem.rule == "option-conflict" && problem.message.starts_with("give one of");
+}
+
+/// Required options have no default to check, also where one of several is; every other default
+/// must be legal.
 TEST(Catalogs, DefaultsPassTheirOwnCheck) {
   for_every_component([](const std::string& kind, const EntryBase& entry) {
     const auto shape = entry.shape();
@@ -63,7 +69,7 @@ TEST(Catalogs, DefaultsPassTheirOwnCheck) {
     for (const auto& child : shape.children)
       if (!child.required) written.set(child.key, child.initial);
     for (const auto& problem : check(written, shape, all_catalogs()))
-      if (problem.rule != "missing-key")
+      if (problem.rule != "missing-key" && !asks_for_one(problem))
         ADD_FAILURE() << kind << "/" << entry.name << ": " << render(problem);
   });
 }

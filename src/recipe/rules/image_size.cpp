@@ -29,12 +29,12 @@ std::vector<Choice<Transform>> transforms_of(const RuleContext& rule, std::strin
   return all;
 }
 
-bool ImageSize::holds(const Sides& window) const {
+bool WrittenSize::holds(const Sides& window) const {
   if (sides) return window.height <= sides->height && window.width <= sides->width;
   return !shorter || std::min(window.height, window.width) <= *shorter;
 }
 
-std::string ImageSize::text() const {
+std::string WrittenSize::text() const {
   if (sides) return format_number(sides->height) + " x " + format_number(sides->width) + " pixels";
   return shorter ? format_number(*shorter) + " pixels along the shorter side" : "of any size";
 }
@@ -47,8 +47,8 @@ std::optional<Sides> size_given(const RuleContext& rule, const Choice<Transform>
   return Sides{numbers.front(), numbers.back()};
 }
 
-ImageSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
-                     const ImageSize& before) {
+WrittenSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
+                       const WrittenSize& before) {
   if (const auto given = size_given(rule, transform)) return {given, {}};
   if (rule.has(transform, "changes_size") || is_true(rule.value(transform, "expand"))) return {};
   if (!rule.has(transform, "resizes")) return before;
@@ -58,8 +58,8 @@ ImageSize size_after(const RuleContext& rule, const Choice<Transform>& transform
   return {{}, numbers.front()};
 }
 
-ImageSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list) {
-  ImageSize size;
+WrittenSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list) {
+  WrittenSize size;
   for (const auto& transform : list) size = size_after(rule, transform, size);
   return size;
 }

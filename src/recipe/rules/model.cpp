@@ -82,7 +82,7 @@ void images_have_the_models_size(const RuleContext& rule) {
     const auto out = size_of(rule, transforms_of(rule, split)).sides;
     if (out && !(*out == Sides{*side, *side}))
       rule.error("model.image_size", format_number(*side) + ", and data.transforms." + split +
-                                         " gives " + ImageSize{out, {}}.text());
+                                         " gives " + WrittenSize{out, {}}.text());
   }
 }
 

@@ -80,7 +80,7 @@ void turned_images_get_one_size(const RuleContext& rule) {
 
 void crops_fit_the_image(const RuleContext& rule) {
   for_each_list(rule, [&](const std::string& path, const List& list) {
-    ImageSize size;
+    WrittenSize size;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const auto wanted = size_given(rule, list[i]);
       const bool padded =

@@ -21,7 +21,7 @@ struct Sides {
 };
 
 /// What is known of the size of images: all of it, the shorter side, or nothing.
-struct ImageSize {
+struct WrittenSize {
   std::optional<Sides> sides;
   std::optional<double> shorter;
   /// Whether a window fits, as far as is known.
@@ -31,10 +31,10 @@ struct ImageSize {
 
 /// The size that a transform gives whatever comes in; nothing where it depends on that.
 std::optional<Sides> size_given(const RuleContext& rule, const Choice<Transform>& transform);
-ImageSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
-                     const ImageSize& before);
+WrittenSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
+                     const WrittenSize& before);
 /// Of what comes out of a list.
-ImageSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list);
+WrittenSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list);
 
 /// Whether a pass over the training samples is never the same twice.
 bool is_augmented(const RuleContext& rule);

@@ -122,7 +122,7 @@ const std::vector<std::string>& bases() {
       "model: {type: sequential, layers: [flatten]}\ndata: {type: mnist, root: x}\n",
       "model: resnet18\n"
       "data: {type: image_folder, root: x, transforms: {valid: [{type: normalize, preset: "
-      "mnist}]}}\n",
+      "imagenet}]}}\n",
       "model: resnet18\n"
       "data: {type: image_folder, root: x, transforms: {train: [horizontal_flip]}}\n"};
   return all;

@@ -84,9 +84,5 @@ TEST(Sgd, HasMomentumToCycleOnlyWhereItIsUsed) {
   EXPECT_EQ(build({{"type", "sgd"}, {"momentum", 0.9}}, {})->momentum(), 0.9);
 }
 
-TEST(Sgd, NesterovWithoutMomentumIsRefused) {
-  EXPECT_THROW(build({{"type", "sgd"}, {"nesterov", true}}, {}), Error);
-}
-
 }  // namespace
 }  // namespace ddptrain::testing_optim
