@@ -7,11 +7,10 @@ namespace ddptrain {
 
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
-  static const Catalog<Dataset> all({image_folder_dataset(), image_names_dataset(),
-                                     manifest_dataset(), cifar10_dataset(), mnist_dataset(),
-                                     pictures_dataset(), csv_table_dataset(), parquet_table_dataset(),
-                                     text_csv_dataset(), text_folder_dataset(),
-                                     text_jsonl_dataset()});
+  static const Catalog<Dataset> all(
+      {image_folder_dataset(), image_names_dataset(), manifest_dataset(), cifar10_dataset(),
+       mnist_dataset(), pictures_dataset(), csv_table_dataset(), parquet_table_dataset(),
+       text_csv_dataset(), text_folder_dataset(), text_jsonl_dataset()});
   return all;
 }
 

@@ -19,8 +19,10 @@ struct Placement {
   std::vector<std::int64_t> ids;  // of CUDA devices, by local rank or replica
   int threads = 1;                // compute threads of each rank
   BatchPlan batch;
-  bool find_micro = false;    // batch.micro is left to the devices' memory (train/build/micro_batch.h)
-  bool find_threads = false;  // train.threads is left to the size of the work (train/build/threads.h)
+  bool find_micro =
+      false;  // batch.micro is left to the devices' memory (train/build/micro_batch.h)
+  bool find_threads =
+      false;  // train.threads is left to the size of the work (train/build/threads.h)
   int devices() const { return ranks * replicas; }
 };
 

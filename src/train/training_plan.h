@@ -12,8 +12,8 @@
 
 namespace ddptrain {
 
-/// What a checkpoint keeps of the data that its model was trained on (train/run/state.h); nothing at
-/// the start of a run.
+/// What a checkpoint keeps of the data that its model was trained on (train/run/state.h); nothing
+/// at the start of a run.
 struct SavedData {
   std::string fitted;                // Dataset::state()
   std::vector<std::string> classes;  // names, in order of the model's outputs

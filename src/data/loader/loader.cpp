@@ -11,8 +11,8 @@
 
 #include "base/blocked_signals.h"
 #include "base/error.h"
-#include "data/loader/batch_pool.h"
 #include "data/files/mapping_guard.h"
+#include "data/loader/batch_pool.h"
 #include "data/mix/mixing.h"
 
 namespace ddptrain {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "data/text/corpus.h"
 #include "data/files/file_use.h"
 #include "data/files/mapped_file.h"
+#include "data/text/corpus.h"
 
 namespace ddptrain {
 

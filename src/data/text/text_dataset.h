@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "data/text/corpus.h"
 #include "data/dataset.h"
+#include "data/text/corpus.h"
 #include "data/text/packed_text.h"
 #include "data/text/text_options.h"
 

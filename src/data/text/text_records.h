@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "data/text/corpus.h"
 #include "data/labels.h"
 #include "data/split/valid_rows.h"
+#include "data/text/corpus.h"
 
 namespace ddptrain {
 

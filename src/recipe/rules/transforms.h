@@ -32,7 +32,7 @@ struct WrittenSize {
 /// The size that a transform gives whatever comes in; nothing where it depends on that.
 std::optional<Sides> size_given(const RuleContext& rule, const Choice<Transform>& transform);
 WrittenSize size_after(const RuleContext& rule, const Choice<Transform>& transform,
-                     const WrittenSize& before);
+                       const WrittenSize& before);
 /// Of what comes out of a list.
 WrittenSize size_of(const RuleContext& rule, const std::vector<Choice<Transform>>& list);
 

@@ -26,7 +26,8 @@ struct Trial {
 Trial try_model(const Recipe& recipe);
 
 /// An Error (Exit::recipe) where an epoch, cut by a batch plan, has a batch that is too small for
-/// the model's batch norm (train/build/batch_norm_rows.h). Builds the model only where sizes say so.
+/// the model's batch norm (train/build/batch_norm_rows.h). Builds the model only where sizes say
+/// so.
 void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples);
 
 /// Samples of an epoch's order, and held-out ones.

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "data/order/length_order.h"
 #include "data/loader/loader.h"
 #include "data/numbers_dataset.h"
+#include "data/order/length_order.h"
 #include "data/sampler.h"
 #include "support/node.h"
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "data/loader/loader.h"
 #include "data/mix/beta.h"
 #include "data/mix/blend.h"
-#include "data/loader/loader.h"
 #include "data/mix/mixing.h"
 #include "data/numbers_dataset.h"
 #include "support/node.h"

@@ -128,7 +128,8 @@ TEST(TextFolder, LeavesOutOnlyWhatItIsTold) {
   folder.write("train/unsup/0.txt", "no opinion");
   folder.write("train/words.feat", "1:2");
   auto recipe = text_recipe(folder);
-  EXPECT_THAT(complaint(recipe), HasSubstr("train/words.feat' is a file next to the class folders"));
+  EXPECT_THAT(complaint(recipe),
+              HasSubstr("train/words.feat' is a file next to the class folders"));
   recipe["ignore"] = {"*.feat"};
   EXPECT_EQ(make_texts(recipe)->facts().classes, (Words{"neg", "pos", "unsup"}));
   recipe["ignore"] = {"*.feat", "unsup"};
