@@ -39,11 +39,12 @@ void with_place(const Named& part, const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
-    if (error.code() != Exit::recipe || error.place().known()) throw;
-    const auto dot = error.option().find('.');
-    const auto option = dot == std::string::npos ? "" : error.option().substr(dot);
+    const auto dot = std::min(error.option().find('.'), error.option().size());
+    const auto section = error.option().substr(0, dot), option = error.option().substr(dot);
+    const bool of_part = section == "loss" || section == "metrics";
+    if (error.code() != Exit::recipe || (error.place().known() && !of_part)) throw;
     throw Error(Exit::recipe, Option{part.path + option}, error.message(),
-                place_within(part.choice.node(), option));
+                error.place().known() ? error.place() : place_within(part.choice.node(), option));
   } catch (const c10::Error& error) {
     const std::string why = error.what_without_backtrace();
     refuse(part, "'" + part.choice.type() + "': " + why.substr(0, why.find('\n')));
