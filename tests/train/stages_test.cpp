@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Three steps with the weight frozen, then three with a state of the optimiser that starts anew.
+/// Three steps with the weight frozen, then three with a re-initialised state of the optimizer.
 SmallTraining in_two_stages(World& world) {
   auto t = fake_training(world);
   t.stages.clear();

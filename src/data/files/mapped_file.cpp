@@ -59,7 +59,7 @@ class Pages {
     return start_ + size_;
   }
   void add(std::size_t count) { size_ += count; }
-  /// Start and length of the mapping, whoever takes them unmaps it.
+  /// Start and length of the mapping, the caller unmaps it.
   std::pair<const std::uint8_t*, std::size_t> release() {
     grow(size_);
     return {std::exchange(start_, nullptr), size_};

@@ -30,7 +30,7 @@ struct RunResult {
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave
-/// at the same step. `observers` are told after the recipe's callbacks, and no checkpoint keeps
+/// at the same step. `observers` are called after the recipe's callbacks, and no checkpoint keeps
 /// their state: the writers of logs, on rank 0, and others that are the same on every rank.
 RunResult train(const Training& training, RunState& state, const Hooks& hooks,
                 const Callbacks& observers = {});
