@@ -22,7 +22,7 @@ constexpr const char* file_name = "libddptrain_cuda.so";
 
 void* open_cuda() {
   const auto plugin = open_plugin(file_name, RTLD_NOW | RTLD_GLOBAL);
-  if (plugin.library != nullptr) return plugin.library;
+  if (plugin.handle != nullptr) return plugin.handle;
   if (plugin.found)
     refuse(plugin.why_not + " (the nvidia packages that torch names belong beside it)");
   refuse("this ddptrain was built without it: '" + std::string(file_name) +

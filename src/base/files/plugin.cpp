@@ -9,7 +9,7 @@ namespace {
 
 Plugin opened(const std::string& path, int flags) {
   Plugin plugin{dlopen(path.c_str(), flags), true, {}};
-  if (plugin.library == nullptr) plugin.why_not = dlerror();
+  if (plugin.handle == nullptr) plugin.why_not = dlerror();
   return plugin;
 }
 
@@ -23,7 +23,7 @@ Plugin open_plugin(const std::string& file_name, int flags) {
     if (std::filesystem::exists(path, ignored)) return opened(path.string(), flags);
   }
   auto plugin = opened(file_name, flags);
-  plugin.found = plugin.library != nullptr;
+  plugin.found = plugin.handle != nullptr;
   return plugin;
 }
 

@@ -6,9 +6,9 @@
 namespace ddptrain {
 
 struct Plugin {
-  void* library = nullptr;  // open to the end of the process; null: not opened
-  bool found = false;       // the file is there
-  std::string why_not;      // the loader's message
+  void* handle = nullptr;  // of dlopen, open to the end of the process; null: not opened
+  bool found = false;      // the file is there
+  std::string why_not;     // the loader's message
 };
 
 /// Opens `file_name` next to the program, in ../lib or ../lib/ddptrain, or where the loader looks.

@@ -26,9 +26,9 @@ constexpr double missing_number = std::numeric_limits<double>::quiet_NaN();
 
 const ParquetPlugin& load_parquet() {
   const auto opened = open_plugin(plugin_name, RTLD_NOW | RTLD_LOCAL);
-  if (opened.library == nullptr) refuse_plugin(opened.why_not);
+  if (opened.handle == nullptr) refuse_plugin(opened.why_not);
   const auto entry =
-      reinterpret_cast<ParquetPluginEntry*>(dlsym(opened.library, ParquetPlugin::symbol));
+      reinterpret_cast<ParquetPluginEntry*>(dlsym(opened.handle, ParquetPlugin::symbol));
   if (entry == nullptr || entry()->version != ParquetPlugin::current)
     refuse_plugin("'" + std::string(plugin_name) + "' belongs to another version of ddptrain");
   return *entry();
