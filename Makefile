@@ -11,7 +11,7 @@ quickstart: build          ## set up, build, and train on made data with two ran
 
 test: configure            ## set up, build and run every test
 	ninja -C $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) --output-on-failure --timeout 7200  # for what hangs: an eighth of the end-to-end tests takes one to three minutes
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 7200  # for what hangs: an eighth of the end-to-end tests takes one to three minutes
 
 setup:                     ## packages and LibTorch; fetches nothing that is there
 	@scripts/setup

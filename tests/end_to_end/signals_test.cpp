@@ -155,7 +155,9 @@ TEST(Unread, ResultsOnAFullDiskAreAnError) {
   }
 }
 
-TEST(Signals, OfSeveralRanksTheFirstOneCounts) {
+// Which of the two signals a rank notes first is up to the machine's scheduler, so that the code is
+// one of the two: tests/train/requests_test.cpp shows that the first one counts.
+TEST(Signals, OfSeveralRanksEndTheRunOnce) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   Program program(on_ranks(2, {"train.duration=100000 steps", "eval.every=100000 steps"}),
@@ -166,8 +168,10 @@ TEST(Signals, OfSeveralRanksTheFirstOneCounts) {
   ::kill(ranks[1], SIGTERM);
   ::kill(ranks[0], SIGINT);
   const auto ended = program.wait();
-  EXPECT_EQ(ended.code, 128 + SIGTERM) << ended.err;
-  EXPECT_NE(ended.err.find("  saved "), std::string::npos) << ended.err;
+  EXPECT_TRUE(ended.code == 128 + SIGTERM || ended.code == 128 + SIGINT) << ended.code << ended.err;
+  const auto saved = ended.err.find("  saved ");
+  EXPECT_NE(saved, std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("  saved ", saved + 1), std::string::npos) << ended.err;
   EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
 }
 
