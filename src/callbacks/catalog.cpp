@@ -1,6 +1,10 @@
-#include "callbacks/catalog.h"
+// The callbacks that recipes can name.
+#include "callbacks/callback.h"
 
 namespace ddptrain {
+
+Entry<Callback> early_stopping_callback();
+Entry<Callback> reduce_lr_on_plateau_callback();
 
 template <>
 const Catalog<Callback>& catalog<Callback>() {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "callbacks/best.h"
-#include "callbacks/catalog.h"
+#include "callbacks/callback.h"
 
 namespace ddptrain {
 namespace {

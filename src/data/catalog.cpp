@@ -1,30 +1,80 @@
-// The catalogues of datasets, samplers and mixes.
-#include "data/datasets.h"
-#include "data/mixes.h"
-#include "data/samplers.h"
+// The datasets, samplers and mixes.
+#include "data/dataset.h"
+#include "data/mix.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 
+/// Traits by which `predict` and `test --quick` know what a dataset reads, beside those that rules
+/// ask for (recipe/rules/rules.h):
+///   unlabelled           reads a file or folder that `predict` is given by itself, each input one
+///                        dataset; without it, the inputs of `predict` are images
+///   file_each            a sample is a file, and a folder of them can be read file by file
+///   listed_in_csv        a CSV file is a list of images
+///   label_column OPTION  the option names the column of a CSV file that has the label
+///   label_in_lines       lines of JSON have it; else a folder that is called like a class
+///   pixels SIZE [gray]   images of one size
+Entry<Dataset> cifar10_dataset();
+Entry<Dataset> csv_table_dataset();
+Entry<Dataset> image_folder_dataset();
+Entry<Dataset> image_names_dataset();
+Entry<Dataset> manifest_dataset();
+Entry<Dataset> mnist_dataset();
+Entry<Dataset> parquet_table_dataset();
+Entry<Dataset> pictures_dataset();
+Entry<Dataset> text_csv_dataset();
+Entry<Dataset> text_folder_dataset();
+Entry<Dataset> text_jsonl_dataset();
+
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
-  static const Catalog<Dataset> all(
-      {image_folder_dataset(), image_names_dataset(), manifest_dataset(), cifar10_dataset(),
-       mnist_dataset(), pictures_dataset(), csv_table_dataset(), parquet_table_dataset(),
-       text_csv_dataset(), text_folder_dataset(), text_jsonl_dataset()});
+  static const Catalog<Dataset> all({
+      image_folder_dataset(),
+      image_names_dataset(),
+      manifest_dataset(),
+      cifar10_dataset(),
+      mnist_dataset(),
+      pictures_dataset(),
+      csv_table_dataset(),
+      parquet_table_dataset(),
+      text_csv_dataset(),
+      text_folder_dataset(),
+      text_jsonl_dataset(),
+  });
   return all;
 }
 
-template <>
-const Catalog<Mix>& catalog<Mix>() {
-  static const Catalog<Mix> all({cutmix_mix(), mixup_mix(), one_of_mix()});
-  return all;
-}
+Entry<Sampler> length_sorted_sampler();
+Entry<Sampler> partial_sampler();
+Entry<Sampler> repeat_aug_sampler();
+Entry<Sampler> sequential_sampler();
+Entry<Sampler> shuffle_sampler();
+Entry<Sampler> weighted_sampler();
 
 template <>
 const Catalog<Sampler>& catalog<Sampler>() {
-  static const Catalog<Sampler> all({sequential_sampler(), shuffle_sampler(), weighted_sampler(),
-                                     partial_sampler(), repeat_aug_sampler(),
-                                     length_sorted_sampler()});
+  static const Catalog<Sampler> all({
+      sequential_sampler(),
+      shuffle_sampler(),
+      weighted_sampler(),
+      partial_sampler(),
+      repeat_aug_sampler(),
+      length_sorted_sampler(),
+  });
+  return all;
+}
+
+Entry<Mix> cutmix_mix();
+Entry<Mix> mixup_mix();
+Entry<Mix> one_of_mix();
+
+template <>
+const Catalog<Mix>& catalog<Mix>() {
+  static const Catalog<Mix> all({
+      cutmix_mix(),
+      mixup_mix(),
+      one_of_mix(),
+  });
   return all;
 }
 

@@ -25,7 +25,7 @@ struct PredictionInput {
   std::function<std::vector<PredictionInput>()> apart;
 };
 
-/// The kind of dataset that a recipe names, with its traits (data/datasets.h).
+/// The kind of dataset that a recipe names, with its traits (data/catalog.cpp).
 const EntryBase& dataset_of(const Recipe& recipe);
 
 /// Paths as given on the command line, then the lines of `list` ("-": of stdin; may be empty).

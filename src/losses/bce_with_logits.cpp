@@ -1,7 +1,7 @@
 // torch.nn.BCEWithLogitsLoss: one yes or no per output, targets in 0 .. 1 of the output's shape.
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

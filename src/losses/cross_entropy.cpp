@@ -2,7 +2,7 @@
 // target asks for. Targets are labels [rows, ...], or probabilities in the shape of the output.
 #include <ATen/ops/cross_entropy_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

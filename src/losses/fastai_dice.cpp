@@ -3,7 +3,7 @@
 #include <ATen/ops/arange.h>
 
 #include "base/error.h"
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

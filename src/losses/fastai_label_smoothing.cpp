@@ -3,7 +3,7 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nll_loss_nd.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

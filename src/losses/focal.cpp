@@ -3,7 +3,7 @@
 // the mean is over samples.
 #include <ATen/ops/cross_entropy_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // torch.nn.HuberLoss: square / 2 below delta, delta * (difference - delta / 2) above.
 #include <ATen/ops/huber_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -2,7 +2,7 @@
 // probabilities, and each row counts once.
 #include <ATen/ops/kl_div.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

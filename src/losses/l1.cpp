@@ -1,7 +1,7 @@
 // torch.nn.L1Loss: targets have the output's shape.
 #include <ATen/ops/l1_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // torch.nn.MSELoss: targets have the output's shape.
 #include <ATen/ops/mse_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // torch.nn.NLLLoss: outputs are log-probabilities over axis 1, targets are labels.
 #include <ATen/ops/nll_loss_nd.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // torch.nn.SmoothL1Loss: square / (2 beta) below beta, difference - beta / 2 above.
 #include <ATen/ops/smooth_l1_loss.h>
 
-#include "losses/catalog.h"
+#include "losses/loss.h"
 #include "losses/rows.h"
 
 namespace ddptrain {

@@ -1,6 +1,50 @@
-#include "metrics/catalog.h"
+// The metrics.
+#include "metrics/metric.h"
 
 namespace ddptrain {
+
+Entry<Metric> accuracy_metric();
+Entry<Metric> accuracy_multi_metric();
+Entry<Metric> average_precision_binary_metric();
+Entry<Metric> average_precision_multi_metric();
+Entry<Metric> balanced_accuracy_metric();
+Entry<Metric> cohen_kappa_metric();
+Entry<Metric> confusion_matrix_metric();
+Entry<Metric> dice_metric();
+Entry<Metric> dice_multi_metric();
+Entry<Metric> error_rate_metric();
+Entry<Metric> exp_rmspe_metric();
+Entry<Metric> explained_variance_metric();
+Entry<Metric> f1_metric();
+Entry<Metric> f1_multi_metric();
+Entry<Metric> fbeta_metric();
+Entry<Metric> fbeta_multi_metric();
+Entry<Metric> foreground_accuracy_metric();
+Entry<Metric> hamming_loss_metric();
+Entry<Metric> hamming_loss_multi_metric();
+Entry<Metric> jaccard_coeff_metric();
+Entry<Metric> jaccard_coeff_multi_metric();
+Entry<Metric> jaccard_metric();
+Entry<Metric> jaccard_multi_metric();
+Entry<Metric> loss_metric();
+Entry<Metric> mae_metric();
+Entry<Metric> mcc_metric();
+Entry<Metric> mse_metric();
+Entry<Metric> msle_metric();
+Entry<Metric> pearson_metric();
+Entry<Metric> per_class_accuracy_metric();
+Entry<Metric> perplexity_metric();
+Entry<Metric> precision_metric();
+Entry<Metric> precision_multi_metric();
+Entry<Metric> r2_metric();
+Entry<Metric> recall_metric();
+Entry<Metric> recall_multi_metric();
+Entry<Metric> rmse_metric();
+Entry<Metric> roc_auc_binary_metric();
+Entry<Metric> roc_auc_metric();
+Entry<Metric> roc_auc_multi_metric();
+Entry<Metric> spearman_metric();
+Entry<Metric> top_k_metric();
 
 template <>
 const Catalog<Metric>& catalog<Metric>() {

@@ -1,6 +1,6 @@
 // The mean loss: sum of values over sum of weights, both over the whole split.
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

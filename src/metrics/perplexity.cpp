@@ -1,8 +1,8 @@
 // exp(mean loss): for a cross entropy, the perplexity (fastai.metrics.Perplexity).
 #include <cmath>
 
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,4 +1,5 @@
-// The optimisers.
+// The optimizers, and the ways to clip.
+#include "optim/clip.h"
 #include "optim/optimizer.h"
 
 namespace ddptrain {
@@ -45,6 +46,18 @@ const Catalog<Optimizer>& catalog<Optimizer>() {
       sgd(),
   });
   return optimizers;
+}
+
+Entry<Clip> norm_clip();
+Entry<Clip> value_clip();
+
+template <>
+const Catalog<Clip>& catalog<Clip>() {
+  static const Catalog<Clip> clips({
+      norm_clip(),
+      value_clip(),
+  });
+  return clips;
 }
 
 }  // namespace ddptrain

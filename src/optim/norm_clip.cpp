@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "optim/clip_catalog.h"
+#include "optim/clip.h"
 #include "optim/gradient_norm.h"
 
 namespace ddptrain {

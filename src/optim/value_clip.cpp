@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "optim/clip_catalog.h"
+#include "optim/clip.h"
 
 namespace ddptrain {
 namespace {

@@ -1,8 +1,8 @@
 // Any curves one after the other (fastai's combine_scheds and combined_cos).
 #include <vector>
 
-#include "schedules/catalog.h"
 #include "schedules/curve.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -1,5 +1,5 @@
 // The optimiser's own rate, with another one at first where asked (torch's ConstantLR).
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "schedules/catalog.h"
 #include "schedules/curve.h"
 #include "schedules/peer.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -1,7 +1,7 @@
 // A factor at every epoch or step (torch's ExponentialLR).
 #include <cmath>
 
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

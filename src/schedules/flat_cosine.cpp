@@ -1,6 +1,6 @@
 // The rate as it is, then half a cosine down (fastai's fit_flat_cos).
-#include "schedules/catalog.h"
 #include "schedules/curve.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -1,7 +1,7 @@
 // A straight line between two factors of the rate (torch's LinearLR).
 #include <algorithm>
 
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

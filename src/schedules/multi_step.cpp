@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

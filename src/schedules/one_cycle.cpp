@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "schedules/catalog.h"
 #include "schedules/curve.h"
 #include "schedules/peer.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "schedules/catalog.h"
+#include "schedules/schedule.h"
 #include "schedules/timeline.h"
 #include "schedules/warmup.h"
 

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_file.h"
-#include "text/tokenizers.h"
 #include "text/unicode.h"
 
 namespace ddptrain {

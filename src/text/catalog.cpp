@@ -1,11 +1,19 @@
-// The catalogue of tokenizers.
-#include "text/tokenizers.h"
+// The tokenizers.
+#include "text/tokenizer.h"
 
 namespace ddptrain {
 
+Entry<Tokenizer> bpe_tokenizer();
+Entry<Tokenizer> fastai_tokenizer();
+Entry<Tokenizer> wordpiece_tokenizer();
+
 template <>
 const Catalog<Tokenizer>& catalog<Tokenizer>() {
-  static const Catalog<Tokenizer> all({fastai_tokenizer(), wordpiece_tokenizer(), bpe_tokenizer()});
+  static const Catalog<Tokenizer> all({
+      fastai_tokenizer(),
+      wordpiece_tokenizer(),
+      bpe_tokenizer(),
+  });
   return all;
 }
 

@@ -4,7 +4,7 @@
 #include "base/files/digest.h"
 #include "base/text.h"
 #include "text/fastai_rules.h"
-#include "text/tokenizers.h"
+#include "text/tokenizer.h"
 #include "text/word_splitter.h"
 
 namespace ddptrain {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_file.h"
-#include "text/tokenizers.h"
 #include "text/unicode.h"
 
 namespace ddptrain {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "models/catalog.h"
+#include "models/model.h"
 
 namespace ddptrain {
 namespace {

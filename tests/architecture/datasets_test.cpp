@@ -1,4 +1,4 @@
-// General code asks for a dataset's traits (data/datasets.h), not which one it is, so that another
+// General code asks for a dataset's traits (data/catalog.cpp), not which one it is, so that another
 // dataset is a file, its row and its test.
 #include <gtest/gtest.h>
 

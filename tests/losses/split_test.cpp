@@ -13,53 +13,16 @@
 #include "config/shape.h"
 #include "losses/loss.h"
 #include "losses/mixture.h"
+#include "losses/tried_losses.h"
 #include "support/node.h"
 
 namespace ddptrain {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::int64_t kRows = 13, kClasses = 4;
-
-enum class Given { label, pixel_label, probabilities, number };
-
-/// A loss with its options, and the targets that it is tried on. Between them the cases of a loss
-/// write each of its options.
-struct SplitCase {
-  json loss;
-  Given given = Given::label;
-};
 
 // recipe/rules/kinds.cpp refuses it: the rule "loss-weight".
 const std::set<std::string> kRefused{"fastai_label_smoothing.weight"};
-
-const std::vector<SplitCase>& cases() {
-  static const json weight{0.5, 1.0, 2.0, 0.25};
-  static const std::vector<SplitCase> all{
-      {{{"type", "bce_with_logits"}}, Given::probabilities},
-      {{{"type", "bce_with_logits"}, {"pos_weight", weight}, {"weight", {2, 0, 1, 1}}},
-       Given::probabilities},
-      {{{"type", "cross_entropy"}}},
-      {{{"type", "cross_entropy"}}, Given::probabilities},
-      {{{"type", "cross_entropy"}, {"weight", weight}, {"label_smoothing", 0.2}}},
-      {{{"type", "cross_entropy"}, {"weight", weight}, {"label_smoothing", 0.2}},
-       Given::probabilities},
-      {{{"type", "cross_entropy"}, {"weight", weight}, {"ignore_index", 2}, {"axis", -1}}},
-      {{{"type", "cross_entropy"}, {"label_smoothing", 0.1}, {"ignore_index", 0}},
-       Given::pixel_label},
-      {{{"type", "fastai_dice"}, {"smooth", 0.5}, {"square_in_union", true}}, Given::pixel_label},
-      {{{"type", "fastai_label_smoothing"}, {"eps", 0.3}}},
-      {{{"type", "focal"}, {"gamma", 1.5}, {"weight", weight}}},
-      {{{"type", "huber"}, {"delta", 0.7}}, Given::number},
-      {{{"type", "kl_div"}}, Given::probabilities},
-      {{{"type", "l1"}}, Given::number},
-      {{{"type", "mse"}}, Given::number},
-      {{{"type", "nll"}, {"weight", weight}, {"ignore_index", 1}}},
-      {{{"type", "smooth_l1"}, {"beta", 0.4}}, Given::number},
-  };
-  return all;
-}
 
 at::Tensor normal(Stream& random, const std::vector<std::int64_t>& shape) {
   auto values = at::empty(shape, at::kDouble);
@@ -134,37 +97,52 @@ void expect_equal(const Sums& actual, const Sums& expected) {
   EXPECT_TRUE(actual.gradient.allclose(expected.gradient, 1e-12, 1e-14));
 }
 
+void expect_same_sums_however_cut(const TriedLoss& tried, const TriedLoss::Case& each,
+                                  Stream& random) {
+  auto recipe = each.options;
+  recipe["type"] = tried.name;
+  SCOPED_TRACE(recipe.dump());
+  const auto loss = catalog<Loss>().build(fragment<Loss>(recipe), LossContext{});
+  for (int round = 0; round < 20; ++round) {
+    auto output = normal(random, output_shape(each.given));
+    if (tried.takes_logarithms) output = at::log_softmax(output, 1);
+    std::vector<at::Tensor> targets{target(random, each.given)};
+    if (round % 2 == 1) {  // rows are mixtures
+      targets.push_back(target(random, each.given));
+      targets.push_back(normal(random, {kRows}).sigmoid());
+    }
+    expect_equal(of_parts(*loss, output, targets, drawn_cut(random)), sums(*loss, output, targets));
+  }
+}
+
 TEST(Losses, AddUpHoweverABatchIsCut) {
   Stream random(3, 0);
-  for (const auto& tried : cases()) {
-    const auto loss = catalog<Loss>().build(fragment<Loss>(tried.loss), LossContext{});
-    for (int round = 0; round < 20; ++round) {
-      auto output = normal(random, output_shape(tried.given));
-      if (tried.loss["type"] == "kl_div" || tried.loss["type"] == "nll")
-        output = at::log_softmax(output, 1);
-      std::vector<at::Tensor> targets{target(random, tried.given)};
-      if (round % 2 == 1) {  // rows are mixtures
-        targets.push_back(target(random, tried.given));
-        targets.push_back(normal(random, {kRows}).sigmoid());
-      }
-      SCOPED_TRACE(tried.loss.dump());
-      expect_equal(of_parts(*loss, output, targets, drawn_cut(random)),
-                   sums(*loss, output, targets));
-    }
-  }
+  for (const auto& tried : tried_losses())
+    for (const auto& each : tried.cases) expect_same_sums_however_cut(tried, each, random);
 }
 
 TEST(Losses, AreAllTriedWithEveryOption) {
   std::set<std::string> tried = kRefused, all;
-  for (const auto& each : cases())
-    for (const auto& [key, value] : each.loss.items())
-      tried.insert(each.loss["type"].get<std::string>() + (key == "type" ? "" : "." + key));
+  for (const auto& loss : tried_losses()) {
+    if (!loss.cases.empty()) tried.insert(loss.name);
+    for (const auto& each : loss.cases)
+      for (const auto& [key, value] : each.options.items()) tried.insert(loss.name + "." + key);
+  }
   for (std::size_t i = 0; i < catalog<Loss>().size(); ++i) {
     const auto& entry = catalog<Loss>().at(i);
     all.insert(entry.name);
     for (const auto& option : entry.shape().children) all.insert(entry.name + "." + option.key);
   }
-  EXPECT_EQ(tried, all);
+  EXPECT_EQ(tried, all) << "each loss has a row in tests/losses/losses_test.cpp";
+}
+
+TEST(Losses, SayWhichTargetsTheyTake) {
+  for (const auto& tried : tried_losses()) {
+    const auto* entry = catalog<Loss>().find(tried.name);
+    ASSERT_NE(entry, nullptr) << tried.name;
+    for (const auto* trait : {"takes_class", "takes_labels", "takes_number"})
+      EXPECT_EQ(entry->has(trait), tried.takes.contains(trait)) << tried.name << " " << trait;
+  }
 }
 
 }  // namespace

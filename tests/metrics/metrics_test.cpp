@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "base/error.h"
 #include "metrics/metric.h"
@@ -239,6 +241,66 @@ TEST(Metrics, OfNumbersRefuseClasses) {
                 }),
                 ThrowsMessage<Error>(HasSubstr("the targets are classes; accuracy")))
         << name;
+}
+
+/// What every metric takes, as scikit-learn and fastai.metrics say; "loss" takes what the loss
+/// does.
+const std::map<std::string, std::string> kTakes{
+    {"accuracy", "takes_class"},
+    {"accuracy_multi", "takes_labels"},
+    {"average_precision_binary", "takes_class"},
+    {"average_precision_multi", "takes_labels"},
+    {"balanced_accuracy", "takes_class"},
+    {"cohen_kappa", "takes_class"},
+    {"confusion_matrix", "takes_class"},
+    {"dice", "takes_class"},
+    {"dice_multi", "takes_class"},
+    {"error_rate", "takes_class"},
+    {"exp_rmspe", "takes_number"},
+    {"explained_variance", "takes_number"},
+    {"f1", "takes_class"},
+    {"f1_multi", "takes_labels"},
+    {"fbeta", "takes_class"},
+    {"fbeta_multi", "takes_labels"},
+    {"foreground_accuracy", "takes_class"},
+    {"hamming_loss", "takes_class"},
+    {"hamming_loss_multi", "takes_labels"},
+    {"jaccard", "takes_class"},
+    {"jaccard_coeff", "takes_class"},
+    {"jaccard_coeff_multi", "takes_class"},
+    {"jaccard_multi", "takes_labels"},
+    {"loss", ""},
+    {"mae", "takes_number"},
+    {"mcc", "takes_class"},
+    {"mse", "takes_number"},
+    {"msle", "takes_number"},
+    {"pearson", "takes_number"},
+    {"per_class_accuracy", "takes_class"},
+    {"perplexity", "takes_class"},
+    {"precision", "takes_class"},
+    {"precision_multi", "takes_labels"},
+    {"r2", "takes_number"},
+    {"recall", "takes_class"},
+    {"recall_multi", "takes_labels"},
+    {"rmse", "takes_number"},
+    {"roc_auc", "takes_class"},
+    {"roc_auc_binary", "takes_class"},
+    {"roc_auc_multi", "takes_labels"},
+    {"spearman", "takes_number"},
+    {"top_k", "takes_class"},
+};
+
+TEST(Metrics, SayWhichTargetsTheyTake) {
+  const auto& metrics = catalog<Metric>();
+  EXPECT_EQ(metrics.size(), kTakes.size());
+  for (const auto& name : metrics.names())
+    EXPECT_TRUE(kTakes.contains(name)) << name << " has no row in tests/metrics/metrics_test.cpp";
+  for (const auto& [name, taken] : kTakes) {
+    const auto* entry = metrics.find(name);
+    ASSERT_NE(entry, nullptr) << name;
+    for (const auto* trait : {"takes_class", "takes_labels", "takes_number"})
+      EXPECT_EQ(entry->has(trait), taken == trait) << name << " " << trait;
+  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/image/image_scan.h"
 #include "data/split/class_folders.h"

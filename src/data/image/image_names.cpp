@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/image/image_scan.h"
 #include "data/image/pattern.h"

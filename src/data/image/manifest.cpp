@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/csv/csv.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/split/split.h"
 

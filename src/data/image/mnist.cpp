@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/image/idx.h"
 #include "data/image/pixel_dataset.h"
 

@@ -1,6 +1,6 @@
 // data pictures: every image below a folder, labels unknown; what `predict` reads.
 #include "base/error.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/image/image_scan.h"
 

@@ -1,9 +1,9 @@
 // mix cutmix: a box of one image is pasted into another (Yun et al., 2019;
 // fastai.callback.mixup.CutMix).
 #include "base/error.h"
+#include "data/mix.h"
 #include "data/mix/beta.h"
 #include "data/mix/blend.h"
-#include "data/mixes.h"
 
 namespace ddptrain {
 namespace {

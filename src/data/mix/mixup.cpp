@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/mix.h"
 #include "data/mix/beta.h"
 #include "data/mix/blend.h"
-#include "data/mixes.h"
 
 namespace ddptrain {
 namespace {

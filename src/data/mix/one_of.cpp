@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "data/mixes.h"
+#include "data/mix.h"
 
 namespace ddptrain {
 namespace {

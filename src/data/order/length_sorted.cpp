@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "data/order/length_order.h"
 #include "data/order/random_order.h"
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 

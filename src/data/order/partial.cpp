@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "data/order/random_order.h"
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 namespace {

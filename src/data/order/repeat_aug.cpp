@@ -2,7 +2,7 @@
 // differently (Hoffer et al. 2020, timm's RepeatAugSampler).
 #include "data/order/random_order.h"
 #include "data/order/torch_order.h"
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 namespace {

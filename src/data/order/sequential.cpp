@@ -1,7 +1,7 @@
 // sampler sequential: samples in the data's own order.
 #include <numeric>
 
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 namespace {

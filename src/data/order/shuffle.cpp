@@ -1,7 +1,7 @@
 // sampler shuffle: every sample once, in an order of each epoch's own.
 #include "data/order/random_order.h"
 #include "data/order/torch_order.h"
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/output/log.h"
 #include "base/random.h"
 #include "data/order/torch_order.h"
-#include "data/samplers.h"
+#include "data/sampler.h"
 
 namespace ddptrain {
 namespace {

@@ -1,7 +1,7 @@
 // data text_csv: texts in columns of a CSV file.
 #include "base/error.h"
 #include "data/csv/csv.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/text/text_dataset.h"
 #include "data/text/text_records.h"
 

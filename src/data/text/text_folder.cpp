@@ -8,7 +8,7 @@
 #include "base/files/files.h"
 #include "base/output/progress.h"
 #include "base/text.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/split/class_folders.h"
 #include "data/split/split.h"
 #include "data/text/text_dataset.h"

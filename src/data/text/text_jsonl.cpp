@@ -1,5 +1,5 @@
 // data text_jsonl: texts in lines of JSON.
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "data/text/json_lines.h"
 #include "data/text/text_dataset.h"
 

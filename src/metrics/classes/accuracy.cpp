@@ -1,6 +1,6 @@
 // Share of units whose largest score is the target's (fastai.metrics.accuracy).
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // The mean recall of the classes that occur (sklearn.metrics.balanced_accuracy_score).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

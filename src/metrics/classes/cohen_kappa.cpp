@@ -1,9 +1,9 @@
 // Agreement of predicted and true classes beyond chance (sklearn.metrics.cohen_kappa_score).
 #include <array>
 
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,9 +1,9 @@
 // How often each true class was taken for each other (sklearn.metrics.confusion_matrix), and what
 // follows from it for each class (sklearn.metrics.precision_recall_fscore_support,
 // zero_division=0).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // 2 |A and B| / (|A| + |B|) of the second of two classes (fastai.metrics.Dice).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

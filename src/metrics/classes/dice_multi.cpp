@@ -1,6 +1,6 @@
 // Dice of each class, averaged over those that occur (fastai.metrics.DiceMulti).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // 1 - accuracy (fastai.metrics.error_rate).
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

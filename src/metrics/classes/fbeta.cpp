@@ -1,6 +1,6 @@
 // (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn) (sklearn.metrics.fbeta_score, fastai FBeta).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // Accuracy over the units that are not background (fastai.metrics.foreground_acc).
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

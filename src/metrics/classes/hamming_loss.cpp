@@ -1,6 +1,6 @@
 // 1 - accuracy (sklearn.metrics.hamming_loss of single labels).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // |A and B| / |A or B| of the second of two classes (fastai.metrics.JaccardCoeff).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

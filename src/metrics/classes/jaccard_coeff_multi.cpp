@@ -1,7 +1,7 @@
 // Intersection over union of each class, averaged over those that occur
 // (fastai.metrics.JaccardCoeffMulti).
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

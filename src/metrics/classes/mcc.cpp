@@ -1,8 +1,8 @@
 // Matthews' correlation coefficient of any number of classes (sklearn.metrics.matthews_corrcoef).
 #include <cmath>
 
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

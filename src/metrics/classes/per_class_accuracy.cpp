@@ -1,6 +1,6 @@
 // Accuracy of each class over the units that truly are of it.
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // precision, recall, f1, jaccard. Shares of hits, class by class.
-#include "metrics/catalog.h"
 #include "metrics/classes/class_scores.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 

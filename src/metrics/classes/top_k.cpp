@@ -3,8 +3,8 @@
 #include <ATen/ops/arange.h>
 
 #include "base/error.h"
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 
 namespace ddptrain {
 namespace {

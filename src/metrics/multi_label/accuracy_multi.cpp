@@ -1,6 +1,6 @@
 // Share of labels that are right, row and label alike (fastai.metrics.accuracy_multi).
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
 
 namespace ddptrain {

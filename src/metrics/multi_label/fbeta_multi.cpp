@@ -1,6 +1,6 @@
 // (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn) of several labels at once
 // (fastai.metrics.FBetaMulti).
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
 
 namespace ddptrain {

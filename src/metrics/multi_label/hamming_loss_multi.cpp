@@ -1,6 +1,6 @@
 // Share of labels that are wrong, row and label alike (fastai.metrics.HammingLossMulti).
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
 
 namespace ddptrain {

@@ -1,5 +1,5 @@
 // precision_multi, recall_multi, f1_multi, jaccard_multi. Shares of hits, label by label.
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
 
 namespace ddptrain {

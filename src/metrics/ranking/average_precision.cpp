@@ -1,5 +1,5 @@
 // average_precision_binary, average_precision_multi. The area under precision over recall.
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/ranking/ranking.h"
 
 namespace ddptrain {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "losses/rows.h"
-#include "metrics/catalog.h"
 #include "metrics/labels.h"
+#include "metrics/metric.h"
 #include "metrics/ranking/ranking.h"
 
 namespace ddptrain {

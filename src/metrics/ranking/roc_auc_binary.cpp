@@ -1,5 +1,5 @@
 // roc_auc_binary, roc_auc_multi. The area under the receiver operating curve.
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/ranking/ranking.h"
 
 namespace ddptrain {

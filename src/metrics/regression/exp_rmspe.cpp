@@ -1,7 +1,7 @@
 // Root mean square percentage error of the exponentials (fastai.metrics.exp_rmspe).
 #include <cmath>
 
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

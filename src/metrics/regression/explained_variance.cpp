@@ -1,5 +1,5 @@
 // 1 - Var(error) / Var(target) (sklearn.metrics.explained_variance_score).
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // mae, mse, msle, rmse. Means of errors of numbers.
 #include <cmath>
 
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // Pearson's correlation (scipy.stats.pearsonr, fastai.metrics.PearsonCorrCoef).
 #include <cmath>
 
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

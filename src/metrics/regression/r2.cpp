@@ -1,7 +1,7 @@
 // The coefficient of determination (sklearn.metrics.r2_score); NaN of fewer than two elements.
 #include <limits>
 
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

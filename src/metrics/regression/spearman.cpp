@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "metrics/catalog.h"
+#include "metrics/metric.h"
 #include "metrics/regression/regression.h"
 
 namespace ddptrain {

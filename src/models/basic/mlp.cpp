@@ -1,13 +1,13 @@
 // A multilayer perceptron on the flattened input: a torch.nn.Sequential of Flatten, then Linear,
 // BatchNorm1d, activation and Dropout for each hidden layer, then Linear.
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/pooling.h"
+#include "models/model.h"
 #include "models/sizes.h"
 
 namespace ddptrain {

@@ -4,9 +4,9 @@
 #include <ATen/ops/relu.h>
 
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
+#include "models/model.h"
 #include "models/sizes.h"
 
 namespace ddptrain {

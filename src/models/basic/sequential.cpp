@@ -1,8 +1,8 @@
 // torch.nn.Sequential from a list of layers, for small networks of one's own.
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/chain.h"
 #include "models/layers/layer.h"
+#include "models/model.h"
 #include "models/sizes.h"
 
 namespace ddptrain {

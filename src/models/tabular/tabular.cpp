@@ -8,13 +8,13 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 #include "models/layers/lin_bn_drop.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/tabular/embedding_size.h"
 

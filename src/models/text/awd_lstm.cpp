@@ -1,7 +1,7 @@
 // The text classifier of ULMFiT (Howard and Ruder 2018): an AWD-LSTM over the whole text, pooled,
 // then linear layers. fastai.text.learner.text_classifier_learner with arch=AWD_LSTM.
-#include "models/catalog.h"
 #include "models/layers/lin_bn_drop.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/text/sentence_encoder.h"
 

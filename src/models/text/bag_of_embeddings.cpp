@@ -8,13 +8,13 @@
 #include <array>
 
 #include "base/random.h"
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/dropout_mask.h"
 #include "models/layers/initialise.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/text/text_facts.h"
 

@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 
-#include "models/catalog.h"
 #include "models/layers/embedding.h"
 #include "models/layers/initialise.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/text/text_facts.h"
 #include "models/text/transformer_encoder.h"

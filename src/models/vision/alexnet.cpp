@@ -1,12 +1,12 @@
 // torchvision.models.alexnet: the network of "One weird trick" (Krizhevsky 2014).
 #include <ATen/ops/adaptive_avg_pool2d.h>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/pooling.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
 #include "models/vision/classifier_options.h"

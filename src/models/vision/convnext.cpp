@@ -9,7 +9,6 @@
 #include <numeric>
 #include <string>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/channels.h"
 #include "models/layers/convolution.h"

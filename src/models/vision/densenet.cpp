@@ -7,7 +7,6 @@
 #include <array>
 #include <string>
 
-#include "models/catalog.h"
 #include "models/layers/initialise.h"
 #include "models/model.h"
 #include "models/sizes.h"

@@ -1,10 +1,10 @@
 // torchvision.models.mobilenet_v2: Sandler et al. 2018.
 #include <algorithm>
 
-#include "models/catalog.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"
 #include "models/vision/pooled_classifier.h"

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"

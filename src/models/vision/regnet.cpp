@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "models/catalog.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/initialise.h"
 #include "models/layers/squeeze_excitation.h"

@@ -9,7 +9,6 @@
 #include <array>
 #include <string>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/initialise.h"
 #include "models/layers/pooling.h"

@@ -3,13 +3,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/relu.h>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 #include "models/layers/pooling.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
 #include "models/vision/classifier_options.h"

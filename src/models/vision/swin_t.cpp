@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "models/catalog.h"
 #include "models/layers/channels.h"
 #include "models/layers/initialise.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"
 #include "models/vision/swin_block.h"

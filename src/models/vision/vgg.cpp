@@ -6,7 +6,6 @@
 #include <array>
 #include <string>
 
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"

@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "models/catalog.h"
 #include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 #include "models/layers/lin_bn_drop.h"
 #include "models/layers/pooling.h"
+#include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
 

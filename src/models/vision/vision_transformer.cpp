@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/activation.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialise.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "models/catalog.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"

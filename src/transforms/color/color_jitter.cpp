@@ -3,8 +3,8 @@
 #include <array>
 
 #include "transforms/color/color.h"
-#include "transforms/components.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

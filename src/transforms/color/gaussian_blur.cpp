@@ -1,7 +1,7 @@
 // torchvision.transforms.v2.GaussianBlur.
 #include "transforms/color/tone.h"
-#include "transforms/components.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "transforms/components.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,9 +1,9 @@
 // A random box is blotted out: torchvision.transforms.v2.RandomErasing (Zhong et al., 2017).
 #include <cmath>
 
-#include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

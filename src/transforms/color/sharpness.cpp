@@ -1,7 +1,7 @@
 // torchvision.transforms.v2.RandomAdjustSharpness.
 #include "transforms/color/tone.h"
-#include "transforms/components.h"
 #include "transforms/random_change.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

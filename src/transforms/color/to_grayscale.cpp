@@ -1,6 +1,6 @@
 // Colours become grey: torchvision.transforms.v2.Grayscale.
 #include "transforms/color/color.h"
-#include "transforms/components.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,7 +1,7 @@
 // autocontrast, equalize, invert. Changes of tone without options of their own.
 #include "transforms/color/tone.h"
-#include "transforms/components.h"
 #include "transforms/random_change.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 

@@ -1,9 +1,9 @@
 // Moved, turned, scaled and sheared at random: torchvision.transforms.v2.RandomAffine.
 #include <cmath>
 
-#include "transforms/components.h"
 #include "transforms/geometry/projection.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

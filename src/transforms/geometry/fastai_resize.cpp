@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 
-#include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/fastai_options.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

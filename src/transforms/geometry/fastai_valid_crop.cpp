@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

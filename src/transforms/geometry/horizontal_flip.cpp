@@ -1,6 +1,6 @@
 // Left becomes right, sometimes.
-#include "transforms/components.h"
 #include "transforms/geometry.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

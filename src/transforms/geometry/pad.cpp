@@ -1,7 +1,7 @@
 // A border around the image: torchvision.transforms.v2.Pad.
-#include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

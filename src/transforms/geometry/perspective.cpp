@@ -1,8 +1,8 @@
 // Seen from aside at random: torchvision.transforms.v2.RandomPerspective.
-#include "transforms/components.h"
 #include "transforms/geometry/projection.h"
 #include "transforms/options.h"
 #include "transforms/random_change.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,9 +1,9 @@
 // A window of fixed size anywhere in the image: torchvision.transforms.v2.RandomCrop.
 #include <algorithm>
 
-#include "transforms/components.h"
 #include "transforms/geometry.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

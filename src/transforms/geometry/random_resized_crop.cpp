@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "transforms/components.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

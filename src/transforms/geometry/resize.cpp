@@ -1,7 +1,7 @@
 // Resizes the whole image: torchvision.transforms.v2.Resize.
-#include "transforms/components.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,7 +1,7 @@
 // Turned by a random angle: torchvision.transforms.v2.RandomRotation.
-#include "transforms/components.h"
 #include "transforms/geometry/rotate.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // Top becomes bottom, sometimes.
-#include "transforms/components.h"
 #include "transforms/geometry.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

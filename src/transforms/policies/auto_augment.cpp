@@ -2,8 +2,8 @@
 // torchvision.transforms.v2.AutoAugment.
 #include <array>
 
-#include "transforms/components.h"
 #include "transforms/policies/augment_options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

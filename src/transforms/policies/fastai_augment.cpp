@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "transforms/color/color.h"
-#include "transforms/components.h"
 #include "transforms/geometry/fastai_options.h"
 #include "transforms/geometry/fastai_pose.h"
 #include "transforms/options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // RandAugment (Cubuk et al. 2020): torchvision.transforms.v2.RandAugment.
-#include "transforms/components.h"
 #include "transforms/policies/augment_options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,6 @@
 // TrivialAugment Wide (Mueller and Hutter 2021): torchvision.transforms.v2.TrivialAugmentWide.
-#include "transforms/components.h"
 #include "transforms/policies/augment_options.h"
+#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

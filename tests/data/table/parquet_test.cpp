@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "data/csv_tables.h"
-#include "data/datasets.h"
+#include "data/dataset.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
 
