@@ -9,8 +9,13 @@ namespace ddptrain {
 /// it tells the thread that reads a mapped file that the file was cut.
 class BlockedSignals {
  public:
-  BlockedSignals();
-  ~BlockedSignals();
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace ddptrain {
 
@@ -37,5 +38,8 @@ class Stream {
   std::array<std::uint32_t, 4> words_{};
   int used_ = 4;
 };
+
+/// The first `count` of a random permutation of 0 .. n-1, all equally likely (Fisher-Yates).
+std::vector<std::int64_t> random_order(std::int64_t n, std::int64_t count, Stream& random);
 
 }  // namespace ddptrain

@@ -47,4 +47,13 @@ std::string shown_lines(std::string_view text);
 std::size_t count_characters(std::string_view text);
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
+/// "'a'", "'a' or 'b'", "'a', 'b' or 'c'".
+std::string one_of(const std::vector<std::string>& names);
+
+/// "; did you mean 'a' or 'b'?"; `otherwise` without names.
+std::string did_you_mean(const std::vector<std::string>& names, std::string_view otherwise = {});
+
+/// The same of what `nearest` found (base/text.h), which may be empty.
+std::string did_you_mean(const std::string& near, std::string_view otherwise = {});
+
 }  // namespace ddptrain

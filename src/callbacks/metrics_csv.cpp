@@ -1,8 +1,8 @@
 #include <filesystem>
 
-#include "base/csv_text.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
+#include "base/quoting.h"
 #include "base/text.h"
 #include "callbacks/append_file.h"
 #include "callbacks/history.h"

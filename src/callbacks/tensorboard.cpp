@@ -6,7 +6,7 @@
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/files/crc32c.h"
+#include "base/files/digest.h"
 #include "base/files/files.h"
 #include "callbacks/append_file.h"
 #include "callbacks/writers.h"

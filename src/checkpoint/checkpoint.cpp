@@ -12,8 +12,8 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files/atomic_file.h"
 #include "base/files/files.h"
-#include "base/files/link.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/verify.h"

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/files/atomic_file.h"
 #include "base/files/files.h"
-#include "base/files/temporary_name.h"
 #include "checkpoint/safetensors_header.h"
 
 namespace ddptrain {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/crc32c.h"
+#include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"

@@ -1,6 +1,5 @@
 #include <new>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/text.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/files/free_space.h"
+#include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/curves.h"

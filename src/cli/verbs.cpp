@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/program.h"

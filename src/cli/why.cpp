@@ -1,7 +1,7 @@
 #include "cli/why.h"
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "config/encode.h"
 #include "config/option_text.h"
 #include "recipe/layers/history.h"

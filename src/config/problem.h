@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/place.h"
+#include "base/error.h"
 
 namespace ddptrain {
 

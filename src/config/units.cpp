@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/did_you_mean.h"
 #include "base/text.h"
 #include "config/scalar.h"
 

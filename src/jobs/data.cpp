@@ -1,6 +1,5 @@
 // `data get|check|stats|show RECIPE` and `data make shapes|table FOLDER`.
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/text.h"

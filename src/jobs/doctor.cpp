@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/files/free_space.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "base/version.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
-#include "base/shell.h"
+#include "base/quoting.h"
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
 #include "data/fetch/source.h"

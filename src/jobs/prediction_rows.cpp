@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/csv_text.h"
+#include "base/quoting.h"
 #include "base/text.h"
 #include "losses/activation.h"
 #include "recipe/targets.h"

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/csv_text.h"
 #include "base/files/files.h"
+#include "base/quoting.h"
 #include "base/text.h"
 
 namespace ddptrain {

@@ -114,5 +114,18 @@ TEST(Print, ShowsTextAndKeepsTheFormatsLines) {
             "a\\nb  |  7     8 9 0.50%\n\\x3a:x\none\n\\x3a:two\n::raw\x1b\n");
 }
 
+TEST(DidYouMean, NamesWhatIsNear) {
+  EXPECT_EQ(did_you_mean("sgd"), "; did you mean 'sgd'?");
+  EXPECT_EQ(did_you_mean("sgd", "; see the list"), "; did you mean 'sgd'?");
+  EXPECT_EQ(did_you_mean(std::vector<std::string>{"a", "b", "c"}),
+            "; did you mean 'a', 'b' or 'c'?");
+}
+
+TEST(DidYouMean, SaysWhatElseToDoWhereNothingIsNear) {
+  EXPECT_EQ(did_you_mean(std::string(), "; see the list"), "; see the list");
+  EXPECT_EQ(did_you_mean(std::vector<std::string>{}, "; see the list"), "; see the list");
+  EXPECT_EQ(did_you_mean(std::string()), "");
+}
+
 }  // namespace
 }  // namespace ddptrain

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files/crc32c.h"
+#include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
 

@@ -1,8 +1,9 @@
-// A file that is written piece by piece and appears whole or not at all.
+// Files and links that appear whole or not at all.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace ddptrain {
 
@@ -25,5 +26,13 @@ class AtomicFile {
   std::string temporary_;  // empty once it has its name
   int file_ = -1;
 };
+
+/// The path and ".tmp" and 64 random bits: no name that somebody could have put a link at. Open it
+/// with O_EXCL and O_NOFOLLOW.
+std::string temporary_name(const std::string& path);
+
+/// Makes `link` lead to `target`, whatever link it was: under a name that nobody can have put
+/// something at, then renamed. Why not, where the file system or the folder does not take it.
+std::error_code replace_link(const std::string& link, const std::string& target);
 
 }  // namespace ddptrain

@@ -1,6 +1,7 @@
-// Digests of text and files as lower-case hexadecimal.
+// Digests of text and files as lower-case hexadecimal, and checksums.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,5 +27,9 @@ std::string sha256(std::string_view text);
 std::string md5(std::string_view text);
 /// Throws an Error (Exit::data) that names the file.
 std::string digest_file(DigestKind kind, const std::string& path);
+
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), the checksum of TensorBoard records and of tensors
+/// in a checkpoint: of `bytes`, continuing from the checksum of what came before them.
+std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace ddptrain

@@ -13,12 +13,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files/free_space.h"
-#include "base/files/temporary_name.h"
+#include "base/files/atomic_file.h"
 #include "base/text.h"
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
   std::string reason = std::strerror(errno);
@@ -208,5 +209,23 @@ FileLock::FileLock(const std::string& path, Wait wait)
 }
 
 FileLock::~FileLock() { ::close(file_); }
+
+std::string existing_folder(const std::string& folder) {
+  std::error_code code;
+  auto there = fs::absolute(folder, code);
+  while (!fs::exists(there, code) && there.has_relative_path()) there = there.parent_path();
+  return there.string();
+}
+
+FreeSpace free_space(const std::string& folder) {
+  FreeSpace found{existing_folder(folder), 0, ""};
+  std::error_code code;
+  const auto space = fs::space(found.folder, code);
+  if (code)
+    found.unknown = code.message();
+  else
+    found.bytes = static_cast<std::int64_t>(space.available);
+  return found;
+}
 
 }  // namespace ddptrain

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/place.h"
+#include "base/error.h"
 
 namespace ddptrain {
 struct StatusField;  // base/output/terminal.h

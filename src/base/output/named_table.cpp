@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/csv_text.h"
 #include "base/output/table_text.h"
+#include "base/quoting.h"
 #include "base/text.h"
 
 namespace ddptrain {

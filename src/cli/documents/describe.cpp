@@ -1,7 +1,6 @@
 // `describe KIND NAME` and `describe KEY`: options with types, ranges, units, defaults, examples.
 #include <algorithm>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/text.h"

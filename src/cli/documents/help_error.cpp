@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "recipe/rules/rule_docs.h"

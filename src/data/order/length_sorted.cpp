@@ -3,8 +3,8 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "data/order/length_order.h"
-#include "data/order/random_order.h"
 #include "data/sampler.h"
 
 namespace ddptrain {

@@ -1,7 +1,7 @@
 // sampler partial: a random part of the samples in every epoch (fastai's PartialDL).
 #include <algorithm>
 
-#include "data/order/random_order.h"
+#include "base/random.h"
 #include "data/sampler.h"
 
 namespace ddptrain {

@@ -1,6 +1,6 @@
 // sampler repeat_aug: each sample several times in a row, so that ranks augment the same one
 // differently (Hoffer et al. 2020, timm's RepeatAugSampler).
-#include "data/order/random_order.h"
+#include "base/random.h"
 #include "data/order/torch_order.h"
 #include "data/sampler.h"
 

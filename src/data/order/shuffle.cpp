@@ -1,5 +1,5 @@
 // sampler shuffle: every sample once, in an order of each epoch's own.
-#include "data/order/random_order.h"
+#include "base/random.h"
 #include "data/order/torch_order.h"
 #include "data/sampler.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/random.h"
 #include "base/text.h"
-#include "data/order/random_order.h"
 #include "data/order/torch_order.h"
 
 namespace ddptrain {

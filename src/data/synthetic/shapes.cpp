@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/files/atomic_file.h"
 #include "base/files/files.h"
-#include "base/files/temporary_name.h"
 #include "data/synthetic/shapes_image.h"
 
 namespace ddptrain {

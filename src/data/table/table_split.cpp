@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/files/crc32c.h"
 #include "base/files/digest.h"
 
 namespace ddptrain {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <numeric>
 
-#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/free_space.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"

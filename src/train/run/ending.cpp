@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/output/table_text.h"
-#include "base/shell.h"
+#include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 

@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/files/link.h"
+#include "base/files/atomic_file.h"
 #include "base/output/log.h"
-#include "base/shell.h"
+#include "base/quoting.h"
 #include "base/text.h"
 #include "base/version.h"
 

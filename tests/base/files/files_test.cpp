@@ -1,11 +1,12 @@
 #include "base/files/files.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstring>
@@ -13,8 +14,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/files/atomic_file.h"
 #include "base/files/digest.h"
-#include "base/files/temporary_name.h"
+#include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
@@ -180,6 +182,21 @@ TEST(Clock, SaysUtcInIsoForm) {
   EXPECT_EQ(utc_now().size(), 20u);
   EXPECT_EQ(utc_now().back(), 'Z');
   EXPECT_GE(Stopwatch().seconds(), 0);
+}
+
+TEST(FreeSpace, IsThatOfTheNearestFolderThatIsThere) {
+  const TemporaryFolder home;
+  EXPECT_EQ(existing_folder(home.path()), home.path());
+  EXPECT_EQ(existing_folder(home / "runs/small/001"), home.path());
+  const auto space = free_space(home / "runs/small");
+  EXPECT_EQ(space.folder, home.path());
+  EXPECT_EQ(space.unknown, "");
+  EXPECT_LE(space.bytes, static_cast<std::int64_t>(std::filesystem::space(home.path()).capacity));
+  EXPECT_GT(space.bytes, 0);
+}
+
+TEST(FreeSpace, IsLookedForFromTheCurrentFolder) {
+  EXPECT_EQ(existing_folder("there-is-no-such-folder"), std::filesystem::current_path());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/files/files.h"
 #include "base/output/named_table.h"
 #include "base/output/terminal.h"
-#include "base/shell.h"
+#include "base/quoting.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/files/files.h"
-#include "base/shell.h"
+#include "base/quoting.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

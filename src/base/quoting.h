@@ -1,4 +1,4 @@
-// Words of a command line as a POSIX shell reads them back.
+// Text as other programs read it back: words of a shell, cells of a CSV file.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ std::string shell_line(const std::vector<std::string>& words);
 
 /// How this program was called, for commands that a message suggests: "build/ddptrain".
 std::string called_as();
+
+/// In quotes where it holds a comma, a quote or an end of line.
+std::string csv_cell(const std::string& text);
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "base/files/crc32c.h"
+#include "base/files/digest.h"
 
 #include <gtest/gtest.h>
 

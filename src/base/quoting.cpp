@@ -1,4 +1,4 @@
-#include "base/shell.h"
+#include "base/quoting.h"
 
 #include <cerrno>
 
@@ -23,5 +23,12 @@ std::string shell_line(const std::vector<std::string>& words) {
 }
 
 std::string called_as() { return shell_word(program_invocation_name); }
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
 
 }  // namespace ddptrain

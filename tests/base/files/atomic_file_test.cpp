@@ -1,4 +1,4 @@
-#include "base/files/link.h"
+#include "base/files/atomic_file.h"
 
 #include <gmock/gmock.h>
 
