@@ -40,4 +40,11 @@ Place place_within(const Node& component, const std::string& option) {
   return found != nullptr && found->place.known() ? found->place : component.place;
 }
 
+std::optional<std::string> trait_argument(const EntryBase& entry, std::string_view trait) {
+  const auto start = std::string(trait) + " ";
+  for (const auto& each : entry.traits)
+    if (each.starts_with(start)) return each.substr(start.size());
+  return {};
+}
+
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -138,5 +139,9 @@ class Catalog final : public CatalogBase {
 /// The one catalogue of a kind, defined in that folder's catalog.cpp.
 template <class T>
 const Catalog<T>& catalog();
+
+/// Of a trait that says more than yes, "named top_{k}" for the trait `named`, the rest: "top_{k}".
+/// Nothing where the component has no such trait.
+std::optional<std::string> trait_argument(const EntryBase& entry, std::string_view trait);
 
 }  // namespace ddptrain

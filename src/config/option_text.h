@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/catalog.h"
 #include "config/shape.h"
 
 namespace ddptrain {
@@ -20,5 +21,12 @@ std::string default_text(const Shape& shape);
 
 /// What must hold between the options of a record, a sentence each.
 std::vector<std::string> constraint_texts(const Shape& record);
+
+/// The sentence, then type, range, unit, and the default, which is empty where there is none:
+/// "Peak learning rate.\n\nnumber, at least 0; default `0.1`".
+std::string option_markdown(const Shape& shape, const std::string& initial);
+
+/// The command that tells more.
+std::string component_link(const std::string& kind, const EntryBase& entry);
 
 }  // namespace ddptrain

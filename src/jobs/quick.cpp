@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "config/traits.h"
+#include "config/catalog.h"
 #include "data/synthetic/shapes.h"
 #include "jobs/quick_data.h"
 #include "recipe/targets.h"

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "config/catalog.h"
 #include "config/scalar.h"
-#include "config/traits.h"
 
 namespace ddptrain {
 namespace {

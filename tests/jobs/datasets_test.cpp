@@ -1,8 +1,8 @@
 // What datasets say of themselves to verbs that read, replace or predict with them.
 #include <gtest/gtest.h>
 
+#include "config/catalog.h"
 #include "config/shape.h"
-#include "config/traits.h"
 #include "data/dataset.h"
 #include "jobs/quick.h"
 #include "recipe/load/load.h"

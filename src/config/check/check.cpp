@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "config/check/check_words.h"
 #include "config/check/checker.h"
-#include "config/check/fits.h"
 #include "config/scalar.h"
 #include "config/shape.h"
 

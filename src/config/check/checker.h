@@ -74,4 +74,7 @@ class Checker {
 /// The path of a key of the map at `path`, which is empty at the top of a recipe.
 std::string path_below(const std::string& path, const std::string& key);
 
+/// Whether a value could be of a shape, for guesses at what was meant.
+bool fits(const Node& value, const Shape& shape, const Catalogs& catalogs);
+
 }  // namespace ddptrain

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "config/check/fits.h"
+#include "config/check/checker.h"
 #include "config/check/hints.h"
 
 namespace ddptrain {

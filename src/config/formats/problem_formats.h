@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "config/problem.h"
-#include "config/rule.h"
 
 namespace ddptrain {
 

@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "config/option_text.h"
 #include "config/scalar.h"
 #include "config/schema/schema_constraints.h"
-#include "config/schema/schema_text.h"
-#include "config/schema/schema_words.h"
 
 namespace ddptrain {
 namespace {

@@ -1,6 +1,7 @@
 // The JSON Schema of a recipe file, for editors: generated from shapes, never written by hand.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "config/shape.h"
@@ -10,5 +11,11 @@ namespace ddptrain {
 /// Draft 7. A file is one layer of a recipe, so nothing is required in it; any value may be a
 /// reference such as ${env:NAME}.
 std::string json_schema(const Shape& recipe, const Catalogs& catalogs);
+
+/// What several components say alike of an option is said once, as the definition "option.KEY".
+void share_options(nlohmann::ordered_json& schema);
+
+/// A line for each section and component, so that a difference shows which changed.
+std::string schema_text(const nlohmann::ordered_json& schema);
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "config/schema/schema_text.h"
+#include "config/schema/schema.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
-// Characters that word processors and web pages put where YAML means another one.
+// Characters that YAML gives a meaning: what only looks like one of them, and what a backslash
+// means in double quotes.
 #pragma once
 
 #include <cstddef>
@@ -16,5 +17,14 @@ void refuse_lookalike(std::string_view text, std::size_t at);
 
 /// Whether either would be refused in a text that stands without quotes.
 bool is_deceptive(std::string_view text);
+
+/// Bytes of the escape whose backslash stands at `at`, in a line that ends at `end`; throws a
+/// Finding where YAML has none. A surrogate pair, as JSON writes it, counts as one.
+std::size_t escape_size(std::string_view text, std::size_t at, std::size_t end);
+
+/// Bytes of a surrogate pair: '\uD83D\uDE00'.
+constexpr std::size_t kPairSize = 12;
+/// The code point of the pair that stands at `at`.
+unsigned pair_code(std::string_view text, std::size_t at);
 
 }  // namespace ddptrain

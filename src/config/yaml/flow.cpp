@@ -5,7 +5,6 @@
 
 #include "config/finding.h"
 #include "config/yaml/characters.h"
-#include "config/yaml/escapes.h"
 
 namespace ddptrain {
 namespace {

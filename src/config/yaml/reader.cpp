@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "config/yaml/escapes.h"
+#include "config/yaml/characters.h"
 #include "config/yaml/scan.h"
 
 namespace ddptrain {

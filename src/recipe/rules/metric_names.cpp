@@ -1,6 +1,6 @@
 #include "recipe/rules/metric_names.h"
 
-#include "config/traits.h"
+#include "config/catalog.h"
 #include "recipe/targets.h"
 
 namespace ddptrain {

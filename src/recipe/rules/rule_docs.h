@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/rule.h"
+#include "config/problem.h"
 
 namespace ddptrain {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "config/rule.h"
+#include "config/problem.h"
 #include "recipe/rules/rule_context.h"
 
 namespace ddptrain {
