@@ -14,7 +14,7 @@ namespace ddptrain {
 double monitored(const RunView& run, const std::string& metric, const std::string& callback);
 
 /// What "better" means: as asked, which for a loaded recipe is what the metric says
-/// (recipe/load/settle.h). An `auto` that is left, of an unknown metric, is min where the name
+/// (recipe/load/load.h). An `auto` that is left, of an unknown metric, is min where the name
 /// holds "loss" or "error", else max (fastai's TrackerCallback).
 BestMode resolve(const Auto<BestMode>& mode, const std::string& metric);
 

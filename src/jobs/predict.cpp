@@ -21,7 +21,7 @@
 #include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
-#include "recipe/load/settle.h"
+#include "recipe/load/load.h"
 #include "train/build/build.h"
 #include "train/run/rank.h"
 #include "train/run/state.h"

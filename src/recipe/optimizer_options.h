@@ -1,16 +1,29 @@
-// The options that every optimiser has.
+// The options that every optimizer has.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/choice.h"
 #include "config/fields.h"
-#include "recipe/learning_rate.h"
 
 namespace ddptrain {
+
+/// A learning rate, one for all layers or discriminative (Howard and Ruder 2018): `to` alone holds
+/// for every layer group. fastai's slice(from, to) is {from, to}; its slice(to) is {to, others: to
+/// / 10}.
+struct LearningRate {
+  double to = 1e-3;
+  std::optional<double> from{};
+  std::optional<double> others{};
+  static constexpr std::string_view shorthand = "to";
+  LearningRate() = default;
+  LearningRate(double rate) : to(rate) {}  // NOLINT: reads as the rate
+  void fields(Fields& f);
+};
 
 struct OptimizerCommon {
   LearningRate lr = 1e-3;

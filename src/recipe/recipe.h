@@ -171,7 +171,7 @@ struct Recipe {
   Choice<Dataset> data;
   BatchSpec batch;
   TrainSpec train;
-  Auto<Choice<Loss>> loss;  // auto: what goes with the targets (recipe/load/settle.h)
+  Auto<Choice<Loss>> loss;  // auto: what goes with the targets (recipe/load/load.h)
   Auto<std::vector<Choice<Metric>>> metrics;  // the same
   Choice<Optimizer> optimizer{"adamw"};
   Choice<Schedule> schedule{"constant"};

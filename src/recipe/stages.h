@@ -8,7 +8,7 @@
 
 #include "config/choice.h"
 #include "config/fields.h"
-#include "recipe/learning_rate.h"
+#include "recipe/optimizer_options.h"
 
 namespace ddptrain {
 

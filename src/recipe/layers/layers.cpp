@@ -10,7 +10,6 @@
 #include "config/scalar.h"
 #include "config/yaml/reader.h"
 #include "recipe/layers/merge.h"
-#include "recipe/layers/overrides.h"
 #include "recipe/layers/references.h"
 
 namespace ddptrain {

@@ -1,10 +1,12 @@
-// One layer over another.
+// One layer over another: a file, or a word of the command line. What is lost where a type changes.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "config/catalog.h"
 #include "config/node.h"
+#include "config/problem.h"
 
 namespace ddptrain {
 
@@ -33,5 +35,16 @@ bool is_of_section(const std::string& path, const std::string& key);
 
 /// The same, where nobody asks what was dropped.
 void merge(Node& weak, const Node& strong);
+
+/// A warning for each option that a layer wrote, that fell away with its component's type, and that
+/// no stronger layer set again. `tree` is the layered recipe. Values that were the default of the
+/// old type, and would be of the new one, are no loss.
+Problems warn_of_dropped(const std::vector<Dropped>& dropped, const Node& tree,
+                         const Catalogs& catalogs);
+
+/// Applies "key=value", "key+=value" or "~key" to the tree. `place` is the word's. `dropped` is
+/// what earlier words and layers dropped; to remove such an option settles it.
+void apply_override(Node& tree, const std::string& text, const Place& place, Problems& problems,
+                    std::vector<Dropped>& dropped);
 
 }  // namespace ddptrain

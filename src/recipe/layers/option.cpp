@@ -8,7 +8,7 @@
 namespace ddptrain {
 namespace {
 
-std::string type_of(const Node& node) {
+std::string component_type(const Node& node) {
   const auto* type = node.is_scalar() ? &node : node.find("type");
   return type ? type->text : "";
 }
@@ -28,7 +28,7 @@ const Shape* step_into(const Shape& shape, const Step& step, const Node* node,
   if (shape.kind != Shape::Kind::component) return child_of(shape, step.name);
   const auto catalog = catalogs.find(shape.component);
   const auto* entry =
-      node && catalog != catalogs.end() ? catalog->second->find(type_of(*node)) : nullptr;
+      node && catalog != catalogs.end() ? catalog->second->find(component_type(*node)) : nullptr;
   return entry ? child_of(entry->shape(), step.name) : nullptr;
 }
 
@@ -78,9 +78,10 @@ std::string nearest_key(const std::string& key, const std::vector<std::string>& 
 std::vector<std::string> item_names(const Node& list) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < list.items.size(); ++i) {
-    const auto type = list.items[i].is_map() ? type_of(list.items[i]) : "";
-    const auto same = std::count_if(list.items.begin(), list.items.end(),
-                                    [&](const Node& other) { return type_of(other) == type; });
+    const auto type = list.items[i].is_map() ? component_type(list.items[i]) : "";
+    const auto same = std::count_if(list.items.begin(), list.items.end(), [&](const Node& other) {
+      return component_type(other) == type;
+    });
     names.push_back(type.empty() || same > 1 ? std::to_string(i) : type);
   }
   return names;

@@ -1,11 +1,10 @@
-#include "recipe/layers/overrides.h"
+#include "recipe/layers/merge.h"
 
 #include <utility>
 
 #include "config/encode.h"
 #include "config/yaml/reader.h"
 #include "recipe/layers/address.h"
-#include "recipe/layers/merge.h"
 #include "recipe/recipe.h"
 #include "recipe/targets.h"
 

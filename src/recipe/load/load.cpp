@@ -1,6 +1,7 @@
 #include "recipe/load/load.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <tuple>
 
@@ -10,14 +11,16 @@
 #include "config/scalar.h"
 #include "config/shape.h"
 #include "recipe/layers/address.h"
-#include "recipe/layers/dropped.h"
-#include "recipe/layers/paths.h"
+#include "recipe/layers/merge.h"
 #include "recipe/layers/record.h"
-#include "recipe/load/settle.h"
+#include "recipe/rules/metric_names.h"
+#include "recipe/rules/rule_context.h"
 #include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A value whose reference could not be replaced is reported once.
 void add_new(Problems& problems, const Problems& more) {
@@ -83,6 +86,36 @@ void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   add_new(loaded.problems, check_rules(loaded.recipe, loaded.tree, catalogs));
 }
 
+/// `mode: auto` of a callback that has such an option.
+void settle_mode(Choice<Callback>& callback, const RuleContext& rule) {
+  const auto* mode = rule.value(callback, "mode");
+  if (text_of(mode) != "auto") return;
+  const auto better = better_way(rule, text_of(rule.value(callback, "metric")));
+  if (!better) return;
+  auto node = callback.node();
+  node.set("mode", Node::scalar(*better == BestMode::min ? "min" : "max"));
+  callback.choose(std::move(node));
+}
+
+void anchor(Node& node) {
+  if (!node.is_scalar() || node.text.empty() || fs::path(node.text).is_absolute()) return;
+  const auto base = node.place.file == "command line" ? fs::path() : fs::path(node.place.file);
+  node.text = fs::absolute(base.parent_path() / node.text).lexically_normal().string();
+  node.quoted = true;
+}
+
+void fields(Node& node, const Shape& shape, const Catalogs& catalogs) {
+  for (const auto& child : shape.children)
+    if (Node* value = node.find(child.key)) make_paths_absolute(*value, child, catalogs);
+}
+
+void component(Node& node, const std::string& kind, const Catalogs& catalogs) {
+  const auto catalog = catalogs.find(kind);
+  const Node* type = node.find("type");
+  if (catalog == catalogs.end() || !type) return;
+  if (const auto* entry = catalog->second->find(type->text)) fields(node, entry->shape(), catalogs);
+}
+
 }  // namespace
 
 Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
@@ -101,6 +134,42 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   end_after_enough(loaded.problems);
   add_chains(loaded.problems, loaded.sources);
   return loaded;
+}
+
+void settle_scores(Recipe& recipe, TargetKind targets) {
+  if (recipe.loss.automatic()) recipe.loss = usual_loss(targets);
+  if (recipe.metrics.automatic()) recipe.metrics = usual_metrics(targets);
+}
+
+void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs) {
+  if (const auto targets = written_target(recipe, catalogs)) settle_scores(recipe, *targets);
+  Problems ignored;
+  const Recipe before = recipe;
+  const RuleContext rule(before, tree, catalogs, ignored);
+  auto& best = recipe.checkpoint.keep_best;
+  if (best && best->mode.automatic()) best->mode.value = better_way(rule, best->metric);
+  for (auto& callback : recipe.callbacks) settle_mode(callback, rule);
+}
+
+void make_paths_absolute(Node& tree, const Shape& shape, const Catalogs& catalogs) {
+  switch (shape.kind) {
+    case Shape::Kind::record:
+      if (tree.is_map()) return fields(tree, shape, catalogs);
+      for (const auto& child : shape.children)
+        if (child.key == shape.shorthand) make_paths_absolute(tree, child, catalogs);
+      return;
+    case Shape::Kind::component:
+      return component(tree, shape.component, catalogs);
+    case Shape::Kind::list:
+      for (auto& item : tree.items) make_paths_absolute(item, shape.children[0], catalogs);
+      return;
+    case Shape::Kind::table:
+      for (auto& member : tree.members)
+        make_paths_absolute(member.value, shape.children[0], catalogs);
+      return;
+    default:
+      if (shape.path) anchor(tree);
+  }
 }
 
 }  // namespace ddptrain

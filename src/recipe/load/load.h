@@ -6,8 +6,10 @@
 
 #include "config/catalog.h"
 #include "config/problem.h"
+#include "config/shape.h"
 #include "recipe/layers/layers.h"
 #include "recipe/recipe.h"
+#include "recipe/targets.h"
 
 namespace ddptrain {
 
@@ -21,5 +23,17 @@ struct Loaded {
 
 Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
                    const Catalogs& catalogs);
+
+/// What a recipe leaves to be derived: `loss` and `metrics` become what goes with the targets,
+/// where the recipe says `auto`.
+void settle_scores(Recipe& recipe, TargetKind targets);
+
+/// The same where the recipe itself tells the targets; then `mode: auto` of checkpoint.keep_best
+/// and of callbacks, where the metric that they name is known.
+void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs);
+
+/// Paths are relative to the file that wrote them: makes every one of a checked tree absolute;
+/// values from the command line are relative to the current folder.
+void make_paths_absolute(Node& tree, const Shape& shape, const Catalogs& catalogs);
 
 }  // namespace ddptrain

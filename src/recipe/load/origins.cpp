@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "config/complete.h"
 #include "config/shape.h"
-#include "recipe/layers/paths.h"
 #include "recipe/layers/record.h"
+#include "recipe/load/load.h"
 
 namespace ddptrain {
 namespace {

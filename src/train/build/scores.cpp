@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "recipe/load/settle.h"
+#include "recipe/load/load.h"
 #include "train/build/shapes.h"
 #include "train/training.h"
 
