@@ -6,12 +6,12 @@
 #include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/text.h"
-#include "cli/curves.h"
 #include "cli/plot.h"
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "recipe/data_section.h"
 #include "recipe/load/load.h"
+#include "schedules/rate_plan.h"
 
 namespace ddptrain {
 namespace {

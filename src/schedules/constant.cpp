@@ -1,7 +1,7 @@
 // The optimiser's own rate, with another one at first where asked (torch's ConstantLR).
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -5,10 +5,9 @@
 #include <numbers>
 
 #include "schedules/curve.h"
-#include "schedules/peer.h"
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -1,9 +1,9 @@
 // A factor at every epoch or step (torch's ExponentialLR).
 #include <cmath>
 
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -1,8 +1,8 @@
 // The rate as it is, then half a cosine down (fastai's fit_flat_cos).
 #include "schedules/curve.h"
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -1,9 +1,9 @@
 // A straight line between two factors of the rate (torch's LinearLR).
 #include <algorithm>
 
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "schedules/curve.h"
-#include "schedules/peer.h"
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

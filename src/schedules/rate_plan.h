@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/catalog.h"
 #include "recipe/period.h"
 #include "schedules/schedule.h"
 
@@ -53,5 +54,19 @@ struct RatePlan {
 /// of the run is held at train.swa.lr, where that is written.
 RatePlan plan_rates(const Recipe& recipe, const RunLength& length,
                     const ScheduleContext& optimizer);
+
+/// Rates that grow from the first layers to the last (discriminative learning rates, Howard and
+/// Ruder 2018): one for each of `groups` parameter groups, as fastai reads slice(first, last): a
+/// geometric row from `first` to `last`; without `first`, last / 10 for all but the last group. For
+/// one group `last`.
+std::vector<double> spread_rates(std::optional<double> first, double last, std::int64_t groups);
+
+/// The rate and momentum that an optimizer of this recipe has, read from its options alone.
+ScheduleContext optimizer_rates(const Recipe& recipe, const Catalogs& catalogs);
+
+/// At most `points` steps, evenly over the run, the first and the last among them. `length.total`
+/// is the run's.
+std::vector<RatesAt> rates_over_run(const Recipe& recipe, const RunLength& length,
+                                    const Catalogs& catalogs, std::int64_t points);
 
 }  // namespace ddptrain

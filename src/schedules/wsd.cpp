@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
-#include "schedules/warmup.h"
 
 namespace ddptrain {
 namespace {

@@ -8,7 +8,7 @@
 #include "config/decode.h"
 #include "distributed/engine.h"
 #include "recipe/optimizer_options.h"
-#include "schedules/spread.h"
+#include "schedules/rate_plan.h"
 #include "train/run_state.h"
 #include "train/training.h"
 

@@ -1,5 +1,5 @@
 // What `plan` reads from an optimizer's options is what the optimizer has.
-#include "cli/curves.h"
+#include "schedules/rate_plan.h"
 
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "schedules/curve.h"
-#include "schedules/spread.h"
+#include "schedules/rate_plan.h"
 #include "support/node.h"
 #include "support/refused.h"
 

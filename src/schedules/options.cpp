@@ -1,4 +1,4 @@
-#include "schedules/warmup.h"
+#include "schedules/options.h"
 
 #include <algorithm>
 

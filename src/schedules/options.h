@@ -1,8 +1,11 @@
-// A line up to the first rate of any schedule.
+// Options that schedules share: a line up to the first rate, and whose variant is meant.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "schedules/schedule.h"
 
@@ -31,6 +34,13 @@ Entry<Schedule> schedule_entry(std::string name, std::string doc,
         return after_warmup(options.warmup, std::make_unique<S>(options, context));
       },
       std::move(traits));
+}
+
+/// Whose variant of a schedule is meant, where torch and fastai differ.
+enum class Peer { torch, fastai };
+inline std::span<const std::string_view> names(Peer) {
+  static constexpr std::array<std::string_view, 2> words{"torch", "fastai"};
+  return words;
 }
 
 }  // namespace ddptrain
