@@ -12,7 +12,7 @@
 #include "data/preview.h"
 #include "data/sampler.h"
 #include "train/build/build.h"
-#include "transforms/codecs/write_png.h"
+#include "transforms/codecs/write.h"
 #include "transforms/preview/contact_sheet.h"
 
 namespace ddptrain {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "text/html_entities.h"
 #include "text/unicode.h"
 
 namespace ddptrain {

@@ -6,7 +6,7 @@
 
 #include "images.h"
 #include "support/refused.h"
-#include "transforms/color/tone.h"
+#include "transforms/color/color.h"
 #include "transforms/geometry/projection.h"
 #include "transforms/policies/augment_ops.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "images.h"
-#include "transforms/codecs/write_png.h"
+#include "transforms/codecs/write.h"
 #include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {

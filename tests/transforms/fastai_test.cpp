@@ -11,7 +11,6 @@
 #include "support/refused.h"
 #include "transforms/codecs/decode.h"
 #include "transforms/geometry.h"
-#include "transforms/geometry/fastai_options.h"
 #include "transforms/geometry/fastai_pose.h"
 
 namespace ddptrain {

@@ -1,7 +1,8 @@
-// Pixels into one row of a batch tensor, with a factor and an offset per channel.
+// Pixels into one row of a batch tensor, with a factor and an offset per channel, or into a file.
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "transforms/image.h"
 
@@ -21,5 +22,8 @@ void write_pixels(const Image& image, const ChannelScale& scale, PixelOrder orde
 
 /// Bytes become 0 .. 1, floats stay: what a pipeline without normalize writes.
 ChannelScale unit_scale(const Image& image);
+
+/// The bytes of a PNG file, of an image of bytes with one or three channels.
+std::string encode_png(const Image& image);
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "transforms/codecs/write_png.h"
+#include "transforms/codecs/write.h"
 
 #include <png.h>
 

@@ -1,5 +1,5 @@
 // torchvision.transforms.v2.GaussianBlur.
-#include "transforms/color/tone.h"
+#include "transforms/color/color.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"
 

@@ -1,5 +1,5 @@
 // torchvision.transforms.v2.RandomPosterize.
-#include "transforms/color/tone.h"
+#include "transforms/color/color.h"
 #include "transforms/random_change.h"
 #include "transforms/transform.h"
 

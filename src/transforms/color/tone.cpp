@@ -1,4 +1,4 @@
-#include "transforms/color/tone.h"
+#include "transforms/color/color.h"
 
 #include <algorithm>
 #include <array>

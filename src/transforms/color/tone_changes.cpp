@@ -1,5 +1,5 @@
 // autocontrast, equalize, invert. Changes of tone without options of their own.
-#include "transforms/color/tone.h"
+#include "transforms/color/color.h"
 #include "transforms/random_change.h"
 #include "transforms/transform.h"
 

@@ -2,6 +2,10 @@
 // it.
 #pragma once
 
+#include <span>
+#include <string_view>
+
+#include "transforms/geometry.h"
 #include "transforms/geometry/grid_sample.h"
 
 namespace ddptrain {
@@ -30,5 +34,11 @@ struct FastaiLight {
 
 /// Pixels are floats 0 .. 1.
 void relight(Image& image, const FastaiLight& light);
+
+/// fastai.vision.augment.PadMode: black, the edge's pixel, or a mirror image without it.
+enum class FastaiPadMode { zeros, border, reflection };
+std::span<const std::string_view> names(FastaiPadMode);
+
+PaddingMode padding_mode(FastaiPadMode mode);
 
 }  // namespace ddptrain

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "transforms/geometry.h"
-#include "transforms/geometry/fastai_options.h"
+#include "transforms/geometry/fastai_pose.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"

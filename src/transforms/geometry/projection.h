@@ -1,11 +1,12 @@
 // Shifted, turned, scaled, sheared, and seen from aside: torchvision.transforms.v2.functional's
-// affine and perspective on tensors.
+// affine, perspective and rotate on tensors.
 #pragma once
 
 #include <array>
 #include <optional>
 
 #include "transforms/geometry/warp.h"
+#include "transforms/image.h"
 
 namespace ddptrain {
 
@@ -28,5 +29,15 @@ PlaceMap projection(const Corners& from, const Corners& to);
 
 /// What was at `from` comes to `to`. An Error where three of them are on a line.
 void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options);
+
+/// About the centre.
+struct Rotation {
+  double degrees = 0;  // counter-clockwise
+  Interpolation interpolation = Interpolation::nearest;
+  bool expand = false;  // grow so that all of the image stays inside
+  double fill = 0;      // of what was outside, in the unit of the image
+};
+
+void rotate(Image& image, const Rotation& rotation);
 
 }  // namespace ddptrain

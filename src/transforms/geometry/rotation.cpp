@@ -1,5 +1,5 @@
 // Turned by a random angle: torchvision.transforms.v2.RandomRotation.
-#include "transforms/geometry/rotate.h"
+#include "transforms/geometry/projection.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"
 

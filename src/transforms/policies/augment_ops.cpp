@@ -5,9 +5,7 @@
 #include <numbers>
 
 #include "transforms/color/color.h"
-#include "transforms/color/tone.h"
 #include "transforms/geometry/projection.h"
-#include "transforms/geometry/rotate.h"
 
 namespace ddptrain {
 

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "transforms/geometry/warp.h"
+#include "transforms/options.h"
 
 namespace ddptrain {
 
@@ -47,5 +48,15 @@ struct AugmentLimits {
 /// sign of operations that go both ways is drawn. `bins` is at least 2.
 double magnitude_of(AugmentOp op, double bin, double bins, const Image& image,
                     const AugmentLimits& limits, Stream& random);
+
+struct AugmentWarp {
+  WarpLookup interpolation = WarpLookup::nearest;
+  double fill = 0;
+  void fields(Fields& f) {
+    f("interpolation", interpolation, {.doc = "How pixels between pixels are made."});
+    f("fill", fill, {.doc = "Value of what was outside: 0 to 255 before normalize."});
+  }
+  WarpOptions warp() const { return {static_cast<Interpolation>(interpolation), fill}; }
+};
 
 }  // namespace ddptrain

@@ -2,7 +2,7 @@
 // torchvision.transforms.v2.AutoAugment.
 #include <array>
 
-#include "transforms/policies/augment_options.h"
+#include "transforms/policies/augment_ops.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {

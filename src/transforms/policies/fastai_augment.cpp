@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "transforms/color/color.h"
-#include "transforms/geometry/fastai_options.h"
 #include "transforms/geometry/fastai_pose.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"

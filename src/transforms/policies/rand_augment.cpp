@@ -1,5 +1,5 @@
 // RandAugment (Cubuk et al. 2020): torchvision.transforms.v2.RandAugment.
-#include "transforms/policies/augment_options.h"
+#include "transforms/policies/augment_ops.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {

@@ -1,5 +1,5 @@
 // TrivialAugment Wide (Mueller and Hutter 2021): torchvision.transforms.v2.TrivialAugmentWide.
-#include "transforms/policies/augment_options.h"
+#include "transforms/policies/augment_ops.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {

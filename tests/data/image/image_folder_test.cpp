@@ -4,7 +4,7 @@
 
 #include "data/image_data.h"
 #include "support/refused.h"
-#include "transforms/codecs/write_png.h"
+#include "transforms/codecs/write.h"
 
 namespace ddptrain {
 namespace {

@@ -1,8 +1,0 @@
-// The table behind text/html.h.
-#pragma once
-
-namespace ddptrain {
-
-extern const char html_entities[];
-
-}  // namespace ddptrain
