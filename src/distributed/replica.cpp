@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "distributed/cuda.h"
-#include "losses/mixture.h"
+#include "losses/loss.h"
 
 namespace ddptrain {
 namespace {

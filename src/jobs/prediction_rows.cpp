@@ -8,7 +8,7 @@
 
 #include "base/quoting.h"
 #include "base/text.h"
-#include "losses/activation.h"
+#include "losses/loss.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "config/catalog.h"
 
@@ -43,5 +44,17 @@ class Loss {
 
 template <>
 const Catalog<Loss>& catalog<Loss>();
+
+/// Terms of a batch: of its one target, or where rows are mixtures and targets are {own, partner's,
+/// share of the own [rows]}, loss(output, own) * share + loss(output, partner's) * (1 - share),
+/// values and weights alike (Zhang et al., 2018; fastai.callback.mixup).
+LossTerms loss_of(const Loss& loss, const at::Tensor& output,
+                  const std::vector<at::Tensor>& targets);
+
+/// Predictions in double: probabilities, or the outputs themselves.
+at::Tensor predictions(const at::Tensor& output, const OutputActivation& activation);
+
+/// Outputs that give these predictions, so that losses and metrics can read a mean of several.
+at::Tensor output_of(const at::Tensor& predictions, const OutputActivation& activation);
 
 }  // namespace ddptrain

@@ -1,6 +1,7 @@
 #include "models/sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -44,6 +45,22 @@ std::int64_t whole_channels(double channels, std::int64_t divisor) {
       static_cast<std::int64_t>(channels + static_cast<double>(divisor) / 2) / divisor * divisor;
   const auto whole = std::max(divisor, nearest);
   return static_cast<double>(whole) < 0.9 * channels ? whole + divisor : whole;
+}
+
+TextFacts text_facts_of(const ModelContext& context, const std::string& model) {
+  const auto& data = context.data;
+  if (data.cardinalities.size() != 1 || data.padding < 0)
+    throw Error(Exit::recipe, "model " + model + " wants texts (data: {type: text_folder})");
+  return {data.cardinalities[0], data.padding};
+}
+
+at::Tensor with_a_place(const at::Tensor& tokens, const TextFacts& text) {
+  return tokens.size(1) > 0 ? tokens : tokens.new_full({tokens.size(0), 1}, text.padding);
+}
+
+std::int64_t embedding_size(std::int64_t values) {
+  const double width = 1.6 * std::pow(static_cast<double>(values), 0.56);
+  return std::min<std::int64_t>(600, static_cast<std::int64_t>(std::nearbyint(width)));
 }
 
 }  // namespace ddptrain

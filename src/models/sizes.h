@@ -1,4 +1,4 @@
-// Sizes of a network that the recipe or the data says.
+// What a network takes from the recipe or the data: outputs, channels, vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,20 @@ void require_size(const ModelContext& context, const std::string& network, std::
 /// The multiple of `divisor` nearest to a number of channels, at least one and no more than a tenth
 /// below: torchvision's _make_divisible.
 std::int64_t whole_channels(double channels, std::int64_t divisor);
+
+/// A text is a row of numbers of tokens, rows first; short rows are filled up.
+struct TextFacts {
+  std::int64_t vocabulary = 0;  // tokens are numbers below this
+  std::int64_t padding = 0;     // the number that fills up
+};
+
+/// What the data says; an Error that names the model and a dataset where it is not text.
+TextFacts text_facts_of(const ModelContext& context, const std::string& model);
+
+/// Tokens [rows, time] with one place at least, padding: an empty batch may have none.
+at::Tensor with_a_place(const at::Tensor& tokens, const TextFacts& text);
+
+/// fastai.tabular.model.emb_sz_rule: min(600, round(1.6 n^0.56)) for n >= 1 values.
+std::int64_t embedding_size(std::int64_t values);
 
 }  // namespace ddptrain

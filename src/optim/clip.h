@@ -23,4 +23,8 @@ class Clip {
 template <>
 const Catalog<Clip>& catalog<Clip>();
 
+/// The p-norm of all entries of all tensors (not none) as one vector, without dimensions, on their
+/// device.
+at::Tensor gradient_norm(const std::vector<at::Tensor>& gradients, double p = 2);
+
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 // torch.nn.utils.clip_grad_norm_: all gradients as one vector of a largest length.
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 
 #include <cmath>
@@ -7,9 +9,13 @@
 #include <optional>
 
 #include "optim/clip.h"
-#include "optim/gradient_norm.h"
 
 namespace ddptrain {
+
+at::Tensor gradient_norm(const std::vector<at::Tensor>& gradients, double p) {
+  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, p)), p);
+}
+
 namespace {
 
 class NormClip final : public Clip {

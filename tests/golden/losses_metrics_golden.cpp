@@ -5,7 +5,6 @@
 
 #include "data/mix/blend.h"
 #include "losses/loss.h"
-#include "losses/mixture.h"
 #include "metrics/metric.h"
 #include "metrics/smooth_loss.h"
 #include "support/golden.h"

@@ -16,7 +16,7 @@
 #include "data/table/csv_source.h"
 #include "data/table/table.h"
 #include "data/text/padding.h"
-#include "models/tabular/embedding_size.h"
+#include "models/sizes.h"
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "losses/loss.h"
-#include "losses/mixture.h"
 #include "losses/tried_losses.h"
 #include "support/node.h"
 

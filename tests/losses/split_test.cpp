@@ -12,7 +12,6 @@
 #include "base/random.h"
 #include "config/shape.h"
 #include "losses/loss.h"
-#include "losses/mixture.h"
 #include "losses/tried_losses.h"
 #include "support/node.h"
 

@@ -2,10 +2,10 @@
 // BatchNorm1d, activation and Dropout for each hidden layer, then Linear.
 #include "base/error.h"
 #include "models/layers/activation.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
+#include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "models/layers/activation.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
+#include "models/layers/norm.h"
 
 namespace ddptrain {
 

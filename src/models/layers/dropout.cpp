@@ -12,4 +12,12 @@ at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
   return input.mul(dropout_mask_for(input, rows, p_).reshape(input.sizes()));
 }
 
+at::Tensor StochasticDepth::forward(const at::Tensor& input, const Pass& pass) {
+  if (!pass.training || p_ == 0 || input.numel() == 0) return input;
+  const auto rows = mask_rows(pass, mix(pass.seed, hash_text(path())), input.size(0), 1);
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
+  shape[0] = input.size(0);
+  return input.mul(dropout_mask_for(input, rows, p_).view(shape));
+}
+
 }  // namespace ddptrain

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "models/layers/activation.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
+#include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/sizes.h"
 

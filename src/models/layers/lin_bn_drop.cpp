@@ -1,9 +1,9 @@
 #include "models/layers/lin_bn_drop.h"
 
-#include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
+#include "models/layers/norm.h"
 
 namespace ddptrain {
 

@@ -8,22 +8,16 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 #include "models/layers/lin_bn_drop.h"
+#include "models/layers/norm.h"
 #include "models/model.h"
 #include "models/sizes.h"
-#include "models/tabular/embedding_size.h"
 
 namespace ddptrain {
-
-std::int64_t embedding_size(std::int64_t values) {
-  const double width = 1.6 * std::pow(static_cast<double>(values), 0.56);
-  return std::min<std::int64_t>(600, static_cast<std::int64_t>(std::nearbyint(width)));
-}
 
 namespace {
 

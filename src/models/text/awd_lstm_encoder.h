@@ -4,7 +4,7 @@
 
 #include "models/layers/chain.h"
 #include "models/layers/embedding.h"
-#include "models/text/text_facts.h"
+#include "models/sizes.h"
 #include "models/text/weight_drop_lstm.h"
 
 namespace ddptrain {

@@ -16,7 +16,6 @@
 #include "models/layers/initialise.h"
 #include "models/model.h"
 #include "models/sizes.h"
-#include "models/text/text_facts.h"
 
 namespace ddptrain {
 namespace {

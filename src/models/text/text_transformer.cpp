@@ -11,7 +11,6 @@
 #include "models/layers/initialise.h"
 #include "models/model.h"
 #include "models/sizes.h"
-#include "models/text/text_facts.h"
 #include "models/text/transformer_encoder.h"
 
 namespace ddptrain {

@@ -5,8 +5,8 @@
 #include "models/layers/activation.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/layer_norm.h"
-#include "models/layers/multi_head_attention.h"
+#include "models/layers/norm.h"
+#include "models/layers/transformer.h"
 
 namespace ddptrain {
 

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
+#include "models/layers/norm.h"
 
 namespace ddptrain {
 

@@ -9,7 +9,6 @@
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
 #include "models/layers/squeeze_excitation.h"
-#include "models/layers/stochastic_depth.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"

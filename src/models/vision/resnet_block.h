@@ -1,9 +1,9 @@
 // The two residual blocks of torchvision's ResNet.
 #pragma once
 
-#include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
+#include "models/layers/norm.h"
 
 namespace ddptrain {
 

@@ -12,7 +12,7 @@
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
-#include "models/vision/classifier_options.h"
+#include "models/vision/image_options.h"
 
 namespace ddptrain {
 namespace {

@@ -3,7 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 
-#include "models/layers/transformer_mlp.h"
+#include "models/layers/transformer.h"
 
 namespace ddptrain {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "models/layers/chain.h"
-#include "models/layers/layer_norm.h"
-#include "models/layers/stochastic_depth.h"
+#include "models/layers/dropout.h"
+#include "models/layers/norm.h"
 #include "models/vision/shifted_window_attention.h"
 
 namespace ddptrain {

@@ -7,16 +7,16 @@
 #include <string>
 
 #include "models/layers/activation.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
+#include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
-#include "models/vision/classifier_options.h"
+#include "models/vision/image_options.h"
 
 namespace ddptrain {
 namespace {

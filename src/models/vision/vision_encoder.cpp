@@ -3,8 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include "models/layers/initialise.h"
-#include "models/layers/multi_head_attention.h"
-#include "models/layers/transformer_mlp.h"
+#include "models/layers/transformer.h"
 
 namespace ddptrain {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "models/layers/chain.h"
 #include "models/layers/dropout.h"
-#include "models/layers/layer_norm.h"
+#include "models/layers/norm.h"
 
 namespace ddptrain {
 

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 #include "models/layers/lin_bn_drop.h"
+#include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "models/layers/batch_norm.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialise.h"
+#include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/layers/self_attention.h"
 

@@ -11,7 +11,7 @@
 #include "data/loader/lengths.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "train/build/build.h"
 #include "train/stages.h"
 #include "train/training.h"

@@ -13,7 +13,6 @@
 #include "distributed/engine.h"
 #include "optim/clip.h"
 #include "optim/ema.h"
-#include "optim/gradient_norm.h"
 #include "train/run_state.h"
 #include "train/stages.h"
 #include "train/step/bad_samples.h"

@@ -14,7 +14,7 @@
 #include "data/sampler.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "optim/ema.h"
 #include "recipe/period.h"
 #include "train/requests.h"

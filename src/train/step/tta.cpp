@@ -2,7 +2,7 @@
 
 #include <ATen/ops/maximum.h>
 
-#include "losses/activation.h"
+#include "losses/loss.h"
 
 namespace ddptrain {
 

@@ -4,7 +4,7 @@
 #include <barrier>
 #include <thread>
 
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "models/nets.h"
 
 namespace ddptrain {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "support/ranks.h"
 #include "support/training_parts.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "support/ranks.h"
 #include "support/training_parts.h"
 

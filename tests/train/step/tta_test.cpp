@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "losses/activation.h"
+#include "losses/loss.h"
 #include "support/node.h"
 
 namespace ddptrain {

@@ -1,4 +1,4 @@
-#include "models/layers/multi_head_attention.h"
+#include "models/layers/transformer.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
@@ -9,6 +9,9 @@
 #include <cmath>
 #include <limits>
 
+#include "models/layers/activation.h"
+#include "models/layers/convolution.h"
+#include "models/layers/dropout.h"
 #include "models/layers/initialise.h"
 
 namespace ddptrain {
@@ -55,6 +58,21 @@ at::Tensor MultiHeadAttention::mix_values(const Heads& heads, const at::Tensor& 
   if (seen.defined())
     scores = scores.masked_fill(seen.logical_not(), -std::numeric_limits<double>::infinity());
   return at::matmul(dropout_->forward(scores.softmax(-1), pass), value);
+}
+
+std::unique_ptr<Sequence> transformer_mlp(const TransformerMlpShape& shape,
+                                          const at::Generator& generator) {
+  auto mlp = std::make_unique<Sequence>();
+  const auto* first = mlp->add<Linear>(shape.features, shape.hidden, generator);
+  mlp->add<Activate>(Activation::gelu);
+  mlp->add<Dropout>(shape.dropout);
+  const auto* second = mlp->add<Linear>(shape.hidden, shape.features, generator);
+  mlp->add<Dropout>(shape.dropout);
+  for (const auto* linear : {first, second}) {
+    initialise::xavier_uniform(linear->weight(), generator);
+    initialise::normal(linear->bias(), 1e-6, generator);
+  }
+  return mlp;
 }
 
 }  // namespace ddptrain

@@ -1,7 +1,8 @@
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/batch_norm.h>
+#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -62,6 +63,15 @@ at::Tensor BatchNorm::forward_together(const at::Tensor& input, Statistics& memb
     running_var_.lerp_(unbiased.to(running_var_.scalar_type()), momentum);
   }
   return sync_batch_norm(input, weight_, bias_, batch, options_.eps, members);
+}
+
+LayerNorm::LayerNorm(std::int64_t features, double eps)
+    : weight_(parameter("weight", at::ones({features}))),
+      bias_(parameter("bias", at::zeros({features}))),
+      eps_(eps) {}
+
+at::Tensor LayerNorm::forward(const at::Tensor& input, const Pass&) {
+  return at::layer_norm(input, weight_.sizes(), weight_, bias_, eps_);
 }
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// torch.nn.BatchNorm1d, 2d and 3d in one: [rows, channels] or [rows, channels, ...].
+// Batch norm and layer norm.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,8 @@ struct BatchNormOptions {
   bool affine = true;
 };
 
-/// Parameters `weight` and `bias`, buffers `running_mean`, `running_var`, `num_batches_tracked`.
+/// torch.nn.BatchNorm1d, 2d and 3d in one: [rows, channels] or [rows, channels, ...]. Parameters
+/// `weight` and `bias`, buffers `running_mean`, `running_var`, `num_batches_tracked`.
 /// In training it normalises by the statistics of the batch: of this replica alone, or of all
 /// members when the Pass brings Statistics (sync_bn). A batch of 0 rows leaves the buffers alone.
 class BatchNorm final : public Module {
@@ -44,6 +45,19 @@ class BatchNorm final : public Module {
   at::Tensor weight_, bias_;
   at::Tensor running_mean_, running_var_, batches_;
   bool keeps_statistics_ = false;
+};
+
+/// torch.nn.LayerNorm over the last axis: parameters `weight` and `bias`; [rows, ..., features] to
+/// the same.
+class LayerNorm final : public Module {
+ public:
+  explicit LayerNorm(std::int64_t features, double eps = 1e-5);
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_norm() const override { return true; }
+
+ private:
+  at::Tensor weight_, bias_;
+  double eps_;
 };
 
 }  // namespace ddptrain

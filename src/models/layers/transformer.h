@@ -1,6 +1,7 @@
-// torch.nn.MultiheadAttention of a sequence to itself, rows first (Vaswani et al. 2017).
+// The two halves of a transformer block: attention (Vaswani et al. 2017) and the network behind it.
 #pragma once
 
+#include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 
@@ -12,7 +13,8 @@ struct MultiHeadAttentionShape {
   double dropout = 0;      // of the attention weights
 };
 
-/// [rows, places, features] to the same. Parameters `in_proj_weight` (query, key and value one
+/// torch.nn.MultiheadAttention of a sequence to itself, rows first: [rows, places, features] to the
+/// same. Parameters `in_proj_weight` (query, key and value one
 /// below the other), `in_proj_bias`, `out_proj.weight` and `out_proj.bias`.
 class MultiHeadAttention final : public Module {
  public:
@@ -33,5 +35,16 @@ class MultiHeadAttention final : public Module {
   Linear* out_proj_;
   Dropout* dropout_;
 };
+
+struct TransformerMlpShape {
+  std::int64_t features = 0;
+  std::int64_t hidden = 0;
+  double dropout = 0;
+};
+
+/// torchvision.ops.MLP with GELU: Linear, GELU, Dropout, Linear, Dropout, with Xavier's first
+/// weights: [rows, ..., features] to the same.
+std::unique_ptr<Sequence> transformer_mlp(const TransformerMlpShape& shape,
+                                          const at::Generator& generator);
 
 }  // namespace ddptrain
