@@ -5,7 +5,6 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "callbacks/append_file.h"
-#include "callbacks/history.h"
 #include "callbacks/writers.h"
 
 namespace ddptrain {

@@ -1,7 +1,8 @@
-// What a run says while it goes on: the status line and the files of its folder. Callbacks of rank
-// 0 that recipes do not name.
+// What a run logs: the status line and the files of its folder, by callbacks of rank 0 that recipes
+// do not name, and what of those files is still true at a step that it is resumed from.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,5 +38,16 @@ void write_table(const std::string& folder, const NamedTable& table);
 /// An event file for TensorBoard in `folder`: "train/loss", "train/lr", "train/gradient_norm",
 /// "train/samples_per_second" and the metrics.
 std::unique_ptr<Callback> make_tensorboard(const std::string& folder, Due due);
+
+/// Of metrics.csv the header and the rows up to a step.
+struct KeptRows {
+  std::string header;    // empty: there is none
+  std::string text;      // header and rows
+  bool shorter = false;  // rows of later steps were left out
+};
+KeptRows rows_until(const std::string& text, std::int64_t step);
+
+/// Of events.jsonl the lines up to a step.
+std::string events_until(const std::string& text, std::int64_t step);
 
 }  // namespace ddptrain

@@ -70,4 +70,9 @@ class Pickle {
 /// `file` is named in it.
 Pickle read_pickle(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t& used);
 
+/// "os.system", "builtins.eval": functions that start programs, run code or reach for files and the
+/// network, each once, in the order of the file, at most ten. They are never called here; Python's
+/// pickle.load would.
+std::vector<std::string> dangerous_calls(const Pickle& pickle);
+
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "checkpoint/pickle_calls.h"
+#include "checkpoint/pickle.h"
 
 #include <algorithm>
 #include <string_view>

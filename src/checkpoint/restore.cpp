@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/shape_text.h"
+#include "checkpoint/weights.h"
 
 namespace ddptrain {
 namespace {

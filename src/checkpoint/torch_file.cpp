@@ -12,7 +12,6 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/pickle.h"
-#include "checkpoint/pickle_calls.h"
 #include "checkpoint/state_dict.h"
 #include "checkpoint/zip_file.h"
 

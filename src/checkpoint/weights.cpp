@@ -2,13 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -16,11 +16,12 @@
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
-#include "checkpoint/shape_text.h"
 #include "checkpoint/torch_file.h"
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 bool is_below(const std::string& name, const std::string& layer) {
   return name.size() > layer.size() && name.starts_with(layer) && name[layer.size()] == '.';
@@ -38,7 +39,6 @@ void add_kind(std::string& text, const std::vector<std::string>& names, const st
 
 /// The file itself, or that of a checkpoint's folder, or of a run folder's newest checkpoint.
 std::string weights_file(const std::string& path) {
-  namespace fs = std::filesystem;
   if (!fs::is_directory(path)) return path;
   const auto root = path + "/checkpoints";
   if (!fs::is_directory(root)) return path + "/model.safetensors";
@@ -59,6 +59,31 @@ std::vector<std::string> class_list(const Json& json) {
     for (const auto& name : list)
       if (name.is_string()) names.push_back(name.get<std::string>());
   return names;
+}
+
+[[noreturn]] void refuse(const std::string& source, const std::string& first,
+                         const std::string& why) {
+  throw Error(Exit::data, "'" + source + "' cannot be averaged with '" + first + "': " + why);
+}
+
+const at::Tensor& find(const std::vector<NamedTensor>& model, const NamedTensor& wanted,
+                       const std::string& source, const std::string& first) {
+  for (const auto& [name, tensor] : model) {
+    if (name != wanted.name) continue;
+    if (tensor.sizes() != wanted.tensor.sizes())
+      refuse(source, first,
+             "'" + name + "' is " + shape_text(tensor) + " there and " + shape_text(wanted.tensor) +
+                 " here");
+    return tensor;
+  }
+  refuse(source, first, "it has no '" + wanted.name + "'");
+}
+
+at::Tensor mean(const std::vector<at::Tensor>& tensors) {
+  if (!tensors.back().is_floating_point()) return tensors.back();
+  auto sum = tensors.front().to(at::kDouble, false, true);
+  for (std::size_t i = 1; i < tensors.size(); ++i) sum += tensors[i];
+  return sum.div_(static_cast<double>(tensors.size())).to(tensors.back().scalar_type());
 }
 
 }  // namespace
@@ -146,6 +171,27 @@ std::string misfit(const WeightsFit& fit) {
   add_kind(text, fit.unexpected, "only the file has");
   add_kind(text, fit.reshaped, "other shapes have");
   return text;
+}
+
+std::vector<NamedTensor> average_weights(const std::vector<std::vector<NamedTensor>>& models,
+                                         const std::vector<std::string>& sources) {
+  DDP_CHECK(!models.empty() && models.size() == sources.size(), "a source for each model");
+  std::vector<NamedTensor> averaged;
+  for (const auto& wanted : models.front()) {
+    std::vector<at::Tensor> tensors;
+    for (std::size_t i = 0; i < models.size(); ++i)
+      tensors.push_back(find(models[i], wanted, sources[i], sources[0]));
+    averaged.push_back({wanted.name, mean(tensors)});
+  }
+  for (std::size_t i = 1; i < models.size(); ++i)
+    for (const auto& named : models[i]) find(models.front(), named, sources[0], sources[i]);
+  return averaged;
+}
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
 }
 
 }  // namespace ddptrain

@@ -1,10 +1,13 @@
-// Weights of another run or another program as the start of a model.
+// Weights in files: of another run or program as the start of a model, and the mean of several.
 #pragma once
+
+#include <ATen/core/Tensor.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "checkpoint/safetensors.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -50,5 +53,14 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
 
 /// Nothing when all fits; otherwise one sentence that names at most three tensors of each kind.
 std::string misfit(const WeightsFit& fit);
+
+/// Floating-point tensors are averaged in double and keep their type; whole numbers (counts of
+/// batches) are the last one's. All must have the same names and shapes: an Error (Exit::data) says
+/// which of `sources` differs, in what.
+std::vector<NamedTensor> average_weights(const std::vector<std::vector<NamedTensor>>& models,
+                                         const std::vector<std::string>& sources);
+
+/// A tensor's shape for messages: "[64, 3, 7, 7]".
+std::string shape_text(const at::Tensor& tensor);
 
 }  // namespace ddptrain

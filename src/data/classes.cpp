@@ -42,4 +42,9 @@ std::string ClassNumbers::left_out() const {
          " left out (policy.on_unknown_class): " + join(names, ", ");
 }
 
+std::string one_class_text(const std::string& name) {
+  return "the training data have one class alone, '" + name +
+         "': there is nothing to tell apart; is data.root the folder that holds the classes?";
+}
+
 }  // namespace ddptrain

@@ -37,4 +37,7 @@ class ClassNumbers {
   bool skip_;
 };
 
+/// What to say of training data that have one class alone.
+std::string one_class_text(const std::string& name);
+
 }  // namespace ddptrain

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "checkpoint/average.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
 #include "cli/verb.h"

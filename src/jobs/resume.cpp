@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "callbacks/history.h"
+#include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
 #include "config/yaml/reader.h"

@@ -1,4 +1,4 @@
-#include "callbacks/history.h"
+#include "callbacks/writers.h"
 
 #include <gtest/gtest.h>
 

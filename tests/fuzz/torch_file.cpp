@@ -1,6 +1,6 @@
 // A .pth file as a whole: zip directory, pickle, calls, views, and the bytes of every storage.
 #include "base/error.h"
-#include "checkpoint/pickle_calls.h"
+#include "checkpoint/pickle.h"
 #include "checkpoint/state_dict.h"
 #include "checkpoint/zip_file.h"
 #include "input_file.h"

@@ -1,12 +1,14 @@
-// A dataset that goes on where a sample cannot be read, and remembers why.
+// Samples that cannot be read: a dataset that goes on without them, and how many there may be.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "data/dataset.h"
+#include "recipe/recipe.h"
 
 namespace ddptrain {
 
@@ -49,5 +51,11 @@ class Tolerant final : public Dataset {
   mutable std::mutex mutex_;
   mutable std::map<std::int64_t, std::string> errors_;
 };
+
+/// An Error (Exit::data) where more of `samples` were left out than policy.bad_samples allows; one
+/// always may be. The counts are those of all ranks, so all of them throw alike. `which` names the
+/// samples: "training samples of epoch 2".
+void require_few_bad(const PolicySpec& policy, std::int64_t bad, std::int64_t samples,
+                     const std::string& which);
 
 }  // namespace ddptrain

@@ -2,7 +2,6 @@
 // fastai.callback.mixup.CutMix).
 #include "base/error.h"
 #include "data/mix.h"
-#include "data/mix/beta.h"
 #include "data/mix/blend.h"
 
 namespace ddptrain {

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "data/mix.h"
-#include "data/mix/beta.h"
 #include "data/mix/blend.h"
 
 namespace ddptrain {

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <vector>
 
-#include "data/synthetic/shapes_outline.h"
-
 namespace ddptrain {
 namespace {
 

@@ -18,4 +18,7 @@ inline constexpr std::array<std::string_view, 10> shape_names{
 /// Draws shape_names[shape] on size x size pixels.
 Image draw_shape(int shape, int size, Stream& random);
 
+/// Whether a point of the plane belongs to shape_names[shape], which lies within the unit circle.
+bool inside_shape(int shape, double x, double y);
+
 }  // namespace ddptrain

@@ -2,7 +2,7 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-#include "data/synthetic/shapes_outline.h"
+#include "data/synthetic/shapes_image.h"
 
 #include <cmath>
 #include <span>

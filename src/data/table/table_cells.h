@@ -11,6 +11,7 @@
 namespace ddptrain {
 
 struct TableFit;
+class TableSource;
 
 struct TableColumn {
   std::string name;

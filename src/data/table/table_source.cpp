@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/table/csv_source.h"
+#include "data/table/parquet_source.h"
 
 namespace ddptrain {
 
@@ -23,6 +25,15 @@ void TableSource::report(std::size_t row, std::size_t column, const std::string&
                          RowErrors* errors) const {
   if (!errors) fail(row, column, what);
   errors->emplace(row, "column '" + header()[column] + "': " + what);
+}
+
+std::unique_ptr<TableSource> open_table(const std::string& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  const std::string first(bytes.begin(),
+                          bytes.begin() + std::min<std::ptrdiff_t>(4, std::ssize(bytes)));
+  if (first == "PAR1") return std::make_unique<ParquetSource>(path);
+  return std::make_unique<CsvSource>(path);
 }
 
 }  // namespace ddptrain

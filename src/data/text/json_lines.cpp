@@ -1,4 +1,4 @@
-#include "data/text/json_lines.h"
+#include "data/text/text_records.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "data/labels.h"
 #include "data/split/valid_rows.h"
 #include "data/text/corpus.h"
+#include "data/text/text_options.h"
 
 namespace ddptrain {
 
@@ -22,6 +22,10 @@ struct TextRecordOptions {
   ValidRows valid;
   void fields(Fields& f);
 };
+
+/// Whether rows have what the model is to say of them. unknown: rows to predict; they may have
+/// labels, which are not read, nor what splits them.
+enum class Labels { known, unknown };
 
 struct TextRecord {
   std::vector<std::string> texts;  // one for each of options.text
@@ -41,5 +45,11 @@ CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& 
 /// Rows of another file, all held out and without a label.
 CorpusSource unlabelled_records(const TextRecordOptions& options, const std::string& file,
                                 const ReadRecords& read);
+
+/// One object a line with the keys that the options name: texts are strings, a label a string, a
+/// whole number, true or false. Blank lines are left out; other lines may be as long as memory
+/// allows. Throws an Error (Exit::data): "reviews.jsonl:12: no 'label'".
+std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
+                                        Labels labels, InvalidUtf8 invalid_utf8);
 
 }  // namespace ddptrain

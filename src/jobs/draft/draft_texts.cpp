@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/files/mapped_file.h"
 #include "data/image/image_scan.h"
-#include "data/text/json_lines.h"
+#include "data/text/text_records.h"
 #include "jobs/draft/draft.h"
 
 namespace ddptrain {

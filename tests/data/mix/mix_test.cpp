@@ -9,7 +9,6 @@
 #include <numbers>
 
 #include "data/loader/loader.h"
-#include "data/mix/beta.h"
 #include "data/mix/blend.h"
 #include "data/mix/mixing.h"
 #include "data/numbers_dataset.h"

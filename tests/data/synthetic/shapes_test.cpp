@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "data/synthetic/shapes_image.h"
-#include "data/synthetic/shapes_outline.h"
 #include "transforms/codecs/decode.h"
 
 namespace ddptrain {

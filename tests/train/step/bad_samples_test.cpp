@@ -1,6 +1,6 @@
 // Bad samples that are left out: what is trained, and how many may be, does not depend on how a
 // batch is cut, nor on a resume.
-#include "train/step/bad_samples.h"
+#include "data/loader/tolerant.h"
 
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
