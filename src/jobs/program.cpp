@@ -1,8 +1,10 @@
+// The full program: its verbs, and what the verbs that read recipes look up in it.
 #include "cli/program.h"
 
+#include "base/error.h"
+#include "cli/levels.h"
+#include "data/fetch/source.h"
 #include "jobs/draft/init.h"
-#include "jobs/levels.h"
-#include "jobs/plan.h"
 #include "train/catalogs.h"
 #include "train/run/trial.h"
 
@@ -18,6 +20,32 @@ Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
 Verb test_verb();
+
+/// Looks at a recipe that has no errors, as deep as `level`; fetches nothing and leaves nothing
+/// behind.
+Findings check_level(Loaded& loaded, Level level);
+
+namespace {
+
+// A plan fetches nothing.
+void require_data(const Recipe& recipe) {
+  if (!is_provided(recipe.data))
+    throw Error(Exit::data,
+                "the data are not there; 'ddptrain data get RECIPE' fetches them, or "
+                "--samples N plans without");
+}
+
+DataSize planned_data_size(const Recipe& recipe) {
+  require_data(recipe);
+  return data_size(recipe);
+}
+
+ModelFacts planned_model_facts(const Recipe& recipe) {
+  require_data(recipe);
+  return try_model(recipe).facts;
+}
+
+}  // namespace
 
 const Program& this_program() {
   static const Program program = [] {

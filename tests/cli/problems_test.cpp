@@ -7,7 +7,7 @@
 
 #include "base/files/files.h"
 #include "base/text.h"
-#include "cli/documents/help_error.h"
+#include "cli/documents/documents.h"
 #include "cli/program.h"
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"

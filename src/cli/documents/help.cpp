@@ -4,7 +4,6 @@
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
-#include "cli/documents/help_error.h"
 #include "cli/program.h"
 
 namespace ddptrain {

@@ -1,4 +1,4 @@
-#include "cli/documents/help_error.h"
+#include "cli/documents/documents.h"
 
 #include <algorithm>
 #include <string_view>

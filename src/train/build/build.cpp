@@ -2,6 +2,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "callbacks/callback.h"
 #include "config/catalog.h"
 #include "data/classes.h"
+#include "data/dataset.h"
 #include "data/fetch/source.h"
 #include "data/files/mapping_guard.h"
 #include "data/loader/lengths.h"
@@ -25,10 +27,10 @@
 #include "optim/groups.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
+#include "train/build/flops.h"
 #include "train/build/micro_batch.h"
 #include "train/build/scores.h"
 #include "train/build/shapes.h"
-#include "train/build/threads.h"
 #include "train/build/weights_memory.h"
 #include "train/stages.h"
 #include "train/step/swa.h"
@@ -36,6 +38,24 @@
 
 namespace ddptrain {
 namespace {
+
+/// Operations of a micro-batch's forward pass below which one thread computes: a parallel region
+/// costs some ten microseconds, in which a core makes a million operations, and a step has dozens.
+constexpr double kLeastParallelFlops = 2e7;
+
+/// Compute threads of a rank: as placed, but one under `train.threads: auto` on the CPU for work below
+/// kLeastParallelFlops. Only arithmetic decides, so that all ranks and every repetition choose the
+/// same.
+int worthwhile_threads(const Training& t) {
+  const auto placed = t.placement.threads;
+  if (!t.placement.find_threads || placed == 1) return placed;
+  const at::NoGradGuard no_grad;
+  const FlopCounter counter;
+  t.engine->evaluate(largest_batch(*t.data, 1));
+  const auto flops = static_cast<double>(counter.count() * t.placement.batch.micro);
+  if (flops == 0 || flops >= kLeastParallelFlops) return placed;  // 0: no operation it counts
+  return 1;
+}
 
 Numerics numerics(const TrainSpec& train) {
   Numerics made;

@@ -6,14 +6,18 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <string>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "callbacks/callback.h"
+#include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
+#include "recipe/period.h"
 #include "recipe/stages.h"
 #include "train/build/agreement.h"
 #include "train/build/batch_norm_rows.h"
@@ -25,11 +29,33 @@
 #include "train/run/run_folder.h"
 #include "train/run/state.h"
 #include "train/run/weights.h"
-#include "train/run/writers.h"
 #include "train/training.h"
 
 namespace ddptrain {
 namespace {
+
+Due due_every(const Period& period) {
+  return [period, last = 0.0](const RunView& run) mutable {
+    if (!period.timed()) return period.due(run.step);
+    if (!period.due_after(run.seconds - last)) return false;
+    last = run.seconds;
+    return true;
+  };
+}
+
+/// Status line, metrics.csv, tables, events.jsonl and TensorBoard's file in a run folder; for rank
+/// 0.
+Callbacks make_writers(const Training& training, const std::string& folder) {
+  const Period period(training.recipe.log.every, training.length);
+  Callbacks writers;
+  writers.push_back(make_status_line(due_every(period)));
+  writers.push_back(make_metrics_csv(folder + "/metrics.csv"));
+  writers.push_back(make_tables_csv(folder));
+  writers.push_back(make_events_jsonl(folder + "/events.jsonl", due_every(period)));
+  if (training.recipe.log.tensorboard)
+    writers.push_back(make_tensorboard(folder + "/tensorboard", due_every(period)));
+  return writers;
+}
 
 std::chrono::milliseconds milliseconds(const Duration& duration) {
   return std::chrono::milliseconds(std::llround(duration.count * 1000));
