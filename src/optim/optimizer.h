@@ -49,13 +49,19 @@ class Optimizer {
   /// included.
   virtual void step(const Rates& rates) = 0;
 
-  /// Every tensor of state with torch's names: "<parameter>.exp_avg", "<parameter>.step"; tensors
-  /// are live handles in a fixed order once the first step was made. `load` takes what `state` gave
-  /// and refuses what does not fit; without tensors the optimiser is as before its first step.
+  /// Every tensor of state on this rank with torch's names: "<parameter>.exp_avg",
+  /// "<parameter>.step"; tensors are live handles in a fixed order once the first step was made.
   virtual std::vector<NamedTensor> state() const = 0;
+
+  /// What a checkpoint keeps, whatever the number of ranks: the state of all parameters, complete
+  /// on rank 0. All ranks call it together: an optimiser that has the state of some parameters on
+  /// another rank gathers it here.
+  virtual std::vector<NamedTensor> gather_state() const { return state(); }
+  /// Takes what `gather_state` gave, as much of it as belongs on this rank, and refuses what does
+  /// not fit; without tensors the optimiser is as before its first step.
   virtual void load(const std::vector<NamedTensor>& state) = 0;
 
-  /// Bytes of state() once every parameter has moved.
+  /// Bytes of gather_state() once every parameter has moved.
   virtual std::int64_t state_bytes() const = 0;
 
   virtual const std::vector<ParameterGroup>& groups() const = 0;

@@ -1,10 +1,12 @@
 // In which order the loop steps, evaluates and saves, and what ends it.
+#include <ATen/ops/full.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
 #include <filesystem>
 
 #include "support/temporary_folder.h"
+#include "train/around_optimizer.h"
 #include "train/fake_training.h"
 #include "train/run/completion.h"
 
@@ -262,6 +264,63 @@ TEST(LoopOnRanks, DoesWhatOneOfThemWasAsked) {
   for (const auto& end : ends) EXPECT_EQ(end.result.signal, SIGHUP);
   EXPECT_THAT(ends[0].events,
               ElementsAre("begin", "step 1", "saved 1", "step 2", "step 3", "saved 3", "end"));
+}
+
+/// Its state is on several ranks: a number on each, of which a checkpoint has the sum.
+class SumsNumbers final : public AroundOptimizer {
+ public:
+  SumsNumbers(std::unique_ptr<Optimizer> inner, World& world, double number)
+      : AroundOptimizer(std::move(inner)), world_(world), number_(number) {}
+  std::vector<NamedTensor> gather_state() const override {
+    if (number_ < 0) throw std::runtime_error("out of luck");
+    auto sum = at::full({1}, number_, at::kDouble);
+    world_.control->all_reduce(sum);
+    return {{"sum", sum}};
+  }
+
+ private:
+  World& world_;
+  double number_;
+};
+
+/// Ranks of which each has a number, on a folder of checkpoints. What each threw.
+std::vector<std::exception_ptr> save_numbers(const std::string& folder,
+                                             const std::vector<double>& numbers) {
+  return play(make_thread_worlds(static_cast<int>(numbers.size())), [&](World& world) {
+    auto t = fake_training(world);
+    const auto number = numbers.at(static_cast<std::size_t>(world.rank));
+    t.optimizer = std::make_unique<SumsNumbers>(std::move(t.optimizer), world, number);
+    Hooks hooks;
+    hooks.checkpoints = folder;
+    hooks.save_requested = [&t] { return t.world->rank == 1 && t.state.position.step == 2; };
+    train(t, hooks);
+  });
+}
+
+TEST(LoopOnRanks, GathersStateForACheckpointFromAllOfThem) {
+  const TemporaryFolder folder;
+  for (const auto& thrown : save_numbers(folder.path(), {1, 2, 4}))
+    EXPECT_EQ(message_of(thrown), "");
+  for (const std::int64_t step : {2, 6}) {
+    const auto checkpoint = load_checkpoint(folder.path() + "/" + checkpoint_name(step));
+    ASSERT_EQ(checkpoint.optimizer.size(), 1U);
+    EXPECT_EQ(checkpoint.optimizer[0].name, "sum");
+    EXPECT_EQ(checkpoint.optimizer[0].tensor.item<double>(), 7);
+  }
+}
+
+TEST(LoopOnRanks, WritesNothingAndLeavesNobodyWaitingWhereOneCannotGiveItsState) {
+  for (const int failing : {0, 1}) {
+    const TemporaryFolder folder;
+    std::vector<double> numbers{1, 2};
+    numbers[static_cast<std::size_t>(failing)] = -1;
+    const auto thrown = save_numbers(folder.path(), numbers);
+    const auto other = static_cast<std::size_t>(1 - failing);
+    EXPECT_EQ(message_of(thrown[static_cast<std::size_t>(failing)]), "out of luck");
+    EXPECT_EQ(message_of(thrown[other]),
+              "thread " + std::to_string(failing) + " of the group has ended");
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ struct SmallTraining : Training {
 inline RunResult train(SmallTraining& t, const Hooks& hooks = {}) {
   return ddptrain::train(t, t.state, hooks, t.observers);
 }
-inline Checkpoint capture(const SmallTraining& t) { return ddptrain::capture(t, t.state); }
+/// On rank 0.
+inline Checkpoint capture(const SmallTraining& t) { return ddptrain::capture(t, t.state).value(); }
 inline void restore(SmallTraining& t, const Checkpoint& checkpoint) {
   t.state = ddptrain::restore(t, checkpoint);
 }

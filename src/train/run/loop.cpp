@@ -215,9 +215,12 @@ class Loop {
     saved_step_ = step;
     saved_at_ = Clock::now();
     if (seconds_) state_.position.seconds = seconds_trained();
-    if (t_.world->rank != 0) return;
-    tell(Moment::saving);
-    view_.checkpoint = save_checkpoint(hooks_.checkpoints, capture(t_, state_));
+    if (t_.world->rank == 0) tell(Moment::saving);
+    if (const auto checkpoint = capture(t_, state_)) write(*checkpoint);
+  }
+
+  void write(const Checkpoint& checkpoint) {
+    view_.checkpoint = save_checkpoint(hooks_.checkpoints, checkpoint);
     mark_best();
     tell(Moment::saved);
     view_.checkpoint.clear();

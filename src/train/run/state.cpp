@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "data/loader/scored.h"
 #include "distributed/engine.h"
+#include "distributed/world.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
 #include "train/run/completion.h"
@@ -112,6 +113,19 @@ void require_the_same_epochs(const Training& t, const Json& state) {
            std::to_string(t.length.global) + " (batch.global, data)");
 }
 
+std::string state_json(const Training& t, const RunState& state) {
+  Json json{{"format", 1}, {"position", {}}};  // the position comes first
+  json["seed"] = t.recipe.seed;
+  json["classes"] = t.data->facts().classes;
+  json["data"] = t.data->digest();
+  if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
+  json["steps_per_epoch"] = t.length.per_epoch;
+  json.update(to_json(state));
+  json["callbacks"] = callback_states(t);
+  json["surroundings"] = surroundings(t);
+  return json.dump(2) + "\n";
+}
+
 // Statistics of an average are there only once it was finished.
 std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, const Model& model) {
   std::vector<NamedTensor> found;
@@ -129,22 +143,15 @@ RunState first_state(const Training& t) {
   return state;
 }
 
-Checkpoint capture(const Training& t, const RunState& state) {
+std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
+  auto optimizer = t.optimizer->gather_state();  // what ranks may have in parts
+  if (t.world->rank != 0) return {};
   Checkpoint checkpoint;
   checkpoint.step = state.position.step;
   checkpoint.model = t.engine->model().state();
-  checkpoint.optimizer = t.optimizer->state();
+  checkpoint.optimizer = std::move(optimizer);
   if (t.ema) checkpoint.ema = t.ema->state();
-  Json json{{"format", 1}, {"position", {}}};  // the position comes first
-  json["seed"] = t.recipe.seed;
-  json["classes"] = t.data->facts().classes;
-  json["data"] = t.data->digest();
-  if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
-  json["steps_per_epoch"] = t.length.per_epoch;
-  json.update(to_json(state));
-  json["callbacks"] = callback_states(t);
-  json["surroundings"] = surroundings(t);
-  checkpoint.state = json.dump(2) + "\n";
+  checkpoint.state = state_json(t, state);
   return checkpoint;
 }
 

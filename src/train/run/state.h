@@ -1,6 +1,8 @@
 // A run to a Checkpoint and back: everything that a resumed run needs to go on bit for bit.
 #pragma once
 
+#include <optional>
+
 #include "checkpoint/checkpoint.h"
 #include "train/run_state.h"
 #include "train/training_plan.h"
@@ -13,8 +15,9 @@ struct Training;
 RunState first_state(const Training& training);
 
 /// Weights, optimiser, averages, and state.json with the state, callbacks and what must be equal
-/// for a resume to be exact (build, world, threads). No times, no paths.
-Checkpoint capture(const Training& training, const RunState& state);
+/// for a resume to be exact (build, world, threads). No times, no paths. All ranks call it
+/// together, since the optimiser's state may have to be gathered; rank 0 alone gets the checkpoint.
+std::optional<Checkpoint> capture(const Training& training, const RunState& state);
 
 /// Gives the parts of a freshly built Training what they had learned, and returns where the run
 /// stands. Says through the log where the resume cannot be exact (another world, threads, build);
