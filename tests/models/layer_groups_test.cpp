@@ -115,6 +115,17 @@ TEST(VisionLearner, RefusesOptionsOfTheBodyThatAreTheWholeModels) {
   EXPECT_NO_THROW(make({{"type", "resnet18"}, {"num_classes", "auto"}, {"weights", nullptr}}));
 }
 
+// fastai.vision.learner.model_meta has no entry for it, and default_split makes two groups.
+TEST(VisionLearner, OfVgg11HasItsBodyInOneGroup) {
+  const auto net =
+      test::make_model({{"type", "vision_learner"}, {"body", "vgg11"}, {"num_classes", 2}});
+  const auto groups = layer_groups(*net);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].size(), 16U);  // weights and biases of 8 convolutions
+  EXPECT_EQ(groups[0].back(), "0.0.18.bias");
+  EXPECT_EQ(groups[1].front(), "1.2.weight");
+}
+
 TEST(VisionLearner, TellsHowTheOtherNetworkCallsItsPart) {
   const auto net =
       test::make_model({{"type", "vision_learner"}, {"body", "resnet18"}, {"num_classes", 2}});

@@ -30,8 +30,8 @@ class Vgg final : public Model {
  public:
   Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
-  /// Divided as fastai does.
-  Body take_body() override { return take_features(22); }
+  /// Divided as fastai does, which knows no division without batch norm.
+  Body take_body() override { return take_features(has_norms_ ? 22 : 0); }
 
  private:
   static constexpr std::int64_t left = 7;  // height and width that the classifier sees
@@ -39,11 +39,13 @@ class Vgg final : public Model {
   void add_classifier(double dropout, std::int64_t classes, const at::Generator& generator);
   void initialise_weights(const at::Generator& generator);
 
+  bool has_norms_;
   Sequence* features_;
   Sequence* classifier_;
 };
 
-Vgg::Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelContext& context) {
+Vgg::Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelContext& context)
+    : has_norms_(plan.batch_norm) {
   require_size(context, "vgg", 32);
   features_ = make<Sequence>("features");
   add_features(plan, channels_of(options.in_channels, context, 3), context.generator);
