@@ -1,6 +1,7 @@
 // The layers of a network before its pooling, for a head of another kind (fastai's create_body).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,5 +23,22 @@ struct Body {
   /// Two groups: the first `first` of the modules, and the others.
   void divide(const std::vector<Module*>& modules, std::size_t first);
 };
+
+/// Where a head can take features from a body: after the last of the steps that give the same
+/// height and width.
+struct Depth {
+  std::size_t step = 0;        // of the body's chain, from 0
+  std::int64_t reduction = 1;  // height and width of an image over those of the features
+  std::int64_t channels = 0;
+};
+
+/// The depths of a body for images with `channels`, from large features to small ones; the last one
+/// is its end. One image of zeros finds them, larger where it is too small for the layers.
+std::vector<Depth> depths_of(Sequence& layers, std::int64_t channels);
+
+/// One forward pass that gives the features at each of its depths, [rows, channels, height, width];
+/// the last ones are what `layers` gives.
+std::vector<at::Tensor> features_at(const std::vector<Depth>& depths, Sequence& layers,
+                                    const at::Tensor& input, const Pass& pass);
 
 }  // namespace ddptrain

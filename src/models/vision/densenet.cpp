@@ -1,13 +1,14 @@
 // densenet121, densenet169. The densely connected networks of torchvision (Huang et al. 2017,
 // DenseNet-BC). Names, order and first weights are torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
-#include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
 
 #include <array>
 #include <string>
 
+#include "models/layers/activation.h"
 #include "models/layers/initialise.h"
+#include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
@@ -34,63 +35,15 @@ struct DenseNetOptions : ImageOptions {
   }
 };
 
-/// Everything before the last ReLU.
-class DenseFeatures final : public Module {
- public:
-  DenseFeatures(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
-                const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
-  std::int64_t channels() const { return channels_; }
-
- private:
-  void add_blocks(const DenseNetPlan& plan, double drop_rate, const at::Generator& generator);
-
-  Convolution* conv0_;
-  BatchNorm *norm0_, *norm5_;
-  std::vector<Module*> blocks_;  // dense blocks with transitions between them
-  std::int64_t channels_;
-};
-
-DenseFeatures::DenseFeatures(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
-                             const at::Generator& generator)
-    : channels_(plan.stem) {
-  const ConvolutionShape stem{.in = in, .out = plan.stem, .kernel = 7, .stride = 2, .padding = 3};
-  conv0_ = make<Convolution>("conv0", stem, generator);
-  norm0_ = make<BatchNorm>("norm0", plan.stem);
-  add_blocks(plan, drop_rate, generator);
-  norm5_ = make<BatchNorm>("norm5", channels_);
-}
-
-void DenseFeatures::add_blocks(const DenseNetPlan& plan, double drop_rate,
-                               const at::Generator& generator) {
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    const auto number = std::to_string(i + 1);
-    const DenseBlockShape shape{
-        .in = channels_, .layers = plan.layers[i], .growth = plan.growth, .drop_rate = drop_rate};
-    blocks_.push_back(make<DenseBlock>("denseblock" + number, shape, generator));
-    channels_ = shape.out();
-    if (i + 1 == plan.layers.size()) continue;
-    blocks_.push_back(make<DenseTransition>("transition" + number, channels_, generator));
-    channels_ /= 2;
-  }
-}
-
-at::Tensor DenseFeatures::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = norm0_->forward(conv0_->forward(input, pass), pass);
-  x = at::max_pool2d(at::relu_(x), 3, 2, 1);
-  for (auto* block : blocks_) x = block->forward(x, pass);
-  return norm5_->forward(x, pass);
-}
-
 class DenseNet final : public Model {
  public:
   DenseNet(const DenseNetPlan& plan, const DenseNetOptions& options, const ModelContext& context) {
     require_size(context, "densenet", 29);
-    features_ =
-        make<DenseFeatures>("features", plan, options.drop_rate,
-                            channels_of(options.in_channels, context, 3), context.generator);
-    classifier_ = make<Linear>("classifier", features_->channels(),
-                               classes_of(options.num_classes, context), context.generator);
+    features_ = make<Sequence>("features");
+    const auto channels = add_features(
+        plan, options.drop_rate, channels_of(options.in_channels, context, 3), context.generator);
+    classifier_ = make<Linear>("classifier", channels, classes_of(options.num_classes, context),
+                               context.generator);
     initialise_weights(context.generator);
   }
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
@@ -98,14 +51,51 @@ class DenseNet final : public Model {
     return classifier_->forward(at::adaptive_avg_pool2d(at::relu_(x), {1, 1}).flatten(1), pass);
   }
   /// Divided as fastai does: after the second dense block.
-  Body take_body() override { return take_features(5); }
+  Body take_body() override { return take_features(7); }
 
  private:
+  std::int64_t add_features(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
+                            const at::Generator& generator);
+  std::int64_t add_blocks(const DenseNetPlan& plan, double drop_rate,
+                          const at::Generator& generator);
   void initialise_weights(const at::Generator& generator);
 
-  DenseFeatures* features_;
+  Sequence* features_;  // everything before the last ReLU
   Linear* classifier_;
 };
+
+/// Returns the channels at their end, as add_blocks does.
+std::int64_t DenseNet::add_features(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
+                                    const at::Generator& generator) {
+  const ConvolutionShape stem{.in = in, .out = plan.stem, .kernel = 7, .stride = 2, .padding = 3};
+  features_->append("conv0", std::make_unique<Convolution>(stem, generator));
+  features_->append("norm0", std::make_unique<BatchNorm>(plan.stem));
+  features_->append("relu0",
+                    std::make_unique<Activate>(Activation::relu, Activate::Input::overwrite));
+  const PoolWindow halved{.kernel = 3, .stride = 2, .padding = 1};
+  features_->append("pool0", std::make_unique<MaxPool>(halved));
+  const auto channels = add_blocks(plan, drop_rate, generator);
+  features_->append("norm5", std::make_unique<BatchNorm>(channels));
+  return channels;
+}
+
+/// Dense blocks with transitions between them.
+std::int64_t DenseNet::add_blocks(const DenseNetPlan& plan, double drop_rate,
+                                  const at::Generator& generator) {
+  auto channels = plan.stem;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const auto number = std::to_string(i + 1);
+    const DenseBlockShape shape{
+        .in = channels, .layers = plan.layers[i], .growth = plan.growth, .drop_rate = drop_rate};
+    features_->append("denseblock" + number, std::make_unique<DenseBlock>(shape, generator));
+    channels = shape.out();
+    if (i + 1 == plan.layers.size()) break;
+    features_->append("transition" + number,
+                      std::make_unique<DenseTransition>(channels, generator));
+    channels /= 2;
+  }
+  return channels;
+}
 
 void DenseNet::initialise_weights(const at::Generator& generator) {
   for (const auto& [path, module] : modules())

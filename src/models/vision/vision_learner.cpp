@@ -1,9 +1,7 @@
 // The model of fastai's vision_learner: the body of a network and a head for the task.
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/adaptive_max_pool2d.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/zeros.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -110,13 +108,8 @@ class VisionLearner final : public Model {
  private:
   /// Channels that the body gives (fastai's num_features_model).
   std::int64_t features(const ModelContext& context) const {
-    const at::NoGradGuard no_grad;
     const auto channels = context.data.sample.size() == 3 ? context.data.sample[0] : 3;
-    for (std::int64_t size = 64;; size *= 2) try {
-        return body_->forward(at::zeros({1, channels, size, size}), Pass{}).size(1);
-      } catch (const c10::Error&) {  // too small for its pooling
-        if (size >= 512) throw;
-      }
+    return depths_of(*body_, channels).back().channels;
   }
 
   void add_head(const VisionLearnerOptions& options, std::int64_t features, std::int64_t outputs,
