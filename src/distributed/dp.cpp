@@ -17,8 +17,8 @@ namespace {
 using Replicas = std::vector<std::unique_ptr<Replica>>;
 
 at::Device device_of(const EngineOptions& options, std::size_t replica) {
-  if (!options.device.is_cuda() || options.device_ids.empty()) return options.device;
-  return {at::kCUDA, static_cast<at::DeviceIndex>(options.device_ids.at(replica))};
+  if (options.device.is_cpu() || options.device_ids.empty()) return options.device;
+  return {options.device.type(), static_cast<at::DeviceIndex>(options.device_ids.at(replica))};
 }
 
 Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options) {

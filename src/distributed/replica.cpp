@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "distributed/cuda.h"
 #include "losses/loss.h"
 
 namespace ddptrain {
@@ -24,7 +23,6 @@ at::Tensor weighted(const at::Tensor& penalty, const LossTerms& terms) {
 
 Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device)
     : numerics_(numerics), device_(device), model_(std::move(model)) {
-  if (device.is_cuda()) cuda_plugin();  // brings the kernels
   model_->to(device, numerics.parameters);
   if (numerics.channels_last) model_->channels_last();
   parameters_ = model_->named_parameters();

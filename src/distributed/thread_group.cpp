@@ -110,7 +110,13 @@ class ThreadGroup final : public Group {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  Tensors all_gather(const at::Tensor& tensor) override { return table_->take(put(tensor)); }
+  /// Each on the device of the member's own.
+  Tensors all_gather(const at::Tensor& tensor) override {
+    auto all = table_->take(put(tensor));
+    for (auto& other : all)
+      if (other.defined()) other = other.to(tensor.device());
+    return all;
+  }
 
   void all_reduce(at::Tensor& tensor) override { all_reduce_async(tensor)->wait(); }
 

@@ -16,30 +16,13 @@
 #include <memory>
 #include <string>
 
+#include "accelerator/process_group.h"
 #include "distributed/group.h"
 
 namespace ddptrain {
 
-using Backend = c10::intrusive_ptr<c10d::Backend>;
-using Store = c10::intrusive_ptr<c10d::Store>;
-
-/// One group of ranks: its name keeps its keys in the store apart.
-struct BackendOptions {
-  std::string name;
-  int rank = 0;
-  int size = 1;
-  bool loopback = true;                        // every rank runs on this node
-  std::chrono::milliseconds start{120'000};    // to connect
-  std::chrono::milliseconds timeout{300'000};  // of one collective
-};
-
 /// "300 s" or "1500 ms"
 std::string in_words(std::chrono::milliseconds time);
-
-/// Gloo between processes: CPU tensors.
-Backend make_gloo(const Store& store, const BackendOptions& options);
-/// NCCL from the CUDA plug-in: tensors on CUDA device `device`.
-Backend make_nccl(const Store& store, const BackendOptions& options, int device);
 
 /// A Group over a c10d back end. `what` names it in messages ("gradients").
 std::unique_ptr<Group> make_backend_group(Backend backend, const BackendOptions& options);

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "distributed/store.h"
 #include "distributed/torch_compat.h"
@@ -16,9 +17,11 @@ std::unique_ptr<Group> gloo_group(const Store& store, BackendOptions options, co
 
 std::unique_ptr<Group> device_group(const Store& store, BackendOptions options, const char* name,
                                     const JoinOptions& join) {
-  if (!join.cuda) return gloo_group(store, options, name);
+  if (join.accelerator == nullptr) return gloo_group(store, options, name);
   options.name = name;
-  return make_backend_group(make_nccl(store, options, join.device), options);
+  options.waits_for_peers = true;
+  options.timeout *= 2;  // the control group's clock decides, whose errors we catch
+  return make_backend_group(join.accelerator->process_group(store, options, join.device), options);
 }
 
 World connect(const Topology& topology, const JoinOptions& options) {

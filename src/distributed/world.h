@@ -12,6 +12,8 @@
 
 namespace ddptrain {
 
+class Accelerator;
+
 struct World {
   int rank = 0;
   int local_rank = 0;
@@ -23,8 +25,8 @@ struct World {
 };
 
 struct JoinOptions {
-  bool cuda = false;
-  int device = 0;  // this rank's CUDA device
+  const Accelerator* accelerator = nullptr;  // null: on the CPU
+  int device = 0;                            // this rank's
   std::chrono::milliseconds start{120'000};
   std::chrono::milliseconds step{300'000};
   /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "accelerator/devices.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
@@ -14,7 +15,6 @@
 #include "base/version.h"
 #include "cli/program.h"
 #include "data/text/text_cache.h"
-#include "distributed/cuda.h"
 #include "launch/topology.h"
 #include "train/placement.h"
 
@@ -88,7 +88,7 @@ Finding memory() {
   return found;
 }
 
-// The driver is asked; the CUDA runtime is not touched.
+// What the driver shows; whether CUDA works with it is the next line.
 Finding gpus() {
   const int count = visible_gpus();
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -103,14 +103,11 @@ Finding gpus() {
 
 Finding cuda_plugin_there() {
   if (visible_gpus() == 0) return {"not needed without a GPU"};
-  try {
-    cuda_plugin();
-    return {"opens"};
-  } catch (const Error& error) {
-    return {error.what(),
-            "CUDA recipes cannot run; build with a torch that has CUDA, or write "
-            "'parallel.device: cpu'"};
-  }
+  const auto found = find_devices(DeviceKind::cuda);
+  if (found.why_none.empty()) return {"opens, and works with " + join(found.names, ", ")};
+  return {found.why_none,
+          "CUDA recipes cannot run; build with a torch that has CUDA, or write "
+          "'parallel.device: cpu'"};
 }
 
 Finding shared_memory() {

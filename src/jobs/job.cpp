@@ -29,7 +29,7 @@ RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Sourc
   start.sources = std::move(sources);
   start.command_line = arguments.command_line;
   start.seed = job.recipe.seed;
-  start.device = job.placement.cuda ? "cuda" : "cpu";
+  start.device = device_name(job.placement);
   start.ranks = job.placement.ranks;
   start.replicas = job.placement.replicas;
   start.threads = job.placement.threads;

@@ -1,6 +1,7 @@
 #include "recipe/recipe.h"
 
 #include <array>
+#include <cstdlib>
 
 namespace ddptrain {
 
@@ -9,8 +10,9 @@ std::span<const std::string_view> names(Precision) {
   return words;
 }
 std::span<const std::string_view> names(DeviceKind) {
-  static constexpr std::array<std::string_view, 3> words{"auto", "cpu", "cuda"};
-  return words;
+  static constexpr std::array<std::string_view, 4> words{"auto", "cpu", "cuda", "simulated"};
+  const bool simulates = std::getenv(kSimulatedDevice) != nullptr;
+  return std::span(words).first(simulates ? words.size() : words.size() - 1);
 }
 std::span<const std::string_view> names(OnBadSample) {
   static constexpr std::array<std::string_view, 2> words{"error", "skip"};

@@ -17,7 +17,10 @@
 namespace ddptrain {
 
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
-enum class DeviceKind { automatic, cpu, cuda };
+/// `simulated` is for tests: a recipe may say so where this variable of the environment names the
+/// library that simulates a device.
+enum class DeviceKind { automatic, cpu, cuda, simulated };
+inline constexpr const char* kSimulatedDevice = "DDPTRAIN_SIMULATED_DEVICE";
 enum class OnBadSample { error, skip };
 enum class OnUnknownClass { error, skip };
 enum class OnNonFinite { stop, skip };

@@ -1,65 +1,59 @@
 #include "train/placement.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
 
+#include "accelerator/devices.h"
 #include "base/error.h"
+#include "base/output/log.h"
+#include "base/text.h"
 #include "models/model.h"
 
 namespace ddptrain {
 namespace {
 
-// CUDA_VISIBLE_DEVICES hides devices by listing the others; an empty list hides all.
-int listed_devices(const std::string& list) {
-  if (list.empty() || list == "-1") return 0;
-  return 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+/// What `device` comes to.
+DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
+  const auto wanted = parallel.device;
+  if (wanted == DeviceKind::automatic) return machine.gpus > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+  if (wanted == DeviceKind::cpu || machine.gpus > 0) return wanted;
+  const std::string name(names(wanted)[static_cast<std::size_t>(wanted)]);
+  throw Error(Exit::device, Option{"parallel.device"},
+              "'" + name + "' was asked for, and " +
+                  (machine.why_none.empty()
+                       ? "this machine shows no GPU; write 'parallel.device: cpu' or 'auto'"
+                       : machine.why_none));
 }
 
-// NVML counts without creating a context; a machine without a driver has no such library.
-int nvml_devices() {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (!library) return 0;
-  const auto start = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto count = reinterpret_cast<int (*)(unsigned*)>(dlsym(library, "nvmlDeviceGetCount_v2"));
-  const auto stop = reinterpret_cast<int (*)()>(dlsym(library, "nvmlShutdown"));
-  unsigned devices = 0;
-  if (start && count && stop && start() == 0) {
-    if (count(&devices) != 0) devices = 0;
-    stop();
-  }
-  dlclose(library);
-  return static_cast<int>(devices);
-}
-
-bool wants_cuda(const ParallelSpec& parallel, int gpus) {
-  if (parallel.device == DeviceKind::cpu) return false;
-  if (parallel.device == DeviceKind::cuda && gpus == 0)
-    throw Error(Exit::device, Option{"parallel.device"},
-                "'cuda' was asked for, and this machine shows no GPU; write "
-                "'parallel.device: cpu' or 'auto'");
-  return gpus > 0;
-}
-
-std::int64_t count_devices(const ParallelSpec& parallel, bool cuda, int gpus) {
+std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
   const auto& devices = parallel.devices;
   if (!devices.ids.empty()) return static_cast<std::int64_t>(devices.ids.size());
   if (devices.count.value) return *devices.count.value;
-  return cuda && has_devices(parallel.mode) ? gpus : 1;
+  return gpus > 0 && has_devices(parallel.mode) ? gpus : 1;
 }
 
-std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, std::int64_t wanted, int gpus) {
+void require_gpu(std::int64_t id, int gpus) {
+  if (id >= 0 && id < gpus) return;
+  throw Error(
+      Exit::device, Option{"parallel.devices"},
+      "there is no GPU " + std::to_string(id) + "; this machine shows " + std::to_string(gpus));
+}
+
+/// By local rank or replica. Ranks that somebody else started may each see one GPU, its own, which
+/// has the number 0 for all of them (Slurm's --gpus-per-task).
+std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, const Topology& outer,
+                                      std::int64_t wanted, int gpus) {
   auto ids = parallel.devices.ids;
-  for (std::int64_t i = 0; parallel.devices.ids.empty() && i < wanted; ++i) ids.push_back(i);
-  for (const auto id : ids)
-    if (id < 0 || id >= gpus)
-      throw Error(
-          Exit::device, Option{"parallel.devices"},
-          "there is no GPU " + std::to_string(id) + "; this machine shows " + std::to_string(gpus));
+  const bool one_each = outer.joined() && gpus == 1 && ids.empty();
+  for (std::int64_t i = 0; parallel.devices.ids.empty() && i < wanted; ++i)
+    ids.push_back(one_each ? 0 : i);
+  if (std::ssize(ids) < wanted)
+    throw Error(Exit::recipe, Option{"parallel.devices"},
+                "it names " + plural(std::ssize(ids), "GPU") + ", and " + plural(wanted, "rank") +
+                    " run on this machine");
+  for (const auto id : ids) require_gpu(id, gpus);
   return ids;
 }
 
@@ -86,38 +80,51 @@ bool shares_statistics(const Recipe& recipe, const Placement& placement) {
   return placement.devices() > 1 && model && model->has("batch_norm");
 }
 
+/// Its GPUs as far as the recipe asks for some: those that CUDA works with.
+Machine this_machine(DeviceKind wanted) {
+  Machine machine;
+  machine.cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (wanted == DeviceKind::cpu) return machine;
+  if (wanted != DeviceKind::simulated && visible_gpus() == 0) return machine;
+  const bool simulates = wanted == DeviceKind::simulated;
+  auto found = find_devices(simulates ? wanted : DeviceKind::cuda);
+  machine.gpus = static_cast<int>(found.names.size());
+  machine.why_none = std::move(found.why_none);
+  return machine;
+}
+
 }  // namespace
 
-int visible_gpus() {
-  const int present = nvml_devices();
-  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
-  return list ? std::min(present, listed_devices(list)) : present;
+std::string device_name(const Placement& placement) {
+  return std::string(names(placement.device)[static_cast<std::size_t>(placement.device)]);
 }
 
 Placement place(const Recipe& recipe, const Topology& outer) {
-  Machine machine;
-  if (recipe.parallel.device != DeviceKind::cpu) machine.gpus = visible_gpus();
-  machine.cores = static_cast<int>(std::thread::hardware_concurrency());
+  const auto wanted = recipe.parallel.device;
+  const auto machine = this_machine(wanted);
+  if (wanted == DeviceKind::automatic && !machine.why_none.empty() && outer.rank == 0)
+    log::warning("parallel.device auto is the CPU here: the driver shows a GPU, but " +
+                 machine.why_none);
   return place(recipe, outer, machine);
 }
 
 Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine) {
   const auto& parallel = recipe.parallel;
-  const int gpus = machine.gpus;
   Placement placement;
-  placement.cuda = wants_cuda(parallel, gpus);
-  const auto devices = outer.joined() ? outer.world : count_devices(parallel, placement.cuda, gpus);
+  placement.device = choose_kind(parallel, machine);
+  const int gpus = placement.on_cpu() ? 0 : machine.gpus;
+  const auto devices = outer.joined() ? outer.world : count_devices(parallel, gpus);
   check_mode(parallel.mode, devices, outer);
   const bool dp = has_replicas(parallel.mode);
   placement.ranks = dp ? 1 : static_cast<int>(devices);
   placement.replicas = dp ? static_cast<int>(devices) : 1;
   const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;
-  if (placement.cuda) placement.ids = choose_gpus(parallel, dp ? devices : local_ranks, gpus);
+  if (gpus > 0) placement.ids = choose_gpus(parallel, outer, dp ? devices : local_ranks, gpus);
   placement.threads = threads_per_rank(recipe, machine.cores, std::max(1, local_ranks));
-  placement.find_threads = recipe.train.threads.automatic() && !placement.cuda && !dp;
+  placement.find_threads = recipe.train.threads.automatic() && placement.on_cpu() && !dp;
   placement.batch = plan_batch(recipe.batch, devices);
   placement.find_micro =
-      placement.cuda && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
+      !placement.on_cpu() && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
   return placement;
 }
 
@@ -128,7 +135,7 @@ Recipe resolved(Recipe recipe, const Placement& placement) {
   recipe.batch.per_device.reset();
   recipe.batch.micro = Auto<std::int64_t>(placement.batch.micro);
   recipe.batch.accumulate = Auto<std::int64_t>(placement.batch.accumulate);
-  recipe.parallel.device = placement.cuda ? DeviceKind::cuda : DeviceKind::cpu;
+  recipe.parallel.device = placement.device;
   recipe.parallel.devices.count = Auto<std::int64_t>(placement.devices());
   recipe.train.threads = Auto<std::int64_t>(placement.threads);
   if (recipe.eval.batch.automatic())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "launch/topology.h"
@@ -13,10 +14,10 @@ namespace ddptrain {
 
 /// ranks x replicas = devices: ddp has one replica per rank, dp several in one rank.
 struct Placement {
-  bool cuda = false;
+  DeviceKind device = DeviceKind::cpu;  // not `automatic`
   int ranks = 1;
   int replicas = 1;
-  std::vector<std::int64_t> ids;  // of CUDA devices, by local rank or replica
+  std::vector<std::int64_t> ids;  // of the devices, by local rank or replica; none on the CPU
   int threads = 1;                // compute threads of each rank
   BatchPlan batch;
   bool find_micro =
@@ -24,12 +25,16 @@ struct Placement {
   bool find_threads =
       false;  // train.threads is left to the size of the work (train/build/threads.h)
   int devices() const { return ranks * replicas; }
+  bool on_cpu() const { return device == DeviceKind::cpu; }
+  /// Of a local rank's device.
+  std::int64_t id(int local_rank) const { return ids.at(static_cast<std::size_t>(local_rank)); }
 };
 
 /// What a machine has.
 struct Machine {
-  int gpus = 0;   // that this process may use
-  int cores = 1;  // hardware threads
+  int gpus = 0;               // devices other than the CPU that this process may use
+  int cores = 1;              // hardware threads
+  std::string why_none = {};  // why it may use none, although there are some
 };
 
 /// Where a run happens on a machine. Under a launcher of somebody else's, `outer` says how many
@@ -37,13 +42,12 @@ struct Machine {
 /// a batch that cannot be cut or a mode that does not go with the devices.
 Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine);
 
-/// The same on this machine, at whose GPUs it looks as far as the recipe asks, without the CUDA
-/// runtime.
+/// The same on this machine, at whose GPUs it looks as far as the recipe asks, in a child process.
+/// Where the recipe leaves the device open and GPUs cannot be used, rank 0 logs a warning.
 Placement place(const Recipe& recipe, const Topology& outer);
 
-/// GPUs that this process may use, without initialising the CUDA runtime; 0 where there is no
-/// driver.
-int visible_gpus();
+/// "cpu", "cuda".
+std::string device_name(const Placement& placement);
 
 /// Writes what was resolved into the recipe, so that running it again repeats the run.
 Recipe resolved(Recipe recipe, const Placement& placement);

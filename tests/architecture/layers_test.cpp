@@ -153,6 +153,15 @@ Names lines_with(const std::string& words, const Names& allowed) {
   return found;
 }
 
+// What a device needs, its accelerator does: another kind of device is a plug-in.
+TEST(Devices, AreToldApartInTheirFolderAlone) {
+  Names own;
+  for (const auto& entry : fs::recursive_directory_iterator(source() / "accelerator"))
+    own.insert(entry.path().lexically_relative(source()));
+  EXPECT_EQ(lines_with("\\bk(CUDA|HPU|XPU|HIP)\\b|\\bis_(cuda|hpu)\\(|DeviceType::(CUDA|HPU)", own),
+            Names{});
+}
+
 // A pipe or a device that is opened in another way is waited for, or fills the memory.
 TEST(Inputs, AreOpenedByInputFileAlone) {
   EXPECT_EQ(lines_with("O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"

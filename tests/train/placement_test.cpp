@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "simulated/use.h"
 
 namespace ddptrain {
 namespace {
@@ -41,12 +42,12 @@ void expect_refused(const Recipe& recipe, const Topology& outer, const Machine& 
 
 TEST(Placement, WithoutAModeIsOneDevice) {
   const auto cpu = place(recipe_of(Mode::none), {}, {.gpus = 0, .cores = 6});
-  EXPECT_FALSE(cpu.cuda);
+  EXPECT_EQ(cpu.device, DeviceKind::cpu);
   EXPECT_EQ(cpu.devices(), 1);
   EXPECT_THAT(cpu.ids, IsEmpty());
   EXPECT_EQ(cpu.threads, 6);
   const auto gpu = place(recipe_of(Mode::none), {}, {.gpus = 4, .cores = 6});
-  EXPECT_TRUE(gpu.cuda);
+  EXPECT_EQ(gpu.device, DeviceKind::cuda);
   EXPECT_EQ(gpu.devices(), 1);
   EXPECT_THAT(gpu.ids, ElementsAre(0));
 }
@@ -82,7 +83,7 @@ TEST(Placement, TakesTheDevicesThatTheRecipeCountsOrNames) {
 TEST(Placement, OnTheCpuDoesNotLookAtGpus) {
   const auto found =
       place(recipe_of(Mode::ddp, DeviceKind::cpu), {}, Machine{.gpus = 4, .cores = 8});
-  EXPECT_FALSE(found.cuda);
+  EXPECT_TRUE(found.on_cpu());
   EXPECT_EQ(found.ranks, 1);
   EXPECT_THAT(found.ids, IsEmpty());
 }
@@ -132,6 +133,44 @@ TEST(Placement, RefusesCudaWithoutAGpu) {
   expect_refused(recipe_of(Mode::none, DeviceKind::cuda), {}, {.gpus = 0, .cores = 4}, Exit::device,
                  "parallel.device: 'cuda' was asked for, and this machine shows no GPU; write "
                  "'parallel.device: cpu' or 'auto'");
+}
+
+const Machine& broken() {
+  static const Machine machine{.gpus = 0, .cores = 4, .why_none = "CUDA cannot be used: too old"};
+  return machine;
+}
+
+TEST(Placement, OfAutoIsTheCpuWhereGpusCannotBeUsed) {
+  EXPECT_TRUE(place(recipe_of(Mode::ddp), {}, broken()).on_cpu());
+}
+
+TEST(Placement, SaysWhyGpusCannotBeUsed) {
+  expect_refused(recipe_of(Mode::none, DeviceKind::cuda), {}, broken(), Exit::device,
+                 "parallel.device: 'cuda' was asked for, and CUDA cannot be used: too old");
+}
+
+// Slurm's --gpus-per-task=1: eight tasks on a node, each sees one GPU, which has the number 0.
+TEST(Placement, TakesTheOneGpuThatEachTaskSees) {
+  auto outer = launcher_of(16, 8);
+  outer.local_rank = 5;
+  const auto found = place(recipe_of(Mode::ddp), outer, {.gpus = 1, .cores = 64});
+  EXPECT_EQ(found.ranks, 16);
+  EXPECT_EQ(found.id(5), 0);
+}
+
+TEST(Placement, RefusesFewerListedGpusThanRanks) {
+  auto recipe = recipe_of(Mode::ddp);
+  recipe.parallel.devices.ids = {0, 1};
+  expect_refused(recipe, launcher_of(4, 4), {.gpus = 4, .cores = 4}, Exit::recipe,
+                 "parallel.devices: it names 2 GPUs, and 4 ranks run on this machine");
+}
+
+TEST(Placement, OfTheSimulatedDeviceIsThatOfGpus) {
+  test::allow_the_simulated_device();
+  const auto found =
+      place(recipe_of(Mode::ddp, DeviceKind::simulated), {}, {.gpus = 2, .cores = 4});
+  EXPECT_EQ(device_name(found), "simulated");
+  EXPECT_THAT(found.ids, ElementsAre(0, 1));
 }
 
 TEST(Placement, RefusesAGpuThatIsNotThere) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -69,10 +70,9 @@ Numerics numerics(const TrainSpec& train) {
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
   EngineOptions options;
   options.numerics = numerics(recipe.train);
-  if (placement.cuda) {
-    const auto id = placement.ids.at(static_cast<std::size_t>(local_rank));
-    options.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(id));
-  }
+  if (!placement.on_cpu())
+    options.device = at::Device(accelerator(placement.device).type(),
+                                static_cast<at::DeviceIndex>(placement.id(local_rank)));
   options.replicas = placement.replicas;
   options.device_ids = placement.ids;
   options.sync_bn = recipe.parallel.sync_bn.value.value_or(false);

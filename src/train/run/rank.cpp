@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
@@ -160,9 +161,11 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
 }  // namespace
 
 void prepare_process(const Recipe& recipe, const Placement& placement) {
+  const auto& device = accelerator(placement.device);  // before LibTorch looks for kernels
   at::set_num_threads(placement.threads);
   auto& context = at::globalContext();
   if (recipe.train.deterministic) {
+    device.be_deterministic();
     context.setDeterministicAlgorithms(true, false);
     context.setDeterministicCuDNN(true);
   }
@@ -172,10 +175,11 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
 
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {
   JoinOptions options;
-  options.cuda = placement.cuda;
-  if (placement.cuda)
-    options.device =
-        static_cast<int>(placement.ids.at(static_cast<std::size_t>(topology.local_rank)));
+  if (!placement.on_cpu()) {
+    options.accelerator = &accelerator(placement.device);
+    options.device = static_cast<int>(placement.id(topology.local_rank));
+    options.accelerator->select(options.device);  // else libraries use the first one too
+  }
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   options.supervised = !topology.store.empty();

@@ -45,8 +45,8 @@ struct Outcome {
 /// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.
 Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks);
 
-/// Prepares this process for torch work: threads, allocator, determinism, tf32. Before the first
-/// tensor.
+/// Prepares this process for torch work: the accelerator, threads, determinism, tf32. Before the
+/// first tensor.
 void prepare_process(const Recipe& recipe, const Placement& placement);
 
 /// Meets the other ranks of a topology with the recipe's time-outs.

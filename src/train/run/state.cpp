@@ -28,7 +28,7 @@ Json surroundings(const Training& t) {
           {"mode", names(t.recipe.parallel.mode)[static_cast<std::size_t>(t.recipe.parallel.mode)]},
           {"ranks", t.placement.ranks},
           {"replicas", t.placement.replicas},
-          {"device", t.placement.cuda ? "cuda" : "cpu"},
+          {"device", device_name(t.placement)},
           {"threads", t.placement.threads},
           {"global", t.placement.batch.global},
           {"accumulate", t.placement.batch.accumulate}};

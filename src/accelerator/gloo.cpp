@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "distributed/torch_compat.h"
+#include "accelerator/process_group.h"
 
 namespace ddptrain {
 namespace {

@@ -1,0 +1,74 @@
+#include "accelerator/accelerator.h"
+
+#include <dlfcn.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "accelerator/plugin.h"
+#include "base/error.h"
+#include "base/files/plugin.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+namespace {
+
+class Cpu final : public Accelerator {
+ public:
+  c10::DeviceType type() const override { return c10::kCPU; }
+  int count() const override { return 1; }
+  std::string name(int) const override { return "CPU"; }
+  void select(int) const override {}
+  void be_deterministic() const override {}
+  DeviceMemory memory(int) const override { return {}; }
+  void reset_peak_memory(int) const override {}
+  void empty_cache() const override {}
+  Backend process_group(const Store& store, const BackendOptions& options, int) const override {
+    return make_gloo(store, options);
+  }
+};
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(Exit::device,
+              "CUDA cannot be used: " + why + "; 'parallel.device: cpu' runs without it");
+}
+
+void* open_library(const std::string& file) {
+  const auto plugin = open_plugin(file, RTLD_NOW | RTLD_GLOBAL);
+  if (plugin.handle != nullptr) return plugin.handle;
+  if (plugin.found)
+    refuse(plugin.why_not + " (the nvidia packages that torch names belong beside it)");
+  refuse("this ddptrain was built without it: '" + file +
+         "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
+}
+
+const Accelerator& open_accelerator(const std::string& file) {
+  const auto entry =
+      reinterpret_cast<AcceleratorEntry*>(dlsym(open_library(file), AcceleratorPlugin::symbol));
+  if (entry == nullptr) refuse("'" + file + "' is not ddptrain's");
+  const auto& plugin = *entry();
+  if (plugin.version != AcceleratorPlugin::current || std::string(plugin.torch) != TORCH_VERSION)
+    refuse("'" + file + "' belongs to another version of ddptrain");
+  return plugin.open();
+}
+
+}  // namespace
+
+const Accelerator& accelerator(DeviceKind kind) {
+  if (kind == DeviceKind::cuda) {
+    static const Accelerator& cuda = open_accelerator("libddptrain_cuda.so");
+    return cuda;
+  }
+  if (kind == DeviceKind::simulated) {
+    const char* file = std::getenv(kSimulatedDevice);
+    DDP_CHECK(file != nullptr, "a recipe cannot name it otherwise");
+    static const Accelerator& simulated = open_accelerator(file);
+    return simulated;
+  }
+  static const Cpu cpu;
+  return cpu;
+}
+
+}  // namespace ddptrain

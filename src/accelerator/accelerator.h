@@ -1,0 +1,51 @@
+// What the engine needs of a kind of device: the CPU, CUDA from its plug-in, or the simulated one
+// of the tests. Only this folder knows which kinds there are.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <string>
+
+#include "accelerator/process_group.h"
+
+namespace ddptrain {
+
+enum class DeviceKind;  // recipe/recipe.h
+
+/// Bytes on one device.
+struct DeviceMemory {
+  std::int64_t reserved = 0;       // held by the allocator, in tensors or not
+  std::int64_t peak_reserved = 0;  // most of that since reset_peak_memory()
+  std::int64_t total = 0;          // of the device; 0 where nobody counts, as on the CPU
+};
+
+/// Devices have the numbers 0 to count() - 1. What fails is a std::exception whose first line says
+/// what.
+class Accelerator {
+ public:
+  virtual ~Accelerator() = default;
+  virtual c10::DeviceType type() const = 0;
+  /// Devices that this process may use. Throws where the driver or the devices cannot be used.
+  virtual int count() const = 0;
+  virtual std::string name(int device) const = 0;
+  /// The calling thread computes there from now on.
+  virtual void select(int device) const = 0;
+  /// Asks the vendor's libraries for results that repeat. Before they are used.
+  virtual void be_deterministic() const = 0;
+  /// Of a device that was used.
+  virtual DeviceMemory memory(int device) const = 0;
+  virtual void reset_peak_memory(int device) const = 0;
+  /// Gives memory that no tensor holds back to the devices.
+  virtual void empty_cache() const = 0;
+  /// Collectives between processes on tensors of `device`. All ranks call it.
+  virtual Backend process_group(const Store& store, const BackendOptions& options,
+                                int device) const = 0;
+};
+
+/// The accelerator of a kind, opened at the first call: for CUDA that is to be before LibTorch
+/// computes anything, which asks once and for good whether there is CUDA. An Error (Exit::device)
+/// says why it cannot be used and what would do. The kind is not `automatic`.
+const Accelerator& accelerator(DeviceKind kind);
+
+}  // namespace ddptrain

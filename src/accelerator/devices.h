@@ -1,0 +1,24 @@
+// Which devices a machine has, without touching them in this process: it may fork ranks afterwards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ddptrain {
+
+enum class DeviceKind;  // recipe/recipe.h
+
+/// GPUs that NVIDIA's driver shows and CUDA_VISIBLE_DEVICES leaves: asks NVML, else libcuda in a
+/// child process; 0 where there is neither.
+int visible_gpus();
+
+struct FoundDevices {
+  std::vector<std::string> names;
+  std::string why_none;  // why there are none although the driver shows some; else empty
+};
+
+/// The devices of a kind, counted by its accelerator in a child process. Never throws for devices
+/// that cannot be used.
+FoundDevices find_devices(DeviceKind kind);
+
+}  // namespace ddptrain

@@ -1,0 +1,26 @@
+// How the program gets an accelerator out of a shared library, which brings the device's kernels.
+#pragma once
+
+#include <string>
+
+#include "accelerator/accelerator.h"
+
+namespace ddptrain {
+
+struct AcceleratorPlugin {
+  static constexpr int current = 2;
+  static constexpr const char* symbol = "ddptrain_accelerator";
+
+  int version;        // `current` of the header that it was compiled with
+  const char* torch;  // TORCH_VERSION of its build: with another one the types below differ
+  /// Throws an Error where the libraries that it finds are not those that it was built for.
+  const Accelerator& (*open)();
+};
+
+using AcceleratorEntry = const AcceleratorPlugin*();
+
+/// Libraries have numbers like 22809 or 13000, in which the headers carry their version. Empty
+/// where both are the same, else what to say.
+std::string version_conflict(const std::string& library, int built_with, int found);
+
+}  // namespace ddptrain

@@ -1,0 +1,13 @@
+// Work in a process of its own, for whoever must fork again afterwards, or must survive it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace ddptrain {
+
+/// Calls `work` in a forked child and returns what it returned. A child that dies is an Error:
+/// Exit::memory where it was killed, as the kernel does when memory ends, else Exit::bug.
+std::string in_child(const std::function<std::string()>& work);
+
+}  // namespace ddptrain

@@ -1,0 +1,158 @@
+// Plug-ins, and the devices of machines of a test's choice.
+#include "accelerator/accelerator.h"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "accelerator/devices.h"
+#include "accelerator/plugin.h"
+#include "base/error.h"
+#include "simulated/use.h"
+#include "support/where.h"
+
+namespace ddptrain {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Accelerator, OfTheCpuIsThereAndCountsNoMemory) {
+  const auto& cpu = accelerator(DeviceKind::cpu);
+  EXPECT_EQ(cpu.type(), c10::kCPU);
+  EXPECT_EQ(cpu.count(), 1);
+  EXPECT_EQ(cpu.memory(0).total, 0);
+}
+
+// The program's folder has the plug-in, this test's has not.
+TEST(CudaPlugin, SaysWhatWouldDoWhereItIsMissing) {
+  try {
+    accelerator(DeviceKind::cuda);
+    GTEST_SKIP() << "the loader found "
+                 << "libddptrain_cuda.so on its own path";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    EXPECT_THAT(error.what(), HasSubstr("this ddptrain was built without it"));
+    EXPECT_THAT(error.what(), HasSubstr("'parallel.device: cpu'"));
+  }
+}
+
+TEST(CudaPlugin, LoadsWhereItsLibrariesAre) {
+  const auto path = std::filesystem::path(test::build_folder()) / "libddptrain_cuda.so";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "not built: CUDA or NCCL headers are missing";
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    // Only a library of NVIDIA's may be missing, never a symbol.
+    const std::string why = dlerror();
+    EXPECT_THAT(why, HasSubstr("cannot open shared object file"));
+    GTEST_SKIP() << why;
+  }
+  const auto entry = reinterpret_cast<AcceleratorEntry*>(dlsym(library, AcceleratorPlugin::symbol));
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry()->version, AcceleratorPlugin::current);
+  EXPECT_STREQ(entry()->torch, TORCH_VERSION);
+  EXPECT_EQ(entry()->open().type(), c10::kCUDA);
+}
+
+// NCCL 2.28.9 is 22809 in its header; ncclConfig_t has other fields in 2.27.3.
+TEST(Versions, ConflictUnlessTheyAreTheSame) {
+  EXPECT_EQ(version_conflict("NCCL", 22809, 22809), "");
+  EXPECT_EQ(version_conflict("NCCL", 22809, 22703),
+            "NCCL here has version 22703, and this ddptrain was built for 22809; install the "
+            "version that torch names, or build here");
+}
+
+/// A library of the driver while it lives, in the place of the machine's.
+class FakeDriver {
+ public:
+  explicit FakeDriver(const std::string& file)
+      : library_(dlopen((test::build_folder() + "/fake_driver/" + file).c_str(), RTLD_NOW)) {
+    EXPECT_NE(library_, nullptr) << dlerror();
+  }
+  ~FakeDriver() {
+    dlclose(library_);
+    ::unsetenv("FAKE_GPUS");
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+  int ask(const char* symbol) const {
+    return reinterpret_cast<int (*)()>(dlsym(library_, symbol))();
+  }
+
+ private:
+  void* library_;
+};
+
+bool has_a_driver() {
+  for (const auto* file : {"libnvidia-ml.so.1", "libcuda.so.1"})
+    if (void* library = dlopen(file, RTLD_LAZY)) {
+      dlclose(library);
+      return true;
+    }
+  return false;
+}
+
+class Gpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (has_a_driver()) GTEST_SKIP() << "this machine has a driver of its own";
+  }
+};
+
+TEST_F(Gpus, AreNoneWithoutADriver) { EXPECT_EQ(visible_gpus(), 0); }
+
+TEST_F(Gpus, AreThoseOfNvml) {
+  const FakeDriver driver("nvidia_ml/libnvidia-ml.so.1");
+  ::setenv("FAKE_GPUS", "4", 1);
+  EXPECT_EQ(visible_gpus(), 4);
+}
+
+TEST_F(Gpus, AreHiddenByAListOfTheOthers) {
+  const FakeDriver driver("nvidia_ml/libnvidia-ml.so.1");
+  ::setenv("FAKE_GPUS", "4", 1);
+  const auto with = [](const char* list) {
+    ::setenv("CUDA_VISIBLE_DEVICES", list, 1);
+    return visible_gpus();
+  };
+  EXPECT_EQ(with("2"), 1);
+  EXPECT_EQ(with("0,2"), 2);
+  EXPECT_EQ(with("GPU-8932f937-d72c,GPU-4a02,GPU-77"), 3);
+  EXPECT_EQ(with("0,1,2,3,4,5"), 4);
+  EXPECT_EQ(with(""), 0);
+  EXPECT_EQ(with("-1"), 0);
+}
+
+// As in a container that has libcuda alone; a process that started it could not fork ranks.
+TEST_F(Gpus, AreCountedByTheDriverInAChildWithoutNvml) {
+  const FakeDriver driver("cuda/libcuda.so.1");
+  ::setenv("FAKE_GPUS", "3", 1);
+  EXPECT_EQ(visible_gpus(), 3);
+  EXPECT_EQ(driver.ask("fake_driver_started"), 0);
+}
+
+TEST(FindDevices, NamesThoseThatWork) {
+  test::allow_the_simulated_device();
+  ::setenv("DDPTRAIN_SIMULATED_COUNT", "3", 1);
+  const auto found = find_devices(DeviceKind::simulated);
+  ::unsetenv("DDPTRAIN_SIMULATED_COUNT");
+  EXPECT_THAT(found.names, ElementsAre("simulated 0", "simulated 1", "simulated 2"));
+  EXPECT_EQ(found.why_none, "");
+}
+
+TEST(FindDevices, SaysInOneLineWhyThereIsNone) {
+  test::allow_the_simulated_device();
+  ::setenv("DDPTRAIN_SIMULATED_FAULT", "the driver is too old\nframe #0: in a library", 1);
+  const auto found = find_devices(DeviceKind::simulated);
+  ::unsetenv("DDPTRAIN_SIMULATED_FAULT");
+  EXPECT_THAT(found.names, IsEmpty());
+  EXPECT_EQ(found.why_none, "the simulated device cannot be used: the driver is too old");
+}
+
+}  // namespace
+}  // namespace ddptrain

@@ -1,0 +1,153 @@
+// What LibTorch and the engine ask of the simulated device besides operators.
+#include <ATen/core/Generator.h>
+#include <ATen/detail/HPUHooksInterface.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "accelerator/plugin.h"
+#include "base/error.h"
+#include "simulated/counting.h"
+#include "simulated/memory.h"
+#include "simulated/simulated.h"
+
+namespace ddptrain::simulated {
+namespace {
+
+using c10::Device;
+using c10::DeviceIndex;
+using c10::Stream;
+
+Device numbered(int device) { return {c10::kHPU, static_cast<DeviceIndex>(device)}; }
+
+/// One stream, on which all is done at once.
+struct Guard final : c10::impl::DeviceGuardImplInterface {
+  c10::DeviceType type() const override { return c10::kHPU; }
+  Device exchangeDevice(Device device) const override {
+    return numbered(exchange_device(device.index()));
+  }
+  Device getDevice() const override { return numbered(current_device()); }
+  void setDevice(Device device) const override { exchange_device(device.index()); }
+  void uncheckedSetDevice(Device device) const noexcept override {
+    exchange_device(device.index());
+  }
+  Stream getStream(Device device) const override { return Stream(Stream::DEFAULT, device); }
+  Stream getDefaultStream(Device device) const override { return getStream(device); }
+  Stream exchangeStream(Stream stream) const override { return stream; }
+  DeviceIndex deviceCount() const noexcept override {
+    return static_cast<DeviceIndex>(device_count());
+  }
+  void record(void**, const Stream&, const DeviceIndex, const c10::EventFlag) const override {}
+  void block(void*, const Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+};
+C10_REGISTER_GUARD_IMPL(HPU, Guard)
+
+struct Hooks final : at::HPUHooksInterface {
+  explicit Hooks(at::HPUHooksArgs) {}
+  void init() const override {}
+  bool hasHPU() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool isBuilt() const override { return true; }
+  bool hasPrimaryContext(DeviceIndex) const override { return true; }
+  DeviceIndex deviceCount() const override { return static_cast<DeviceIndex>(device_count()); }
+  DeviceIndex getCurrentDevice() const override {
+    return static_cast<DeviceIndex>(current_device());
+  }
+  void setCurrentDevice(DeviceIndex device) const override { exchange_device(device); }
+  DeviceIndex exchangeDevice(DeviceIndex device) const override {
+    return static_cast<DeviceIndex>(exchange_device(device));
+  }
+  DeviceIndex maybeExchangeDevice(DeviceIndex device) const override {
+    return exchangeDevice(device);
+  }
+  bool isPinnedPtr(const void* data) const override { return is_pinned(data); }
+  at::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator(); }
+};
+
+/// Gloo on copies in the host's memory; every collective ends before its call returns.
+class Gloo final : public c10d::Backend {
+ public:
+  using Works = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  explicit Gloo(ddptrain::Backend inner)
+      : c10d::Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)) {}
+  const std::string getBackendName() const override { return "simulated"; }
+
+  Works allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {
+    return on_copies(tensors, [&](Tensors& copies) { return inner_->allreduce(copies, options); });
+  }
+  Works broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
+    return on_copies(tensors, [&](Tensors& copies) { return inner_->broadcast(copies, options); });
+  }
+  Works allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                  const c10d::AllgatherOptions& options) override {
+    return on_copies(outputs.at(0), [&](Tensors& copies) {
+      std::vector<Tensors> lists{copies};
+      Tensors given{inputs.at(0).cpu()};
+      return inner_->allgather(lists, given, options);
+    });
+  }
+  Works barrier(const c10d::BarrierOptions& options) override { return inner_->barrier(options); }
+  void shutdown() override { inner_->shutdown(); }
+  void abort() override { inner_->abort(); }
+
+ private:
+  template <class Collective>
+  static Works on_copies(const Tensors& tensors, const Collective& collective) {
+    const Inside inside;
+    Tensors copies;
+    for (const auto& tensor : tensors) copies.push_back(tensor.cpu());
+    auto work = collective(copies);
+    work->wait();
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].copy_(copies[i]);
+    return work;
+  }
+
+  ddptrain::Backend inner_;
+};
+
+class Simulated final : public Accelerator {
+ public:
+  c10::DeviceType type() const override { return c10::kHPU; }
+  int count() const override {
+    if (const char* why = std::getenv("DDPTRAIN_SIMULATED_FAULT"))
+      throw Error(Exit::device, "the simulated device cannot be used: " + std::string(why));
+    return device_count();
+  }
+  std::string name(int device) const override { return "simulated " + std::to_string(device); }
+  void select(int device) const override { exchange_device(device); }
+  void be_deterministic() const override {}  // it is
+  DeviceMemory memory(int device) const override { return memory_of(device); }
+  void reset_peak_memory(int device) const override { reset_peak(device); }
+  void empty_cache() const override { return_unused(); }
+  ddptrain::Backend process_group(const Store& store, const BackendOptions& options,
+                                  int) const override {
+    return c10::make_intrusive<Gloo>(make_gloo(store, options));
+  }
+};
+
+// How a started program is told of set_devices() and set_memory().
+const Accelerator& open_simulated() {
+  if (const char* devices = std::getenv("DDPTRAIN_SIMULATED_COUNT"))
+    set_devices(std::atoi(devices));
+  if (const char* bytes = std::getenv("DDPTRAIN_SIMULATED_MEMORY")) set_memory(std::atoll(bytes));
+  static const Simulated simulated;
+  return simulated;
+}
+
+}  // namespace
+}  // namespace ddptrain::simulated
+
+namespace at {
+C10_REGISTER_CLASS(HPUHooksRegistry, HPUHooks, ddptrain::simulated::Hooks)
+}
+
+extern "C" const ddptrain::AcceleratorPlugin* ddptrain_accelerator() {
+  static const ddptrain::AcceleratorPlugin plugin{
+      ddptrain::AcceleratorPlugin::current, TORCH_VERSION, ddptrain::simulated::open_simulated};
+  return &plugin;
+}

@@ -1,0 +1,75 @@
+#include "simulated/counting.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+namespace ddptrain::simulated {
+namespace {
+
+std::mutex mutex;
+Counts sums;
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return status == 0 ? text.get() : symbol;
+}
+
+/// The innermost function of the program whose name it exports.
+std::string place() {
+  std::array<void*, 64> frames{};
+  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < depth; ++i) {
+    Dl_info info{};
+    if (::dladdr(frames[static_cast<std::size_t>(i)], &info) == 0 || !info.dli_sname) continue;
+    auto name = demangled(info.dli_sname);
+    if (!name.starts_with("ddptrain::") || name.starts_with("ddptrain::simulated::")) continue;
+    return name.substr(0, name.find('('));
+  }
+  return "a function without a name";
+}
+
+}  // namespace
+
+int& Inside::depth() {
+  thread_local int depth = 0;
+  return depth;
+}
+
+std::int64_t Counts::waited() const {
+  std::int64_t sum = 0;
+  for (const auto& [place, times] : waits) sum += times;
+  return sum;
+}
+
+Counts counts() {
+  const std::lock_guard lock(mutex);
+  return sums;
+}
+
+void reset() {
+  const std::lock_guard lock(mutex);
+  sums = {};
+}
+
+void count(std::int64_t Counts::*what) {
+  if (Inside::operators()) return;
+  const std::lock_guard lock(mutex);
+  ++(sums.*what);
+}
+
+void count_wait(const std::string& why) {
+  if (Inside::operators()) return;
+  const auto where = why + " in " + place();
+  const std::lock_guard lock(mutex);
+  ++sums.waits[where];
+}
+
+}  // namespace ddptrain::simulated

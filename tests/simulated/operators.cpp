@@ -1,0 +1,227 @@
+// The operators of the simulated device: the CPU's, on copies, after what CUDA would ask of them.
+#include <ATen/Context.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/resize_native.h>
+#include <ATen/ops/set_native.h>
+#include <ATen/ops/view_native.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <set>
+
+#include "simulated/counting.h"
+#include "simulated/memory.h"
+
+namespace ddptrain::simulated {
+namespace {
+
+using at::Tensor;
+using Stack = torch::jit::Stack;
+using Integers = at::IntArrayRef;
+template <class T>
+using Maybe = std::optional<T>;
+
+constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::HPU);
+
+// Allocations and views.
+
+Tensor empty(Integers size, Maybe<at::ScalarType> type, Maybe<at::Layout>, Maybe<at::Device> device,
+             Maybe<bool>, Maybe<at::MemoryFormat> format) {
+  const c10::OptionalDeviceGuard guard(device);
+  return at::detail::empty_generic(size, &allocator(), kKeys, c10::dtype_or_default(type), format);
+}
+
+Tensor empty_strided(Integers size, Integers stride, Maybe<at::ScalarType> type, Maybe<at::Layout>,
+                     Maybe<at::Device> device, Maybe<bool>) {
+  const c10::OptionalDeviceGuard guard(device);
+  return at::detail::empty_strided_generic(size, stride, &allocator(), kKeys,
+                                           c10::dtype_or_default(type));
+}
+
+// resize_ of the CPU would move bytes itself.
+const Tensor& resize(const Tensor& self, Integers size, Maybe<at::MemoryFormat> format) {
+  if (self.sizes() == size) return self;
+  const auto fresh = at::empty(size, self.options().memory_format(format));
+  self.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh.storage());
+  self.unsafeGetTensorImpl()->set_sizes_and_strides(fresh.sizes(), fresh.strides());
+  return self;
+}
+
+// Copies.
+
+Access access(const Tensor& a, const Tensor& b) {
+  std::vector<const void*> storages;
+  for (const auto* tensor : {&a, &b})
+    if (tensor->is_hpu()) storages.push_back(tensor->storage().data());
+  return Access(storages);
+}
+
+/// The same bytes as a tensor of the host, to be read while they can be accessed.
+Tensor host_view(const Tensor& tensor) {
+  if (!tensor.is_hpu()) return tensor;
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
+                       at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU));
+}
+
+void count_copy(const Tensor& to, const Tensor& from) {
+  if (to.is_hpu() && from.is_hpu()) return count(&Counts::operators);
+  if (to.is_hpu())
+    return count(from.numel() > 0 && is_pinned(from.data_ptr()) ? &Counts::from_pinned
+                                                                : &Counts::from_pageable);
+  count(&Counts::to_host);
+  count_wait("copy to the host");
+}
+
+Tensor& copy(Tensor& self, const Tensor& from, bool) {
+  count_copy(self, from);
+  const Inside inside;
+  const auto open = access(self, from);
+  auto target = host_view(self);
+  target.copy_(host_view(from));
+  return self;
+}
+
+Tensor copy_from(const Tensor& from, const Tensor& to, bool non_blocking) {
+  auto target = to;
+  return copy(target, from, non_blocking);
+}
+
+Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
+  to.resize_(from.sizes());
+  return copy_from(from, to, false);
+}
+
+at::Scalar item(const Tensor& self) {
+  count(&Counts::items);
+  count_wait("item");
+  const Inside inside;
+  const auto open = access(self, self);
+  return host_view(self).item();
+}
+
+// Operators.
+
+void collect(const c10::IValue& value, std::vector<Tensor>& tensors) {
+  if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
+  if (!value.isList()) return;
+  for (const auto& element : value.toListRef()) collect(element, tensors);
+}
+
+std::vector<Tensor> tensors_of(const c10::OperatorHandle& op, const Stack& stack) {
+  std::vector<Tensor> tensors;
+  for (const auto& value : torch::jit::last(stack, op.schema().arguments().size()))
+    collect(value, tensors);
+  return tensors;
+}
+
+/// As CUDA: a number may come from the host, a tensor may not, and all are on one device.
+void require_one_device(const c10::OperatorHandle& op, const Stack& stack) {
+  std::optional<at::Device> device;
+  for (const auto& tensor : tensors_of(op, stack)) {
+    if (tensor.is_cpu() && tensor.dim() == 0) continue;
+    TORCH_CHECK(!device || *device == tensor.device(), op.schema().name(), " mixes ", *device,
+                " and ", tensor.device());
+    device = tensor.device();
+  }
+}
+
+/// The host must know how many there are.
+bool waits(const std::string& name) {
+  static const std::set<std::string> names{"aten::nonzero", "aten::masked_select", "aten::_unique2",
+                                           "aten::equal", "aten::repeat_interleave"};
+  return names.contains(name);
+}
+
+void on_cpu(const c10::OperatorHandle& op, Stack* stack) {
+  if (!Inside::operators()) require_one_device(op, *stack);
+  count(&Counts::operators);
+  if (waits(op.schema().name())) count_wait(op.schema().name());
+  const Inside inside;
+  at::native::cpu_fallback(op, stack);
+}
+
+// The demands of batch_norm_backward_cuda (aten/src/ATen/native/cuda/Normalization.cu), whose fused
+// kernel alone does without them.
+void strict_batch_norm_backward(const c10::OperatorHandle& op, Stack* stack) {
+  const auto arguments = torch::jit::last(*stack, 10);
+  const auto defined = [&](std::size_t i) {
+    return !arguments[i].isNone() && arguments[i].toTensor().defined();
+  };
+  const auto mask = arguments[9].toBoolList();
+  if (!mask.get(0)) {
+    TORCH_CHECK(defined(5), "save_mean should always be defined");
+    TORCH_CHECK(defined(6), "save_invstd should always be defined");
+    TORCH_CHECK(defined(2) || !(mask.get(1) || mask.get(2)),
+                "tensor does not have a device: weight, whose options the gradients have");
+  }
+  on_cpu(op, stack);
+}
+
+// CUDA adds these up atomically, in any order.
+void random_order_max_pool_backward(const c10::OperatorHandle& op, Stack* stack) {
+  at::globalContext().alertNotDeterministic("adaptive_max_pool2d_backward_cuda");
+  on_cpu(op, stack);
+}
+
+// Convolutions of devices that LibTorch does not know have operators of their own.
+
+Tensor on_host(const Tensor& tensor) { return tensor.defined() ? tensor.cpu() : tensor; }
+
+Tensor convolution(const Tensor& input, const Tensor& weight, const Maybe<Tensor>& bias,
+                   c10::SymIntArrayRef stride, c10::SymIntArrayRef padding,
+                   c10::SymIntArrayRef dilation, bool transposed,
+                   c10::SymIntArrayRef output_padding, c10::SymInt groups) {
+  count(&Counts::operators);
+  const Inside inside;
+  const auto host_bias = bias ? Maybe<Tensor>(on_host(*bias)) : bias;
+  return at::convolution_symint(on_host(input), on_host(weight), host_bias, stride, padding,
+                                dilation, transposed, output_padding, std::move(groups))
+      .to(input.device());
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolution_backward(
+    const Tensor& gradient, const Tensor& input, const Tensor& weight, c10::SymIntArrayRef stride,
+    c10::SymIntArrayRef padding, c10::SymIntArrayRef dilation, bool transposed,
+    c10::SymIntArrayRef output_padding, c10::SymInt groups, std::array<bool, 3> mask) {
+  count(&Counts::operators);
+  const Inside inside;
+  const std::vector<c10::SymInt> bias{gradient.sym_size(1)};
+  const auto [dx, dw, db] = at::convolution_backward_symint(
+      on_host(gradient), on_host(input), on_host(weight), bias, stride, padding, dilation,
+      transposed, output_padding, std::move(groups), mask);
+  const auto back = [&](const Tensor& tensor) {
+    return tensor.defined() ? tensor.to(input.device()) : tensor;
+  };
+  return {back(dx), back(dw), back(db)};
+}
+
+TORCH_LIBRARY_IMPL(_, HPU, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
+
+TORCH_LIBRARY_IMPL(aten, HPU, m) {
+  m.impl("empty.memory_format", &empty);
+  m.impl("empty_strided", &empty_strided);
+  m.impl("resize_", &resize);
+  m.impl("as_strided", &at::native::as_strided_tensorimpl);
+  m.impl("view", &at::native::view);
+  m.impl("_reshape_alias", &at::native::_reshape_alias);
+  m.impl("set_.source_Storage_storage_offset", &at::native::set_storage_cpu_);
+  m.impl("copy_", &copy);
+  m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("_local_scalar_dense", &item);
+  m.impl("convolution_overrideable", &convolution);
+  m.impl("convolution_backward_overrideable", &convolution_backward);
+  m.impl("native_batch_norm_backward",
+         torch::CppFunction::makeFromBoxedFunction<&strict_batch_norm_backward>());
+  m.impl("adaptive_max_pool2d_backward",
+         torch::CppFunction::makeFromBoxedFunction<&random_order_max_pool_backward>());
+}
+
+}  // namespace
+}  // namespace ddptrain::simulated
