@@ -1,6 +1,11 @@
 // A Group over a c10d back end, Gloo or NCCL: what it throws becomes an Error that says what
 // happened to which rank.
 #include <ATen/ops/empty_like.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 
 #include "base/error.h"
 #include "distributed/torch_compat.h"
@@ -65,11 +70,10 @@ class BackendGroup final : public Group {
   BackendGroup(Backend backend, BackendOptions options)
       : backend_(std::move(backend)), options_(std::move(options)) {}
   ~BackendGroup() override {
-    try {
-      backend_->shutdown();
-    } catch (const std::exception&) {
-      // The peers are gone, and there is nothing left to say to them.
-    }
+    if (options_.waits_for_peers && is_failing())
+      leave_to_the_kernel();
+    else
+      shut_down();
   }
 
   int rank() const override { return options_.rank; }
@@ -120,6 +124,30 @@ class BackendGroup final : public Group {
   void abort(const std::string&) override { backend_->abort(); }
 
  private:
+  static bool is_failing() {
+    return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr;
+  }
+
+  void shut_down() {
+    try {
+      backend_->shutdown();
+    } catch (const std::exception&) {
+      // The peers are gone, and there is nothing left to say to them.
+    }
+  }
+
+  /// NCCL's shutdown waits for collectives that other ranks may never join. The back end stays as
+  /// it is, and so the process is to end without destructors, which its threads would not survive.
+  void leave_to_the_kernel() {
+    [[maybe_unused]] const auto* kept = backend_.release();
+    ::on_exit(
+        [](int code, void*) {
+          std::fflush(nullptr);
+          ::_exit(code);
+        },
+        nullptr);
+  }
+
   template <class Start>
   void run(const char* operation, Start start) {
     try {

@@ -27,6 +27,7 @@ Hooks signal_hooks(Signals& signals) {
 int run_here(const Topology& topology, const RankMain& rank_main, const StartOptions& options) {
   log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
   Signals signals;
+  report_what_no_one_catches(topology);
   try {
     return delivered(rank_main(topology, signal_hooks(signals)));  // while SIGPIPE is ignored
   } catch (const Error&) {
@@ -35,9 +36,11 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
   } catch (...) {
     const auto failure = failure_of(std::current_exception(), topology.rank);
     report_failure(topology, failure);
-    if (failure.code != Exit::memory) throw;
-    throw Error(Exit::memory,  // LibTorch's own exception is none of a bug
-                "out of memory; a smaller model, batch.micro or eval.batch needs less");
+    if (failure.code == Exit::memory)  // LibTorch's own exception is none of a bug
+      throw Error(Exit::memory,
+                  "out of memory; a smaller model, batch.micro or eval.batch needs less");
+    if (failure.code == Exit::bug) throw;
+    throw Error(failure.code, failure.message);
   }
 }
 

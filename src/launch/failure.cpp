@@ -1,5 +1,8 @@
 #include "launch/failure.h"
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -8,12 +11,15 @@
 
 #include "base/clock.h"
 #include "base/files/files.h"
+#include "base/output/log.h"
 #include "base/secrets.h"
 
 namespace ddptrain {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr const char* kNotDeterministic = "does not have a deterministic implementation";
 
 std::string record_path(const std::string& folder, int rank) {
   return folder + "/failure." + std::to_string(rank);
@@ -35,11 +41,75 @@ std::string to_torchelastic(const Failure& failure) {
                  {"extraInfo", {{"timestamp", now}}}}}});
 }
 
-bool is_out_of_memory(const std::string& what) {
-  for (const auto* sign :
-       {"out of memory", "can't allocate memory", "not enough memory", "ALLOC_FAILED"})
-    if (what.find(sign) != std::string::npos) return true;
-  return false;
+/// What LibTorch and the vendors' libraries say where the machine is the reason; the first that
+/// fits counts. An illegal access is no such thing: a kernel has a bug.
+struct Sign {
+  const char* text;
+  Exit code;
+  bool secondary = false;  // another rank is the cause
+};
+constexpr Sign kSigns[] = {
+    {"out of memory", Exit::memory},
+    {"can't allocate memory", Exit::memory},
+    {"not enough memory", Exit::memory},
+    {"ALLOC_FAILED", Exit::memory},
+    {kNotDeterministic, Exit::recipe},
+    {"collective operation timeout", Exit::device, true},
+    {"remote process exited", Exit::device, true},
+    {"NCCL error", Exit::device},
+    {"watchdog thread terminated", Exit::device},
+    {"NVIDIA driver", Exit::device},
+    {"CUDA driver", Exit::device},
+    {"no CUDA-capable device", Exit::device},
+    {"no kernel image is available", Exit::device},
+    {"device-side assert", Exit::device},
+    {"unspecified launch failure", Exit::device},
+    {"uncorrectable ECC error", Exit::device},
+    {"device is unavailable", Exit::device},
+    {"GPU is lost", Exit::device},
+    {"CUDNN_STATUS", Exit::device},
+    {"CUBLAS_STATUS", Exit::device},
+};
+
+/// Lines after the first are frames of C++.
+std::string first_line(const std::string& what) { return what.substr(0, what.find('\n')); }
+
+/// Torch's sentence ends in advice for its own users.
+std::string in_a_recipe(const std::string& what) {
+  return "train.deterministic: " + what.substr(0, what.find(kNotDeterministic)) +
+         "has no deterministic implementation on this device; 'train.deterministic: false' allows "
+         "another";
+}
+
+void take_meaning(Failure& failure) {
+  for (const auto& sign : kSigns) {
+    if (failure.message.find(sign.text) == std::string::npos) continue;
+    failure.code = sign.code;
+    failure.secondary = sign.secondary;
+    failure.message =
+        sign.text == kNotDeterministic ? in_a_recipe(failure.message) : first_line(failure.message);
+    return;
+  }
+}
+
+/// Whom this process' last words are about; a handler of C++ takes no argument.
+Topology& last_topology() {
+  static Topology topology;
+  return topology;
+}
+
+[[noreturn]] void end_with_failure() {
+  const auto& topology = last_topology();
+  if (const auto error = std::current_exception()) {
+    const auto failure = failure_of(error, topology.rank);
+    report_failure(topology, failure);
+    if (failure.code != Exit::bug) {
+      log::error(failure.message, failure.place);
+      std::fflush(nullptr);
+      ::_exit(static_cast<int>(failure.code));
+    }
+  }
+  std::abort();
 }
 
 bool has_content(const std::string& path) {
@@ -66,7 +136,7 @@ Failure failure_of(std::exception_ptr error, int rank) {
     failure.message = "out of memory";
   } catch (const std::exception& other) {
     failure.message = other.what();
-    if (is_out_of_memory(failure.message)) failure.code = Exit::memory;
+    take_meaning(failure);
   } catch (...) {
     failure.message = "something that is no std::exception was thrown";
   }
@@ -86,6 +156,11 @@ void report_failure(const Topology& topology, const Failure& failure) noexcept {
   } catch (...) {
     // The exit code still tells.
   }
+}
+
+void report_what_no_one_catches(const Topology& topology) {
+  last_topology() = topology;
+  std::set_terminate(end_with_failure);
 }
 
 std::string to_record(const Failure& failure) {

@@ -29,12 +29,17 @@ class PeerError : public Error {
   explicit PeerError(const Failure& cause);
 };
 
-/// What an exception means: an Error as it says, no memory as Exit::memory, anything else as a bug.
+/// What an exception means: an Error as it says; others by the words of LibTorch and of the
+/// devices' libraries, no memory as Exit::memory and the like, in one line; anything else as a bug.
 Failure failure_of(std::exception_ptr error, int rank);
 
 /// Leaves a record for whoever started this rank: our launcher (in topology.store), torchrun (where
 /// TORCHELASTIC_ERROR_FILE says). A rank's first record stays. Never throws.
 void report_failure(const Topology& topology, const Failure& failure) noexcept;
+
+/// From now on an exception that nobody catches, as in a thread of NCCL's, is a failure of this
+/// rank too: recorded, logged, and the process ends with its code; a bug aborts as before.
+void report_what_no_one_catches(const Topology& topology);
 
 /// Runs `body`. What it throws is recorded before anything outside of it is destroyed: run what
 /// uses process groups in it, and a peer that loses its connection finds the cause on record.

@@ -41,6 +41,7 @@ void take_streams(const std::string& log) {
 }
 
 int guarded(const RankProcess::Main& main, const Topology& topology) {
+  report_what_no_one_catches(topology);
   try {
     return main(topology);
   } catch (...) {

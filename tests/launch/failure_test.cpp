@@ -23,6 +23,52 @@ TEST(Failure, KnowsTheWordsForNoMemory) {
   EXPECT_EQ(code_of("CUDA error: an illegal memory access was encountered"), Exit::bug);
 }
 
+Failure failure_with(const std::string& message) {
+  return failure_of(std::make_exception_ptr(std::runtime_error(message)), 0);
+}
+
+// What LibTorch 2.11 and NVIDIA's libraries say.
+TEST(Failure, KnowsTheWordsForALostDevice) {
+  for (const std::string message : {
+           "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+           "CUDA driver initialization failed, you might not have a CUDA gpu.",
+           "The NVIDIA driver on your system is too old (found version 11040).",
+           "CUDA error: no kernel image is available for execution on the device",
+           "CUDA error: device-side assert triggered",
+           "CUDA error: uncorrectable ECC error encountered",
+           "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
+           "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle)`",
+           "NCCL error in: ProcessGroupNCCL.cpp:3690, unhandled system error, NCCL version 2.28.9",
+       }) {
+    const auto failure =
+        failure_with(message + "\nframe #0: c10::Error::Error (0x7f in libc10.so)");
+    EXPECT_EQ(failure.code, Exit::device) << message;
+    EXPECT_EQ(failure.message, message);
+    EXPECT_FALSE(failure.secondary);
+  }
+}
+
+TEST(Failure, OfACollectiveThatTimedOutIsAnotherRanks) {
+  const auto failure = failure_with(
+      "[PG ID 1 PG GUID 0 Rank 0] Process group watchdog thread terminated with exception: [Rank "
+      "0] "
+      "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE, "
+      "Timeout(ms)=600000) ran for 600021 milliseconds before timing out.");
+  EXPECT_EQ(failure.code, Exit::device);
+  EXPECT_TRUE(failure.secondary);
+}
+
+TEST(Failure, OfADeterministicRunIsTheRecipes) {
+  const auto failure = failure_with(
+      "adaptive_max_pool2d_backward_cuda does not have a deterministic implementation, but you set "
+      "'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this "
+      "operation\nException raised from alertNotDeterministic");
+  EXPECT_EQ(failure.code, Exit::recipe);
+  EXPECT_EQ(failure.message,
+            "train.deterministic: adaptive_max_pool2d_backward_cuda has no deterministic "
+            "implementation on this device; 'train.deterministic: false' allows another");
+}
+
 TEST(Failure, IsTheSameAfterItsRecord) {
   const Failure failure{3, 12.5, Exit::data, "it is \"torn\"\n", {"a.jpg", 7, 2}, true};
   const auto again = from_record(to_record(failure));

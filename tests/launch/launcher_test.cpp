@@ -171,6 +171,21 @@ TEST_F(Launch, CallsAnUnknownExceptionABug) {
             70);
 }
 
+// NCCL's watchdog throws in a thread of its own, where nobody catches.
+TEST_F(Launch, ReportsADeviceErrorOfAThreadThatNobodyCatches) {
+  const int code = run(2, [](const Topology& t) -> int {
+    if (t.rank == 1)
+      std::thread([] {
+        throw std::runtime_error("NCCL error in: ProcessGroupNCCL.cpp, unhandled system error");
+      }).join();
+    nap(60);
+    return 0;
+  });
+  EXPECT_EQ(code, 4);
+  EXPECT_THAT(said(), HasSubstr("rank 1: NCCL error in: ProcessGroupNCCL.cpp"));
+  EXPECT_TRUE(nothing_left());
+}
+
 TEST_F(Launch, NamesTheRankThatWasKilledAndTheSignal) {
   const Stopwatch watch;
   const int code = run(4, [](const Topology& t) {
