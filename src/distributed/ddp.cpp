@@ -74,7 +74,7 @@ class DdpEngine final : public Engine {
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.loss_scale != 1;
+    scaled_ = at.scaled;
     saw_rows_ = saw_rows_ || batch.rows > 0;
     left_out_ += batch.left_out;
     if (at.last) buckets_->release();

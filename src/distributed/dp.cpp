@@ -59,7 +59,7 @@ class DpEngine final : public Engine {
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.loss_scale != 1;
+    scaled_ = at.scaled;
     left_out_ += batch.left_out;
     if (!options_.sync_bn) copy_buffers();
     const auto first = cut(batch.rows, options_.replicas);

@@ -18,7 +18,7 @@ class SingleEngine final : public Engine {
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.loss_scale != 1;
+    scaled_ = at.scaled;
     left_out_ += batch.left_out;
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }

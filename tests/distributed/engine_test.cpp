@@ -301,10 +301,21 @@ TEST(Numerics, MixedPrecisionKeepsWeightsAndGradientsInFloat) {
 TEST(Numerics, AGradientThatOverflowsUnderALossScaleIsNotFinite) {
   MicroStep at;
   at.loss_scale = 3e38;  // near the largest float
+  at.scaled = true;
   play_all(2, [&](World& world) {
     const auto engine = make_ddp_engine(factory(), {}, world);
     EXPECT_FALSE(run_window(*engine, samples(4), {1, world.rank, 2}, at).finite);
   });
+}
+
+// 16 back-offs from 65536 lead to a scale of 1, which may still be too large.
+TEST(Numerics, AGradientThatOverflowsAtALossScaleOfOneIsNotFinite) {
+  MicroStep at;
+  at.nominal = 1 / 3e38;  // as above
+  const auto engine = make_single_engine(factory(), {});
+  EXPECT_TRUE(run_window(*engine, samples(4), {}, at).finite);  // nobody looks
+  at.scaled = true;
+  EXPECT_FALSE(run_window(*engine, samples(4), {}, at).finite);
 }
 
 TEST(Numerics, ALossThatIsNotFiniteOnOneRankIsSaidOnAll) {

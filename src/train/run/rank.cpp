@@ -170,7 +170,9 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
     context.setDeterministicCuDNN(true);
   }
   context.setBenchmarkCuDNN(!recipe.train.deterministic);
-  if (recipe.train.precision == Precision::tf32) context.setFloat32MatmulPrecision("high");
+  const bool tf32 = recipe.train.precision == Precision::tf32;
+  if (tf32) context.setFloat32MatmulPrecision("high");
+  context.setAllowTF32CuDNN(tf32);  // LibTorch's convolutions use it unless told not to
 }
 
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {

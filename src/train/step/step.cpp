@@ -41,6 +41,7 @@ StepTotals gather_gradients(const Training& t, const RunState& state, std::int64
   at.step = state.position.step;
   at.nominal = nominal;
   at.loss_scale = current_scale(state);
+  at.scaled = state.loss_scale.has_value();
   t.engine->begin();
   for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
     at.last = micro + 1 == micro_steps;
