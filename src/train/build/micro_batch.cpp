@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -53,19 +54,42 @@ std::vector<at::Tensor> room_for_state(const Training& t) {
   return room;
 }
 
-void train_once(const Training& t, std::int64_t micro) {
+/// Twice: the second finds the gradients and what libraries keep of the first.
+void train_twice(const Training& t, std::int64_t micro) {
   const auto room = room_for_state(t);
   MicroStep at;
   at.last = false;
   at.alone = true;
   at.nominal = static_cast<double>(t.placement.batch.global);
-  t.engine->accumulate(largest_batch(*t.data, micro * t.placement.replicas), *t.loss, at);
+  const auto batch = largest_batch(*t.data, micro * t.placement.replicas);
+  for (int i = 0; i < 2; ++i) t.engine->accumulate(batch, *t.loss, at);
+}
+
+/// Those of this rank's replicas.
+std::vector<std::int64_t> own_devices(const Training& t) {
+  if (t.placement.on_cpu()) return {};
+  if (t.placement.replicas > 1) return t.placement.ids;
+  return {t.placement.id(t.world->local_rank)};
+}
+
+bool all_keep_room(const Training& t) {
+  const auto& device = accelerator(t.placement.device);
+  return std::ranges::all_of(own_devices(t), [&](std::int64_t id) {
+    return keeps_room(device.memory(static_cast<int>(id)));
+  });
+}
+
+void forget_peaks(const Training& t) {
+  const auto& device = accelerator(t.placement.device);
+  device.empty_cache();
+  for (const auto id : own_devices(t)) device.reset_peak_memory(static_cast<int>(id));
 }
 
 bool memory_sufficed(const Training& t, std::int64_t micro) {
   try {
-    train_once(t, micro);
-    return true;
+    forget_peaks(t);
+    train_twice(t, micro);
+    return all_keep_room(t);
   } catch (...) {
     if (failure_of(std::current_exception(), t.world->rank).code != Exit::memory) throw;
     return false;
@@ -106,6 +130,10 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
   return plan;
 }
 
+bool keeps_room(const DeviceMemory& memory) {
+  return memory.total == 0 || memory.peak_reserved <= memory.total - memory.total / 20;
+}
+
 bool fits_in_memory(const Training& t, std::int64_t micro) {
   const at::AutoGradMode with_gradients(true);
   std::vector<at::Tensor> buffers;
@@ -114,6 +142,7 @@ bool fits_in_memory(const Training& t, std::int64_t micro) {
   t.engine->begin();
   const bool fits = memory_sufficed(t, micro);
   t.engine->begin();
+  accelerator(t.placement.device).empty_cache();
   const at::NoGradGuard no_grad;
   std::size_t next = 0;
   for (const auto& [name, buffer] : t.engine->model().named_buffers())

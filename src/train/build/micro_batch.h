@@ -10,6 +10,7 @@
 namespace ddptrain {
 
 class Dataset;
+struct DeviceMemory;
 class Group;
 struct Training;
 
@@ -21,9 +22,14 @@ using FitsMicro = std::function<bool(std::int64_t micro)>;
 /// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much.
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits);
 
-/// Trains on `micro` made-up samples per device, the longest and largest of the run, beside the
-/// state that an optimiser like Adam keeps, without a step and without the other ranks: false where
-/// memory ends. Weights, buffers and optimiser are as before, gradients are cleared.
+/// Whether a device's allocator kept 5 % of its memory free: other batches, evaluation and
+/// communication need some too.
+bool keeps_room(const DeviceMemory& memory);
+
+/// Trains twice on `micro` made-up samples per device, the longest and largest of the run, beside
+/// the state that an optimiser like Adam keeps, without a step and without the other ranks: false
+/// where memory ends or keeps no room. Weights, buffers and optimiser are as before, gradients are
+/// cleared.
 bool fits_in_memory(const Training& training, std::int64_t micro);
 
 /// The micro-batch as placed or, where the recipe leaves the size to a CUDA device
