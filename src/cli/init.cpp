@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 void print_names() {
   print_lines(
-      "ddptrain init DATA [FILE] writes a recipe for a folder of images or texts, or a .csv or "
-      ".jsonl file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
+      "ddptrain init DATA [FILE] writes a recipe for a folder of images or texts, or a .csv, "
+      ".jsonl "
+      "or .parquet file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
       "(NAME.yaml):\n\n");
   for (const auto& [file, text] : built_in_files())
     if (file.find('/') == std::string_view::npos)

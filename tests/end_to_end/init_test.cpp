@@ -169,7 +169,9 @@ TEST(InitFromData, SaysWhatIsWantedWhereNothingFits) {
     expect_in(ended.err, why);
   };
   std::filesystem::create_directories(folder / "empty");
-  refused("empty", 3, "no images (.jpg, .png, .webp), texts (.txt) or CSV files in 'empty'");
+  refused(
+      "empty", 3,
+      "no images (.jpg, .png, .webp), texts (.txt) or tables (.csv, .jsonl, .parquet) in 'empty'");
   refused("not/there", 2, "'not/there' is neither a file or folder nor a built-in recipe");
   write(folder / "semicolons.csv", "a;b\n1;2\n");
   refused("semicolons.csv", 3, "columns are separated by ';' or tabs");

@@ -142,6 +142,10 @@ ParquetSource::ParquetSource(const std::string& path) : path_(path), file_(path)
   }
 }
 
+bool ParquetSource::has_cells(std::size_t column) const {
+  return parquet_->fields()[column].type != ParquetType::other;
+}
+
 std::string ParquetSource::cell(std::size_t row, std::size_t column) const {
   const auto cells = read_columns({column}, {ColumnKind::names}, {})[0];
   const auto code = cells.codes.at(row);

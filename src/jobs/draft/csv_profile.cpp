@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/csv/csv_columns.h"
 #include "data/image/image_scan.h"
+#include "data/table/table_source.h"
 
 namespace ddptrain {
 namespace {
@@ -34,7 +36,9 @@ void count_names(ColumnProfile& column) {
   column.words /= names;
 }
 
-void require_header(const Csv& csv) {
+}  // namespace
+
+void require_header(const TableSource& csv) {
   const auto& header = csv.header();
   if (header.size() == 1 && header[0].find_first_of(";\t") != std::string::npos)
     throw Error(Exit::data, csv.path() +
@@ -47,33 +51,34 @@ void require_header(const Csv& csv) {
                                 "columns");
 }
 
-}  // namespace
-
 std::string ColumnProfile::value(std::size_t row) const {
   return numbers() ? format_number(cells.numbers[row])
                    : std::string(cells.names[static_cast<std::size_t>(cells.codes[row])]);
 }
 
-std::vector<std::string> CsvProfile::names() const {
+std::vector<std::string> TableProfile::names() const {
   std::vector<std::string> all;
   for (const auto& column : columns) all.push_back(column.name);
   return all;
 }
 
-const ColumnProfile& CsvProfile::column(const std::string& name) const {
+const ColumnProfile& TableProfile::column(const std::string& name) const {
   return *std::find_if(columns.begin(), columns.end(),
                        [&](const ColumnProfile& column) { return column.name == name; });
 }
 
-CsvProfile profile_of_csv(const Csv& csv) {
-  require_header(csv);
-  std::vector<std::size_t> all(csv.header().size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+TableProfile profile_of(const TableSource& source, const std::vector<std::string>& missing) {
+  TableProfile profile{source.path(), static_cast<std::int64_t>(source.rows()), {}, {}};
+  std::vector<std::size_t> readable;
+  for (std::size_t i = 0; i < source.header().size(); ++i)
+    if (source.has_cells(i))
+      readable.push_back(i);
+    else
+      profile.unreadable.push_back(source.header()[i]);
   auto cells =
-      read_columns(csv, all, std::vector(all.size(), ColumnKind::automatic), pandas_missing());
-  CsvProfile profile{csv.path(), static_cast<std::int64_t>(csv.rows()), {}};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    ColumnProfile column{csv.header()[i], std::move(cells[i])};
+      source.read_columns(readable, std::vector(readable.size(), ColumnKind::automatic), missing);
+  for (std::size_t i = 0; i < readable.size(); ++i) {
+    ColumnProfile column{source.header()[readable[i]], std::move(cells[i])};
     column.numbers() ? count_numbers(column) : count_names(column);
     profile.columns.push_back(std::move(column));
   }
@@ -93,15 +98,15 @@ bool holds_texts(const ColumnProfile& column) {
   return !column.numbers() && column.words >= 5 && column.letters >= 25;
 }
 
-bool is_identifier(const CsvProfile& csv, const ColumnProfile& column) {
+bool is_identifier(const TableProfile& table, const ColumnProfile& column) {
   const auto name = lower(column.name);
-  const bool unique = column.distinct + column.missing == csv.rows;
+  const bool unique = column.distinct + column.missing == table.rows;
   const bool named = name.empty() || name == "id" || name == "index" || name == "key" ||
                      name.ends_with("_id") || name.ends_with(" id") ||
                      column.name.ends_with("Id") || name.ends_with("uuid") ||
                      name.starts_with("unnamed");
   if (column.numbers()) return named && unique;
-  return unique || (column.distinct > 50 && 10 * column.distinct > 9 * csv.rows);
+  return unique || (column.distinct > 50 && 10 * column.distinct > 9 * table.rows);
 }
 
 bool says_split(const ColumnProfile& column) {

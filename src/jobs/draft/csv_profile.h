@@ -1,13 +1,15 @@
-// What the columns of a CSV file look like, for `init`.
+// What the columns of a table look like, for `init`.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "data/csv/csv_columns.h"
+#include "data/columns.h"
 
 namespace ddptrain {
+
+class TableSource;
 
 /// A column as it looks.
 struct ColumnProfile {
@@ -23,18 +25,21 @@ struct ColumnProfile {
   std::string value(std::size_t row) const;
 };
 
-struct CsvProfile {
+struct TableProfile {
   std::string path;
   std::int64_t rows = 0;
   std::vector<ColumnProfile> columns;
+  std::vector<std::string> unreadable;  // columns without cells of numbers or text
 
   std::vector<std::string> names() const;
   const ColumnProfile& column(const std::string& name) const;
 };
 
-/// Every column, with numbers where all of it are. Views into `csv`. An Error (Exit::data) where
-/// the first line is no header, or columns are not separated by commas.
-CsvProfile profile_of_csv(const Csv& csv);
+/// Every column that has cells, with numbers where all of it are. Views into `source`. A cell is
+/// also missing where it is one of `missing`.
+TableProfile profile_of(const TableSource& source, const std::vector<std::string>& missing);
+/// An Error (Exit::data) where the first line is no header, or columns are not separated by commas.
+void require_header(const TableSource& csv);
 
 /// Names of files with an extension of images.
 bool holds_images(const ColumnProfile& column);
@@ -42,7 +47,7 @@ bool holds_texts(const ColumnProfile& column);
 /// Names, or whole numbers, few of them: classes rather than quantities.
 bool holds_classes(const ColumnProfile& column);
 /// A number or a name for each row that says nothing of it.
-bool is_identifier(const CsvProfile& csv, const ColumnProfile& column);
+bool is_identifier(const TableProfile& table, const ColumnProfile& column);
 /// Which rows are for validation.
 bool says_split(const ColumnProfile& column);
 

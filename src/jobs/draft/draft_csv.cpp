@@ -1,4 +1,5 @@
-// `init` from a CSV file: rows of a table, or of images or texts where a column holds those.
+// `init` from a CSV or Parquet file: rows of a table, or in CSV of images or texts where a column
+// holds those.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/table/csv_source.h"
+#include "data/table/parquet_source.h"
 #include "data/table/table.h"
 #include "jobs/draft/csv_profile.h"
 #include "jobs/draft/draft.h"
@@ -21,10 +23,10 @@ std::int64_t rows_for_training(std::int64_t rows) {
   return rows - std::llround(kHeldOut * static_cast<double>(rows));
 }
 
-void require_targets(const CsvProfile& csv, const ColumnProfile& target) {
+void require_targets(const TableProfile& profile, const ColumnProfile& target) {
   if (target.missing > 0)
-    throw Error(Exit::data, csv.path + ": " + counted(target.missing, "row") + " of " +
-                                with_commas(csv.rows) + " without a '" + target.name +
+    throw Error(Exit::data, profile.path + ": " + counted(target.missing, "row") + " of " +
+                                with_commas(profile.rows) + " without a '" + target.name +
                                 "', which is to be predicted; take them out, or name another "
                                 "column with --target");
 }
@@ -43,47 +45,64 @@ std::string found_target(const InitRequest& request, const std::string& target) 
          (request.target.empty() ? "; --target COLUMN takes another" : "");
 }
 
-[[noreturn]] void refuse_without_target(const CsvProfile& csv) {
-  throw Error(Exit::data, csv.path + ": no column looks like a target; name one with --target: " +
-                              join(csv.names(), ", "));
+[[noreturn]] void refuse_without_target(const TableProfile& profile) {
+  throw Error(Exit::data, profile.path +
+                              ": no column looks like a target; name one with --target: " +
+                              join(profile.names(), ", "));
 }
 
 // a table
+
+/// A file as its format is read.
+struct TableFile {
+  const TableSource& source;
+  std::string dataset;                     // `type` of a recipe's data
+  Auto<std::vector<std::string>> missing;  // its default
+};
 
 struct TablePlan {
   TableOptions options;
   const ColumnProfile* target = nullptr;
   bool classification = true;
-  std::vector<std::string> identifiers, empty;
+  std::vector<std::string> identifiers, empty, contents;
   std::string split;
 };
 
-TablePlan plan_table(const InitRequest& request, const CsvProfile& csv) {
+/// Images or texts, which are no categories of a table.
+bool holds_contents(const ColumnProfile& column) {
+  return holds_images(column) || holds_texts(column);
+}
+
+TablePlan plan_table(const InitRequest& request, const TableProfile& profile) {
   TablePlan plan;
   const auto may_be = [&](const std::string& name) {
-    const auto& column = csv.column(name);
-    return column.distinct > 1 && !is_identifier(csv, column) && !says_split(column);
+    const auto& column = profile.column(name);
+    return column.distinct > 1 && !is_identifier(profile, column) && !says_split(column) &&
+           !holds_contents(column);
   };
-  const auto target = choose_target(request, csv.names(), may_be);
-  if (target.empty()) refuse_without_target(csv);
-  plan.target = &csv.column(target);
-  require_targets(csv, *plan.target);
+  const auto target = choose_target(request, profile.names(), may_be);
+  if (target.empty()) refuse_without_target(profile);
+  plan.target = &profile.column(target);
+  require_targets(profile, *plan.target);
   plan.classification = holds_classes(*plan.target);
-  for (const auto& column : csv.columns) {
+  for (const auto& column : profile.columns) {
     if (column.name == target) continue;
     if (says_split(column))
       plan.split = column.name;
     else if (column.distinct < 2)
       plan.empty.push_back(column.name);
-    else if (is_identifier(csv, column))
+    else if (holds_contents(column))
+      plan.contents.push_back(column.name);
+    else if (is_identifier(profile, column))
       plan.identifiers.push_back(column.name);
   }
   auto& options = plan.options;
-  options.file = csv.path;
+  options.file = profile.path;
   options.target = target;
   options.task = plan.classification ? TableTask::classification : TableTask::regression;
   options.drop = plan.identifiers;
-  options.drop.insert(options.drop.end(), plan.empty.begin(), plan.empty.end());
+  for (const auto& more : {plan.empty, plan.contents, profile.unreadable})
+    options.drop.insert(options.drop.end(), more.begin(), more.end());
   if (plan.split.empty()) return plan;
   options.valid.fraction.reset();
   options.valid.column = plan.split;
@@ -91,10 +110,10 @@ TablePlan plan_table(const InitRequest& request, const CsvProfile& csv) {
 }
 
 /// A seed whose split trains on every class, which a rare one may fail.
-Table try_splits(TablePlan& plan) {
+Table try_splits(const TableSource& source, TablePlan& plan) {
   constexpr std::int64_t seeds = 20;
   while (true) try {
-      return read_table(CsvSource(plan.options.file), plan.options);
+      return read_table(source, plan.options);
     } catch (const Error&) {
       const bool by_seed = plan.options.valid.fraction.has_value();
       if (!by_seed || ++plan.options.valid.seed >= ValidRows{}.seed + seeds) throw;
@@ -123,10 +142,11 @@ std::string table_metrics(const TablePlan& plan, std::size_t classes) {
          (classes == 2 ? ", roc_auc_binary]" : "]");
 }
 
-std::string table_recipe(const InitRequest& request, const TablePlan& plan, const Table& table) {
+std::string table_recipe(const InitRequest& request, const std::string& dataset,
+                         const TablePlan& plan, const Table& table) {
   const auto training = static_cast<std::int64_t>(table.splits[0].rows.size());
   const int epochs = training < 1000 ? 40 : training < 10000 ? 20 : training < 100000 ? 8 : 3;
-  std::string data = "  type: csv_table\n  file: " + yaml_text(request.written) +
+  std::string data = "  type: " + dataset + "\n  file: " + yaml_text(request.written) +
                      "\n  target: " + yaml_text(plan.options.target) +
                      "\n  task: " + (plan.classification ? "classification" : "regression") + "\n";
   std::vector<std::string> names, numbers;
@@ -147,16 +167,16 @@ std::string table_recipe(const InitRequest& request, const TablePlan& plan, cons
          closing_lines(metric, epochs);
 }
 
-std::vector<std::string> found_in_table(const InitRequest& request, const CsvProfile& csv,
+std::vector<std::string> found_in_table(const InitRequest& request, const TableProfile& profile,
                                         const TablePlan& plan, const Table& table) {
   std::vector<std::string> found;
   const auto& target = *plan.target;
   if (plan.classification) {
-    found = found_classes(classes_in(target, csv.rows), "row");
+    found = found_classes(classes_in(target, profile.rows), "row");
   } else {
     const auto [low, high] =
         std::minmax_element(target.cells.numbers.begin(), target.cells.numbers.end());
-    found.push_back(counted(csv.rows, "row") + " with a number each, " + format_number(*low) +
+    found.push_back(counted(profile.rows, "row") + " with a number each, " + format_number(*low) +
                     " to " + format_number(*high));
   }
   found.push_back(found_target(request, target.name));
@@ -169,31 +189,48 @@ std::vector<std::string> found_in_table(const InitRequest& request, const CsvPro
     found.push_back("left out, since they only tell rows apart: " + join(plan.identifiers, ", "));
   if (!plan.empty.empty())
     found.push_back("left out, since all rows are the same: " + join(plan.empty, ", "));
+  if (!plan.contents.empty())
+    found.push_back("left out, since texts and names of images are read from a CSV file: " +
+                    join(plan.contents, ", "));
+  if (!profile.unreadable.empty())
+    found.push_back("left out, since they hold neither numbers nor text: " +
+                    join(profile.unreadable, ", "));
   found.push_back(found_split(plan.split.empty() ? "" : "column '" + plan.split + "'"));
   return found;
 }
 
-Draft draft_table(const InitRequest& request, const CsvProfile& csv) {
-  auto plan = plan_table(request, csv);
-  const auto table = try_splits(plan);
+/// The user may name a column that no network can be trained on.
+void require_readable(const InitRequest& request, const TableProfile& profile) {
+  const auto& none = profile.unreadable;
+  if (std::find(none.begin(), none.end(), request.target) != none.end())
+    throw Error(Exit::data, profile.path + ": column '" + request.target +
+                                "' holds neither numbers nor text; name another one with --target");
+}
+
+Draft draft_table(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
+  require_readable(request, profile);
+  auto plan = plan_table(request, profile);
+  plan.options.missing = file.missing;
+  const auto table = try_splits(file.source, plan);
   if (table.fit.categories.empty() && table.fit.continuous.empty())
     throw Error(Exit::data,
-                csv.path + ": no column is left to predict '" + plan.target->name + "' from");
-  return {found_in_table(request, csv, plan, table), table_recipe(request, plan, table)};
+                profile.path + ": no column is left to predict '" + plan.target->name + "' from");
+  return {found_in_table(request, profile, plan, table),
+          table_recipe(request, file.dataset, plan, table)};
 }
 
 // images
 
 /// The folder that the paths are in: that of the file, or one within.
-std::string root_of_paths(const CsvProfile& csv, const ColumnProfile& paths) {
-  const auto home = fs::absolute(csv.path).parent_path();
+std::string root_of_paths(const TableProfile& profile, const ColumnProfile& paths) {
+  const auto home = fs::absolute(profile.path).parent_path();
   const fs::path one = paths.cells.names.front();
   std::error_code unknown;
   if (fs::exists(home / one, unknown)) return "";
   for (const auto& entry : fs::directory_iterator(home, unknown))
     if (entry.is_directory(unknown) && fs::exists(entry.path() / one, unknown))
       return entry.path().filename().string();
-  throw Error(Exit::data, csv.path + ": '" + one.string() + "' (column '" + paths.name +
+  throw Error(Exit::data, profile.path + ": '" + one.string() + "' (column '" + paths.name +
                               "') is neither beside the file nor in a folder beside it");
 }
 
@@ -226,22 +263,22 @@ std::vector<ClassCount> label_counts(const ColumnProfile& labels, std::int64_t r
   return classes;
 }
 
-Draft draft_image_rows(const InitRequest& request, const CsvProfile& csv,
+Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
                        const ColumnProfile& paths) {
   const auto may_be = [&](const std::string& name) {
-    const auto& column = csv.column(name);
+    const auto& column = profile.column(name);
     return column.name != paths.name && column.distinct > 1 && !says_split(column) &&
-           !is_identifier(csv, column);
+           !is_identifier(profile, column);
   };
-  const auto label = choose_target(request, csv.names(), may_be);
-  if (label.empty()) refuse_without_target(csv);
-  const auto& labels = csv.column(label);
+  const auto label = choose_target(request, profile.names(), may_be);
+  if (label.empty()) refuse_without_target(profile);
+  const auto& labels = profile.column(label);
   const auto delimiter = label_delimiter(labels);
-  if (delimiter.empty()) require_targets(csv, labels);
-  const auto root = root_of_paths(csv, paths);
-  const auto split = std::find_if(csv.columns.begin(), csv.columns.end(), says_split);
-  const bool has_split = split != csv.columns.end();
-  const auto classes = label_counts(labels, csv.rows, delimiter);
+  if (delimiter.empty()) require_targets(profile, labels);
+  const auto root = root_of_paths(profile, paths);
+  const auto split = std::find_if(profile.columns.begin(), profile.columns.end(), says_split);
+  const bool has_split = split != profile.columns.end();
+  const auto classes = label_counts(labels, profile.rows, delimiter);
   Draft draft;
   draft.found = found_classes(classes, delimiter.empty() ? "image" : "label");
   draft.found.push_back(found_target(request, label));
@@ -257,25 +294,26 @@ Draft draft_image_rows(const InitRequest& request, const CsvProfile& csv,
   std::vector<std::string> sample;
   const auto step = std::max<std::size_t>(1, paths.cells.names.size() / 200);
   for (std::size_t i = 0; i < paths.cells.names.size(); i += step)
-    sample.push_back((fs::absolute(csv.path).parent_path() / root / paths.cells.names[i]).string());
-  draft.recipe = image_recipe(data, classes, rows_for_training(csv.rows), sample, draft.found,
+    sample.push_back(
+        (fs::absolute(profile.path).parent_path() / root / paths.cells.names[i]).string());
+  draft.recipe = image_recipe(data, classes, rows_for_training(profile.rows), sample, draft.found,
                               !delimiter.empty());
   return draft;
 }
 
 // texts
 
-Draft draft_text_rows(const InitRequest& request, const CsvProfile& csv,
+Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
                       const ColumnProfile& texts) {
   const auto may_be = [&](const std::string& name) {
-    const auto& column = csv.column(name);
+    const auto& column = profile.column(name);
     return column.name != texts.name && column.distinct > 1 && holds_classes(column) &&
-           !holds_texts(column) && !is_identifier(csv, column) && !says_split(column);
+           !holds_texts(column) && !is_identifier(profile, column) && !says_split(column);
   };
-  const auto label = choose_target(request, csv.names(), may_be);
-  if (label.empty()) refuse_without_target(csv);
-  require_targets(csv, csv.column(label));
-  const auto classes = classes_in(csv.column(label), csv.rows);
+  const auto label = choose_target(request, profile.names(), may_be);
+  if (label.empty()) refuse_without_target(profile);
+  require_targets(profile, profile.column(label));
+  const auto classes = classes_in(profile.column(label), profile.rows);
   Draft draft;
   draft.found = found_classes(classes, "text");
   draft.found.push_back("texts: column '" + texts.name + "'");
@@ -285,15 +323,16 @@ Draft draft_text_rows(const InitRequest& request, const CsvProfile& csv,
                     yaml_text(texts.name) + "]\n  label: " + yaml_text(label) +
                     "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the rows, always the "
                     "same\n";
-  draft.recipe = text_recipe(data, classes, rows_for_training(csv.rows));
+  draft.recipe = text_recipe(data, classes, rows_for_training(profile.rows));
   return draft;
 }
 
 }  // namespace
 
 Draft draft_csv(const InitRequest& request) {
-  const Csv csv(request.path);
-  const auto profile = profile_of_csv(csv);
+  const CsvSource csv(request.path);
+  require_header(csv);
+  const auto profile = profile_of(csv, pandas_missing());
   const auto& columns = profile.columns;
   if (const auto images = std::find_if(columns.begin(), columns.end(), holds_images);
       images != columns.end())
@@ -301,7 +340,15 @@ Draft draft_csv(const InitRequest& request) {
   const auto longer = [](const auto& a, const auto& b) { return a.letters < b.letters; };
   const auto longest = std::max_element(columns.begin(), columns.end(), longer);
   const bool texts = longest != columns.end() && holds_texts(*longest);
-  return texts ? draft_text_rows(request, profile, *longest) : draft_table(request, profile);
+  return texts ? draft_text_rows(request, profile, *longest)
+               : draft_table(request, {csv, "csv_table", {}}, profile);
+}
+
+Draft draft_parquet(const InitRequest& request) {
+  const ParquetSource parquet(request.path);
+  const std::vector<std::string> only_nulls;
+  return draft_table(request, {parquet, "parquet_table", {only_nulls}},
+                     profile_of(parquet, only_nulls));
 }
 
 }  // namespace ddptrain

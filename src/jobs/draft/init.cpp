@@ -44,31 +44,45 @@ InitRequest innermost(InitRequest request) {
   }
 }
 
-Draft draft_folder(const InitRequest& given) {
+Draft draft_file(const InitRequest& request) {
+  const auto extension = lower(fs::path(request.path).extension().string());
+  if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
+  if (extension == ".csv") return draft_csv(request);
+  if (extension == ".parquet") return draft_parquet(request);
+  throw Error(Exit::recipe, "'" + request.path +
+                                "' is no data that ddptrain reads; it takes a folder of images or "
+                                "texts, a .csv, .jsonl or .parquet file");
+}
+
+Draft draft_folder(InitRequest& given) {
   const auto request = innermost(given);
   if (holds_files(request.path, image_extensions())) return draft_images(request);
   if (holds_files(request.path, {".txt"})) return draft_texts(request);
-  const auto tables = ImageScan(request.path, {".csv", ".jsonl"}).images(".");
-  throw Error(Exit::data, tables.empty()
-                              ? "no images (.jpg, .png, .webp), texts (.txt) or CSV files in '" +
-                                    request.path + "'"
-                              : "'" + request.path + "' holds tables; name one: ddptrain init " +
-                                    (fs::path(request.path) / tables[0]).string());
+  const auto tables =
+      ImageScan(request.path, {".csv", ".jsonl", ".ndjson", ".parquet"}).images(".");
+  if (tables.size() == 1) {
+    given.path = (fs::path(request.path) / tables[0]).lexically_normal().string();
+    given.written = (fs::path(request.written) / tables[0]).lexically_normal().string();
+    return draft_file(given);
+  }
+  throw Error(Exit::data,
+              tables.empty()
+                  ? "no images (.jpg, .png, .webp), texts (.txt) or tables (.csv, "
+                    ".jsonl, .parquet) in '" +
+                        request.path + "'"
+                  : "'" + request.path + "' holds several tables; name one: ddptrain " + "init " +
+                        (fs::path(request.path) / tables[0]).lexically_normal().string());
 }
 
-Draft draft_of(const InitRequest& request) {
+/// A folder that holds one table is that file in `request` from then on.
+Draft draft_of(InitRequest& request) {
   std::error_code unknown;
   if (fs::is_directory(request.path, unknown)) return draft_folder(request);
   if (!fs::exists(request.path, unknown))
     throw Error(Exit::recipe, "'" + request.path +
                                   "' is neither a file or folder nor a built-in recipe; "
                                   "'ddptrain init' shows their names");
-  const auto extension = lower(fs::path(request.path).extension().string());
-  if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
-  if (extension == ".csv") return draft_csv(request);
-  throw Error(Exit::recipe, "'" + request.path +
-                                "' is no data that ddptrain reads; it takes a folder of images or "
-                                "texts, a .csv or a .jsonl file");
+  return draft_file(request);
 }
 
 /// The folder's or file's name as a recipe and a run can have it.

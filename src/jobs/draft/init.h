@@ -25,6 +25,8 @@ Draft draft_images(const InitRequest& request);
 Draft draft_texts(const InitRequest& request);
 /// A CSV file: rows of a table, or of images or texts where a column holds those.
 Draft draft_csv(const InitRequest& request);
+/// Rows of a table.
+Draft draft_parquet(const InitRequest& request);
 Draft draft_json_lines(const InitRequest& request);
 
 /// Writes the recipe and names the two commands to type next.

@@ -1,4 +1,5 @@
-# Writes the Parquet files of tests/data/table/parquet_test.cpp, each with the CSV file that pandas makes of the same table.
+# Writes the Parquet files of tests/data/table/parquet_test.cpp and tests/end_to_end/parquet_test.cpp, and the CSV file that
+# pandas makes of the table of people.
 import sys, decimal, datetime
 import pandas as pd, numpy as np, pyarrow as pa, pyarrow.parquet as pq
 out = sys.argv[1]
@@ -24,6 +25,9 @@ t.loc[[7], 'work'] = None
 t.to_csv(out + '/people.csv', index=False)
 for codec in ('snappy', 'zstd', 'gzip', 'none'):
     t.to_parquet(f'{out}/people_{codec}.parquet', compression=None if codec == 'none' else codec, row_group_size=25, index=False)
+odd = t.head(5).copy()
+odd['hours'] = ['86', '2', 'many', '85', '1.5']
+odd.to_parquet(out + '/people_odd.parquet', index=False)
 nested = t[['age', 'income']].copy()
 nested['tags'] = [[1, 2]] * n
 pq.write_table(pa.Table.from_pandas(nested, preserve_index=False), out + '/nested.parquet')
