@@ -14,25 +14,26 @@ namespace {
 
 /// One vector of doubles, summed over ranks at the end of a window.
 struct Record {
-  static constexpr std::size_t header = 5;
+  static constexpr std::size_t header = 6;
   double loss_sum = 0;
   double weight = 0;
   double not_finite = 0;       // ranks whose loss is not
   double ranks_with_rows = 0;  // in this window
   double left_out = 0;         // bad samples
+  double data_lost = 0;        // ranks that could not load theirs
   std::vector<double> users;   // ranks on which each parameter received a gradient
 };
 
 at::Tensor to_tensor(const Record& record) {
-  std::vector<double> values{record.loss_sum, record.weight, record.not_finite,
-                             record.ranks_with_rows, record.left_out};
+  std::vector<double> values{record.loss_sum,        record.weight,   record.not_finite,
+                             record.ranks_with_rows, record.left_out, record.data_lost};
   values.insert(values.end(), record.users.begin(), record.users.end());
   return at::tensor(values, at::kDouble);
 }
 
 Record to_record(const at::Tensor& sums) {
   const auto* at = sums.const_data_ptr<double>();
-  return {at[0], at[1], at[2], at[3], at[4], {at + Record::header, at + sums.numel()}};
+  return {at[0], at[1], at[2], at[3], at[4], at[5], {at + Record::header, at + sums.numel()}};
 }
 
 std::string layout_of(const Replica& replica) {
@@ -69,6 +70,7 @@ class DdpEngine final : public Engine {
     buckets_->begin();
     saw_rows_ = false;
     left_out_ = 0;
+    data_lost_ = false;
     // As torch's DDP: before the first forward of a window. Under sync_bn they are equal anyway.
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
   }
@@ -77,6 +79,7 @@ class DdpEngine final : public Engine {
     scaled_ = at.scaled;
     saw_rows_ = saw_rows_ || batch.rows > 0;
     left_out_ += batch.left_out;
+    data_lost_ = data_lost_ || at.data_lost;
     if (at.last) buckets_->release();
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
@@ -92,7 +95,7 @@ class DdpEngine final : public Engine {
     const auto record = to_record(sums);
     buckets_->hand_out(used_anywhere(record));
     StepTotals totals{record.loss_sum, record.weight, record.not_finite == 0,
-                      static_cast<std::int64_t>(record.left_out)};
+                      static_cast<std::int64_t>(record.left_out), record.data_lost > 0};
     // Reduced gradients are the same on every rank, and so is this.
     if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
     return totals;
@@ -111,6 +114,7 @@ class DdpEngine final : public Engine {
                   totals.finite ? 0.0 : 1.0,
                   saw_rows_ ? 1.0 : 0.0,
                   static_cast<double>(left_out_),
+                  data_lost_ ? 1.0 : 0.0,
                   {}};
     for (const bool used : buckets_->used()) record.users.push_back(used && saw_rows_ ? 1 : 0);
     return record;
@@ -119,7 +123,7 @@ class DdpEngine final : public Engine {
   std::vector<bool> used_anywhere(const Record& record) {
     std::vector<bool> used;
     for (const double users : record.users) used.push_back(users > 0);
-    if (record.ranks_with_rows == 0) return used;
+    if (record.ranks_with_rows == 0 || record.data_lost > 0) return used;
     if (options_.static_graph)
       require_the_same(used);
     else if (!options_.find_unused_parameters)
@@ -166,6 +170,7 @@ class DdpEngine final : public Engine {
   bool saw_rows_ = false;  // in this window
   bool scaled_ = false;    // by a loss scale that can overflow gradients
   std::int64_t left_out_ = 0;
+  bool data_lost_ = false;  // in this window
   std::vector<bool> first_used_;
 };
 

@@ -56,11 +56,13 @@ class DpEngine final : public Engine {
   void begin() override {
     for (const auto& replica : replicas_) replica->begin();
     left_out_ = 0;
+    data_lost_ = false;
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.scaled;
     left_out_ += batch.left_out;
+    data_lost_ = data_lost_ || at.data_lost;
     if (!options_.sync_bn) copy_buffers();
     const auto first = cut(batch.rows, options_.replicas);
     if (at.alone) return master().train(slice(batch, 0, first[1]), loss, at, nullptr);
@@ -77,6 +79,7 @@ class DpEngine final : public Engine {
   StepTotals finish() override {
     StepTotals sums;
     sums.left_out = left_out_;
+    sums.data_lost = data_lost_;
     for (const auto& replica : replicas_) {
       const auto totals = replica->totals();
       sums.loss_sum += totals.loss_sum;
@@ -139,6 +142,7 @@ class DpEngine final : public Engine {
   Crew crew_;
   bool scaled_ = false;  // by a loss scale that can overflow gradients
   std::int64_t left_out_ = 0;
+  bool data_lost_ = false;
 };
 
 }  // namespace

@@ -37,11 +37,12 @@ struct EngineOptions {
 struct MicroStep {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
-  bool last = true;       // gradients are communicated on the last one only
-  double nominal = 1;     // keeps gradients in range: loss_sum / nominal is back-propagated
-  double loss_scale = 1;  // fp16
-  bool scaled = false;    // by a loss scale, 1 too: gradients may overflow, and are looked at
-  bool alone = false;     // a trial: no other rank or replica takes part, sync_bn neither
+  bool last = true;        // gradients are communicated on the last one only
+  double nominal = 1;      // keeps gradients in range: loss_sum / nominal is back-propagated
+  double loss_scale = 1;   // fp16
+  bool scaled = false;     // by a loss scale, 1 too: gradients may overflow, and are looked at
+  bool alone = false;      // a trial: no other rank or replica takes part, sync_bn neither
+  bool data_lost = false;  // the batch is an empty one, since this rank's cannot be loaded
 };
 
 /// What the window's micro-batches summed to, over all ranks and replicas.
@@ -50,6 +51,7 @@ struct StepTotals {
   double weight = 0;
   bool finite = true;
   std::int64_t left_out = 0;  // bad samples
+  bool data_lost = false;     // of a rank: the step counts for nothing, buffers were moved
 };
 
 /// After finish(), gradients of the master parameters hold sum(loss gradients) * loss_scale /

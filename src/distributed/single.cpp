@@ -15,17 +15,20 @@ class SingleEngine final : public Engine {
   void begin() override {
     replica_.begin();
     left_out_ = 0;
+    data_lost_ = false;
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     scaled_ = at.scaled;
     left_out_ += batch.left_out;
+    data_lost_ = data_lost_ || at.data_lost;
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }
 
   StepTotals finish() override {
     auto totals = replica_.totals();
     totals.left_out = left_out_;
+    totals.data_lost = data_lost_;
     if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
     return totals;
   }
@@ -39,6 +42,7 @@ class SingleEngine final : public Engine {
   Replica replica_;
   bool scaled_ = false;  // by a loss scale that can overflow gradients
   std::int64_t left_out_ = 0;
+  bool data_lost_ = false;
 };
 
 }  // namespace

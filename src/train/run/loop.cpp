@@ -47,8 +47,10 @@ class Loop {
     tell(Moment::run_begin);
     if (state_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
     while (!finished()) {
-      step();
-      agree_on_requests();
+      if (step())
+        agree_on_requests();
+      else
+        data_lost_ = save_now_ = true;
       evaluate_and_save();
     }
     close();
@@ -66,18 +68,21 @@ class Loop {
   // With what earlier attempts trained, where the run's length is a time.
   double seconds_trained() const { return seconds_before_ + seconds_since(began_); }
 
-  void step() {
+  /// False where nothing was trained since a rank has lost the file of its samples.
+  bool step() {
     if (!epoch_started_) start_epoch();
     const auto index = static_cast<std::size_t>(state_.position.step_in_epoch);
     beat("step");
     stage_ = enter_stage(t_, state_.position.step, stage_);
     const auto report = make_step(t_, state_, micro_steps_.at(index));
+    if (report.data_lost) return false;
     advance(step_samples_.at(index));
     state_.position.train_loss = report.loss;
     state_.position.lr = report.lr;
     view_.momentum = report.momentum;
     view_.gradient_norm = report.gradient_norm;
     tell(Moment::step_end);
+    return true;
   }
 
   void start_epoch() {

@@ -1,15 +1,19 @@
 #include "train/step/step.h"
 
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/cat.h>
 
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "base/error.h"
 #include "base/output/log.h"
+#include "data/files/mapping_guard.h"
 #include "data/loader/loader.h"
 #include "data/loader/tolerant.h"
+#include "data/mix/mixing.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"
 #include "optim/clip.h"
@@ -34,6 +38,56 @@ void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
   log::debug(line);
 }
 
+/// The model's buffers before a step whose forward passes move them, in one tensor of each type.
+class KeptBuffers {
+ public:
+  explicit KeptBuffers(const Model& model) {
+    std::map<at::ScalarType, std::vector<at::Tensor>> flat;
+    for (const auto& [name, tensor] : model.named_buffers()) {
+      live_[tensor.scalar_type()].push_back(tensor.detach());
+      flat[tensor.scalar_type()].push_back(tensor.detach().reshape({-1}));
+    }
+    for (const auto& [type, tensors] : flat) kept_[type] = at::cat(tensors);
+  }
+
+  void put_back() {
+    for (auto& [type, tensors] : live_) {
+      std::int64_t at = 0;
+      for (auto& tensor : tensors) {
+        tensor.copy_(kept_.at(type).narrow(0, at, tensor.numel()).view(tensor.sizes()));
+        at += tensor.numel();
+      }
+    }
+  }
+
+ private:
+  std::map<at::ScalarType, std::vector<at::Tensor>> live_;
+  std::map<at::ScalarType, at::Tensor> kept_;
+};
+
+/// What a rank that cannot load its rows brings to the collectives of a step.
+Batch without_rows(const Training& t, std::int64_t epoch) {
+  auto batch = t.data->allocate_train(epoch, 0);
+  batch.rows = 0;
+  if (t.mix)
+    mix_rows(*t.mix, {static_cast<std::uint64_t>(t.recipe.seed), epoch, t.length.global}, {}, {},
+             batch);
+  return batch;
+}
+
+/// The next micro-batch, or from the first on that a cut file keeps from being loaded, empty ones.
+Batch next_batch(const Training& t, const Position& at, bool& data_lost) {
+  try {
+    if (!data_lost) return t.loader->next();
+  } catch (const Error&) {
+    if (lost_mapped_file().empty()) throw;
+    data_lost = true;
+  }
+  return without_rows(t, at.epoch);
+}
+
+/// With the buffers of the rank that saves as they were, where data were lost. Before the only
+/// micro-step of a single rank nothing has moved them.
 StepTotals gather_gradients(const Training& t, const RunState& state, std::int64_t micro_steps,
                             double nominal) {
   MicroStep at;
@@ -42,14 +96,19 @@ StepTotals gather_gradients(const Training& t, const RunState& state, std::int64
   at.nominal = nominal;
   at.loss_scale = current_scale(state);
   at.scaled = state.loss_scale.has_value();
+  std::optional<KeptBuffers> buffers;
+  if (t.world->rank == 0 && (t.world->size > 1 || micro_steps > 1))
+    buffers.emplace(t.engine->model());
   t.engine->begin();
   for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
     at.last = micro + 1 == micro_steps;
-    const auto batch = t.loader->next();
+    const auto batch = next_batch(t, state.position, at.data_lost);
     log_samples(batch, at.step, micro);
     t.engine->accumulate(batch, *t.loss, at);
   }
-  return t.engine->finish();
+  const auto totals = t.engine->finish();
+  if (totals.data_lost && buffers) buffers->put_back();
+  return totals;
 }
 
 std::vector<at::Tensor> gradients(const Training& t) {
@@ -105,16 +164,18 @@ void refuse_or_skip(const PolicySpec& policy, RunState& state, const StepTotals&
 StepReport make_step(const Training& t, RunState& state, std::int64_t micro_steps) {
   const double nominal = state.nominal > 0 ? state.nominal : static_cast<double>(t.length.global);
   const double scale = current_scale(state);
+  StepReport report;
   const auto totals = gather_gradients(t, state, micro_steps, nominal);
+  report.data_lost = totals.data_lost;
+  report.changed = totals.finite && totals.weight > 0 && !totals.data_lost;
+  if (totals.data_lost) return report;
   count_bad(t, state.position, totals.left_out);
   const auto rates = rates_of(t, state);
-  StepReport report;
   report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight
                                   : std::numeric_limits<double>::quiet_NaN();
   report.lr = rates.lr;
   report.momentum = rates.momentum ? rates.momentum : t.optimizer->momentum();
   report.gradient_norm = std::numeric_limits<double>::quiet_NaN();
-  report.changed = totals.finite && totals.weight > 0;
   if (state.loss_scale) state.loss_scale->update(totals.finite);
   if (!totals.finite) {
     refuse_or_skip(t.recipe.policy, state, totals);
