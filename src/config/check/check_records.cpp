@@ -14,12 +14,12 @@ namespace {
 /// alone.
 const Node* wrapped(const Node& node, const Shape& shape) {
   if (shape.shorthand.empty() || node.members.size() != 1) return nullptr;
-  const auto& [key, place, value] = node.members[0];
+  const auto& only = node.members[0];
   const auto known = [&](const Shape& child) {
-    return child.key == key || is_near(child.key, name_distance(key, child.key));
+    return child.key == only.key || is_near(child.key, name_distance(only.key, child.key));
   };
   const bool ours = std::any_of(shape.children.begin(), shape.children.end(), known);
-  return ours || !value.is_scalar() ? nullptr : &value;
+  return ours || !only.value.is_scalar() ? nullptr : &only.value;
 }
 
 bool holds_word(const std::vector<std::string>& words, std::string_view word) {
