@@ -48,6 +48,7 @@ void Body::take(const std::string& name, std::unique_ptr<Module> child) {
 }
 
 void Body::divide(const std::vector<Module*>& modules, std::size_t first) {
+  DDP_CHECK(first < modules.size(), "each of the two groups has layers");
   const auto cut = modules.begin() + static_cast<std::ptrdiff_t>(first);
   groups = {{modules.begin(), cut}, {cut, modules.end()}};
 }
