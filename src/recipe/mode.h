@@ -9,6 +9,8 @@ namespace ddptrain {
 
 enum class Mode { none, dp, ddp };
 std::span<const std::string_view> names(Mode);
+/// What each one is, for `describe` and the schema.
+std::string_view modes_sentence();
 
 /// A process for each device, which meet in collectives.
 bool has_ranks(Mode mode);

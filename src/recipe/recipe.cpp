@@ -132,8 +132,7 @@ void DdpSpec::fields(Fields& f) {
 }
 
 void ParallelSpec::fields(Fields& f) {
-  f("mode", mode,
-    {.doc = "none: one device; dp: replicas in one process; ddp: one process per device."});
+  f("mode", mode, {.doc = modes_sentence()});
   f("device", device, {.doc = "auto takes CUDA where there is a GPU."});
   f("devices", devices, {.doc = "How many devices or which: auto, 2, or [0, 2]."});
   f("sync_bn", sync_bn,
