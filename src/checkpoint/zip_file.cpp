@@ -111,6 +111,9 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   }
   const auto method = short_at(rest, 10);
   entry.compressed = method == 8;
+  constexpr auto most = std::uint64_t{std::numeric_limits<unsigned>::max()};  // zlib's numbers
+  if (entry.compressed && std::max(entry.packed, entry.size) > most)
+    refuse("'" + told + "' is too large to be compressed");
   if (name_size == 0) refuse("an entry has no name");
   if ((short_at(rest, 8) & 1) != 0) refuse("'" + told + "' is encrypted");
   if (method != 0 && method != 8)
@@ -170,8 +173,6 @@ std::string ZipFile::read(std::string_view name) const {
 
 void ZipFile::inflate(const std::string& packed, const std::string& name, char* to,
                       std::uint64_t size) const {
-  constexpr auto most = std::uint64_t{std::numeric_limits<unsigned>::max()};
-  if (packed.size() > most || size > most) refuse(name + " is too large to be compressed");
   if (size == 0) return;
   z_stream stream{};
   stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(packed.data()));

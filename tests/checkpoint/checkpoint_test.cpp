@@ -252,6 +252,29 @@ TEST(SaveCheckpoint, InAPlaceThatIsNoFolderNamesIt) {
   }
 }
 
+TEST(SaveCheckpoint, LooksAtTheDiskBeforeItWrites) {
+  const TemporaryFolder folder;
+  auto larger = small_checkpoint(1);
+  const std::int64_t count = std::int64_t{1} << 58;  // a view of one element
+  larger.model = {{"w", ramp({1}).expand({count})}};
+  EXPECT_THAT(
+      [&] { save_checkpoint(folder.path(), larger); },
+      testing::ThrowsMessage<Error>(
+          AllOf(testing::StartsWith("no space for a checkpoint in '" + folder.path() +
+                                    "': 1024.0 PiB are needed, "),
+                testing::EndsWith(" are free; delete something, or choose another 'output.dir'"))));
+  EXPECT_THAT(names_in(folder.path()), ElementsAre());
+}
+
+TEST(CopyCheckpoint, ThatIsGoneLeavesNothing) {
+  const TemporaryFolder folder;
+  const auto gone = folder / "step-00000001", root = folder / "copies";
+  EXPECT_THAT([&] { copy_checkpoint(gone, root); },
+              testing::ThrowsMessage<Error>("cannot copy '" + gone + "' to '" + root +
+                                            "': No such file or directory"));
+  EXPECT_THAT(names_in(root), ElementsAre());
+}
+
 TEST(PruneCheckpoints, KeepsTheLastAndTheBest) {
   const TemporaryFolder folder;
   for (const auto step : {1, 2, 3, 4, 5}) save_checkpoint(folder.path(), small_checkpoint(step));

@@ -19,6 +19,7 @@ namespace {
 
 using namespace torch_bytes;
 using testing::AnyOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -183,6 +184,27 @@ TEST(HostilePickle, CallsAreNamedAndNotMade) {
   EXPECT_EQ(warnings.size(), 1U) << warnings.back();
 }
 
+TEST(HostilePickle, TensorsAreDescribedWhole) {
+  const auto refused = [](const std::string& value) {
+    return said_to(file(dict(text("w") + value), "1234")).substr(0, 200);
+  };
+  const auto rebuilt = [](const std::string& arguments) {
+    return "ctorch._utils\n_rebuild_tensor_v2\n(" + arguments + "tR";
+  };
+  const auto stored = [](const std::string& key, const std::string& view) {
+    return "(" + text("storage") + "ctorch\nFloatStorage\n" + key + text("cpu") + integer("1") +
+           view + "tQ";
+  };
+  EXPECT_THAT(refused(rebuilt(storage("Float", "1"))),
+              EndsWith("x.pth' cannot be read as a torch file: a tensor's description is too "
+                       "short"));
+  EXPECT_THAT(refused(tensor(stored(integer("0"), ""), {"1"}, {"1"})),
+              EndsWith("x.pth' cannot be read as a torch file: 'w' has a storage without a name"));
+  EXPECT_THAT(refused(tensor(stored(text("0"), tuple({"1"})), {"1"}, {"1"})),
+              EndsWith("x.pth' cannot be read as a torch file: 'w' looks into a part of another "
+                       "storage (a form before torch 0.4)"));
+}
+
 TEST(HostileZip, AFlippedBitIsSeen) {
   const auto weight = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
   auto bytes = file(weight, "12345678");
@@ -206,6 +228,31 @@ TEST(HostileZip, UnpacksToALittleMoreThanItHas) {
 TEST(HostileZip, NamesAreThereAndOnce) {
   EXPECT_THAT(said_to(zip({{"", "x"}})), HasSubstr("no name"));
   EXPECT_THAT(said_to(zip({{"a/x", "1"}, {"a/x", "2"}})), HasSubstr("comes twice"));
+}
+
+/// A zip file whose directory has other bytes at `at` of its first entry.
+std::string with_entry(std::string bytes, std::size_t at, const std::string& other) {
+  return bytes.replace(bytes.find("PK\1\2") + at, other.size(), other);
+}
+
+/// With a ZIP64 field for the size of its only entry.
+std::string with_large_size(std::string bytes, std::uint64_t size) {
+  bytes = with_entry(with_entry(bytes, 24, std::string(4, '\xff')), 30, std::string("\x0c\0", 2));
+  const auto directory = bytes.find("PK\1\2"), end = bytes.rfind("PK\5\6");
+  const auto whole = static_cast<std::uint32_t>(end - directory + 12);
+  bytes.replace(end + 12, 4, little_endian(whole));
+  return bytes.insert(end, std::string("\1\0\x08\0", 4) + little_endian(size));
+}
+
+TEST(HostileZip, SizesAreThereAndFit) {
+  const auto one = zip({{"a/x", "1"}});
+  EXPECT_THAT(said_to(with_entry(one, 24, std::string(4, '\xff'))),
+              EndsWith("x.pth' is no sound zip file: 'a/x' has no size"));
+  const auto many = little_endian(std::uint32_t{1'000'000});
+  EXPECT_THAT(said_to(with_entry(one, 20, many + many)),
+              EndsWith("x.pth' is no sound zip file: 'x' claims more bytes than the file has"));
+  EXPECT_THAT(said_to(with_large_size(zip({{"a/x", "1", true}}), std::uint64_t{1} << 32)),
+              EndsWith("x.pth' is no sound zip file: 'a/x' is too large to be compressed"));
 }
 
 TEST(HostileZip, CutOrChangedAnywhereItIsReadOrRefused) {

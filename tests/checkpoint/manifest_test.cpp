@@ -39,5 +39,29 @@ TEST(Manifest, RefusesOtherNumbers) {
   }
 }
 
+std::string refused_manifest(const std::string& members) {
+  const auto text =
+      signed_text("{" + members + "\"manifest_sha256\": \"" + std::string(64, '0') + "\"}\n");
+  try {
+    parse_manifest(text, "M");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Manifest, OfAnotherFormatIsRefused) {
+  EXPECT_EQ(refused_manifest("\"format\": 2, "), "'M' has format 2, this program reads format 1");
+  EXPECT_THAT(refused_manifest(""), testing::StartsWith("'M' is no manifest of a checkpoint: "));
+}
+
+TEST(Manifest, NamesNoFileOutsideItsFolder) {
+  const std::string sized = "\": {\"size\": 1, \"sha256\": \"\"}}, ";
+  for (const std::string name : {"../w", "/w", ".w", ""})
+    EXPECT_EQ(refused_manifest("\"format\": 1, \"step\": 1, \"files\": {\"" + name + sized),
+              "'M' names a file outside its folder: '" + name + "'");
+}
+
 }  // namespace
 }  // namespace ddptrain

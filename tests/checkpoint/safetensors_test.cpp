@@ -126,6 +126,16 @@ TEST(Safetensors, RefuseHostileHeaders) {
               HasSubstr("deeply"));
 }
 
+TEST(Safetensors, HoldNoComplexNumbers) {
+  const TemporaryFolder folder;
+  const auto file = folder / "x.safetensors";
+  EXPECT_THAT(
+      [&] {
+        write_safetensors(file, {{{"w", ramp({1}, at::kComplexFloat)}}, {}});
+      },
+      testing::ThrowsMessage<Error>("'" + file + "' cannot hold tensor 'w' of type ComplexFloat"));
+}
+
 TEST(Safetensors, NameAMissingFileAndAFolder) {
   const TemporaryFolder folder;
   EXPECT_THROW(read_safetensors(folder / "none"), Error);

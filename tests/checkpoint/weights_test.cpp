@@ -100,6 +100,14 @@ TEST(Outputs, OfOtherClassesAreNotTakenForThese) {
   EXPECT_EQ(order_outputs(saved, {"a", "b"}, "fc"), Outputs::others);
 }
 
+TEST(WeightFiles, OfARunThatWasInterruptedEarlyAreNotThere) {
+  const TemporaryFolder run;
+  std::filesystem::create_directory(run / "checkpoints");
+  EXPECT_THAT(
+      [&] { read_saved_weights(run.path()); },
+      testing::ThrowsMessage<Error>("no complete checkpoint in '" + (run / "checkpoints") + "'"));
+}
+
 TEST(WeightFiles, KnowTheClassesOfTheirCheckpointOrHeader) {
   const TemporaryFolder folder;
   write_safetensors(folder / "model.safetensors", {{{"w", ramp({2})}}, {}});
