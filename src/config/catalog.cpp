@@ -35,9 +35,29 @@ std::vector<std::string> CatalogBase::names() const {
   return all;
 }
 
+namespace {
+
+/// What follows the first dot, if there is one.
+std::string after_dot(const std::string& path) {
+  const auto dot = path.find('.');
+  return dot == std::string::npos ? "" : path.substr(dot + 1);
+}
+
+/// The value at a dotted path in a map of maps.
+const Node* find_below(const Node& map, const std::string& path) {
+  const auto* found = map.find(path.substr(0, path.find('.')));
+  const auto rest = after_dot(path);
+  return found == nullptr || rest.empty() ? found : find_below(*found, rest);
+}
+
+}  // namespace
+
 Place place_within(const Node& component, const std::string& option) {
-  const auto* found = component.find(option.substr(option.rfind('.') + 1));
-  return found != nullptr && found->place.known() ? found->place : component.place;
+  for (auto rest = option; !rest.empty(); rest = after_dot(rest)) {
+    const auto* found = find_below(component, rest);
+    if (found != nullptr && found->place.known()) return found->place;
+  }
+  return component.place;
 }
 
 std::optional<std::string> trait_argument(const EntryBase& entry, std::string_view trait) {

@@ -83,8 +83,8 @@ struct Entry : EntryBase {
 /// The shape that `fields` shows when it visits fresh default options.
 std::shared_ptr<const LazyShape> lazy_shape(std::function<void(Fields&)> fields);
 
-/// The place of an option among those of a component, found by the last word of its path, or else
-/// of the component.
+/// The place of an option among those of a component, by its path in a recipe ("data.valid.list")
+/// or in the component ("valid.list"); where it is not written, of the component.
 Place place_within(const Node& component, const std::string& option);
 
 /// Ties a component's options to its constructor: `build(options, arguments of T::Make...)`.

@@ -31,8 +31,11 @@ namespace ddptrain {
 class ChoiceBase;  // config/choice.h
 
 /// What is asked of a list's items together: any, each at least the one before (`ascending`) or
-/// above it (`increasing`), or none twice (`distinct`).
-enum class ItemOrder { any, ascending, increasing, distinct };
+/// above it (`increasing`), none twice (`distinct`), or numbers of which one is not 0.
+enum class ItemOrder { any, ascending, increasing, distinct, not_all_zero };
+
+/// What a text is: any, a regular expression (RE2), or one with a group ( ).
+enum class TextForm { any, pattern, pattern_with_group };
 
 /// What C++ cannot say about a member: a sentence that ends with a full stop, an inclusive range,
 /// and whether the key must be written. For lists and maps the range is that of each item. What
@@ -52,9 +55,10 @@ struct Spec {
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> lengths = {};  // how many items a list may have; empty: any number
   ItemOrder items = ItemOrder::any;
-  bool odd = false;              // of an integer
-  std::int64_t multiple_of = 1;  // of an integer
-  bool in_steps = false;         // a duration that schedules count: steps, epochs or a share
+  TextForm form = TextForm::any;  // of a text
+  bool odd = false;               // of an integer
+  std::int64_t multiple_of = 1;   // of an integer
+  bool in_steps = false;          // a duration that schedules count: steps, epochs or a share
 };
 
 class Fields;

@@ -29,6 +29,8 @@ std::string plain_type(const Shape& shape) {
     case Shape::Kind::number:
       return "number";
     case Shape::Kind::text:
+      if (shape.form == TextForm::pattern) return "regular expression";
+      if (shape.form == TextForm::pattern_with_group) return "regular expression with a group ( )";
       return shape.path ? "path" : "text";
     case Shape::Kind::duration:
       return shape.in_steps ? "duration, such as 5 epochs, 1000 steps, 75 %"
@@ -59,6 +61,7 @@ std::string items_text(const Shape& list) {
   if (list.items == ItemOrder::ascending) text += ", none below the one before";
   if (list.items == ItemOrder::increasing) text += ", each above the one before";
   if (list.items == ItemOrder::distinct) text += ", none twice";
+  if (list.items == ItemOrder::not_all_zero) text += ", not all 0";
   return text;
 }
 

@@ -110,6 +110,7 @@ class ShapeVisitor final : public Fields {
     shape.odd = spec.odd;
     shape.multiple_of = spec.multiple_of;
     shape.in_steps = spec.in_steps;
+    shape.form = spec.form;
   }
 
   /// Into the item of a list or table of `now` items: the range is that of each item.

@@ -48,6 +48,7 @@ struct Shape {
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> lengths;
   ItemOrder items = ItemOrder::any;
+  TextForm form = TextForm::any;
   bool odd = false;
   std::int64_t multiple_of = 1;
   bool in_steps = false;

@@ -64,6 +64,7 @@ void plain_members(S& shape, Visit&& visit) {
   visit("max_items", shape.max_items);
   visit("lengths", shape.lengths);
   visit("items", shape.items);
+  visit("form", shape.form);
   visit("odd", shape.odd);
   visit("multiple_of", shape.multiple_of);
   visit("in_steps", shape.in_steps);

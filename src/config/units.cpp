@@ -189,7 +189,6 @@ bool parse(const Node& node, Duration& value, std::string& why) {
 
 bool parse(const Node& node, Size& value, std::string& why) {
   static const std::vector<std::string> words{"B", "KiB", "MiB", "GiB", "kB", "MB", "GB"};
-  if (!node.is_scalar()) return refuse(why, describe(node) + " is not a size; write '64 MiB'");
   const auto amounts = read_amounts(node.text);
   if (amounts.size() != 1) return refuse(why, describe(node) + " is not a size; write '64 MiB'");
   const auto& [number, unit] = amounts.front();

@@ -256,7 +256,9 @@ TEST(Constraints, AreTheSameAfterAFile) {
 struct OneByOne {
   std::int64_t kernel = 3, side = 32;
   std::vector<std::int64_t> kernels{3};
-  std::vector<double> sigma{0, 1}, range;
+  std::vector<double> sigma{0, 1}, range, weights;
+  std::string looked_for = ".", cut = "(.)";
+  std::map<std::string, std::string> each;
   std::vector<Wording> order;
   Duration warmup = epochs(1);
   std::string between = ",";
@@ -267,6 +269,10 @@ struct OneByOne {
     f("sigma", sigma, {.doc = "Sigma.", .lengths = {0, 2, 4}, .items = ItemOrder::ascending});
     f("range", range, {.doc = "Range.", .items = ItemOrder::increasing});
     f("order", order, {.doc = "Order.", .items = ItemOrder::distinct});
+    f("weights", weights, {.doc = "Weights.", .min = 0, .items = ItemOrder::not_all_zero});
+    f("looked_for", looked_for, {.doc = "Looked for.", .form = TextForm::pattern});
+    f("cut", cut, {.doc = "Cut.", .form = TextForm::pattern_with_group});
+    f("each", each, {.doc = "Each.", .form = TextForm::pattern});
     f("warmup", warmup, {.doc = "Warm-up.", .in_steps = true});
     f("between", between, {.doc = "Between.", .min_items = 1});
   }
@@ -288,24 +294,53 @@ TEST(Specs, SayWhatOneOptionMayBe) {
               ElementsAre("1:13 bad-value range[1]: 1 is not above the number before it"));
   EXPECT_THAT(alone("{order: [torch, plain, torch]}"),
               ElementsAre("1:24 bad-value order[2]: 'torch' is listed twice"));
+  EXPECT_THAT(alone("{weights: [0, 0.0]}"),
+              ElementsAre("1:11 bad-value weights: all items are 0; one at least must be above 0"));
+  EXPECT_THAT(alone("{looked_for: '[a'}"),
+              ElementsAre("1:14 bad-value looked_for: '[a' is not a regular expression: missing ]: "
+                          "[a"));
+  EXPECT_THAT(alone("{cut: '(a'}"),
+              ElementsAre("1:7 bad-value cut: '(a' is not a regular expression: missing ): (a"));
+  EXPECT_THAT(alone("{cut: 'a(?:b)'}"),
+              ElementsAre("1:7 bad-value cut: 'a(?:b)' has no group ( )"));
+  EXPECT_THAT(alone("{each: {x: '.', y: '*'}}"),
+              ElementsAre("1:20 bad-value each.y: '*' is not a regular expression: no argument for "
+                          "repetition operator: *"));
   EXPECT_THAT(alone("{warmup: 30 s}").size(), 1U);
   EXPECT_THAT(alone("{warmup: 30 samples}"),
               ElementsAre("1:10 bad-value warmup: '30 samples' is not a number of steps; write "
                           "steps, epochs or a share of the run, such as '5 %'"));
   EXPECT_THAT(alone("{between: ''}"), ElementsAre("1:11 bad-value between: it is empty"));
   EXPECT_THAT(alone("{kernel: 5, side: 48, sigma: [], warmup: 5 %, between: ' '}"), IsEmpty());
+  EXPECT_THAT(alone("{weights: [0, 1], looked_for: '[a]', cut: '(a)', each: {x: '^b'}}"),
+              IsEmpty());
+  EXPECT_THAT(alone("{weights: []}"), IsEmpty());
+}
+
+TEST(PlaceWithin, FollowsThePathOfAnOption) {
+  const auto tree = read_yaml("{type: x, valid: {list: a, seed: 1}, size: 3}", "a.yaml").tree;
+  const auto column = [&](const std::string& option) { return place_within(tree, option).column; };
+  EXPECT_EQ(column("data.valid.list"), 25);
+  EXPECT_EQ(column("valid.seed"), 34);
+  EXPECT_EQ(column("model.size"), 44);
+  EXPECT_EQ(column("size"), 44);
+  EXPECT_EQ(column("data.valid.fraction"), 1) << "not written: the component's";
+  EXPECT_EQ(column("seed"), 1) << "of another map";
 }
 
 TEST(Specs, AreToldWithTheType) {
   const auto shape = shape_of<OneByOne>();
   std::vector<std::string> types;
   for (const auto& option : shape.children) types.push_back(type_text(option));
-  EXPECT_THAT(types, ElementsAre("integer, odd, at least 1", "integer, a multiple of 16",
-                                 "list of: integer, odd",
-                                 "list of: number, 0 or 2 or 4 items, none below the one before",
-                                 "list of: number, each above the one before",
-                                 "list of: fastai | torch | plain, none twice",
-                                 "duration, such as 5 epochs, 1000 steps, 75 %", "text"));
+  EXPECT_THAT(
+      types,
+      ElementsAre("integer, odd, at least 1", "integer, a multiple of 16", "list of: integer, odd",
+                  "list of: number, 0 or 2 or 4 items, none below the one before",
+                  "list of: number, each above the one before",
+                  "list of: fastai | torch | plain, none twice",
+                  "list of: number, at least 0, not all 0", "regular expression",
+                  "regular expression with a group ( )", "map to: regular expression",
+                  "duration, such as 5 epochs, 1000 steps, 75 %", "text"));
 }
 
 }  // namespace

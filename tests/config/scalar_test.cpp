@@ -41,6 +41,8 @@ TEST(Scalar, NumbersAreFiniteAndNeedNoDot) {
   EXPECT_EQ(read_number(Node::scalar("+5."), why), 5);
   for (const char* text : {".inf", "-.inf", ".nan", "1e999", "1e", "e5", ".", "-", "01.5", "1 2"})
     EXPECT_FALSE(read_number(Node::scalar(text), why)) << text;
+  read_number(Node::scalar("1e999"), why);
+  EXPECT_EQ(why, "'1e999' is not a number that a double can hold");
 }
 
 TEST(Scalar, OnlyTrueAndFalseAreSwitches) {

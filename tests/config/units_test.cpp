@@ -74,6 +74,7 @@ TEST(Size, ReadsBinaryAndDecimalUnits) {
   EXPECT_EQ(refusal<Size>("64"), "'64' has no unit; write '64 MiB' or '64 B'");
   EXPECT_EQ(refusal<Size>("64 mib"), "'mib' is not a unit; did you mean 'MiB'?");
   EXPECT_EQ(refusal<Size>("0.3 B"), "'0.3 B' is not a whole number of bytes");
+  EXPECT_EQ(refusal<Size>("1 GiB 3 MiB"), "'1 GiB 3 MiB' is not a size; write '64 MiB'");
 }
 
 TEST(Share, IsAPercentageOrANumberUpToOne) {

@@ -30,6 +30,14 @@ std::string out_of_order(const Node& before, const Node& item, ItemOrder order) 
   return equal ? item.text + " is not above the number before it" : "";
 }
 
+bool all_zero(const Node& list) {
+  const auto is_zero = [](const Node& item) {
+    std::string unused;
+    return read_number(item, unused) == 0.0;
+  };
+  return !list.items.empty() && std::all_of(list.items.begin(), list.items.end(), is_zero);
+}
+
 }  // namespace
 
 std::string path_below(const std::string& path, const std::string& key) {
@@ -103,10 +111,15 @@ void Checker::list(const Node& node, const Shape& shape, const std::string& path
   if (problems_.size() == before) items(node, shape, path);
 }
 
-/// Each item against the one before, or against all before.
+/// The items together: each against the one before, against all before, or all against 0.
 void Checker::items(const Node& node, const Shape& shape, const std::string& path) {
+  if (shape.items == ItemOrder::any) return;
+  if (shape.items == ItemOrder::not_all_zero) {
+    if (all_zero(node)) bad(node, shape, path, "all items are 0; one at least must be above 0");
+    return;
+  }
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < node.items.size() && shape.items != ItemOrder::any; ++i) {
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
     const auto& item = node.items[i];
     std::string why;
     if (shape.items != ItemOrder::distinct)

@@ -1,4 +1,6 @@
 // Problems of numbers, switches, texts, amounts and words.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,6 +29,16 @@ template <class T>
 bool amount(const Node& node, std::string& why) {
   T ignored;
   return parse(node, ignored, why);
+}
+
+/// What a text lacks to be a regular expression, where it has to be one.
+std::string pattern_problem(const std::string& text, TextForm form) {
+  if (form == TextForm::any) return "";
+  const re2::RE2 pattern(text, re2::RE2::Quiet);
+  if (!pattern.ok()) return "is not a regular expression: " + pattern.error();
+  const bool lacks_group =
+      form == TextForm::pattern_with_group && pattern.NumberOfCapturingGroups() == 0;
+  return lacks_group ? "has no group ( )" : "";
 }
 
 }  // namespace
@@ -65,6 +77,8 @@ void Checker::text(const Node& node, const Shape& shape, const std::string& path
     bad(node, shape, path,
         text->empty() ? "it is empty"
                       : "at least " + std::to_string(shape.min_items) + " characters are needed");
+  else if (const auto problem = pattern_problem(*text, shape.form); !problem.empty())
+    bad(node, shape, path, "'" + *text + "' " + problem);
 }
 
 void Checker::duration(const Node& node, const Shape& shape, const std::string& path) {

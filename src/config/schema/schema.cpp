@@ -174,6 +174,7 @@ class SchemaWriter {
     Json schema{{"type", "string"}};
     if (shape.nullable) schema["type"] = {"string", "null"};
     if (shape.min_items > 0) schema["minLength"] = shape.min_items;
+    if (shape.form == TextForm::pattern_with_group) schema["pattern"] = "\\(|\\$\\{";
     return schema;
   }
 
@@ -244,6 +245,8 @@ class SchemaWriter {
     if (shape.max_items < std::numeric_limits<std::size_t>::max())
       schema["maxItems"] = shape.max_items;
     if (shape.items == ItemOrder::distinct) schema["uniqueItems"] = true;
+    if (shape.items == ItemOrder::not_all_zero)
+      schema["not"] = {{"minItems", 1}, {"items", {{"const", 0}}}};
     for (const auto length : shape.lengths)
       schema["anyOf"].push_back({{"minItems", length}, {"maxItems", length}});
     return schema;

@@ -54,6 +54,23 @@ TEST(Schema, TellsEditorsTypeRangeUnitAndDefault) {
   EXPECT_EQ(text, "Momentum; 0 is plain descent.\n\nnumber, at least 0; default `0`");
 }
 
+TEST(Schema, HoldsAPatternToItsGroupAndWeightsToOneAboveZero) {
+  struct Options {
+    std::string label = "(.)";
+    std::vector<double> weights;
+    void fields(Fields& f) {
+      f("label", label, {.doc = "Label.", .form = TextForm::pattern_with_group});
+      f("weights", weights, {.doc = "Weights.", .items = ItemOrder::not_all_zero});
+    }
+  };
+  const auto written = json_schema(shape_of<Options>(), {});
+  const auto properties = nlohmann::json::parse(written).at("properties");
+  EXPECT_EQ(properties.at("label").at("pattern"), "\\(|\\$\\{") << "a group, or a reference";
+  const nlohmann::json zeros{{"minItems", 1}, {"items", {{"const", 0}}}};
+  const auto flat = properties.at("weights").dump();
+  EXPECT_NE(flat.find("\"not\":" + zeros.dump()), std::string::npos) << flat;
+}
+
 TEST(Schema, AFormerNameIsDeprecatedAndNotSuggested) {
   Shape recipe;
   auto& rate = recipe.children.emplace_back();

@@ -111,6 +111,8 @@ TEST(Reader, KeysAreText) {
   EXPECT_EQ(problem("{[a]: 1}\n"), "1:2 key: only text can be a key");
   EXPECT_EQ(problem("{a: 1}: 2\n").substr(0, 4), "1:1 ");
   EXPECT_EQ(problem("~: 1\n"), "1:1 key: a key is missing before the ':'");
+  EXPECT_EQ(problem("'': 1\n"), "1:1 key: a key is empty");
+  EXPECT_EQ(problem("a: &x b\n*x : 1\n"), "2:1 key: an alias cannot be a key");
 }
 
 TEST(Reader, RefusesBytesThatAreNotText) {
