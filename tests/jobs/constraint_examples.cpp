@@ -296,6 +296,11 @@ std::optional<Example> refused(const Where& where, const Shape& option) {
   if (option.in_steps && !list) return with(word("30 s"));
   if (option.in_steps) return with(Node::list({word("30 s")}), "[0]");
   if (option.kind == Shape::Kind::text && option.min_items > 0) return with(Node::quoted_text(""));
+  if (option.form != TextForm::any)
+    return option.kind == Shape::Kind::table
+               ? with(Node::map({{"some", {}, Node::quoted_text("(")}}), ".some")
+               : with(Node::quoted_text("("));
+  if (option.items == ItemOrder::not_all_zero) return with(Node::list({word("0"), word("0")}));
   if (option.items == ItemOrder::distinct) {
     const auto item = example_value(option.children[0], all_catalogs());
     return with(Node::list({item, item}), "[1]");

@@ -48,13 +48,16 @@ std::vector<std::string> curl_words(std::int64_t from, std::int64_t most) {
   return words;
 }
 
+[[noreturn]] void fail_to_prepare() {
+  throw Error(Exit::data, std::string("cannot prepare a download: ") + std::strerror(errno));
+}
+
 /// Text as a file without a name.
 int file_of(const std::string& text) {
   const int file = ::memfd_create("curl", MFD_CLOEXEC);
   const bool whole =
       file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (!whole || ::lseek(file, 0, SEEK_SET) != 0)
-    throw Error(Exit::data, std::string("cannot prepare a download: ") + std::strerror(errno));
+  if (!whole || ::lseek(file, 0, SEEK_SET) != 0) fail_to_prepare();
   return file;
 }
 
@@ -75,8 +78,7 @@ Curl::Curl(const std::string& url, std::int64_t from, std::int64_t most) {
 
 void Curl::start(const std::string& config, std::int64_t from, std::int64_t most) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(Exit::data, std::string("cannot prepare a download: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail_to_prepare();
   output_ = ends[0];
   const int input = file_of(config);
   if (!log::is_terminal()) errors_ = file_of("");  // what it says may hold a password

@@ -122,7 +122,7 @@ void check_url(const std::string& url) {
                     "' is not https; fetch the archive yourself and name it under "
                     "data.source.file");
   if (std::any_of(url.begin(), url.end(), is_control))
-    throw Error(Exit::recipe, "data.source.url has characters that no address has");
+    throw Error(Exit::recipe, Option{"data.source.url"}, "it has characters that no address has");
 }
 
 }  // namespace

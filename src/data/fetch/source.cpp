@@ -19,13 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_section(const SourceSpec& source) {
-  if (source.url.has_value() == source.file.has_value())
-    throw Error(Exit::recipe, "data.source wants either 'url' or 'file'");
-  if (!source.md5 && !source.sha256)
-    throw Error(Exit::recipe, "data.source wants a digest, 'sha256' or 'md5'");
-}
-
 bool is_there(const fs::path& root) {
   std::error_code error;
   return fs::exists(root, error) && !(fs::is_directory(root, error) && fs::is_empty(root, error));
@@ -34,8 +27,9 @@ bool is_there(const fs::path& root) {
 void compare(DigestKind kind, const std::string& path, const std::string& wanted) {
   const auto found = digest_file(kind, path);
   if (found == lower(wanted)) return;
-  throw Error(Exit::data, std::string(kind == DigestKind::md5 ? "md5" : "sha256") + " of '" + path +
-                              "' is " + found + ", and the recipe says " + wanted);
+  const std::string name = kind == DigestKind::md5 ? "md5" : "sha256";
+  throw Error(Exit::data, Option{"data.source." + name},
+              name + " of '" + path + "' is " + found + ", and the recipe says " + wanted);
 }
 
 void check_digest(const SourceSpec& source, const std::string& archive) {
@@ -46,9 +40,9 @@ void check_digest(const SourceSpec& source, const std::string& archive) {
 void check_size(const SourceSpec& source, const std::string& archive) {
   const auto found = InputFile(archive).size();
   if (!source.size || found == static_cast<std::uint64_t>(source.size->bytes)) return;
-  throw Error(Exit::data, "'" + archive + "' has " + std::to_string(found) +
-                              " bytes, and data.source.size says " +
-                              std::to_string(source.size->bytes));
+  throw Error(Exit::data, Option{"data.source.size"},
+              "'" + archive + "' has " + std::to_string(found) + " bytes, and the recipe says " +
+                  std::to_string(source.size->bytes));
 }
 
 void check_archive(const SourceSpec& source, const std::string& archive) {
@@ -118,8 +112,8 @@ void check_there(const Choice<Dataset>& data) {
     std::error_code unknown;
     if (!value || !value->is_scalar() || value->is_null() || fs::exists(value->text, unknown))
       continue;
-    throw Error(Exit::data,
-                std::string("data.") + option + ": '" + value->text +
+    throw Error(Exit::data, Option{std::string("data.") + option},
+                "'" + value->text +
                     "' is not there; put the data there, write where they are, or name an archive "
                     "under data.source",
                 value->place);
@@ -140,7 +134,8 @@ void provide(const Choice<Dataset>& data) {
 }
 
 void provide(const SourceSpec& source, const std::string& root) {
-  check_section(source);
+  DDP_CHECK(source.url.has_value() != source.file.has_value(), "a source is one archive");
+  DDP_CHECK(source.md5 || source.sha256, "a source has a digest");
   const auto path = fs::absolute(root).lexically_normal();
   const auto target = path.has_filename() ? path : path.parent_path();
   if (is_there(target)) return;

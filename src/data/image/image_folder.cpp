@@ -45,8 +45,8 @@ bool is_class_folder(const fs::path& path) { return is_folder(path) && !is_hidde
 
 void require_folder(const fs::path& folder, const std::string& option) {
   if (is_folder(folder)) return;
-  throw Error(Exit::data, "no folder '" + folder.string() + "'; set " + option +
-                              ", or name an archive under data.source");
+  throw Error(Exit::data, Option{option},
+              "no folder '" + folder.string() + "'; name another, or an archive under data.source");
 }
 
 /// All that are there, or those that were asked for, sorted. A trained model's data may lack some.
@@ -85,7 +85,6 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
 }
 
 ImageList list_images(const ImageFolderOptions& options, const KnownClasses& known) {
-  require_one_way(options.valid);
   const fs::path root = options.root;
   require_folder(root, "data.root");
   require_split(options.root, options.train);

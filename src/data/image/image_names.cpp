@@ -37,10 +37,12 @@ struct ImageNamesOptions {
       {.doc = "Folder of the images.", .required = true, .path = true, .example = "data/images"});
     f("pattern", pattern,
       {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'.",
-       .example = "'^(.+)_\\d+\\.jpg$'"});
+       .example = "'^(.+)_\\d+\\.jpg$'",
+       .form = TextForm::pattern_with_group});
     f("labels", labels,
       {.doc = "Instead of a pattern, each label with the expression that its images match, as in "
-              "{cat: '^[A-Z]', dog: '^[a-z]'}."});
+              "{cat: '^[A-Z]', dog: '^[a-z]'}.",
+       .form = TextForm::pattern});
     f("of", of, {.doc = "What is looked at: the file's name, or its path below root."});
     f("valid", valid,
       {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list.",
@@ -57,21 +59,17 @@ struct ImageNamesOptions {
 class Labeller {
  public:
   explicit Labeller(const ImageNamesOptions& options) : of_(options.of) {
-    if (options.pattern) whole_.emplace(*options.pattern, "data.pattern");
-    if (whole_ && whole_->groups() == 0)
-      throw Error(Exit::recipe, Option{"data.pattern"},
-                  "'" + *options.pattern + "' has no group ( ) that would be the label");
-    for (const auto& [label, text] : options.labels)
-      each_.emplace(label, Pattern(text, "data.labels." + label));
+    if (options.pattern) whole_.emplace(*options.pattern);
+    for (const auto& [label, text] : options.labels) each_.emplace(label, Pattern(text));
   }
 
   std::string label(const std::string& path) const {
     const auto text = of_ == Of::name ? fs::path(path).filename().string() : path;
     if (!whole_) return only_match(path, text);
     const auto group = whole_->first_group(text);
-    if (!group) throw Error(Exit::data, "'" + path + "' does not match data.pattern");
+    if (!group) throw Error(Exit::data, Option{"data.pattern"}, "'" + path + "' does not match");
     if (group->empty())
-      throw Error(Exit::data, "'" + path + "' has an empty label by data.pattern");
+      throw Error(Exit::data, Option{"data.pattern"}, "'" + path + "' has an empty label");
     return *group;
   }
 
@@ -81,11 +79,11 @@ class Labeller {
     for (const auto& [label, pattern] : each_) {
       if (!pattern.matches(text)) continue;
       if (found)
-        throw Error(Exit::data, "'" + path + "' matches the labels '" + *found + "' and '" + label +
-                                    "' of data.labels");
+        throw Error(Exit::data, Option{"data.labels"},
+                    "'" + path + "' matches the labels '" + *found + "' and '" + label + "'");
       found = &label;
     }
-    if (!found) throw Error(Exit::data, "'" + path + "' matches none of data.labels");
+    if (!found) throw Error(Exit::data, Option{"data.labels"}, "'" + path + "' matches none");
     return *found;
   }
 
@@ -117,8 +115,8 @@ void divide(ImageList& list, const ValidSpec& valid) {
 ImageList list_images(const ImageNamesOptions& options, const KnownClasses& known) {
   std::error_code unknown;
   if (!fs::is_directory(options.root, unknown))
-    throw Error(Exit::data, "no folder '" + options.root +
-                                "'; set data.root, or name an archive under data.source");
+    throw Error(Exit::data, Option{"data.root"},
+                "no folder '" + options.root + "'; name another, or an archive under data.source");
   const Labeller labeller(options);
   const auto paths = ImageScan(options.root, options.extensions).images("");
   if (paths.empty()) throw Error(Exit::data, "no images in '" + options.root + "'");

@@ -12,8 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Visit>
-void visit_all(fs::recursive_directory_iterator at, const fs::path& folder, const Visit& visit) {
+void visit_all(const fs::path& folder, const Visit& visit) {
   std::error_code error;
+  fs::recursive_directory_iterator at(folder, error);
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (is_hidden(at->path()))
       at.disable_recursion_pending();
@@ -38,15 +39,11 @@ ImageScan::ImageScan(fs::path root, const std::vector<std::string>& extensions)
 
 std::vector<std::string> ImageScan::images(const std::string& folder) const {
   std::vector<std::string> paths;
-  std::error_code error;
-  const auto start = root_ / folder;
-  visit_all(fs::recursive_directory_iterator(start, error), start, [&](const auto& entry) {
+  visit_all(root_ / folder, [&](const auto& entry) {
     std::error_code unknown;
     if (!is_image(entry.path()) || entry.is_directory(unknown)) return;
     paths.push_back(entry.path().lexically_relative(root_).string());
   });
-  if (error)
-    throw Error(Exit::data, "cannot read folder '" + start.string() + "': " + error.message());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

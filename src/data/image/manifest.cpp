@@ -152,16 +152,14 @@ ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
 /// One way to hold samples out: a column, a fraction or a list.
 void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
   const auto& valid = options.valid;
-  require_one_way(valid);
   const bool held_out = valid.fraction || valid.list;
   if (!has_split && !held_out)
     throw Error(Exit::data, options.file +
                                 ": no column 'split'; add one, name another in data.columns.split, "
                                 "or write data.valid.fraction");
   if (has_split && held_out)
-    throw Error(Exit::recipe, std::string("data.valid.") + (valid.list ? "list" : "fraction") +
-                                  " has no effect: a column of '" + options.file +
-                                  "' says what is held out");
+    throw Error(Exit::recipe, Option{valid.list ? "data.valid.list" : "data.valid.fraction"},
+                "has no effect: a column of '" + options.file + "' says what is held out");
   if (!has_split) hold_out(list, valid);
 }
 

@@ -6,18 +6,14 @@
 
 namespace ddptrain {
 
-Pattern::Pattern(const std::string& text, const std::string& option)
+Pattern::Pattern(const std::string& text)
     : expression_(std::make_unique<re2::RE2>(text, re2::RE2::Quiet)) {
-  if (!expression_->ok())
-    throw Error(Exit::recipe,
-                option + ": '" + text + "' is not a regular expression: " + expression_->error());
+  DDP_CHECK(expression_->ok(), "'" + text + "': " + expression_->error());
 }
 
 Pattern::~Pattern() = default;
 Pattern::Pattern(Pattern&&) noexcept = default;
 Pattern& Pattern::operator=(Pattern&&) noexcept = default;
-
-int Pattern::groups() const { return expression_->NumberOfCapturingGroups(); }
 
 bool Pattern::matches(std::string_view text) const {
   return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);

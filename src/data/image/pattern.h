@@ -15,14 +15,12 @@ namespace ddptrain {
 
 class Pattern {
  public:
-  /// Throws an Error (Exit::recipe) that names `option` where the text is no regular expression.
-  Pattern(const std::string& text, const std::string& option);
+  /// Of a text that is a regular expression, as the option's TextForm asks.
+  explicit Pattern(const std::string& text);
   ~Pattern();
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
 
-  /// How many groups ( ) it has.
-  int groups() const;
   bool matches(std::string_view text) const;
   /// What the first group holds of the first match; nothing without a match. It must have a group.
   std::optional<std::string> first_group(std::string_view text) const;

@@ -10,17 +10,16 @@
 namespace ddptrain {
 namespace {
 
-const std::string progressive_option = "data.transforms.progressive: ";
-
 double in_epochs(const Duration& until, std::optional<double> epochs) {
   if (until.unit == Duration::Unit::epochs) return until.count;
   if (until.unit != Duration::Unit::share)
-    throw Error(Exit::recipe, progressive_option + "'" + to_text(until) +
-                                  "' is no number of epochs and no share of the run");
+    throw Error(Exit::recipe, Option{"data.transforms.progressive"},
+                "'" + to_text(until) + "' is no number of epochs and no share of the run");
   if (!epochs)
-    throw Error(Exit::recipe, progressive_option + "'" + to_text(until) +
-                                  "' is a share of a run that is not measured in epochs; write "
-                                  "'until: 3 epochs'");
+    throw Error(Exit::recipe, Option{"data.transforms.progressive"},
+                "'" + to_text(until) +
+                    "' is a share of a run that is not measured in epochs; write "
+                    "'until: 3 epochs'");
   return until.count * *epochs;
 }
 
@@ -56,9 +55,10 @@ std::vector<std::int64_t> stage_ends(const std::vector<SizeStage>& stages,
   for (const auto& stage : stages) {
     const auto end = std::llround(in_epochs(stage.until, epochs));
     if (end <= (ends.empty() ? 0 : ends.back()))
-      throw Error(Exit::recipe, progressive_option + "nothing is left for 'until: " +
-                                    to_text(stage.until) + "', size " + std::to_string(stage.size) +
-                                    ": it ends with the epoch in which it would begin");
+      throw Error(Exit::recipe, Option{"data.transforms.progressive"},
+                  "nothing is left for 'until: " + to_text(stage.until) + "', size " +
+                      std::to_string(stage.size) +
+                      ": it ends with the epoch in which it would begin");
     ends.push_back(end);
   }
   return ends;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/mix.h"
+#include "data/mixes.h"
 
 namespace ddptrain {
 namespace {
@@ -17,7 +18,9 @@ class OneOf final : public Mix {
     void fields(Fields& f) {
       f("of", of, {.doc = "The mixes to choose from.", .min_items = 1});
       f("weights", weights,
-        {.doc = "How often each is chosen; none chooses all equally often.", .min = 0});
+        {.doc = "How often each is chosen; none chooses all equally often.",
+         .min = 0,
+         .items = ItemOrder::not_all_zero});
       f("per", per, {.doc = "Whether each row chooses for itself, or each global batch once."});
       f.require(as_many("weights", "of"));
     }
@@ -27,8 +30,6 @@ class OneOf final : public Mix {
     for (const auto& choice : options.of) mixes_.push_back(catalog<Mix>().build(choice));
     if (weights_.empty()) weights_.assign(mixes_.size(), 1);
     total_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-    if (total_ <= 0)
-      throw Error(Exit::recipe, Option{"data.mix"}, "a weight of one_of must be above 0");
   }
 
   void check(const Batch& example) const override {

@@ -41,10 +41,9 @@ class LengthSorted final : public Sampler {
   LengthSorted(const LengthSortedOptions& options, const SamplerContext& context)
       : options_(options), context_(context) {
     if (context_.lengths.empty() && context_.size > 0)
-      throw Error(
-          Exit::recipe,
-          "data.sampler: 'length_sorted' is for samples of different lengths, and these are "
-          "all alike; 'shuffle' gives a random order");
+      throw Error(Exit::recipe, Option{"data.sampler"},
+                  "'length_sorted' is for samples of different lengths, and these are "
+                  "all alike; 'shuffle' gives a random order");
   }
 
   std::vector<std::int64_t> order(std::int64_t epoch) const override {

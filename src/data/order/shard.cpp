@@ -40,11 +40,10 @@ RankPlan global_batches(std::int64_t length, const ShardPlan& plan, std::int64_t
 std::int64_t rows_per_rank(const ShardPlan& plan) {
   const auto parts = plan.world * plan.accumulate;
   if (plan.global % parts != 0)
-    throw Error(Exit::recipe, "data.loader.shard '" +
-                                  std::string(names(plan.layout)[static_cast<int>(plan.layout)]) +
-                                  "' cannot cut a global batch of " + std::to_string(plan.global) +
-                                  " into " + std::to_string(parts) +
-                                  " equal ones (ranks x accumulate); 'global_batch' can");
+    throw Error(Exit::recipe, Option{"data.loader.shard"},
+                "'" + std::string(names(plan.layout)[static_cast<int>(plan.layout)]) +
+                    "' cannot cut a global batch of " + std::to_string(plan.global) + " into " +
+                    std::to_string(parts) + " equal ones (ranks x accumulate); 'global_batch' can");
   return plan.global / parts;
 }
 

@@ -62,11 +62,12 @@ void require_usable(const SamplerContext& context) {
   double sum = 0;
   for (const double weight : context.weights) {
     if (!(weight >= 0) || std::isinf(weight))
-      throw Error(Exit::data, "sampler weighted: a sample's weight is negative or not finite");
+      throw Error(Exit::data, Option{"data.sampler"},
+                  "a sample's weight is negative or not finite");
     sum += weight;
   }
   if (!context.weights.empty() && !(sum > 0))
-    throw Error(Exit::data, "sampler weighted: all weights are 0");
+    throw Error(Exit::data, Option{"data.sampler"}, "all weights are 0");
 }
 
 std::vector<double> weights_of(const SamplerContext& context) {

@@ -37,9 +37,9 @@ std::string validation_folder(const ValidSpec& spec, const std::string& root) {
     log::info("validation split: '" + name + "' in '" + root + "'");
     return name;
   }
-  throw Error(Exit::data, "no validation split in '" + root + "': none of the folders " +
-                              join(usual, ", ") + " is there; write '" + kTakeSome +
-                              "' under data, or set data.valid to a folder");
+  throw Error(Exit::data, Option{"data.valid"},
+              "no validation split in '" + root + "': none of the folders " + join(usual, ", ") +
+                  " is there; write '" + kTakeSome + "' under data, or name a folder");
 }
 
 void require_split(const std::string& root, const std::string& train) {
@@ -47,11 +47,12 @@ void require_split(const std::string& root, const std::string& train) {
   if (is_folder(folder)) return;
   const auto there = folders_below(root, 3);
   if (is_folder(root) && !there.empty())
-    throw Error(Exit::data, "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
-                                ": if these are classes without a split, write 'train: .' and '" +
-                                kTakeSome + "' under data");
-  throw Error(Exit::data,
-              "no folder '" + folder + "'; set data.train, or name an archive under data.source");
+    throw Error(Exit::data, Option{"data.train"},
+                "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
+                    ": if these are classes without a split, write 'train: .' and '" + kTakeSome +
+                    "' under data");
+  throw Error(Exit::data, Option{"data.train"},
+              "no folder '" + folder + "'; name another, or an archive under data.source");
 }
 
 bool is_folder(const fs::path& path) {
@@ -66,8 +67,8 @@ std::vector<std::string> class_folders(const fs::path& folder, const std::string
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (is_class(entry.path())) names.push_back(entry.path().filename().string());
   if (error)
-    throw Error(Exit::data, "cannot read folder '" + folder.string() + "' (" + option +
-                                "): " + error.message());
+    throw Error(Exit::data, Option{option},
+                "cannot read folder '" + folder.string() + "': " + error.message());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -103,24 +103,14 @@ Parts split_samples(std::int64_t n, const ValidSpec& spec) {
   return {std::move(parts[0]), std::move(parts[1])};
 }
 
-void require_one_way(const ValidSpec& valid) {
-  std::vector<std::string> ways;
-  if (valid.folder) ways.push_back("'folder'");
-  if (valid.fraction) ways.push_back("'fraction'");
-  if (valid.list) ways.push_back("'list'");
-  if (ways.size() > 1)
-    throw Error(Exit::recipe,
-                "data.valid has both " + ways[0] + " and " + ways[1] + "; write one of them");
-}
-
 Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
                const std::string& noun) {
   auto parts = spec.list ? listed_parts(paths, *spec.list, noun)
                          : split_samples(static_cast<std::int64_t>(paths.size()), spec);
   if (parts.train.empty() || parts.valid.empty())
-    throw Error(Exit::data, std::string(spec.list ? "data.valid.list" : "data.valid.fraction") +
-                                " leaves no " + noun + " of " + std::to_string(paths.size()) +
-                                " for " + (parts.valid.empty() ? "validation" : "training"));
+    throw Error(Exit::data, Option{spec.list ? "data.valid.list" : "data.valid.fraction"},
+                "leaves no " + noun + " of " + std::to_string(paths.size()) + " for " +
+                    (parts.valid.empty() ? "validation" : "training"));
   return parts;
 }
 

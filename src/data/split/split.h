@@ -29,9 +29,6 @@ struct ValidSpec {
   void fields(Fields& f);
 };
 
-/// Throws an Error (Exit::recipe) where `valid` gives more than one of folder, fraction and list.
-void require_one_way(const ValidSpec& valid);
-
 struct Parts {
   std::vector<std::int64_t> train;
   std::vector<std::int64_t> valid;

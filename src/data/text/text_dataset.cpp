@@ -96,8 +96,8 @@ std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenize
   if (fitted.empty()) return {};
   const auto state = Json::parse(fitted);
   if (state.at("tokenizer") != tokenizer.digest())
-    throw Error(Exit::recipe,
-                "data.tokenizer gives other tokens than the one that the model was trained with");
+    throw Error(Exit::recipe, Option{"data.tokenizer"},
+                "it gives other tokens than the one that the model was trained with");
   return state.at("vocabulary").get<std::vector<std::string>>();
 }
 

@@ -85,15 +85,16 @@ std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::pa
                                   const fs::path& folder, std::int64_t label) {
   std::vector<TextFile> found;
   std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+  fs::recursive_directory_iterator at(folder, error);
+  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
     progress();
-    const auto extension = entry.path().extension().string();
+    const auto extension = at->path().extension().string();
     const auto& wanted = options.extensions;
     if (std::find(wanted.begin(), wanted.end(), extension) == wanted.end()) continue;
-    if (!entry.is_regular_file()) continue;
-    found.push_back({{entry.path().lexically_relative(root).string(), label},
-                     entry.file_size(),
-                     entry.last_write_time().time_since_epoch().count()});
+    if (!at->is_regular_file()) continue;
+    found.push_back({{at->path().lexically_relative(root).string(), label},
+                     at->file_size(),
+                     at->last_write_time().time_since_epoch().count()});
   }
   if (error)
     throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
@@ -130,7 +131,6 @@ void hold_out(TextFiles& files, const ValidSpec& valid) {
 }
 
 TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
-  require_one_way(options.valid);
   require_split(options.root, options.train);
   TextFiles files;
   files.root = options.root;

@@ -158,7 +158,7 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
 
 /// Classes by file names, where those are a word and a number and most words are met often.
 std::vector<ClassCount> classes_by_name(const std::vector<std::string>& files) {
-  const Pattern pattern(kWordAndNumber, "the pattern");
+  const Pattern pattern(kWordAndNumber);
   std::map<std::string, std::int64_t> counts;
   for (const auto& file : files) {
     const auto label = pattern.first_group(fs::path(file).filename().string());

@@ -1,11 +1,13 @@
 #include "data/fetch/fetch.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/secrets.h"
+#include "data/fetch/curl.h"
 #include "data/https_server.h"
 #include "support/temporary_folder.h"
 
@@ -47,6 +49,26 @@ class Fetch : public testing::Test {
   const std::string content_ = std::string(300'000, 'a') + "end";
   const TemporaryFolder folder_;
 };
+
+TEST_F(Fetch, NeedsTheProgramCurl) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_ / "keys").c_str(), 1);
+  const auto said = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said,
+            "cannot run the program 'curl' to fetch data: No such file or directory; install it, "
+            "or name the archive under data.source.file");
+}
+
+TEST_F(Fetch, NeedsFilesToTalkToCurl) {
+  rlimit whole{};
+  ::getrlimit(RLIMIT_NOFILE, &whole);
+  const rlimit none{0, whole.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const auto said = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
+  ::setrlimit(RLIMIT_NOFILE, &whole);
+  EXPECT_EQ(said, "cannot prepare a download: Too many open files");
+}
 
 TEST_F(Fetch, BringsAFileAndContinuesOne) {
   const HttpsServer server(folder_ / "site", folder_ / "keys");

@@ -10,12 +10,15 @@
 #include "data/archives.h"
 #include "data/fetch/unpack.h"
 #include "data/https_server.h"
+#include "support/node.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StrEq;
 namespace fs = std::filesystem;
 
 /// Writes a .tar.gz, or a .zip where the name says so.
@@ -112,7 +115,7 @@ TEST(Provide, ADeclaredSizeIsTheSizeOfTheDownload) {
   Site site;
   EXPECT_THAT(site.problem_with(site.size + 7),
               HasSubstr(".download' has " + std::to_string(site.size) +
-                        " bytes, and data.source.size says " + std::to_string(site.size + 7)));
+                        " bytes, and the recipe says " + std::to_string(site.size + 7)));
   EXPECT_FALSE(site.kept());
   EXPECT_THAT(site.problem_with(site.size - 1),
               HasSubstr("larger than it may be: more than " + std::to_string(site.size - 1) +
@@ -129,7 +132,8 @@ TEST(Provide, ADeclaredSizeIsTheSizeOfAFile) {
   const auto size = static_cast<std::int64_t>(fs::file_size(*source.file));
   source.size = Size{size + 1};
   EXPECT_THAT(problem([&] { provide(source, folder / "data"); }),
-              HasSubstr("x.zip' has " + std::to_string(size) + " bytes, and data.source.size"));
+              StrEq("data.source.size: '" + *source.file + "' has " + std::to_string(size) +
+                    " bytes, and the recipe says " + std::to_string(size + 1)));
   EXPECT_TRUE(fs::exists(*source.file));
   source.size = Size{size};
   provide(source, folder / "data");
@@ -163,16 +167,29 @@ TEST(Provide, IsDoneOnceByManyAtATime) {
   EXPECT_EQ(read_text(folder / "data/b/2.txt"), "two");
 }
 
-TEST(Provide, SaysWhatIsMissing) {
+TEST(Provide, NamesTheOptionOfDataThatAreNotThere) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& option) {
+    const nlohmann::json data{{"type", "image_folder"}, {option, folder / "none"}};
+    return problem([&] { provide(fragment<Dataset>(data)); });
+  };
+  for (const std::string option : {"root", "file"})
+    EXPECT_EQ(said(option), "data." + option + ": '" + (folder / "none") +
+                                "' is not there; put the data there, write where they are, or "
+                                "name an archive under data.source");
+}
+
+TEST(Provide, SaysWhatAnAddressCannotBe) {
   const TemporaryFolder folder;
   SourceSpec source;
   source.url = "file:///nowhere/x.zip?key=1";
-  EXPECT_THAT(problem([&] { provide(source, folder / "d"); }), HasSubstr("wants a digest"));
   source.md5 = "0";
-  EXPECT_THAT(problem([&] { provide(source, folder / "d"); }),
-              HasSubstr("'file:///nowhere/x.zip?...' is not https; fetch the archive yourself"));
-  source.file = "x.zip";
-  EXPECT_THAT(problem([&] { provide(source, folder / "d"); }), HasSubstr("either 'url' or 'file'"));
+  EXPECT_EQ(problem([&] { provide(source, folder / "d"); }),
+            "data.source.url: 'file:///nowhere/x.zip?...' is not https; fetch the archive yourself "
+            "and name it under data.source.file");
+  source.url = "https://localhost/x\ty.zip";
+  EXPECT_EQ(problem([&] { provide(source, folder / "d"); }),
+            "data.source.url: it has characters that no address has");
 }
 
 /// What is beside the data after an archive was refused, without the lock.
@@ -242,6 +259,15 @@ TEST(Unpack, NeverWritesOutsideOfItsFolder) {
   EXPECT_THAT(unpacking({{"a/b/c", "../..", ItemType::link}, {"a/b/c/evil", "x"}}),
               HasSubstr("goes through a link"));
   EXPECT_THAT(unpacking({{"h", "../evil", ItemType::hard_link}}), HasSubstr("leaves the folder"));
+}
+
+TEST(Unpack, ALinkIsThereOnce) {
+  EXPECT_THAT(unpacking({{"a", "x"}, {"l", "a", ItemType::link}, {"l", "y"}}),
+              EndsWith("x.tar.gz' is refused: 'l' is there twice, once as a link"));
+  EXPECT_THAT(unpacking({{"a", "x"}, {"l", "y"}, {"l", "a", ItemType::link}}),
+              EndsWith("x.tar.gz' is refused: 'l' is there twice, once as a link"));
+  EXPECT_THAT(unpacking({{"a", "x"}, {"l", "a", ItemType::link}, {"h", "l", ItemType::hard_link}}),
+              EndsWith("x.tar.gz' is refused: 'h' is a link to a link"));
 }
 
 TEST(Unpack, RefusesDevices) {

@@ -4,6 +4,7 @@
 
 #include "data/image_data.h"
 #include "support/refused.h"
+#include "support/unreadable.h"
 #include "transforms/codecs/write.h"
 
 namespace ddptrain {
@@ -11,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StrEq;
 
 /// Two classes in train and valid, one file nested, others to be ignored.
 void write_images(const TemporaryFolder& folder) {
@@ -97,15 +99,35 @@ TEST(ImageFolder, TakesTheClassesThatAreAskedFor) {
   EXPECT_EQ(data->size(Split::train), 1);
   EXPECT_EQ(data->label(Split::valid, 0), 0);
   recipe["classes"] = {"dog", "cow"};
-  EXPECT_THAT([&] { build_data(recipe); },
-              testing::ThrowsMessage<Error>(HasSubstr("data.classes: no folder '")));
+  EXPECT_THAT(
+      [&] { build_data(recipe); },
+      testing::ThrowsMessage<Error>("data.classes: no folder '" + (folder / "train/cow") + "'"));
   recipe["classes"] = {"dog", "dog"};
   EXPECT_EQ(test::refused<Dataset>(recipe), "classes[1]: 'dog' is listed twice\n");
 }
 
+TEST(ImageFolder, NamesAFolderThatCannotBeRead) {
+  const TemporaryFolder folder;
+  write_images(folder);
+  folder.write("train/cat/more/a.png", "");
+  const auto locked = [&](const std::string& which) -> std::string {
+    const test::Unreadable unreadable(folder / which);
+    return unreadable.holds() ? data_problem(section(folder)) : "";
+  };
+  const auto inner = locked("train/cat/more");
+  if (inner.empty()) GTEST_SKIP() << "root cannot be another user here";
+  EXPECT_EQ(inner, "cannot read folder '" + (folder / "train/cat") + "': Permission denied");
+  EXPECT_EQ(locked("train"),
+            "data.train: cannot read folder '" + (folder / "train") + "': Permission denied");
+}
+
 TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
   const TemporaryFolder folder;
-  EXPECT_THAT(data_problem(section(folder)), HasSubstr("no folder '" + (folder / "train") + "'"));
+  EXPECT_EQ(data_problem(section(folder)), "data.train: no folder '" + (folder / "train") +
+                                               "'; name another, or an archive under data.source");
+  EXPECT_EQ(data_problem({{"type", "image_folder"}, {"root", folder / "none"}}),
+            "data.root: no folder '" + (folder / "none") +
+                "'; name another, or an archive under data.source");
   folder.write("train/notes.txt", "");
   EXPECT_THAT(data_problem(section(folder)),
               HasSubstr("no class folders in '" + (folder / "train") + "'"));
@@ -114,9 +136,9 @@ TEST(ImageFolder, SaysWhichFolderIsMissingOrEmpty) {
               HasSubstr("class folder '" + (folder / "train/cat") + "' has no images"));
   folder.write("train/cat/a.png", image("a_rgb.png"));
   EXPECT_THAT(data_problem(section(folder)),
-              HasSubstr("no validation split in '" + folder.path() +
-                        "': none of the folders val, valid, validation, test is there; write "
-                        "'valid: {fraction: 0.2, seed: 42}'"));
+              StrEq("data.valid: no validation split in '" + folder.path() +
+                    "': none of the folders val, valid, validation, test is there; write "
+                    "'valid: {fraction: 0.2, seed: 42}' under data, or name a folder"));
   folder.write("valid/notes.txt", "");
   EXPECT_THAT(data_problem(section(folder)), HasSubstr("no images in '" + (folder / "valid")));
   folder.write("valid/cow/a.png", image("a_rgb.png"));

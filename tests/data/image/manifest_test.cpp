@@ -51,6 +51,25 @@ TEST(Manifest, HoldsOutAFractionWithItsWeights) {
               data->label(Split::train, i));
 }
 
+TEST(Manifest, HoldsOutInOneWay) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("list.csv", "path,label,split\na,x,train\nb,x,valid\n");
+  const auto problem = [&](const json& valid) {
+    auto wanted = section(file);
+    wanted["valid"] = valid;
+    try {
+      build_data(wanted);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::recipe);
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const auto no_effect = " has no effect: a column of '" + file + "' says what is held out";
+  EXPECT_EQ(problem({{"fraction", 0.5}}), "data.valid.fraction:" + no_effect);
+  EXPECT_EQ(problem({{"list", "x.txt"}}), "data.valid.list:" + no_effect);
+}
+
 TEST(Manifest, NamesRowAndColumnOfWhatIsWrong) {
   const TemporaryFolder folder;
   const auto problem = [&](const std::string& text) {
@@ -62,8 +81,12 @@ TEST(Manifest, NamesRowAndColumnOfWhatIsWrong) {
               HasSubstr(":2: column 'split': 'test' is neither 'train' nor 'valid'"));
   EXPECT_THAT(problem("path,label,split,weight\na,x,train,-1\n"),
               HasSubstr(":2: column 'weight': '-1' is not a weight"));
-  EXPECT_THAT(problem("path,label\na,x\n"), HasSubstr("no column 'split'"));
-  EXPECT_THAT(problem("path,label,split\na,x,train\n"), HasSubstr("no rows in split 'valid'"));
+  EXPECT_EQ(problem("path,label\na,x\n"),
+            folder /
+                "list.csv: no column 'split'; add one, name another in data.columns.split, or "
+                "write data.valid.fraction");
+  EXPECT_EQ(problem("path,label,split\na,x,train\n"),
+            folder / "list.csv: no rows in split 'valid'");
   EXPECT_THAT(problem("path,label,split\na,x,train\nb,y,valid\n"),
               MatchesRegex(".*class 'y' \\(of '/.*/b'\\) is only in the valid split.*"));
 }

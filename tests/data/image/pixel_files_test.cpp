@@ -116,6 +116,15 @@ TEST(Mnist, ReadsFilesAsTheyAreDownloaded) {
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("cut short or damaged"));
 }
 
+TEST(Mnist, HasImagesOfOneSize) {
+  const TemporaryFolder folder;
+  write_mnist(folder, "train", 6);
+  write_mnist(folder, "t10k", 2);
+  folder.write("t10k-images-idx3-ubyte", idx_head({2, 2, 2}) + std::string(8, '\0'));
+  EXPECT_EQ(data_problem(section("mnist", folder)),
+            "'" + (folder / "t10k-images-idx3-ubyte") + "' has images of another size");
+}
+
 TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
   const TemporaryFolder folder;
   write_mnist(folder, "train", 6);

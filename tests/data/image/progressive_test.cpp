@@ -32,11 +32,21 @@ TEST(Progressive, EndsStagesWithWholeEpochs) {
 }
 
 TEST(Progressive, RefusesStagesThatCannotBe) {
-  EXPECT_THAT(refusal({until(share(0.5))}, {}), HasSubstr("write 'until: 3 epochs'"));
-  EXPECT_THAT(refusal({until(steps(100))}, 5), HasSubstr("'100 steps' is no number of epochs"));
-  EXPECT_THAT(refusal({until(epochs(2)), until(epochs(2), 16)}, 5),
-              HasSubstr("nothing is left for 'until: 2 epochs', size 16"));
-  EXPECT_THAT(refusal({until(share(0.01))}, 5), HasSubstr("nothing is left"));
+  const std::string option = "data.transforms.progressive: ";
+  EXPECT_EQ(refusal({until(share(0.5))}, {}),
+            option +
+                "'50 %' is a share of a run that is not measured in epochs; write "
+                "'until: 3 epochs'");
+  EXPECT_EQ(refusal({until(steps(100))}, 5),
+            option + "'100 steps' is no number of epochs and no share of the run");
+  EXPECT_EQ(refusal({until(epochs(2)), until(epochs(2), 16)}, 5),
+            option +
+                "nothing is left for 'until: 2 epochs', size 16: it ends with the epoch in "
+                "which it would begin");
+  EXPECT_EQ(refusal({until(share(0.01))}, 5),
+            option +
+                "nothing is left for 'until: 1 %', size 8: it ends with the epoch in which "
+                "it would begin");
 }
 
 json progressive_section(const TemporaryFolder& folder, const json& train) {

@@ -1,5 +1,6 @@
 #include "data/loader/lengths.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,9 +104,13 @@ TEST(LengthSorted, KeepsPaddingSmallAndRanksEqual) {
 }
 
 TEST(LengthSorted, RefusesSamplesThatAreAllAlike) {
-  EXPECT_THROW(
-      catalog<Sampler>().build(fragment<Sampler>("length_sorted"), SamplerContext{5, {}, 1}),
-      Error);
+  EXPECT_THAT(
+      [] {
+        catalog<Sampler>().build(fragment<Sampler>("length_sorted"), SamplerContext{5, {}, 1});
+      },
+      testing::ThrowsMessage<Error>(
+          "data.sampler: 'length_sorted' is for samples of different lengths, and these are all "
+          "alike; 'shuffle' gives a random order"));
 }
 
 /// Samples whose length is their number plus one, and rows that tell how long they were made.

@@ -1,5 +1,6 @@
 #include "data/sampler.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,8 +82,16 @@ TEST(Weighted, TreatsAllAlikeWithoutWeights) {
 }
 
 TEST(Weighted, RefusesWeightsThatDrawNothing) {
-  EXPECT_THROW(draw("weighted", {2, {0, 0}, 3}), Error);
-  EXPECT_THROW(draw("weighted", {2, {1, -1}, 3}), Error);
+  EXPECT_THAT(
+      [] {
+        draw("weighted", {2, {0, 0}, 3});
+      },
+      testing::ThrowsMessage<Error>("data.sampler: all weights are 0"));
+  EXPECT_THAT(
+      [] {
+        draw("weighted", {2, {1, -1}, 3});
+      },
+      testing::ThrowsMessage<Error>("data.sampler: a sample's weight is negative or not finite"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The laws of sharding, for every small case.
 #include "data/order/shard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,7 +113,10 @@ TEST(Shard, GivesEveryRankTheSameMicroSteps) {
 
 TEST(Shard, PeersLayoutsSaySoWhereABatchDoesNotDivide) {
   ShardPlan plan{.layout = Layout::round_robin, .world = 4, .global = 10};
-  EXPECT_THROW(shard(20, plan, 0), Error);
+  EXPECT_THAT([&] { shard(20, plan, 0); },
+              testing::ThrowsMessage<Error>(
+                  "data.loader.shard: 'round_robin' cannot cut a global batch of 10 into 4 equal "
+                  "ones (ranks x accumulate); 'global_batch' can"));
 }
 
 }  // namespace

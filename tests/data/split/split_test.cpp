@@ -1,9 +1,13 @@
 #include "data/split/split.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "base/error.h"
+#include "data/order/torch_order.h"
 
 namespace ddptrain {
 namespace {
@@ -14,6 +18,14 @@ ValidSpec held_out(double fraction, std::int64_t seed, SplitRule rule = SplitRul
   spec.seed = seed;
   spec.order = rule;
   return spec;
+}
+
+// aten/src/ATen/native/TensorFactories.cpp draws 64 bits for each of more than 2^32 / 20.
+TEST(TorchOrder, HasFewerSamplesThanTorchDrawsWith32Bits) {
+  TorchGenerator generator(1);
+  EXPECT_THAT([&] { torch_randperm(214'748'364, generator); },
+              testing::ThrowsMessage<Error>("'order: torch' takes fewer than 214748364 samples; "
+                                            "write 'order: philox'"));
 }
 
 TEST(SplitSamples, PutsEverySampleOnOneSide) {

@@ -1,7 +1,9 @@
 #include "data/synthetic/shapes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +48,25 @@ TEST_F(Shapes, MakesAFolderPerClassOfReadableImages) {
   const std::string bytes = read_text(at("a/val/heart/0000.jpg"));
   const EncodedImage file{{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, "a"};
   EXPECT_EQ(image_size(file), (ImageSize{48, 48}));
+}
+
+TEST_F(Shapes, AreNotThereWhereTheDiskIsFull) {
+  rlimit whole{};
+  ::getrlimit(RLIMIT_FSIZE, &whole);
+  const rlimit none{0, whole.rlim_max};
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  std::string said;
+  ::setrlimit(RLIMIT_FSIZE, &none);
+  try {
+    make_shapes(at("a"), few);
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &whole);
+  ::signal(SIGXFSZ, before);
+  EXPECT_THAT(said, testing::StartsWith("cannot write '" + folder_.string()));
+  EXPECT_THAT(said, testing::EndsWith("0000.jpg': is the disk full?"));
+  EXPECT_FALSE(fs::exists(at("a")));
 }
 
 TEST_F(Shapes, TheSameSeedGivesTheSameBytes) {

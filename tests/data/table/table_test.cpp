@@ -127,6 +127,9 @@ TEST_F(Tables, InferWhatIsANumberOrAreTold) {
   made = options(kPeople, {3});
   made.continuous = Names{"agee"};
   EXPECT_THAT(problem(made), HasSubstr("has no column 'agee'; did you mean 'age'?"));
+  made.continuous = Names{"y"};
+  EXPECT_EQ(problem(made), "data.continuous: 'y' is the target");
+  EXPECT_EQ(problem(options("y\na\nb\n", {1})), "data: no column is left to predict 'y' from");
 }
 
 TEST_F(Tables, TreatNamesThatOnlyValidRowsHaveAsToldTo) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/text_data.h"
+#include "support/unreadable.h"
 #include "support/where.h"
 
 namespace ddptrain {
@@ -117,9 +118,8 @@ TEST(TextFolder, HoldsOutWhatAListNames) {
   recipe["valid"] = {{"list", folder.write("wrong.txt", "train/pos/1.txt\nnone.txt")}};
   EXPECT_THAT(complaint(recipe), HasSubstr("wrong.txt:2: no text 'none.txt'"));
   recipe["valid"] = {{"list", folder.write("all.txt", "0.txt\n1.txt")}};
-  EXPECT_THAT(complaint(recipe), HasSubstr("data.valid.list leaves no text of 4 for training"));
-  recipe["valid"]["fraction"] = 0.5;
-  EXPECT_THAT(complaint(recipe), HasSubstr("data.valid has both 'fraction' and 'list'"));
+  EXPECT_THAT(complaint(recipe),
+              testing::StrEq("data.valid.list: leaves no text of 4 for training"));
 }
 
 TEST(TextFolder, LeavesOutOnlyWhatItIsTold) {
@@ -138,7 +138,8 @@ TEST(TextFolder, LeavesOutOnlyWhatItIsTold) {
 
 TEST(TextFolder, NamesWhatIsMissing) {
   const TemporaryFolder folder;
-  EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("/train'; set data.train"));
+  EXPECT_THAT(complaint(text_recipe(folder)),
+              testing::EndsWith("/train'; name another, or an archive under data.source"));
   write_reviews(folder);
   folder.write("valid/mixed/0.txt", "so so");
   EXPECT_THAT(complaint(text_recipe(folder)), HasSubstr("class 'mixed' (of 'valid/mixed/0.txt') "
@@ -201,7 +202,10 @@ TEST(TextFolder, GivesAModelItsOwnVocabularyAgain) {
   EXPECT_EQ(data->state(), before->state());
   auto other = recipe;
   other["tokenizer"] = {{"type", "fastai"}, {"split", "spaces"}};
-  EXPECT_THAT(complaint(other, again), HasSubstr("data.tokenizer gives other tokens"));
+  EXPECT_THAT(complaint(other, again),
+              testing::StrEq(
+                  "data.tokenizer: it gives other tokens than the one that the model was trained "
+                  "with"));
 }
 
 auto files_in(const std::string& folder) {
@@ -277,6 +281,30 @@ TEST(TextJsonl, ReadsLines) {
   EXPECT_EQ(words_of(*data, Split::train, 0), (Words{"xxbos", "good", "é"}));
   EXPECT_EQ(data->sample_name(Split::train, 1), train + ":3");
   EXPECT_EQ(data->label(Split::valid, 0), 1);
+}
+
+TEST(TextFolder, NamesAFolderThatCannotBeRead) {
+  const TemporaryFolder folder;
+  write_reviews(folder);
+  folder.write("train/neg/more/2.txt", "a long film");
+  const test::Unreadable unreadable(folder / "train/neg/more");
+  if (!unreadable.holds()) GTEST_SKIP() << "root cannot be another user here";
+  EXPECT_EQ(complaint(text_recipe(folder)),
+            "cannot read folder '" + (folder / "train/neg") + "': Permission denied");
+}
+
+TEST(TextFolder, SaysWhichSplitHasNoTexts) {
+  const TemporaryFolder folder;
+  write_reviews(folder);
+  for (const auto* name : {"neg", "pos"})
+    std::filesystem::remove(folder / ("valid/" + std::string(name) + "/0.txt"));
+  EXPECT_EQ(complaint(text_recipe(folder)), "no texts in '" + (folder / "valid") + "'");
+}
+
+TEST(TextJsonl, WithoutALineIsAnError) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("t.jsonl", "\n\n");
+  EXPECT_EQ(complaint(record_recipe(folder, "text_jsonl", file)), file + ": no lines");
 }
 
 TEST(TextJsonl, NamesLineAndKey) {
