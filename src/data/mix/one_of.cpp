@@ -2,9 +2,7 @@
 // switch_prob).
 #include <numeric>
 
-#include "base/error.h"
 #include "data/mix.h"
-#include "data/mixes.h"
 
 namespace ddptrain {
 namespace {
