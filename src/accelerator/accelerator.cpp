@@ -35,23 +35,18 @@ class Cpu final : public Accelerator {
               "CUDA cannot be used: " + why + "; 'parallel.device: cpu' runs without it");
 }
 
-void* open_library(const std::string& file) {
-  const auto plugin = open_plugin(file, RTLD_NOW | RTLD_GLOBAL);
-  if (plugin.handle != nullptr) return plugin.handle;
-  if (plugin.found)
-    refuse(plugin.why_not + " (the nvidia packages that torch names belong beside it)");
+const Accelerator& open_accelerator(const std::string& file) {
+  auto opened = open_plugin(file, RTLD_NOW | RTLD_GLOBAL);
+  const auto* plugin = table_of<AcceleratorPlugin>(opened, file);
+  if (plugin != nullptr) {
+    if (std::string(plugin->torch) == TORCH_VERSION) return plugin->open();
+    refuse("'" + file + "' belongs to another version of ddptrain");
+  }
+  if (opened.handle != nullptr) refuse(opened.why_not);
+  if (opened.found)
+    refuse(opened.why_not + " (the nvidia packages that torch names belong beside it)");
   refuse("this ddptrain was built without it: '" + file +
          "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
-}
-
-const Accelerator& open_accelerator(const std::string& file) {
-  const auto entry =
-      reinterpret_cast<AcceleratorEntry*>(dlsym(open_library(file), AcceleratorPlugin::symbol));
-  if (entry == nullptr) refuse("'" + file + "' is not ddptrain's");
-  const auto& plugin = *entry();
-  if (plugin.version != AcceleratorPlugin::current || std::string(plugin.torch) != TORCH_VERSION)
-    refuse("'" + file + "' belongs to another version of ddptrain");
-  return plugin.open();
 }
 
 }  // namespace

@@ -27,4 +27,9 @@ Plugin open_plugin(const std::string& file_name, int flags) {
   return plugin;
 }
 
+const void* returned_by(const Plugin& plugin, const char* symbol) {
+  const auto entry = reinterpret_cast<const void* (*)()>(dlsym(plugin.handle, symbol));
+  return entry != nullptr ? entry() : nullptr;
+}
+
 }  // namespace ddptrain

@@ -25,13 +25,10 @@ constexpr double missing_number = std::numeric_limits<double>::quiet_NaN();
 }
 
 const ParquetPlugin& load_parquet() {
-  const auto opened = open_plugin(plugin_name, RTLD_NOW | RTLD_LOCAL);
-  if (opened.handle == nullptr) refuse_plugin(opened.why_not);
-  const auto entry =
-      reinterpret_cast<ParquetPluginEntry*>(dlsym(opened.handle, ParquetPlugin::symbol));
-  if (entry == nullptr || entry()->version != ParquetPlugin::current)
-    refuse_plugin("'" + std::string(plugin_name) + "' belongs to another version of ddptrain");
-  return *entry();
+  auto opened = open_plugin(plugin_name, RTLD_NOW | RTLD_LOCAL);
+  const auto* plugin = table_of<ParquetPlugin>(opened, plugin_name);
+  if (plugin == nullptr) refuse_plugin(opened.why_not);
+  return *plugin;
 }
 
 /// As Python writes them, and so pandas.to_csv: the fewest digits that give the number back, with a
