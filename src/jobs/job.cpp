@@ -15,6 +15,7 @@
 #include "data/fetch/source.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "launch/signals.h"
 #include "recipe/layers/record.h"
 #include "train/catalogs.h"
 #include "train/run/ending.h"
@@ -111,6 +112,9 @@ void say_end(const RunEnding& ending, bool wanted, log::Level level) {
 
 /// Rank 0 of a run that trained to its end, or was asked to stop, has written what came of it.
 void finish(const Job& job, const Outcome& outcome, log::Level level) {
+  if (!outcome.begun)
+    return log::info("asked to stop (" + signal_name(outcome.signal) +
+                     ") before the first step: nothing was trained");
   note_result(outcome.folder, outcome.reason, outcome.metrics);
   if (outcome.ending.best) note_best(outcome.folder, *outcome.ending.best);
   say_end(outcome.ending, job.results_to_stdout, level);
@@ -126,7 +130,8 @@ void say_how_to_resume(const std::string& folder) {
 bool tells_in_logs(int code) {
   const bool refused =
       code == static_cast<int>(Exit::recipe) || code == static_cast<int>(Exit::data);
-  return !refused && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP;
+  return !refused && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP &&
+         code != 128 + SIGPIPE;
 }
 
 void end_in_folder(const Job& job, const Topology& outer, int code) {

@@ -11,6 +11,7 @@
 #include "config/yaml/reader.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
+#include "launch/signals.h"
 #include "recipe/layers/changes.h"
 #include "train/run/completion.h"
 
@@ -94,6 +95,7 @@ int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Leve
     job.make_folder = [&] { return make_branch(job, run); };
     return start_job(job, outer, level);
   }
+  const HeldSignals held;
   job.folder = make_branch(job, run);
   job.checkpoint = job.folder + "/checkpoints/" + job.start.origin->checkpoint;
   const auto lock = lock_run(job.folder);

@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
+#include "launch/signals.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
 #include "train/run/repetition.h"
@@ -67,6 +68,7 @@ int start(const Job& job, log::Level level) {
 }
 
 int begin_seed(Job& job, Repetition& repetition, log::Level level) {
+  const HeldSignals held;
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   repetition.add(job.folder);
@@ -161,6 +163,7 @@ int run(const Arguments& arguments) {
     };
     return start_job(job, outer, arguments.level);
   }
+  const HeldSignals held;
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   log::info("run folder " + job.folder);
   const auto lock = lock_run(job.folder);

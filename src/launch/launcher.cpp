@@ -44,7 +44,8 @@ class TakenSignals {
   }
   TakenSignals(const TakenSignals&) = delete;
   TakenSignals& operator=(const TakenSignals&) = delete;
-  const sigset_t& before() const { return before_; }
+  /// That ranks start with.
+  sigset_t of_ranks() const { return without_held(before_); }
   /// The next one, 0 where none comes in time.
   int next(double seconds) const {
     const timespec patience{0, static_cast<long>(seconds * 1e9)};
@@ -87,7 +88,7 @@ class Launcher {
     for (int rank = 0; rank < ranks; ++rank) {
       topology.rank = topology.local_rank = rank;
       processes_.push_back(
-          std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.before()));
+          std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.of_ranks()));
     }
   }
 

@@ -38,6 +38,18 @@ void note_stop(int signal) {
 
 void note_save(int) { save_asked = true; }
 
+// By HeldSignals: those that were not blocked before.
+sigset_t held_back{};
+
+// What came while they were held back is taken at once.
+void take_held() {
+  sigset_t now, others;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
+  others = without_held(now);
+  if (::sigismember(&now, SIGPIPE) == 1) ::sigaddset(&others, SIGPIPE);  // nobody's from here on
+  ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
+}
+
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -54,6 +66,7 @@ Signals::Signals() : ends_with_terminal_(!is_ignored(SIGPIPE)) {
     if (signal != SIGHUP || !is_ignored(SIGHUP)) handle(signal, note_stop);
   handle(SIGUSR1, note_save);
   if (ends_with_terminal_) handle(SIGPIPE, SIG_IGN);  // the log tells of it, sockets say so
+  take_held();
 }
 
 Signals::~Signals() {
@@ -73,6 +86,32 @@ StopRequest Signals::stop_requested() const {
 }
 
 bool Signals::save_requested() { return save_asked.exchange(false); }
+
+HeldSignals::HeldSignals() {
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::sigaddset(&ours, signal);
+  ::pthread_sigmask(SIG_BLOCK, &ours, &before_);
+  held_back = ours;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+    if (::sigismember(&before_, signal) == 1) ::sigdelset(&held_back, signal);
+}
+
+HeldSignals::~HeldSignals() {
+  sigset_t pipe;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  const timespec at_once{};
+  if (::sigismember(&held_back, SIGPIPE) == 1) ::sigtimedwait(&pipe, nullptr, &at_once);
+  ::sigemptyset(&held_back);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+sigset_t without_held(sigset_t mask) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+    if (::sigismember(&held_back, signal) == 1) ::sigdelset(&mask, signal);
+  return mask;
+}
 
 bool is_ignored(int signal) {
   struct sigaction action {};

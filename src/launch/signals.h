@@ -1,6 +1,7 @@
 // Requests that come to a training process as signals.
 #pragma once
 
+#include <csignal>
 #include <string>
 
 namespace ddptrain {
@@ -29,6 +30,23 @@ class Signals {
  private:
   bool ends_with_terminal_;
 };
+
+/// Keeps SIGTERM, SIGINT, SIGHUP and SIGPIPE waiting while it lives, for a Signals or a launcher to
+/// take: whoever has made a run folder and is ended before those are there leaves it behind. A
+/// SIGPIPE that nobody took is forgotten: the log knows of it. In the main thread, one at a time.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// A mask of signals without those that are held back.
+sigset_t without_held(sigset_t mask);
 
 /// Started by `nohup` and the like, to go on without a terminal?
 bool is_ignored(int signal);

@@ -114,6 +114,22 @@ TEST_F(RunSafety, ARunThatDoesNotBeginLeavesNoFolderAndNeverTakesLatest) {
   }
 }
 
+// However far it came: before its first step nothing is left, after that it is saved.
+TEST_F(RunSafety, ARunWhoseFirstLineAloneIsReadLeavesNothingOrACheckpoint) {
+  for (const auto* ranks : {"none parallel.devices=1", "ddp parallel.devices=2"}) {
+    const auto line = R"("$0" run small.yaml ')" + std::string(kSmallModel) +
+                      "' train.threads=1 train.duration=1000000steps parallel.mode=" + ranks +
+                      R"( 2>&1 | head -n 1 > /dev/null; echo "ended ${PIPESTATUS[0]}" >&2)";
+    const auto ended =
+        Program({"-c", line, test::program()}, folder_.path(), environment(), "bash").wait();
+    EXPECT_TRUE(has(ended.err, "ended 141")) << ended.err;
+    if (!exists(folder_ / "runs/small/001")) continue;
+    EXPECT_FALSE(list(folder_ / "runs/small/001/checkpoints").empty()) << ranks;
+    EXPECT_TRUE(has(read(folder_ / "runs/small/001/run.json"), "\"exit_code\": 141"));
+    fs::remove_all(folder_ / "runs");
+  }
+}
+
 TEST_F(RunSafety, JoinedRanksThatDoNotBeginLeaveNoFolder) {
   const auto rank = [&](const std::string& number) {
     return std::map<std::string, std::string>{{"SHAPES", shapes()},

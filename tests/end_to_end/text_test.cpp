@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/files/files.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -65,12 +66,45 @@ std::vector<std::string> words(const ShippedTexts& recipe, const std::vector<std
   return all;
 }
 
+class TextsOnRanks : public testing::TestWithParam<int> {
+ protected:
+  TextsOnRanks() { write_reviews(folder_, 30); }
+  static std::vector<std::string> start(std::vector<std::string> more) {
+    const int ranks = GetParam();
+    more.insert(more.end(), {std::string("parallel.mode=") + (ranks > 1 ? "ddp" : "none"),
+                             "parallel.devices=" + std::to_string(ranks)});
+    return words(recipes()[1], more);
+  }
+  Folder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(RunSafety, TextsOnRanks, testing::Values(1, 2));
+
+// A run waits for the lock on its packed texts, which the test holds until it has asked for an end.
+TEST_P(TextsOnRanks, AreNotTrainedOnByARunThatIsAskedToStopBefore) {
+  ASSERT_EQ(run(start({}), folder_.path()).code, 0);
+  std::filesystem::remove_all(folder_ / "runs");
+  std::string packed;
+  for (const auto& name : list(folder_ / "cache"))
+    if (name.ends_with(".ids")) packed = folder_ / "cache/" + name;
+  for (const int signal : {SIGTERM, SIGINT}) {
+    std::filesystem::remove(packed);
+    auto lock = std::make_unique<FileLock>(packed + ".lock");
+    Program program(start({"train.duration=1000000 steps"}), folder_.path());
+    while (program.running() && program.err().find("run folder") == std::string::npos)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    program.signal(signal);
+    lock.reset();
+    const auto ended = program.wait();
+    EXPECT_EQ(ended.code, 128 + signal) << ended.err;
+    EXPECT_FALSE(exists(folder_ / "runs/texts")) << "signal " << signal;
+  }
+}
+
 // The packed texts are mapped: what is cut from the file is gone from memory.
-TEST(CutFile, EndsTheRunWithItsNameAndACheckpointFromWhichItGoesOn) {
-  const Folder folder;
-  write_reviews(folder, 30);
-  auto start = words(recipes()[1], {"train.duration=1000000 steps", "log.every=1 step",
-                                    "eval.every=1000000 steps"});
+TEST_P(TextsOnRanks, ThatAreCutEndTheRunWithTheirNameAndACheckpointFromWhichItGoesOn) {
+  const auto& folder = folder_;
+  const auto start = TextsOnRanks::start(
+      {"train.duration=1000000 steps", "log.every=1 step", "eval.every=1000000 steps"});
   Program program(start, folder.path());
   while (program.running() && reached_step(program.err()) < 5)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -25,6 +25,7 @@
 #include "train/build/build.h"
 #include "train/build/disk_space.h"
 #include "train/build/weights_memory.h"
+#include "train/requests.h"
 #include "train/run/expect.h"
 #include "train/run/loop.h"
 #include "train/run/run_folder.h"
@@ -197,6 +198,19 @@ TrainingPlan run_plan(const Job& job, const std::optional<Checkpoint>& checkpoin
   return plan;
 }
 
+/// The signal that asks a rank to stop; 0: none does.
+int asked_to_stop(World& world, const Hooks& hooks) {
+  Requests mine;
+  if (hooks.stop_requested) mine.stop = hooks.stop_requested();
+  return agree(*world.control, mine).stop.signal;
+}
+
+Outcome not_begun(int signal, const std::string& folder) {
+  Outcome outcome{Exit::done, signal, "interrupted", folder, {}, {}};
+  outcome.begun = false;
+  return outcome;
+}
+
 RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint) {
   if (checkpoint) return restore(training, *checkpoint);
   with_weights([&] { start_from_weights(training); });
@@ -211,6 +225,7 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   const MadeFolder made(job, world, shared_folder(job, world));
   const auto& folder = made.path();
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
+  if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
   const auto training = build(run_plan(job, checkpoint), world, [&] {
@@ -220,6 +235,7 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   checkpoint.reset();
   require_rows_for_batch_norm(*training);
   require_space(*training, state.position.step, folder + "/checkpoints");
+  if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   const auto writers = begin(job, *training, state.position.step, folder);
   hooks.checkpoints = folder + "/checkpoints";
   auto result = train(*training, state, hooks, writers);

@@ -40,6 +40,7 @@ struct Outcome {
   std::string folder;
   NamedValues metrics;  // of the last evaluation
   RunEnding ending;     // of rank 0
+  bool begun = true;    // false: asked to stop before the first step, of which nothing is kept
 };
 
 /// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.
