@@ -14,6 +14,7 @@ namespace ddptrain {
 ///   label_column OPTION  the option names the column of a CSV file that has the label
 ///   label_in_lines       lines of JSON have it; else a folder that is called like a class
 ///   pixels SIZE [gray]   images of one size
+///   finds_valid          data.valid is a folder that `root` has, unless the recipe says otherwise
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> csv_table_dataset();
 Entry<Dataset> image_folder_dataset();

@@ -12,7 +12,9 @@
 #include "base/quoting.h"
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
+#include "data/dataset.h"
 #include "data/fetch/source.h"
+#include "data/split/class_folders.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "launch/signals.h"
@@ -37,11 +39,39 @@ RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Sourc
   return start;
 }
 
+namespace {
+
+bool is_open(const Node* valid) {
+  if (!valid || valid->is_null()) return true;
+  if (!valid->is_map()) return false;
+  for (const auto* way : {"folder", "fraction", "list"})
+    if (const auto* value = valid->find(way); value && !value->is_null()) return false;
+  return true;
+}
+
+/// The validation folder that the data have is part of what a run resolves: another one that
+/// appears later changes nothing.
+void settle_valid(Choice<Dataset>& data, int rank) {
+  auto node = data.node();
+  const auto* root = node.find("root");
+  auto* valid = node.find("valid");
+  if (!catalog<Dataset>().find(data.type())->has("finds_valid") || !is_open(valid) || !root) return;
+  const auto found = usual_validation_folder(root->text);
+  if (!found) return;  // the dataset says what to write
+  if (rank == 0) log::info("validation split: '" + *found + "' in '" + root->text + "'");
+  if (!valid || !valid->is_map()) node.set("valid", Node::map());
+  node.find("valid")->set("folder", Node::quoted_text(*found));
+  data.choose(std::move(node));
+}
+
+}  // namespace
+
 Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
+  settle_valid(job.recipe.data, outer.rank);
   // What was derived from the recipe itself is noted as `auto` too.
   job.record = [asked = decode<Recipe>(tree), tree](Recipe found) mutable {
     return record_of(found, asked, tree, all_catalogs());

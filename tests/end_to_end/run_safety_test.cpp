@@ -74,6 +74,32 @@ TEST_F(RunSafety, ARefusedResumeChangesNothing) {
   EXPECT_EQ(resume({"runs/small/001", "train.duration=10 steps"}).code, 0);
 }
 
+// val is found by itself; valid, which would be preferred to test alone, comes later.
+TEST_F(RunSafety, TheValidationFolderThatWasFoundStaysThatOfTheRun) {
+  fs::create_directories(folder_ / "data");
+  fs::copy(shapes() + "/train", folder_ / "data/train", fs::copy_options::recursive);
+  fs::copy(shapes() + "/val", folder_ / "data/test", fs::copy_options::recursive);
+  const auto root = "data.root=" + folder_ / "data";
+  const auto ended = start({root, "~data.valid"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.err, "validation split: 'test' in '" + folder_ / "data'")) << ended.err;
+  const auto home = folder_ / "runs/small/001";
+  EXPECT_TRUE(has(read(home + "/recipe.yaml"), "folder: test")) << read(home + "/recipe.yaml");
+  const auto before = run({"eval", home}, folder_.path());
+  ASSERT_EQ(before.code, 0) << before.err;
+  EXPECT_TRUE(has(before.err, "scored 40 samples of the validation split")) << before.err;
+  fs::copy(shapes() + "/train", folder_ / "data/val", fs::copy_options::recursive);
+  const auto after = run({"eval", home}, folder_.path());
+  EXPECT_EQ(after.out, before.out) << after.err;
+  const auto again = start({root, "~data.valid", "train.duration=1 step"});
+  EXPECT_TRUE(has(again.err, "validation split: 'val' in '")) << again.err;
+  fs::rename(folder_ / "data/test", folder_ / "data/validation");
+  const auto gone = run({"eval", home}, folder_.path());
+  EXPECT_EQ(gone.code, 3);
+  EXPECT_TRUE(has(gone.err, "'; 'data.valid=val' takes the one that is there"))
+      << gone.err;
+}
+
 TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {
   ASSERT_EQ(start({"parallel.mode=ddp", "parallel.devices=2"}).code, 0);
   for (const auto* devices : {"1", "2"}) {

@@ -118,7 +118,7 @@ Entry<Dataset> image_folder_dataset() {
         return std::make_unique<ImageFiles>(list_images(options, context.classes), options.images,
                                             context);
       },
-      {"gives_images", "gives_class"});
+      {"gives_images", "gives_class", "finds_valid"});
 }
 
 }  // namespace ddptrain

@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<std::string> kUsual{"val", "valid", "validation", "test"};
 constexpr const char* kTakeSome = "valid: {fraction: 0.2, seed: 42}";
 
 /// The first few folders, sorted.
@@ -29,17 +30,25 @@ std::vector<std::string> folders_below(const fs::path& root, std::size_t most) {
 
 }  // namespace
 
+std::optional<std::string> usual_validation_folder(const std::string& root) {
+  for (const auto& name : kUsual)
+    if (is_folder(fs::path(root) / name)) return name;
+  return {};
+}
+
 std::string validation_folder(const ValidSpec& spec, const std::string& root) {
+  const auto usual = usual_validation_folder(root);
+  if (spec.folder && usual && !is_folder(fs::path(root) / *spec.folder))
+    throw Error(Exit::data, Option{"data.valid"},
+                "no folder '" + (fs::path(root) / *spec.folder).string() +
+                    "'; 'data.valid=" + *usual + "' takes the one that is there");
   if (spec.folder) return *spec.folder;
-  const std::vector<std::string> usual{"val", "valid", "validation", "test"};
-  for (const auto& name : usual) {
-    if (!is_folder(fs::path(root) / name)) continue;
-    log::info("validation split: '" + name + "' in '" + root + "'");
-    return name;
-  }
-  throw Error(Exit::data, Option{"data.valid"},
-              "no validation split in '" + root + "': none of the folders " + join(usual, ", ") +
-                  " is there; write '" + kTakeSome + "' under data, or name a folder");
+  if (!usual)
+    throw Error(Exit::data, Option{"data.valid"},
+                "no validation split in '" + root + "': none of the folders " + join(kUsual, ", ") +
+                    " is there; write '" + kTakeSome + "' under data, or name a folder");
+  log::info("validation split: '" + *usual + "' in '" + root + "'");
+  return *usual;
 }
 
 void require_split(const std::string& root, const std::string& train) {

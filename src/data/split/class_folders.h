@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,11 @@ namespace ddptrain {
 
 struct ValidSpec;
 
-/// The folder of validation samples in `root`: as written, or the first of val, valid, validation
-/// and test that exists, which is logged. Where there is none, an Error (Exit::data) says what to
-/// write.
+/// The first of the folders val, valid, validation and test that exists in `root`.
+std::optional<std::string> usual_validation_folder(const std::string& root);
+
+/// The folder of validation samples in `root`: as written, or the usual one, which is logged. Where
+/// there is none, or another one than is written, an Error (Exit::data) says what to write.
 std::string validation_folder(const ValidSpec& spec, const std::string& root);
 
 /// Throws an Error (Exit::data) that says what to write where `root` has a folder per class and no

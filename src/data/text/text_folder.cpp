@@ -196,7 +196,7 @@ Entry<Dataset> text_folder_dataset() {
         return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
                                  options.texts, options.invalid_utf8, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "file_each"});
+      {"unlabelled", "gives_texts", "gives_class", "file_each", "finds_valid"});
 }
 
 }  // namespace ddptrain
