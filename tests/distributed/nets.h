@@ -80,7 +80,7 @@ class Net final : public Model {
       for (std::int64_t i = 0; i < hidden.size(1); ++i)
         keep.mutable_data_ptr<double>()[row * hidden.size(1) + i] = stream.uniform() < 0.5 ? 0 : 2;
     }
-    return keep.to(hidden.scalar_type());
+    return keep.to(hidden.device(), hidden.scalar_type());
   }
 
   /// Row 0 of the global batch uses it, in odd steps.
@@ -115,7 +115,8 @@ class CrossEntropy final : public Loss {
       : weights_(at::tensor(weights, at::kDouble)) {}
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto likelihood = output.log_softmax(1).gather(1, target.unsqueeze(1)).squeeze(1);
-    const auto weights = weights_.index_select(0, target).to(output.scalar_type());
+    const auto weights =
+        weights_.to(target.device()).index_select(0, target).to(output.scalar_type());
     return {likelihood.neg().mul(weights), weights};
   }
 

@@ -1,40 +1,14 @@
 // With sync_bn a net with batch norm learns the same under every engine: statistics are those of
 // the whole micro-step, whoever holds its rows.
-#include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 
 #include "compare.h"
-#include "support/node.h"
+#include "conv_net.h"
 
 namespace ddptrain {
 namespace {
 
 using namespace test;
-
-/// Convolutions, batch norm with these options, dropout.
-ModelFactory conv_net(const nlohmann::json& norm = {{"type", "batch_norm"}}) {
-  return [norm] {
-    ModelContext context;
-    context.data.classes.resize(3);
-    context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
-    const nlohmann::json layers{
-        {{"type", "conv"}, {"out", 4}, {"padding", 1}, {"bias", false}},
-        norm,
-        {{"type", "relu"}},
-        {{"type", "max_pool"}},
-        {{"type", "conv"}, {"out", 5}, {"padding", 1}},
-        norm,
-        {{"type", "relu"}},
-        {{"type", "dropout"}, {"p", 0.3}},
-        {{"type", "adaptive_avg_pool"}},
-        {{"type", "flatten"}},
-        {{"type", "linear"}, {"out", 3}},
-    };
-    return catalog<Model>().build(
-        fragment<Model>({{"type", "sequential"}, {"input", {2, 4, 4}}, {"layers", layers}}),
-        context);
-  };
-}
 
 EngineOptions synchronised() {
   auto options = in_double();

@@ -71,9 +71,10 @@ std::pair<at::Tensor, at::Tensor> local_sums(const at::Tensor& gradient, const a
                                              const at::Tensor& mean, const at::Tensor& variance,
                                              double eps) {
   if (input.numel() == 0) return {at::zeros_like(mean), at::zeros_like(mean)};
-  const auto [unused, weight, bias] =
-      at::native_batch_norm_backward(dense(gradient, input), dense(input, input), {}, mean,
-                                     variance, {}, {}, false, eps, {false, true, true});
+  // CUDA's kernel wants the weight, whose type its results have, and the statistics as saved ones.
+  const auto [unused, weight, bias] = at::native_batch_norm_backward(
+      dense(gradient, input), dense(input, input), at::ones_like(mean), mean, variance, mean,
+      variance.add(eps).rsqrt_(), false, eps, {false, true, true});
   return {weight, bias};
 }
 

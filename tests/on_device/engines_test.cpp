@@ -1,0 +1,61 @@
+// Engines on devices give the gradients of the CPU, and wait and copy no more than is known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "distributed/compare.h"
+#include "distributed/conv_net.h"
+#include "simulated/use.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+
+Tensors on_the_host(Tensors tensors) {
+  for (auto& tensor : tensors)
+    if (tensor.defined()) tensor = tensor.cpu();
+  return tensors;
+}
+
+const std::vector<Batch>& batches() {
+  static const std::vector<Batch> uneven{samples(7, "a"), samples(3, "b"), samples(1, "c")};
+  return uneven;
+}
+
+EngineOptions on_devices(std::vector<std::int64_t> ids = {}) {
+  auto options = in_double();
+  options.device = simulated_device();
+  options.device_ids = std::move(ids);
+  return options;
+}
+
+TEST(EnginesOnADevice, AreTheCpus) {
+  const auto expected = by_single(factory(), batches());
+  expect_same(on_the_host(by_single(factory(), batches(), on_devices())), expected);
+  expect_same(on_the_host(by_dp(factory(), batches(), on_devices({0, 1}), 2)), expected);
+}
+
+TEST(EnginesOnADevice, SynchroniseBatchNormOverTwo) {
+  const std::vector<Batch> images{samples(8, "a", {2, 4, 4}), samples(7, "b", {2, 4, 4})};
+  auto options = on_devices({0, 1});
+  options.sync_bn = true;
+  expect_same(on_the_host(by_dp(conv_net(), images, options, 2)), by_single(conv_net(), images));
+}
+
+// A step reads the loss, the weight and the penalty; the inputs and the targets are brought.
+TEST(EnginesOnADevice, WaitThreeTimesAStepAndBringEveryTensorOnce) {
+  const auto engine = make_single_engine(factory(), on_devices());
+  run_window(*engine, samples(8), {}, {});
+  simulated::reset();
+  run_window(*engine, samples(8), {}, {});
+  const auto counts = simulated::counts();
+  EXPECT_LE(counts.items, 3);
+  EXPECT_LE(counts.waited(), 3);
+  EXPECT_THAT(counts.waits, testing::Each(testing::Key(HasSubstr("in ddptrain::Replica::totals"))));
+  // The test's loss has weights of its own, the test's net a mask.
+  EXPECT_LE(counts.from_pageable, 4);
+}
+
+}  // namespace
+}  // namespace ddptrain
