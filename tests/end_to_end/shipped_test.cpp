@@ -1,7 +1,13 @@
 // Every shipped recipe and config trains for a few steps on small data.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "program.h"
 #include "support/where.h"
@@ -23,11 +29,48 @@ void write_idx(const std::string& folder, const std::string& prefix, std::uint32
   for (std::uint32_t i = 0; i < count; ++i) labels.put(static_cast<char>(i % 10));
 }
 
+/// A recipe of images on small data, two steps of it.
+std::vector<std::string> two_steps(const std::string& name, const std::string& data) {
+  std::vector<std::string> words{"run",
+                                 test::in_source(name),
+                                 "data.root=" + data,
+                                 "train.duration=2 steps",
+                                 "batch.global=8",
+                                 "batch.micro=auto",
+                                 "eval.batch=20"};
+  if (name == "configs/quickstart.yaml") words.push_back("~expect");
+  if (name.find("mnist") == std::string::npos) words.push_back("data.valid=val");
+  return words;
+}
+
 std::string mnist_folder(const Folder& folder) {
   write(folder / "mnist/readme", "made by a test");
   write_idx(folder / "mnist", "train", 40);
   write_idx(folder / "mnist", "t10k", 20);
   return folder / "mnist";
+}
+
+using Weights = std::map<std::string, std::vector<double>>;
+
+/// Of the last checkpoint below a folder: tensors of doubles in model.safetensors.
+Weights weights_of(const std::string& below) {
+  Weights weights;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(below)) {
+    if (entry.path().filename() != "model.safetensors") continue;
+    const auto bytes = read(entry.path());
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    const auto header = nlohmann::json::parse(bytes.substr(8, length));
+    for (const auto& [name, tensor] : header.items()) {
+      if (name == "__metadata__" || tensor.at("dtype") != "F64") continue;
+      const std::size_t first = tensor.at("data_offsets")[0], end = tensor.at("data_offsets")[1];
+      auto& values = weights[name];
+      values.resize((end - first) / sizeof(double));
+      std::memcpy(values.data(), bytes.data() + 8 + length + first, end - first);
+    }
+  }
+  EXPECT_FALSE(weights.empty());
+  return weights;
 }
 
 class Shipped : public testing::TestWithParam<const char*> {};
@@ -36,19 +79,9 @@ TEST_P(Shipped, TrainsForAFewSteps) {
   const Folder folder;
   const std::string name = GetParam();
   const bool mnist = name.find("mnist") != std::string::npos;
-  std::vector<std::string> words{"run",
-                                 test::in_source(name),
-                                 "data.root=" + (mnist ? mnist_folder(folder) : shapes()),
-                                 "parallel.device=cpu",
-                                 "train.duration=2 steps",
-                                 "train.precision=fp32",
-                                 "batch.global=8",
-                                 "batch.micro=auto",
-                                 "eval.batch=20",
-                                 "output.dir=runs"};
+  auto words = two_steps(name, mnist ? mnist_folder(folder) : shapes());
+  words.insert(words.end(), {"parallel.device=cpu", "train.precision=fp32", "output.dir=runs"});
   if (name.starts_with("configs/")) words.push_back("parallel.devices=2");
-  if (name == "configs/quickstart.yaml") words.push_back("~expect");
-  if (!mnist) words.push_back("data.valid=val");
   const auto ended = run(words, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("valid/accuracy"), std::string::npos) << ended.err;
@@ -63,6 +96,52 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                                          "recipes/shapes.yaml", "configs/dp.yaml",
                                          "configs/imagenette.yaml", "configs/multi-gpu.yaml",
                                          "configs/quickstart.yaml", "configs/two-nodes.yaml"));
+
+class OnADevice : public testing::TestWithParam<const char*> {};
+
+/// The largest difference of two runs' weights, next to the largest weight of the same tensor.
+double difference(const Weights& a, const Weights& b) {
+  double most = 0;
+  for (const auto& [name, values] : b) {
+    EXPECT_EQ(a.at(name).size(), values.size()) << name;
+    double size = 1e-300, apart = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      size = std::max(size, std::abs(values[i]));
+      apart = std::max(apart, std::abs(a.at(name)[i] - values[i]));
+    }
+    most = std::max(most, apart / size);
+  }
+  return most;
+}
+
+// What a GPU is to compute, the CPU does: a tensor left behind on the host would be an error.
+TEST_P(OnADevice, TrainsAsOnTheCpu) {
+  const Folder folder;
+  const std::string name = GetParam();
+  const bool large = name == "recipes/imagenette.yaml" || name == "recipes/imagewoof.yaml";
+  if (large && !long_tests()) GTEST_SKIP() << kOnlyLong;
+  const bool mnist = name.find("mnist") != std::string::npos;
+  auto words = two_steps(name, mnist ? mnist_folder(folder) : shapes());
+  words.insert(words.end(),
+               {"train.precision=fp64", "parallel.mode=none", "train.threads=1", "batch.micro=8"});
+  std::vector<Weights> weights;
+  for (const std::string device : {"cpu", "simulated"}) {
+    auto here = words;
+    here.insert(here.end(), {"parallel.device=" + device, "output.dir=" + device});
+    auto variables = environment();
+    variables["DDPTRAIN_SIMULATED_DEVICE"] = test::build_folder() + "/libddptrain_simulated.so";
+    const auto ended = Program(here, folder.path(), variables).wait();
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    weights.push_back(weights_of(folder / device));
+  }
+  EXPECT_LE(difference(weights[1], weights[0]), 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, OnADevice,
+                         testing::Values("recipes/cifar10.yaml", "recipes/imagenette.yaml",
+                                         "recipes/imagenette-resnet18.yaml",
+                                         "recipes/imagewoof.yaml", "recipes/mnist.yaml",
+                                         "recipes/shapes.yaml"));
 
 TEST(ShippedFineTune, GoesFromSomeClassesToOthers) {
   const Folder folder;

@@ -1,4 +1,5 @@
 // Synchronised batch norm on a device whose kernels are as strict as CUDA's.
+#include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
 #include "models/layers/batch_norm.h"
@@ -28,6 +29,19 @@ Passed pass_through(BatchNorm& norm, const at::Tensor& rows, const at::Tensor& g
   const auto output = norm.forward(input, {.training = true, .statistics = members});
   output.backward(gradient);
   return {output.detach().cpu(), input.grad().cpu(), norm.weight().grad().cpu()};
+}
+
+TEST(BatchNormOnADevice, MovesItsStatisticsAsOnTheCpu) {
+  const auto rows = noise({7, 3, 4, 4}).to(at::kDouble);
+  BatchNorm near(3), far(3);
+  near.to(at::kCPU, at::kDouble);
+  far.to(test::simulated_device(), at::kDouble);
+  near.forward(rows, {.training = true});
+  far.forward(rows.to(test::simulated_device()), {.training = true});
+  for (const auto* name : {"running_mean", "running_var", "num_batches_tracked"})
+    EXPECT_TRUE(at::equal(test::find(far.named_buffers(), name).cpu(),
+                          test::find(near.named_buffers(), name)))
+        << name;
 }
 
 // CUDA's kernel wants the weight and saved statistics, the CPU's does without.

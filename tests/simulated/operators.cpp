@@ -7,7 +7,7 @@
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/resize_native.h>
+#include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
@@ -201,6 +201,25 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   return {back(dx), back(dw), back(db)};
 }
 
+// Its schema does not say that it moves the running statistics, so the fallback would lose them.
+std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<Tensor>& weight,
+                                              const Maybe<Tensor>& bias, const Maybe<Tensor>& mean,
+                                              const Maybe<Tensor>& variance, bool training,
+                                              double momentum, double eps) {
+  count(&Counts::operators);
+  const Inside inside;
+  const auto host = [](const Maybe<Tensor>& tensor) {
+    return tensor ? Maybe<Tensor>(on_host(*tensor)) : tensor;
+  };
+  const auto host_mean = host(mean), host_variance = host(variance);
+  const auto [output, saved_mean, saved_invstd] = at::native_batch_norm(
+      input.cpu(), host(weight), host(bias), host_mean, host_variance, training, momentum, eps);
+  if (training && mean && mean->defined()) mean->copy_(*host_mean);
+  if (training && variance && variance->defined()) variance->copy_(*host_variance);
+  const auto device = input.device();
+  return {output.to(device), saved_mean.to(device), saved_invstd.to(device)};
+}
+
 TORCH_LIBRARY_IMPL(_, HPU, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
 
 TORCH_LIBRARY_IMPL(aten, HPU, m) {
@@ -217,6 +236,7 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("_local_scalar_dense", &item);
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);
+  m.impl("native_batch_norm", &batch_norm);
   m.impl("native_batch_norm_backward",
          torch::CppFunction::makeFromBoxedFunction<&strict_batch_norm_backward>());
   m.impl("adaptive_max_pool2d_backward",

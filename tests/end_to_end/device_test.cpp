@@ -1,0 +1,122 @@
+// Devices of machines that this one is not: simulated ones, and GPUs whose driver is a fake.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Variables = std::map<std::string, std::string>;
+
+Variables with(Variables more) {
+  auto all = environment();
+  more.merge(all);
+  return more;
+}
+
+Variables simulating(const Variables& more = {}) {
+  auto all = with(more);
+  all.emplace("DDPTRAIN_SIMULATED_DEVICE", test::build_folder() + "/libddptrain_simulated.so");
+  return all;
+}
+
+/// A driver that shows a GPU, and no GPU behind it.
+Variables with_fake_gpu() {
+  const char* path = std::getenv("LD_LIBRARY_PATH");
+  return with({{"LD_LIBRARY_PATH", test::build_folder() + "/fake_driver/nvidia_ml" +
+                                       (path ? ":" + std::string(path) : "")},
+               {"FAKE_GPUS", "1"}});
+}
+
+int times(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+std::vector<std::string> short_run(const std::string& device) {
+  return {"run",
+          "small.yaml",
+          kSmallModel,
+          "parallel.device=" + device,
+          "output.dir=runs",
+          "train.duration=2 steps"};
+}
+
+class Device : public testing::Test {
+ protected:
+  Device() { write(folder_ / "small.yaml", small_recipe()); }
+  Ended run_in(const std::vector<std::string>& words, const Variables& variables) {
+    return Program(words, folder_.path(), variables).wait();
+  }
+  Folder folder_;
+};
+
+TEST_F(Device, ThatIsSimulatedTrains) {
+  const auto ended = run_in(short_run("simulated"), simulating());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("valid/accuracy"));
+}
+
+TEST_F(Device, ThatIsSimulatedTrainsInTwoRanks) {
+  auto words = short_run("simulated");
+  words.insert(words.end(), {"model={type: resnet18, num_classes: auto}", "parallel.mode=ddp",
+                             "parallel.devices=2", "parallel.sync_bn=true"});
+  const auto ended = run_in(words, simulating());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+TEST_F(Device, IsSimulatedInTestsAlone) {
+  const auto ended = run_in(short_run("simulated"), with({}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("parallel.device"));
+}
+
+// LibTorch asks once for CUDA's hooks, and the convolution that counts a body's features does it.
+TEST_F(Device, IsOpenBeforeAModelComputes) {
+  auto words = short_run("simulated");
+  words.push_back("model={type: vision_learner, body: resnet18, num_classes: auto}");
+  const auto watched = test::build_folder() + "/libhook_watch.so";
+  const auto ended = run_in(words, simulating({{"LD_PRELOAD", watched}}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+TEST_F(Device, OfAutoIsTheCpuWithOneWarningWhereCudaDoesNotWork) {
+  const auto ended = run_in(short_run("auto"), with_fake_gpu());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(times(ended.err, "parallel.device auto is the CPU here"), 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("CUDA cannot be used: "));
+}
+
+TEST_F(Device, OfCudaThatDoesNotWorkIsRefusedInOneLine) {
+  const auto ended = run_in(short_run("cuda"), with_fake_gpu());
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("'cuda' was asked for, and CUDA cannot be used: "));
+  EXPECT_THAT(ended.err, Not(HasSubstr("frame #")));
+  EXPECT_FALSE(exists(folder_ / "runs"));
+}
+
+TEST_F(Device, ThatHasNoDeterministicKernelIsAnErrorOfTheRecipe) {
+  auto words = short_run("simulated");
+  words.insert(words.end(), {"model={type: vision_learner, body: resnet18, num_classes: auto}",
+                             "train.deterministic=true"});
+  const auto ended = run_in(words, simulating());
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("train.deterministic: adaptive_max_pool2d_backward_cuda has no "
+                                   "deterministic implementation"));
+}
+
+TEST_F(Device, ThatIsOutOfMemorySaysSo) {
+  const auto ended =
+      run_in(short_run("simulated"), simulating({{"DDPTRAIN_SIMULATED_MEMORY", "65536"}}));
+  EXPECT_EQ(ended.code, 7) << ended.err;
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
