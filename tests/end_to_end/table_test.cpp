@@ -9,6 +9,7 @@
 #include <sstream>
 #include <thread>
 
+#include "on_a_device.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -84,6 +85,14 @@ void expect_near(const std::string& row, const std::string& other, const std::st
 }
 
 /// In double with dropout, whatever trains: with batch norm over the same micro-steps.
+TEST(Table, TrainsOnADeviceAsOnTheCpu) {
+  const Folder folder;
+  write(folder / "adult.csv", people(120));
+  expect_the_same_on_a_device(
+      words({"model.ps=[0.1]", "model.embed_p=0.04", "train.duration=2 steps", "batch.micro=16"}),
+      folder);
+}
+
 TEST(Table, ScoresTheSameWithNoneDpAndDdp) {
   const Folder folder;
   write(folder / "adult.csv", people(120));

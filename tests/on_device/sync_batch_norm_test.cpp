@@ -2,7 +2,7 @@
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
-#include "models/layers/batch_norm.h"
+#include "models/layers/norm.h"
 #include "models/nets.h"
 #include "simulated/use.h"
 
