@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup build checker configure generate docs format tidy sanitize fuzz bench install package clean
+.PHONY: quickstart test setup setup-cuda build checker configure generate docs format tidy sanitize fuzz bench install package clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -15,6 +15,9 @@ test: configure            ## set up, build and run every test
 
 setup:                     ## packages and LibTorch; fetches nothing that is there
 	@scripts/setup
+
+setup-cuda:                ## that, and CUDA's libraries for a machine with NVIDIA GPUs (2.2 GB)
+	@scripts/setup --cuda
 
 configure: setup
 	@cmake --preset release -B $(BUILD) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
