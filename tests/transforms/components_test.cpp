@@ -130,10 +130,33 @@ TEST(RandomCrop, PadsAndStaysInside) {
 }
 
 TEST(RandomCrop, SaysWhatDoesNotFit) {
-  EXPECT_THAT(message([] {
-                applied({{"type", "random_crop"}, {"size", 9}}, numbered(8, 8));
-              }),
-              HasSubstr("9 x 9 pixels do not fit into 8 x 8"));
+  EXPECT_EQ(message([] {
+              applied({{"type", "random_crop"}, {"size", 9}}, numbered(8, 8));
+            }),
+            "random_crop: 9 x 9 pixels do not fit into 8 x 8; use pad_if_needed, or resize first");
+}
+
+TEST(Normalize, HasStatisticsForEachChannel) {
+  EXPECT_EQ(message([] {
+              applied({{"type", "normalize"}, {"preset", "imagenet"}}, numbered(8, 8, 1));
+            }),
+            "data.transforms: normalize: statistics of 3 channels, but images have 1");
+}
+
+TEST(RandomErasing, HasAValueForEachChannel) {
+  EXPECT_EQ(
+      message([] {
+        applied({{"type", "random_erasing"}, {"p", 1}, {"value", {1, 2, 3}}}, numbered(32, 32, 1));
+      }),
+      "data.transforms: random_erasing: value has 3 numbers, images have 1 channels");
+}
+
+TEST(GaussianBlur, WantsImagesLargerThanHalfItsKernel) {
+  EXPECT_EQ(message([] {
+              applied({{"type", "gaussian_blur"}, {"kernel_size", 17}, {"p", 1}}, numbered(8, 9));
+            }),
+            "data.transforms: gaussian_blur: a kernel of 17 pixels is too large for an image of 8 "
+            "x 9");
 }
 
 TEST(ColorJitter, DrawsFactorsFromTheirRange) {

@@ -59,8 +59,9 @@ Normalize::Normalize(std::vector<double> mean, std::vector<double> deviation)
 
 ChannelScale Normalize::scale(const Image& image) const {
   if (mean_.size() != 1 && mean_.size() != std::size_t(image.channels))
-    throw Error(Exit::recipe, "normalize: statistics of " + std::to_string(mean_.size()) +
-                                  " channels, but images have " + std::to_string(image.channels));
+    throw Error(Exit::recipe, Option{"data.transforms"},
+                "normalize: statistics of " + std::to_string(mean_.size()) +
+                    " channels, but images have " + std::to_string(image.channels));
   ChannelScale scale;
   for (int c = 0; c < image.channels; ++c) {
     const std::size_t from = mean_.size() == 1 ? 0 : c;

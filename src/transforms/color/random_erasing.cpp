@@ -58,7 +58,7 @@ class RandomErasing final : public Transform {
     if (!draw(image, count, random, box)) return;
     if (options_.noise) return fill_with_noise(image, box, random);
     if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
-      throw Error(Exit::recipe,
+      throw Error(Exit::recipe, Option{"data.transforms"},
                   "random_erasing: value has " + std::to_string(options_.value.size()) +
                       " numbers, images have " + std::to_string(image.channels) + " channels");
     erase(image, box, options_.value);

@@ -88,7 +88,7 @@ ImagePoint moved(const PlaceMap& map, ImagePoint place) {
 PlaceMap inverse(const PlaceMap& map) {
   const auto& m = map.m;
   const double last = m[0] * m[4] - m[1] * m[3];
-  if (last == 0) throw Error(Exit::data, "a warp that brings an image onto a line moves no points");
+  DDP_CHECK(last != 0, "a warp that brings an image onto a line has no inverse");
   return {{(m[4] - m[5] * m[7]) / last, (m[2] * m[7] - m[1]) / last,
            (m[1] * m[5] - m[2] * m[4]) / last, (m[5] * m[6] - m[3]) / last,
            (m[0] - m[2] * m[6]) / last, (m[2] * m[3] - m[0] * m[5]) / last,
