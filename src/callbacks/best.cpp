@@ -6,14 +6,14 @@
 
 namespace ddptrain {
 
-double monitored(const RunView& run, const std::string& metric, const std::string& callback) {
+double monitored(const RunView& run, const std::string& metric, const std::string& option) {
   const auto name = metric.find('/') == std::string::npos ? "valid/" + metric : metric;
   std::string known;
   for (const auto& [each, value] : run.metrics) {
     if (each == name) return value;
     known += (known.empty() ? "'" : ", '") + each + "'";
   }
-  throw Error(Exit::recipe, Option{"callbacks." + callback + ".metric"},
+  throw Error(Exit::recipe, Option{option},
               "'" + metric + "' is not among what was evaluated: " + known);
 }
 

@@ -9,9 +9,9 @@
 
 namespace ddptrain {
 
-/// The value of a metric at Moment::evaluated; a bare name means "valid/name". An Error of
-/// `callback` where the evaluation did not bring it.
-double monitored(const RunView& run, const std::string& metric, const std::string& callback);
+/// The value of a metric at Moment::evaluated; a bare name means "valid/name". An Error about
+/// `option`, which names it, where the evaluation did not bring it.
+double monitored(const RunView& run, const std::string& metric, const std::string& option);
 
 /// What "better" means: as asked, which for a loaded recipe is what the metric says
 /// (recipe/load/load.h). An `auto` that is left, of an unknown metric, is min where the name

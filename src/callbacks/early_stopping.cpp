@@ -31,7 +31,8 @@ class EarlyStopping final : public Callback {
 
   void at(Moment moment, const RunView& run, RunControl& control) override {
     if (moment != Moment::evaluated) return;
-    const bool better = best_.improves(monitored(run, options_.metric, "early_stopping"));
+    const bool better =
+        best_.improves(monitored(run, options_.metric, "callbacks[early_stopping].metric"));
     waited_ = better ? 0 : waited_ + 1;
     if (waited_ < options_.patience) return;
     control.stop = "no better " + options_.metric + " in " + std::to_string(waited_) +

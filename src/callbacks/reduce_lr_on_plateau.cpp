@@ -39,7 +39,7 @@ class ReduceLrOnPlateau final : public Callback {
 
   void at(Moment moment, const RunView& run, RunControl& control) override {
     if (moment != Moment::evaluated) return;
-    note(monitored(run, options_.metric, "reduce_lr_on_plateau"));
+    note(monitored(run, options_.metric, "callbacks[reduce_lr_on_plateau].metric"));
     if (bad_ <= options_.patience) return;
     cooldown_ = options_.cooldown;
     bad_ = 0;

@@ -205,7 +205,7 @@ class Loop {
     if (!keep) return;
     Best best(keep->mode.value.value_or(BestMode::max));
     if (state_.best) best.restore(state_.best->value);
-    const auto value = monitored(view_, keep->metric, "checkpoint.keep_best");
+    const auto value = monitored(view_, keep->metric, "checkpoint.keep_best.metric");
     if (!best.improves(value)) return;
     state_.best = {value, state_.position.step};
     save_now_ = true;
