@@ -28,6 +28,14 @@ std::unique_ptr<Schedule> build(const json& recipe, double lr = 1) {
 /// The rate of a step in a run of 100 steps, 10 an epoch.
 double rate(const Schedule& schedule, std::int64_t step) { return schedule.lr({step, 100, 10}); }
 
+TEST(CyclicSchedule, RefusesALowerRateAboveTheUpper) {
+  EXPECT_THAT(
+      [] {
+        build({{"type", "cyclic"}, {"min_lr", 0.2}}, 0.1);
+      },
+      ThrowsMessage<Error>("schedule.min_lr: it is above optimizer.lr, the upper rate"));
+}
+
 TEST(ConstantSchedule, IsTheOptimisersRate) {
   EXPECT_EQ(rate(*build("constant", 0.3), 0), 0.3);
   EXPECT_EQ(rate(*build("constant", 0.3), 99), 0.3);

@@ -16,6 +16,7 @@ namespace ddptrain {
 namespace {
 
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 std::string file(const std::string& name) {
@@ -99,6 +100,42 @@ TEST(TokenizerFile, RefusesWhatItDoesNotKnowByItsName) {
               HasSubstr("added_tokens[0].single_word: is not supported"));
 }
 
+TEST(TokenizerFile, RefusesTokensThatItCannotPlace) {
+  const auto added = [](const json& change) {
+    return complaint("bert", "wordpiece", [&](json& t) { t["added_tokens"][0].update(change); });
+  };
+  EXPECT_THAT(added({{"normalized", true}}),
+              EndsWith("t.json: added_tokens[0].normalized: is not supported beside a normalizer"));
+  EXPECT_THAT(added({{"content", ""}}), EndsWith("t.json: added_tokens[0]: 'content' is empty"));
+  EXPECT_THAT(added({{"lstrip", 1}}),
+              EndsWith("t.json: added_tokens[0].lstrip: is not true or false"));
+  EXPECT_THAT(added({{"id", "0"}}),
+              EndsWith("t.json: added_tokens[0].id: is not a whole number from 0"));
+  EXPECT_THAT(complaint("bert", "wordpiece",
+                        [](json& t) {
+                          t["model"]["vocab"] = {{"[UNK]", 0}, {"other", 0}};
+                          t["added_tokens"] = nullptr;
+                        }),
+              EndsWith("t.json: model.vocab: tokens '[UNK]' and 'other' have one number, 0"));
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"].erase("unk_token"); }),
+              EndsWith("t.json: model: has no 'unk_token'"));
+}
+
+TEST(TokenizerFile, RefusesTemplatesWithoutOnePlaceForTheText) {
+  const auto single = [](const json& pieces) {
+    return complaint("bert", "wordpiece", [&](json& t) {
+      t["post_processor"] = {{"type", "TemplateProcessing"}, {"single", pieces}};
+    });
+  };
+  const json mark{{"SpecialToken", {{"id", "[CLS]"}}}}, text{{"Sequence", {{"id", "A"}}}};
+  EXPECT_THAT(single(json::array({mark})),
+              EndsWith("t.json: post_processor.single: has no 'Sequence'"));
+  EXPECT_THAT(single({text, mark, text}),
+              EndsWith("t.json: post_processor.single[2]: the text stands there twice"));
+  EXPECT_THAT(single("A"), EndsWith("t.json: post_processor.single: is not a list"));
+  EXPECT_THAT(single({mark, "A"}), EndsWith("t.json: post_processor.single[1]: is not an object"));
+}
+
 TEST(TokenizerFile, RefusesDamage) {
   EXPECT_THAT(complaint("gpt2", "bpe", [](json& t) { t["model"]["merges"][3] = "ab"; }),
               HasSubstr("model.merges[3]: 'ab' is not a pair"));
@@ -116,6 +153,10 @@ TEST(TokenizerFile, RefusesDamage) {
   EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"].erase("vocab"); }),
               HasSubstr("model: has no 'vocab'"));
   const TemporaryFolder folder;
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"]["vocab"] = 3; }),
+              EndsWith("t.json: model.vocab: is not an object"));
+  EXPECT_THAT(complaint("bert", "wordpiece", [](json& t) { t["model"] = "WordPiece"; }),
+              EndsWith("t.json: model: is not an object"));
   EXPECT_THROW(make({{"type", "bpe"}, {"file", folder.write("t.json", "{\"a\": ")}}), Error);
   EXPECT_THROW(make({{"type", "bpe"}, {"file", folder / "none.json"}}), Error);
 }

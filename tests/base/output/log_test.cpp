@@ -1,5 +1,6 @@
 #include "base/output/log.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,6 +23,13 @@ TEST(Log, PutsAPlaceBeforeAnErrorLikeACompiler) {
   log::status("not on a terminal");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "with {braces}\nwarning: slow\na.yaml:3:5: error: no\n");
+}
+
+TEST(Log, NamesAFileThatCannotBeWritten) {
+  EXPECT_THAT([] { log::open(log::Level::normal, 0, "/dev/null/run.log"); },
+              testing::ThrowsMessage<Error>(
+                  testing::StartsWith("cannot write the log '/dev/null/run.log': ")));
+  log::open(log::Level::normal, 0, "");
 }
 
 TEST(Log, WritesALineForALine) {

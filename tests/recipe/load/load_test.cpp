@@ -201,14 +201,16 @@ TEST_F(Load, AReferenceWithoutValueIsOneProblemAtItsPlace) {
   ::unsetenv("DDPTRAIN_TEST_NONE");
   write("a.yaml", good_ +
                       "optimizer: {type: sgd, lr: \"${env:DDPTRAIN_TEST_NONE}\"}\nseed: "
-                      "${data.rot}\nname: ${name}\n");
+                      "${data.rot}\nname: ${name}\noutput: {dir: \"runs/${data}\"}\n");
   EXPECT_EQ(
       problems(load({"a.yaml"})),
       (Lines{"a.yaml:4:28: error[reference]: optimizer.lr: the environment has no "
              "'DDPTRAIN_TEST_NONE'; set it, or write '${env:DDPTRAIN_TEST_NONE:-default}'",
              "a.yaml:5:7: error[reference]: seed: '${data.rot}' names no key that this recipe sets",
-             "a.yaml:6:7: error[reference]: name: '${name}' refers to itself"}));
-  EXPECT_EQ(problems(load({"a.yaml"}, {"optimizer.lr=1", "seed=1", "name=x"})), Lines{})
+             "a.yaml:6:7: error[reference]: name: '${name}' refers to itself",
+             "a.yaml:7:15: error[reference]: output.dir: '${data}' is not a single value"}));
+  EXPECT_EQ(problems(load({"a.yaml"}, {"optimizer.lr=1", "seed=1", "name=x", "output.dir=y"})),
+            Lines{})
       << "an override makes the reference moot";
 }
 
