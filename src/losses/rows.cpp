@@ -21,9 +21,9 @@ at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output) {
   if (target.dim() + 1 == output.dim() && output.size(-1) == 1) fitted = target.unsqueeze(-1);
   if (fitted.sizes() != output.sizes()) {
     std::ostringstream message;
-    message << "loss: targets of shape " << target.sizes() << " do not fit outputs of shape "
+    message << "targets of shape " << target.sizes() << " do not fit outputs of shape "
             << output.sizes() << "; the model has to give one output for each number of a target";
-    throw Error(Exit::recipe, message.str());
+    throw Error(Exit::recipe, Option{"loss"}, message.str());
   }
   return fitted.to(output.scalar_type());
 }

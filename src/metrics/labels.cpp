@@ -18,15 +18,14 @@ at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int
   const auto labels = target.dim() == units.dim() + 1 ? predicted(target, axis) : target;
   if (labels.sizes() != units.sizes()) {
     std::ostringstream message;
-    message << "metrics: targets of shape " << target.sizes() << " do not fit predictions of shape "
+    message << "targets of shape " << target.sizes() << " do not fit predictions of shape "
             << units.sizes();
-    throw Error(Exit::recipe, message.str());
+    throw Error(Exit::recipe, Option{"metrics"}, message.str());
   }
   if (target.dim() == units.dim() && target.is_floating_point())
-    throw Error(
-        Exit::recipe,
-        "metrics: one of these is about classes, and the targets are numbers; rmse, mae, r2 "
-        "and explained_variance are about numbers");
+    throw Error(Exit::recipe, Option{"metrics"},
+                "one of these is about classes, and the targets are numbers; rmse, mae, r2 "
+                "and explained_variance are about numbers");
   return labels.to(at::kLong);
 }
 

@@ -63,6 +63,14 @@ double mean(const LossTerms& terms) {
   return terms.values.sum().item<double>() / terms.weights.sum().item<double>();
 }
 
+TEST(FastaiDice, WantsALabelForEachPixel) {
+  EXPECT_THAT(
+      [] {
+        (*build("fastai_dice"))(at::zeros({3, 4}), labels({0, 1, 3}));
+      },
+      ThrowsMessage<Error>("loss: fastai_dice wants scores and a label for each pixel"));
+}
+
 TEST(CrossEntropy, OfEqualScoresIsTheLogarithmOfTheClasses) {
   const auto terms = (*build("cross_entropy"))(at::zeros({3, 4}, at::kDouble), labels({0, 1, 3}));
   EXPECT_NEAR(mean(terms), std::log(4.0), 1e-12);

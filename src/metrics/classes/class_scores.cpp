@@ -57,7 +57,7 @@ ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& m
   const auto classes = class_counts(pairs);
   if (classes.size() != 2)
     throw Error(Exit::recipe, Option{"metrics"},
-                "" + metric + " is for two classes, and " + std::to_string(classes.size()) +
+                metric + " is for two classes, and " + std::to_string(classes.size()) +
                     " are given; there is " + metric + "_multi");
   return classes[1];
 }
@@ -111,8 +111,8 @@ class ClassScore final : public Metric {
   void require_two(std::size_t classes) const {
     if (options_.average == Average::binary && classes > 2)
       throw Error(Exit::recipe, Option{"metrics"},
-                  "" + name_ + ".average: binary is for two classes, and " +
-                      std::to_string(classes) + " are given; write macro, micro or weighted");
+                  name_ + ".average: binary is for two classes, and " + std::to_string(classes) +
+                      " are given; write macro, micro or weighted");
   }
 
   double value(const Terms& total) const {

@@ -44,9 +44,9 @@ at::Tensor named_labels(const at::Tensor& output, const LabelOptions& options) {
 at::Tensor true_labels(const at::Tensor& target, const at::Tensor& output) {
   if (target.sizes() != output.sizes()) {
     std::ostringstream message;
-    message << "metrics: targets of shape " << target.sizes() << " do not fit labels of shape "
+    message << "targets of shape " << target.sizes() << " do not fit labels of shape "
             << output.sizes() << "; a metric of several labels wants one column for each";
-    throw Error(Exit::recipe, message.str());
+    throw Error(Exit::recipe, Option{"metrics"}, message.str());
   }
   return target.to(at::kBool);
 }

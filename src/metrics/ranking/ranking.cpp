@@ -86,9 +86,9 @@ void RankingMetric::add(Terms& total, const Terms& batch) const {
 Metric::Terms RankingMetric::rows_of(const at::Tensor& scores, const at::Tensor& truths) {
   if (scores.dim() != 2) {
     std::ostringstream message;
-    message << "metrics: a ranking of rows wants one axis of scores, and the output's shape is "
+    message << "a ranking of rows wants one axis of scores, and the output's shape is "
             << scores.sizes();
-    throw Error(Exit::recipe, message.str());
+    throw Error(Exit::recipe, Option{"metrics"}, message.str());
   }
   const auto rows = at::cat({scores.to(at::kDouble), truths.to(at::kDouble)}, 1).contiguous();
   Terms terms{static_cast<double>(scores.size(1))};
