@@ -16,11 +16,11 @@ std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& c
 
 void refuse_tables_and_texts(const ModelContext& context) {
   if (context.data.sample.size() == 1)
-    throw Error(Exit::recipe,
+    throw Error(Exit::recipe, Option{"model"},
                 "this model takes one input, and a table has two, names and numbers; write "
                 "'model: tabular'");
   if (context.data.padding >= 0)
-    throw Error(Exit::recipe,
+    throw Error(Exit::recipe, Option{"model"},
                 "this model takes numbers, and a text is a row of words; write 'model: awd_lstm', "
                 "bag_of_embeddings or text_transformer");
 }
@@ -37,7 +37,7 @@ void require_size(const ModelContext& context, const std::string& network, std::
   if (context.data.sample[1] >= least && context.data.sample[2] >= least) return;
   const auto size = std::to_string(least);
   throw Error(Exit::recipe, Option{"model"},
-              "" + network + " needs images of " + size + " x " + size + " and more");
+              network + " needs images of " + size + " x " + size + " and more");
 }
 
 std::int64_t whole_channels(double channels, std::int64_t divisor) {
@@ -50,7 +50,7 @@ std::int64_t whole_channels(double channels, std::int64_t divisor) {
 TextFacts text_facts_of(const ModelContext& context, const std::string& model) {
   const auto& data = context.data;
   if (data.cardinalities.size() != 1 || data.padding < 0)
-    throw Error(Exit::recipe, "model " + model + " wants texts (data: {type: text_folder})");
+    throw Error(Exit::recipe, Option{"model"}, model + " wants texts (data: {type: text_folder})");
   return {data.cardinalities[0], data.padding};
 }
 

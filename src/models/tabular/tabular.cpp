@@ -132,7 +132,8 @@ class Tabular final : public Model {
     return layers_->forward(at::cat(parts, 1), pass);
   }
   at::Tensor forward(const at::Tensor&, const Pass&) override {
-    throw Error(Exit::recipe, "model tabular wants a table (data: {type: csv_table})");
+    DDP_CHECK(false, "a table has two inputs");
+    return {};
   }
 
  private:
@@ -140,7 +141,7 @@ class Tabular final : public Model {
     if (context.data.sample.size() == 1 &&
         context.data.sample[0] + static_cast<std::int64_t>(context.data.cardinalities.size()) > 0)
       return context.data.sample[0];
-    throw Error(Exit::recipe, "model tabular wants a table (data: {type: csv_table})");
+    throw Error(Exit::recipe, Option{"model"}, "tabular wants a table (data: {type: csv_table})");
   }
 
   static std::vector<std::int64_t> widths_of(const TabularOptions& options,
@@ -153,7 +154,7 @@ class Tabular final : public Model {
     }
     if (options.embedding_sizes.size() != values.size())
       throw Error(Exit::recipe, Option{"model.embedding_sizes"},
-                  "" + std::to_string(options.embedding_sizes.size()) + " widths for " +
+                  std::to_string(options.embedding_sizes.size()) + " widths for " +
                       std::to_string(values.size()) + " category columns");
     return options.embedding_sizes;
   }

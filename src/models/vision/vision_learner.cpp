@@ -56,25 +56,16 @@ class ConcatPool final : public Module {
   }
 };
 
-bool is_said(const Node& value) {
-  if (value.is_list()) return !value.items.empty();
-  return !value.is_null() && !(value.is_scalar() && value.text == "auto");
+bool is_said(const Choice<Model>& network, const char* option) {
+  const auto* value = network.node().find(option);
+  if (value == nullptr || value->is_null()) return false;
+  return value->is_list() ? !value->items.empty() : value->text != "auto";
 }
 
 Body cut_body(const Choice<Model>& network, const ModelContext& context) {
-  const auto* entry = catalog<Model>().find(network.type());
-  if (!entry->has("body")) {
-    std::vector<std::string> names;
-    const auto& all = catalog<Model>();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all.at(i).has("body")) names.push_back(all.at(i).name);
-    throw Error(Exit::recipe, Option{"model.body"},
-                "'" + network.type() + "' cannot lend its body; these can: " + join(names, ", "));
-  }
+  DDP_CHECK(catalog<Model>().find(network.type())->has("body"), "this network has no body to lend");
   for (const auto* key : {"num_classes", "weights", "layer_groups"})
-    if (const auto* value = network.node().find(key); value && is_said(*value))
-      throw Error(Exit::recipe, std::string("model.body.") + key + ": write it as 'model." + key +
-                                    "', for the body and its head");
+    DDP_CHECK(!is_said(network, key), "a body has no head of its own");
   auto whole = context;
   whole.data.classes.resize(1000);  // as torchvision builds it, so that the same weights are drawn
   return catalog<Model>().build(network, whole)->take_body();

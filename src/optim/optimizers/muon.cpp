@@ -117,7 +117,8 @@ class Muon final : public Optimizer {
       for (const auto& parameter : group.parameters)
         buffers_.insert(parameter.name + ".momentum_buffer");
     if (buffers_.empty())
-      throw Error(Exit::recipe, "optimizer muon: the model has no matrix; another one is needed");
+      throw Error(Exit::recipe, Option{"optimizer"},
+                  "muon: the model has no matrix; another one is needed");
     auto rest = part(groups_, false);
     if (!rest.empty()) others_ = catalog<Optimizer>().build(options.others, std::move(rest));
   }

@@ -217,7 +217,7 @@ TEST(AwdLstm, SaysWhatDoesNotFit) {
   ModelContext images;
   images.data.sample = {3, 32, 32};
   expect_refused(with(small, {{"num_classes", 2}}),
-                 "model awd_lstm wants texts (data: {type: text_folder})", images);
+                 "model: awd_lstm wants texts (data: {type: text_folder})", images);
 }
 
 }  // namespace

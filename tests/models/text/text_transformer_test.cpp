@@ -111,7 +111,8 @@ TEST(TextTransformer, SaysWhatDoesNotFit) {
       "positions: 'positions: sinusoidal' needs an even 'dim'; it is 9\n");
   ModelContext images;
   images.data.sample = {3, 32, 32};
-  expect_refused(with(tiny, {{"num_classes", 2}}), "model text_transformer wants texts", images);
+  expect_refused(with(tiny, {{"num_classes", 2}}),
+                 "model: text_transformer wants texts (data: {type: text_folder})", images);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ TEST(Muon, GoesOnFromItsState) {
 
 TEST(Muon, RefusesAModelWithoutAMatrix) {
   EXPECT_THAT([] { build({fresh()[1]}); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("no matrix")));
+              testing::ThrowsMessage<Error>(
+                  "optimizer: muon: the model has no matrix; another one is needed"));
 }
 
 }  // namespace
