@@ -52,6 +52,12 @@ TEST(Arguments, OutsideOfAClosedSetAreRefused) {
   EXPECT_EQ(refusal(kDraw, {"a.yaml", "--output", "blue"}), "accepted");
 }
 
+TEST(Arguments, HaveAValueWhereTheirFlagTakesOne) {
+  EXPECT_EQ(refusal(kDraw, {"a.yaml", "--wide=1"}), "'--wide' takes no value");
+  EXPECT_EQ(refusal(kDraw, {"a.yaml", "--output"}), "'--output' needs a value: --output FILE");
+  EXPECT_EQ(refusal(kDraw, {"a.yaml", "--wide", "--output", "x"}), "accepted");
+}
+
 TEST(Arguments, CountFilesWithoutOverrides) {
   const std::string usage = "usage: ddptrain draw RECIPE... [key=value...]";
   EXPECT_EQ(refusal(kDraw, {}), usage);

@@ -69,6 +69,11 @@ TEST_F(Init, SuggestsAName) {
   EXPECT_THAT(said({"init", "shapes", folder_.path()}).err, HasSubstr("is a folder; name a file"));
 }
 
+TEST_F(Init, HasATargetForDataAlone) {
+  EXPECT_EQ(said({"init", "adult", "--target", "age"}).err,
+            "error: --target is for a recipe from data, and 'adult' is a built-in one\n");
+}
+
 TEST_F(Init, AloneListsTheNames) {
   const auto names = said({"init"}).out;
   const auto list = said({"list", "recipes"}).out;

@@ -153,13 +153,18 @@ TEST_F(Show, WhySuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(meant("optimzer.lr"), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(meant("lr"), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(meant("train.clip.mx"), HasSubstr("did you mean 'train.clip.max'?"));
-  EXPECT_THAT(meant("no such"), HasSubstr("is not a key such as optimizer.lr"));
+  EXPECT_EQ(meant("no such"), "error: --why: 'no such' is not a key such as optimizer.lr\n");
+  EXPECT_EQ(meant("qqqqq.zzzzz"),
+            "error: --why: this recipe has no 'qqqqq.zzzzz'; 'ddptrain show --full' shows what it "
+            "has\n");
 }
 
 TEST_F(Show, FlagsThatContradictAreRefused) {
   const auto answer = said({"show", "own.yaml", "--full", "--minimal"});
   EXPECT_EQ(answer.code, 2);
-  EXPECT_THAT(answer.err, HasSubstr("--full, --minimal and --why exclude each other"));
+  EXPECT_EQ(answer.err, "error: --full, --minimal and --why exclude each other\n");
+  EXPECT_EQ(said({"show", "-", "--why", "seed"}).err,
+            "error: --why reads a recipe twice; name a file instead of '-'\n");
 }
 
 TEST_F(Show, KeepsSecretsOut) {

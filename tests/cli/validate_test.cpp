@@ -65,6 +65,14 @@ TEST_F(Validate, RefusesAFolderWithoutRecipes) {
   EXPECT_THAT(answer.err, HasSubstr("'none' holds no recipe"));
 }
 
+TEST_F(Validate, CountsDevices) {
+  folder_.write("good.yaml", kGood);
+  for (const std::string wrong : {"x", "0", "-1"})
+    EXPECT_EQ(
+        said({"validate", "good.yaml", "--devices", "1," + wrong}).err,
+        "error: --devices: '" + wrong + "' is not a number of devices; write for example 1,2,4\n");
+}
+
 TEST_F(Validate, ReadsTheStandardInput) {
   folder_.write("base.yaml", kGood);
   const auto good = folder_.write("good", "extends: base.yaml\n");

@@ -27,6 +27,11 @@ TEST(Verbs, OfWhichOnlyTheBeginningIsThere) {
                                      "'; did you mean '" + ours + "'?\n");
 }
 
+TEST(Kinds, OfComponentsAreSuggested) {
+  EXPECT_EQ(said({"list", "modle"}).err,
+            "error: 'modle' is not a kind of component; did you mean 'model'?\n");
+}
+
 TEST(Verbs, OfNobodyAreReferredToHelp) {
   EXPECT_EQ(said({"qqq"}).err, "error: ddptrain has no verb 'qqq'; see 'ddptrain help'\n");
 }
