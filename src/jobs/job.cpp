@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -23,6 +24,11 @@
 #include "train/run/ending.h"
 
 namespace ddptrain {
+
+bool reported(const Problems& problems, std::string_view rule) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const Problem& problem) { return problem.rule == rule; });
+}
 
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources) {
   RunStart start;

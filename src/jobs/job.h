@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/verb.h"
+#include "config/problem.h"
 #include "recipe/layers/layers.h"
 #include "train/run/rank.h"
 #include "train/run/run_folder.h"
@@ -16,6 +17,9 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer);
 
 /// What the run folder is told of a job.
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);
+
+/// Whether a rule has found something.
+bool reported(const Problems& problems, std::string_view rule);
 
 /// Runs all ranks, notes result and exit code in the run folder, and returns the code.
 int start_job(const Job& job, const Topology& outer, log::Level level);

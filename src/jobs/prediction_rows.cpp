@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/quoting.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "losses/loss.h"
 #include "recipe/targets.h"
@@ -89,7 +90,7 @@ std::string PredictionRows::rows(const PredictionInput& input, const Tolerant& d
                           : std::string(width + (meaning_.numbers() ? 0 : 1), ',');
     if (columns_.truth)
       text += "," + csv_cell(truths[row]) + "," + (error.empty() ? loss[row] : "");
-    if (columns_.error) text += "," + csv_cell(error);
+    if (columns_.error) text += "," + csv_cell(without_secrets(error));
     text += "\n";
     if (!error.empty()) errors.push_back(error);
   }
@@ -103,7 +104,7 @@ std::string PredictionRows::unreadable(const PredictionInput& input,
   std::string text = columns_.file ? csv_cell(name) + "," : "";
   text += csv_cell(input.sample.empty() ? name : input.sample) + std::string(cells, ',');
   if (columns_.truth) text += "," + csv_cell(input.truth ? input.truth(name, 0) : "") + ",";
-  return text + "," + csv_cell(error) + "\n";
+  return text + "," + csv_cell(without_secrets(error)) + "\n";
 }
 
 std::vector<std::int64_t> PredictionRows::labels_in(const std::string& truth) const {

@@ -39,6 +39,7 @@ std::optional<Job> make_seeded(const Arguments& arguments, const std::string& mo
   auto job = make_job(loaded.recipe, loaded.tree, {});
   job.results_to_stdout = false;  // the table of all seeds is the result
   job.start = run_start(job, arguments, std::move(loaded.sources));
+  job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   return job;
 }
 
@@ -150,6 +151,7 @@ int run(const Arguments& arguments) {
   const auto outer = topology_from_environment();
   auto job = make_job(loaded.recipe, loaded.tree, outer);
   job.start = run_start(job, arguments, std::move(loaded.sources));
+  job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   if (outer.rank == 0) {
     say_unfinished(job);
     log::info(to_text(job.placement.batch));

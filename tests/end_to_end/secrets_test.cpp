@@ -64,6 +64,74 @@ TEST(Secrets, TheLineOfAProblemLosesAPassword) {
   EXPECT_THAT(ended.out + ended.err, HasSubstr("source: {url: 'http://**********@h/a.tgz'"));
 }
 
+bool owner_alone_reads(const std::string& path) {
+  using std::filesystem::perms;
+  return (std::filesystem::status(path).permissions() & perms::mask) ==
+         (perms::owner_read | perms::owner_write);
+}
+
+TEST(Secrets, WrittenInARecipeAreWarnedOfAndReadByTheOwnerAlone) {
+  const Folder folder;
+  const std::string url = "https://me:hunter2@localhost/a.tgz";
+  write(folder / "a.yaml", small_recipe("x-notes: {api_token: abc, tokens: 3}\n"));
+  const std::vector<std::string> words{
+      "run",
+      "a.yaml",
+      kSmallModel,
+      "train.threads=1",
+      "train.duration=1 step",
+      "data.source={url: '" + url + "', md5: e793b78cc4c9e9a4ccc0c1155377a412}"};
+  const auto ended = run(words, folder.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("warning[literal-secret]: data.source.url: the password of this "
+                                   "address is readable"));
+  EXPECT_THAT(ended.err, HasSubstr("x-notes.api_token: this secret is readable"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("x-notes.tokens")));
+  EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("hunter2")));
+  const auto home = folder / "runs/small/001/";
+  EXPECT_THAT(read(home + "recipe.yaml"), HasSubstr(url));
+  for (const auto* file : {"recipe.yaml", "source/a.yaml", "source/command.sh"})
+    EXPECT_TRUE(owner_alone_reads(home + file)) << file;
+  EXPECT_THAT(read(home + "run.json"), Not(HasSubstr("hunter2")));
+  const auto more = run({"resume", home, "train.duration=2 steps"}, folder.path());
+  EXPECT_EQ(more.code, 0) << more.err;
+  EXPECT_TRUE(owner_alone_reads(home + "recipe.yaml"));
+}
+
+TEST(Secrets, OfTheEnvironmentAreNotWarnedOf) {
+  const Folder folder;
+  write(folder / "a.yaml", small_recipe("x-notes: {api_token: '${env:DDPTRAIN_TEST_TOKEN}'}\n"));
+  const auto ended =
+      run({"validate", "a.yaml",
+           "data.source={url: 'https://me:${env:DDPTRAIN_TEST_TOKEN}@localhost/a.tgz'"
+           ", md5: e793b78cc4c9e9a4ccc0c1155377a412}"},
+          folder.path(), {{"DDPTRAIN_TEST_TOKEN", kSecret}, {"SHAPES", shapes()}});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("literal-secret")));
+}
+
+TEST(Secrets, TheErrorColumnOfAPredictionQuotesTheReference) {
+  const Folder folder;
+  const auto data = folder / kSecret;
+  std::filesystem::copy(shapes(), data, std::filesystem::copy_options::recursive);
+  write(folder / "a.yaml", small_recipe());
+  const std::map<std::string, std::string> secret{{"DDPTRAIN_TEST_TOKEN", kSecret},
+                                                  {"SHAPES", shapes()}};
+  const auto trained =
+      run({"run", "a.yaml", kSmallModel, "train.threads=1", "train.duration=1 step",
+           "data.root=" + folder / "${env:DDPTRAIN_TEST_TOKEN}"},
+          folder.path(), secret);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  write(data + "/bad.png", "this is no image");
+  const auto sound = data + "/val/circle/" + list(data + "/val/circle")[0];
+  const auto ended =
+      run({"predict", "runs/small/001", sound, data + "/bad.png"}, folder.path(), secret);
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  ASSERT_THAT(ended.out, HasSubstr(",")) << ended.err;
+  EXPECT_THAT(ended.out.substr(ended.out.rfind(",")), Not(HasSubstr("hunter2")));
+  EXPECT_THAT(ended.out, HasSubstr("${env:DDPTRAIN_TEST_TOKEN}"));
+}
+
 TEST(Secrets, ADifferenceOfRecipesQuotesTheReference) {
   const Folder folder;
   write(folder / "a.yaml", recipe_with("  root: /data/${env:DDPTRAIN_TEST_TOKEN}\n"));

@@ -37,14 +37,15 @@ std::error_code move_into_place(const std::string& from, const std::string& to) 
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
+AtomicFile::AtomicFile(std::string path, Readers readers)
+    : path_(std::move(path)), temporary_(path_ + ".XXXXXX") {
   if (std::filesystem::is_directory(path_)) {
     errno = EISDIR;
     fail();
   }
   file_ = ::mkstemp(temporary_.data());
   if (file_ < 0) fail();
-  ::fchmod(file_, usual_mode());
+  if (readers == Readers::usual) ::fchmod(file_, usual_mode());  // else what mkstemp gives: 0600
 }
 
 AtomicFile::~AtomicFile() {

@@ -11,7 +11,8 @@ namespace ddptrain {
 /// Errors (Exit::data) name `path`.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  enum class Readers { usual, owner };  // as the umask says, or whoever writes it alone
+  explicit AtomicFile(std::string path, Readers readers = Readers::usual);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/scalar.h"
 #include "config/yaml/reader.h"
+#include "recipe/layers/literal_secrets.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/references.h"
 
@@ -37,7 +38,7 @@ class Reader {
     Node merged = Node::map({}, own.place);
     for (const auto& base : take_bases(own, named.file)) over(merged, file(base), false);
     chain_.pop_back();
-    std::erase_if(own.members, [](const Member& m) { return m.key.starts_with("x-"); });
+    drop_notes(own);
     over(merged, own, true);
     return merged;
   }
@@ -52,6 +53,15 @@ class Reader {
  private:
   void problem(const std::string& rule, const Place& place, const std::string& message) {
     result_.problems.push_back({Severity::error, rule, place, "", message});
+  }
+
+  void drop_notes(Node& own) {
+    const auto first =
+        std::stable_partition(own.members.begin(), own.members.end(),
+                              [](const Member& m) { return !m.key.starts_with("x-"); });
+    const auto notes = Node::map({first, own.members.end()});
+    for (auto& problem : literal_secrets(notes)) result_.problems.push_back(std::move(problem));
+    own.members.erase(first, own.members.end());
   }
 
   bool enter(const Named& named) {

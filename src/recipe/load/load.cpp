@@ -11,6 +11,7 @@
 #include "config/scalar.h"
 #include "config/shape.h"
 #include "recipe/layers/address.h"
+#include "recipe/layers/literal_secrets.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/record.h"
 #include "recipe/rules/metric_names.h"
@@ -84,6 +85,7 @@ void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   loaded.recipe = decode<Recipe>(loaded.tree);
   settle(loaded.recipe, loaded.tree, catalogs);
   add_new(loaded.problems, check_rules(loaded.recipe, loaded.tree, catalogs));
+  add_new(loaded.problems, literal_secrets(loaded.tree));
 }
 
 /// `mode: auto` of a callback that has such an option.

@@ -121,6 +121,12 @@ std::vector<RuleDoc> of_layers() {
        "'${env:NAME}' needs the variable or a default, '${env:NAME:-default}'; '${other.key}' "
        "needs that key in the recipe, set by a layer and not through itself.",
        "name: batches-of-${batch.globl}\n", "name: batches-of-${batch.global}\n"},
+      {"literal-secret", "A password that stands in the recipe as it is.",
+       "A recipe is shared and committed, and a run keeps a copy of it, which its owner alone can "
+       "read where such a text is in it. A reference to the environment, '${env:NAME}', stays as "
+       "it "
+       "is written in both.",
+       "x-notes: {api_token: abc}\n", "x-notes: {api_token: '${env:API_TOKEN}'}\n"},
       {"dropped-option", "An option of a weaker layer that a change of 'type' takes away.",
        "Options belong to a type: a rate that suits adam does not suit sgd, so a layer that "
        "changes "

@@ -10,7 +10,6 @@
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -151,8 +150,7 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
   if (training.world->rank != 0) return {};
   // The data or the devices may have told what the recipe left open.
   const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
-  if (text != job.recipe_text || job.rewrite_recipe)
-    write_atomically(folder + "/recipe.yaml", text);
+  if (text != job.recipe_text || job.rewrite_recipe) write_recipe(folder, text);
   if (job.set_aside) set_checkpoints_aside(folder);
   begin_run(folder, job.start);
   note_data(folder, training.data->digest());

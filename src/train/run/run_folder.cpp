@@ -19,6 +19,7 @@
 #include "base/files/atomic_file.h"
 #include "base/output/log.h"
 #include "base/quoting.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
 
@@ -48,6 +49,19 @@ std::string host_name() {
   return name;
 }
 
+/// Nobody but the owner reads a text with the password of an address in it, or a `secret` one.
+void write_kept(const std::string& path, const std::string& text, bool secret = false) {
+  secret = secret || without_passwords(text) != text;
+  AtomicFile file(path, secret ? AtomicFile::Readers::owner : AtomicFile::Readers::usual);
+  file.write(text);
+  file.commit();
+}
+
+std::vector<std::string> shown_command(std::vector<std::string> words) {
+  for (auto& word : words) word = without_passwords(std::move(word));
+  return words;
+}
+
 Json attempt(const RunStart& start) {
   return {{"launch", start.launch},
           {"started", utc_now()},
@@ -55,7 +69,7 @@ Json attempt(const RunStart& start) {
           {"ended", nullptr},
           {"result", nullptr},
           {"exit_code", nullptr},
-          {"command", start.command_line},
+          {"command", shown_command(start.command_line)},
           {"folder", fs::current_path().string()},
           {"ddptrain", version()},
           {"torch", torch_version()},
@@ -95,11 +109,11 @@ void write_sources(const std::string& folder, const RunStart& start) {
   for (const auto& source : start.sources) {
     const auto name = fs::path(source.file).filename().string();
     const int before = seen[name]++;
-    write_atomically(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name,
-                     source.text);
+    write_kept(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name, source.text,
+               start.holds_secrets);
   }
-  write_atomically(folder + "/command.sh", "cd " + shell_word(fs::current_path().string()) + "\n" +
-                                               shell_line(start.command_line) + "\n");
+  write_kept(folder + "/command.sh", "cd " + shell_word(fs::current_path().string()) + "\n" +
+                                         shell_line(start.command_line) + "\n");
 }
 
 std::optional<std::int64_t> run_number(const fs::path& path) {
@@ -183,11 +197,15 @@ std::string make_run_folder(const std::string& runs, const RunStart& start) {
   const auto home = fs::absolute(runs).lexically_normal().string() + "/" + start.name;
   make_folders(home);
   const auto folder = take_next_number(home);
-  write_atomically(folder + "/recipe.yaml", start.recipe_text);
+  write_recipe(folder, start.recipe_text);
   write_sources(folder + "/source", start);
   make_folders(folder + "/checkpoints");
   write_run(folder, first_record(start));
   return folder;
+}
+
+void write_recipe(const std::string& folder, const std::string& recipe_text) {
+  write_kept(folder + "/recipe.yaml", recipe_text);
 }
 
 std::string launch_name() {

@@ -34,6 +34,7 @@ struct RunStart {
   int replicas = 1;
   int threads = 1;
   std::optional<RunOrigin> origin;
+  bool holds_secrets = false;  // the sources have passwords in them
 };
 
 /// "host 12345 2026-11-22T08:00:00Z": different for each start of the program.
@@ -43,6 +44,9 @@ std::string launch_name();
 /// Its run.json has "began": null until begin_run(). Returns its absolute path. Throws an Error
 /// (Exit::data) that names the folder when it cannot be written.
 std::string make_run_folder(const std::string& runs, const RunStart& start);
+
+/// Writes recipe.yaml; nobody but the owner can read one that has the password of an address in it.
+void write_recipe(const std::string& folder, const std::string& recipe_text);
 
 /// Notes in run.json that training begins: every rank has built and restored what it needs. The
 /// first time, `runs`/NAME/latest points at the folder; later, the result of the attempt before
