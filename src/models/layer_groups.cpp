@@ -99,9 +99,8 @@ Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freez
   const auto count = static_cast<std::int64_t>(groups.size());
   const auto first = freeze_to < 0 ? count + freeze_to : freeze_to;
   if (first < 0 || first >= count)
-    throw Error(
-        Exit::recipe, Option{"freeze_to"},
-        std::to_string(freeze_to) + ", and the model has " + plural(count, "layer group"));
+    throw Error(Exit::recipe, Option{"freeze_to"},
+                std::to_string(freeze_to) + ", and the model has " + plural(count, "layer group"));
   const auto norms = train_norms ? norm_parameters(model) : std::set<std::string>{};
   Frozen frozen;
   for (std::int64_t g = 0; g < first; ++g)

@@ -153,10 +153,13 @@ TEST_F(Show, WhySuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(meant("optimzer.lr"), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(meant("lr"), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(meant("train.clip.mx"), HasSubstr("did you mean 'train.clip.max'?"));
-  EXPECT_EQ(meant("no such"), "error: --why: 'no such' is not a key such as optimizer.lr\n");
-  EXPECT_EQ(meant("qqqqq.zzzzz"),
-            "error: --why: this recipe has no 'qqqqq.zzzzz'; 'ddptrain show --full' shows what it "
-            "has\n");
+  EXPECT_THAT(meant("no such"),
+              testing::EndsWith("error: --why: 'no such' is not a key such as optimizer.lr\n"));
+  EXPECT_THAT(
+      meant("qqqqq.zzzzz"),
+      testing::EndsWith(
+          "error: --why: this recipe has no 'qqqqq.zzzzz'; 'ddptrain show --full' shows what it "
+          "has\n"));
 }
 
 TEST_F(Show, FlagsThatContradictAreRefused) {

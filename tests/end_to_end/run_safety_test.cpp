@@ -96,8 +96,7 @@ TEST_F(RunSafety, TheValidationFolderThatWasFoundStaysThatOfTheRun) {
   fs::rename(folder_ / "data/test", folder_ / "data/validation");
   const auto gone = run({"eval", home}, folder_.path());
   EXPECT_EQ(gone.code, 3);
-  EXPECT_TRUE(has(gone.err, "'; 'data.valid=val' takes the one that is there"))
-      << gone.err;
+  EXPECT_TRUE(has(gone.err, "'; 'data.valid=val' takes the one that is there")) << gone.err;
 }
 
 TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {

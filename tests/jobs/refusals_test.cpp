@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/said.h"
-#include "jobs/in_child.h"
+#include "launch/in_child.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

@@ -44,9 +44,9 @@ namespace {
 /// costs some ten microseconds, in which a core makes a million operations, and a step has dozens.
 constexpr double kLeastParallelFlops = 2e7;
 
-/// Compute threads of a rank: as placed, but one under `train.threads: auto` on the CPU for work below
-/// kLeastParallelFlops. Only arithmetic decides, so that all ranks and every repetition choose the
-/// same.
+/// Compute threads of a rank: as placed, but one under `train.threads: auto` on the CPU for work
+/// below kLeastParallelFlops. Only arithmetic decides, so that all ranks and every repetition
+/// choose the same.
 int worthwhile_threads(const Training& t) {
   const auto placed = t.placement.threads;
   if (!t.placement.find_threads || placed == 1) return placed;

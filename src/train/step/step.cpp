@@ -39,9 +39,9 @@ void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
 }
 
 /// The model's buffers before a step whose forward passes move them, in one tensor of each type.
-class KeptBuffers {
+class BuffersBefore {
  public:
-  explicit KeptBuffers(const Model& model) {
+  explicit BuffersBefore(const Model& model) {
     std::map<at::ScalarType, std::vector<at::Tensor>> flat;
     for (const auto& [name, tensor] : model.named_buffers()) {
       live_[tensor.scalar_type()].push_back(tensor.detach());
@@ -96,7 +96,7 @@ StepTotals gather_gradients(const Training& t, const RunState& state, std::int64
   at.nominal = nominal;
   at.loss_scale = current_scale(state);
   at.scaled = state.loss_scale.has_value();
-  std::optional<KeptBuffers> buffers;
+  std::optional<BuffersBefore> buffers;
   if (t.world->rank == 0 && (t.world->size > 1 || micro_steps > 1))
     buffers.emplace(t.engine->model());
   t.engine->begin();
