@@ -44,7 +44,8 @@ const Accelerator& open_accelerator(const std::string& file) {
   }
   if (opened.handle != nullptr) refuse(opened.why_not);
   if (opened.found)
-    refuse(opened.why_not + " (the nvidia packages that torch names belong beside it)");
+    refuse(opened.why_not +
+           " (the nvidia packages that torch names belong beside LibTorch: 'make setup-cuda')");
   refuse("this ddptrain was built without it: '" + file +
          "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
 }
