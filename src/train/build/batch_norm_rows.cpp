@@ -1,7 +1,5 @@
 #include "train/build/batch_norm_rows.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "models/layers/norm.h"
 #include "train/build/build.h"
 #include "train/stages.h"
+#include "train/step/kept_buffers.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -52,40 +51,23 @@ std::vector<Batch> single_rows(const Dataset& data) {
   return batches;
 }
 
-/// Puts the statistics back that a forward pass of training moved.
-class KeptBuffers {
- public:
-  explicit KeptBuffers(const Model& model) : live_(model.named_buffers()) {
-    for (const auto& [name, tensor] : live_) kept_.push_back(tensor.clone());
-  }
-  ~KeptBuffers() {
-    const at::NoGradGuard no_grad;
-    for (std::size_t i = 0; i < kept_.size(); ++i) live_[i].tensor.copy_(kept_[i]);
-  }
-  KeptBuffers(const KeptBuffers&) = delete;
-  KeptBuffers& operator=(const KeptBuffers&) = delete;
-
- private:
-  std::vector<NamedTensor> live_;
-  std::vector<at::Tensor> kept_;
-};
-
 /// In the stages' order, as the engine will be prepared for them.
 bool takes_one_row(const Training& t) {
-  const KeptBuffers kept(t.engine->model());
+  KeptBuffers kept(t.engine->model());
   const auto rows = single_rows(*t.data);
   const Pass pass{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
+  bool takes = true;
   try {
     for (const auto& stage : t.stages) {
       freeze(t.engine->model(), stage.frozen);
       for (const auto& row : rows) t.engine->observe(row, pass);
     }
   } catch (const TooFewValues&) {
-    freeze(t.engine->model(), t.stages.front().frozen);
-    return false;
+    takes = false;
   }
   freeze(t.engine->model(), t.stages.front().frozen);
-  return true;
+  kept.put_back();
+  return takes;
 }
 
 std::string remedies(const ShardPlan& plan, const StatisticsCut& cut) {

@@ -1,12 +1,10 @@
 #include "train/step/step.h"
 
 #include <ATen/ops/_foreach_mul.h>
-#include <ATen/ops/cat.h>
 
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 
 #include "base/error.h"
 #include "base/output/log.h"
@@ -20,6 +18,7 @@
 #include "optim/ema.h"
 #include "train/run_state.h"
 #include "train/stages.h"
+#include "train/step/kept_buffers.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
@@ -37,33 +36,6 @@ void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
   for (const auto index : batch.indices) line += " " + std::to_string(index);
   log::debug(line);
 }
-
-/// The model's buffers before a step whose forward passes move them, in one tensor of each type.
-class BuffersBefore {
- public:
-  explicit BuffersBefore(const Model& model) {
-    std::map<at::ScalarType, std::vector<at::Tensor>> flat;
-    for (const auto& [name, tensor] : model.named_buffers()) {
-      live_[tensor.scalar_type()].push_back(tensor.detach());
-      flat[tensor.scalar_type()].push_back(tensor.detach().reshape({-1}));
-    }
-    for (const auto& [type, tensors] : flat) kept_[type] = at::cat(tensors);
-  }
-
-  void put_back() {
-    for (auto& [type, tensors] : live_) {
-      std::int64_t at = 0;
-      for (auto& tensor : tensors) {
-        tensor.copy_(kept_.at(type).narrow(0, at, tensor.numel()).view(tensor.sizes()));
-        at += tensor.numel();
-      }
-    }
-  }
-
- private:
-  std::map<at::ScalarType, std::vector<at::Tensor>> live_;
-  std::map<at::ScalarType, at::Tensor> kept_;
-};
 
 /// What a rank that cannot load its rows brings to the collectives of a step.
 Batch without_rows(const Training& t, std::int64_t epoch) {
@@ -96,7 +68,7 @@ StepTotals gather_gradients(const Training& t, const RunState& state, std::int64
   at.nominal = nominal;
   at.loss_scale = current_scale(state);
   at.scaled = state.loss_scale.has_value();
-  std::optional<BuffersBefore> buffers;
+  std::optional<KeptBuffers> buffers;
   if (t.world->rank == 0 && (t.world->size > 1 || micro_steps > 1))
     buffers.emplace(t.engine->model());
   t.engine->begin();
