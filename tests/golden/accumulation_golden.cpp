@@ -54,7 +54,9 @@ Batch batch(const std::vector<double>& x, const at::Tensor& target) {
 
 Training training(const std::vector<double>& w, double lr, const char* loss,
                   std::vector<Batch> batches) {
+  static World alone;
   Training t;
+  t.world = &alone;
   t.loader = std::make_unique<Given>(std::move(batches));
   t.loss = catalog<Loss>().build(Choice<Loss>(loss), LossContext{});
   EngineOptions options;
