@@ -1,6 +1,9 @@
 #include "distributed/numerics.h"
 
 #include <ATen/autocast_mode.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 
 #include <cmath>
 #include <limits>
@@ -35,11 +38,12 @@ at::Tensor prepared(const at::Tensor& tensor, const Numerics& numerics, at::Devi
 
 bool all_finite(const std::vector<at::Tensor>& tensors) {
   const double infinity = std::numeric_limits<double>::infinity();
+  std::vector<at::Tensor> filled;  // nothing has no largest value
   for (const auto& tensor : tensors)
-    if (tensor.numel() > 0 &&
-        !std::isfinite(at::linalg_vector_norm(tensor, infinity).item<double>()))
-      return false;
-  return true;
+    if (tensor.numel() > 0) filled.push_back(tensor);
+  if (filled.empty()) return true;
+  const auto largest = at::stack(at::_foreach_norm(filled, infinity));
+  return std::isfinite(at::linalg_vector_norm(largest, infinity).item<double>());
 }
 
 }  // namespace ddptrain

@@ -35,7 +35,7 @@ class Autocast {
 /// 4-d ones channels_last if so asked.
 at::Tensor prepared(const at::Tensor& tensor, const Numerics& numerics, at::Device device);
 
-/// Is every element of all tensors finite? Waits for the device.
+/// Is every element of all tensors, of one type and device, finite? Waits for the device once.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
 }  // namespace ddptrain

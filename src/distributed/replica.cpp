@@ -39,9 +39,10 @@ std::vector<NamedTensor> Replica::trained() const {
 
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
-  loss_sum_ = at::zeros({}, at::TensorOptions(device_).dtype(at::kDouble));
-  weight_ = at::zeros({}, loss_sum_.options());
-  penalty_sum_ = at::zeros({}, loss_sum_.options());
+  sums_ = at::zeros({3}, at::TensorOptions(device_).dtype(at::kDouble));
+  loss_sum_ = sums_.select(0, 0);
+  weight_ = sums_.select(0, 1);
+  penalty_sum_ = sums_.select(0, 2);
 }
 
 at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
@@ -73,9 +74,9 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
 }
 
 StepTotals Replica::totals() const {
-  const double loss_sum = loss_sum_.item<double>();
-  return {loss_sum, weight_.item<double>(),
-          std::isfinite(loss_sum) && std::isfinite(penalty_sum_.item<double>())};
+  const auto sums = sums_.cpu();
+  const double* at = sums.const_data_ptr<double>();
+  return {at[0], at[1], std::isfinite(at[0]) && std::isfinite(at[2])};
 }
 
 std::vector<at::Tensor> Replica::gradients() const {

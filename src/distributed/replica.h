@@ -39,7 +39,9 @@ class Replica {
   std::unique_ptr<Model> model_;
   std::vector<NamedTensor> parameters_;
   std::vector<at::Tensor> buffers_;
-  at::Tensor loss_sum_;  // on the device, in double, so that a micro-batch does not wait for it
+  // On the device, in double: a micro-batch does not wait for them, and a step reads all at once.
+  at::Tensor sums_;
+  at::Tensor loss_sum_;  // views of sums_
   at::Tensor weight_;
   at::Tensor penalty_sum_;  // of what the model wants small besides
 };

@@ -2,7 +2,10 @@
 #include "distributed/engine.h"
 
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randperm.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -316,6 +319,19 @@ TEST(Numerics, AGradientThatOverflowsAtALossScaleOfOneIsNotFinite) {
   EXPECT_TRUE(run_window(*engine, samples(4), {}, at).finite);  // nobody looks
   at.scaled = true;
   EXPECT_FALSE(run_window(*engine, samples(4), {}, at).finite);
+}
+
+TEST(Numerics, AllAreFiniteUnlessOneElementOfOneTensorIsNot) {
+  const auto with = [](double value) {
+    auto last = at::ones({3, 2});
+    last[2][1] = value;
+    return std::vector<at::Tensor>{at::full({4}, -3e38), at::empty({0}), last};
+  };
+  EXPECT_TRUE(all_finite({}));
+  EXPECT_TRUE(all_finite({at::empty({0})}));
+  EXPECT_TRUE(all_finite(with(0)));
+  EXPECT_FALSE(all_finite(with(std::nan(""))));
+  EXPECT_FALSE(all_finite(with(-std::numeric_limits<double>::infinity())));
 }
 
 TEST(Numerics, ALossThatIsNotFiniteOnOneRankIsSaidOnAll) {
