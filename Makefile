@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup setup-cuda build checker configure generate docs format tidy sanitize fuzz bench install package clean
+.PHONY: quickstart test setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -47,6 +47,9 @@ generate: build            ## the files that are made from the declarations of c
 
 docs:                      ## the documentation site, in build-docs/site (needs PyPI)
 	scripts/docs
+
+screenshot: build          ## docs/terminal.svg, the picture in README.md (needs PyPI)
+	scripts/screenshot $(BUILD)
 
 format:                    ## clang-format on every source
 	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')
