@@ -106,8 +106,7 @@ Finding cuda_plugin_there() {
   const auto found = find_devices(DeviceKind::cuda);
   if (found.why_none.empty()) return {"opens, and works with " + join(found.names, ", ")};
   return {found.why_none,
-          "CUDA recipes cannot run; build with a torch that has CUDA, or write "
-          "'parallel.device: cpu'"};
+          "recipes with 'parallel.device: cuda' cannot run; docs/gpu.md says what a GPU needs"};
 }
 
 Finding shared_memory() {

@@ -22,9 +22,8 @@ DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   const std::string name(names(wanted)[static_cast<std::size_t>(wanted)]);
   throw Error(Exit::device, Option{"parallel.device"},
               "'" + name + "' was asked for, and " +
-                  (machine.why_none.empty()
-                       ? "this machine shows no GPU; write 'parallel.device: cpu' or 'auto'"
-                       : machine.why_none));
+                  (machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none) +
+                  "; 'parallel.device=cpu' runs without one");
 }
 
 std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
@@ -34,11 +33,12 @@ std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
   return gpus > 0 && has_devices(parallel.mode) ? gpus : 1;
 }
 
-void require_gpu(std::int64_t id, int gpus) {
+void require_gpu(std::int64_t id, int gpus, const Topology& outer) {
   if (id >= 0 && id < gpus) return;
-  throw Error(
-      Exit::device, Option{"parallel.devices"},
-      "there is no GPU " + std::to_string(id) + "; this machine shows " + std::to_string(gpus));
+  const auto shown = std::to_string(gpus);
+  throw Error(Exit::device, Option{"parallel.devices"},
+              "there is no GPU " + std::to_string(id) + "; this machine shows " + shown +
+                  (outer.joined() ? "" : "; 'parallel.devices=" + shown + "' takes what is there"));
 }
 
 /// By local rank or replica. Ranks that somebody else started may each see one GPU, its own, which
@@ -53,7 +53,7 @@ std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, const Topolo
     throw Error(Exit::recipe, Option{"parallel.devices"},
                 "it names " + plural(std::ssize(ids), "GPU") + ", and " + plural(wanted, "rank") +
                     " run on this machine");
-  for (const auto id : ids) require_gpu(id, gpus);
+  for (const auto id : ids) require_gpu(id, gpus, outer);
   return ids;
 }
 

@@ -131,8 +131,8 @@ TEST(Placement, LeavesTheMicroBatchToATrialOnlyOnGpus) {
 
 TEST(Placement, RefusesCudaWithoutAGpu) {
   expect_refused(recipe_of(Mode::none, DeviceKind::cuda), {}, {.gpus = 0, .cores = 4}, Exit::device,
-                 "parallel.device: 'cuda' was asked for, and this machine shows no GPU; write "
-                 "'parallel.device: cpu' or 'auto'");
+                 "parallel.device: 'cuda' was asked for, and this machine shows no GPU; "
+                 "'parallel.device=cpu' runs without one");
 }
 
 const Machine& broken() {
@@ -146,7 +146,8 @@ TEST(Placement, OfAutoIsTheCpuWhereGpusCannotBeUsed) {
 
 TEST(Placement, SaysWhyGpusCannotBeUsed) {
   expect_refused(recipe_of(Mode::none, DeviceKind::cuda), {}, broken(), Exit::device,
-                 "parallel.device: 'cuda' was asked for, and CUDA cannot be used: too old");
+                 "parallel.device: 'cuda' was asked for, and CUDA cannot be used: too old; "
+                 "'parallel.device=cpu' runs without one");
 }
 
 // Slurm's --gpus-per-task=1: eight tasks on a node, each sees one GPU, which has the number 0.
@@ -177,11 +178,13 @@ TEST(Placement, RefusesAGpuThatIsNotThere) {
   auto recipe = recipe_of(Mode::ddp);
   recipe.parallel.devices.ids = {0, 2};
   expect_refused(recipe, {}, {.gpus = 2, .cores = 4}, Exit::device,
-                 "parallel.devices: there is no GPU 2; this machine shows 2");
+                 "parallel.devices: there is no GPU 2; this machine shows 2; 'parallel.devices=2' "
+                 "takes what is there");
   recipe.parallel.devices.ids = {};
   recipe.parallel.devices.count = Auto<std::int64_t>(2);
   expect_refused(recipe, {}, {.gpus = 1, .cores = 4}, Exit::device,
-                 "parallel.devices: there is no GPU 1; this machine shows 1");
+                 "parallel.devices: there is no GPU 1; this machine shows 1; 'parallel.devices=1' "
+                 "takes what is there");
   expect_refused(recipe_of(Mode::ddp), launcher_of(4, 4), {.gpus = 3, .cores = 4}, Exit::device,
                  "parallel.devices: there is no GPU 3; this machine shows 3");
 }

@@ -2,11 +2,13 @@
 
 #include <c10/util/Exception.h>
 
+#include <exception>
 #include <sstream>
 
 #include "base/error.h"
 #include "data/dataset.h"
 #include "distributed/engine.h"
+#include "launch/failure.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -27,9 +29,9 @@ at::Tensor tried_output(const Training& t, const Batch& batch, const std::string
   };
   try {
     return t.engine->evaluate(batch);
-  } catch (const c10::OutOfMemoryError&) {
-    throw;
   } catch (const c10::Error& error) {
+    // The device's words are about the device.
+    if (failure_of(std::current_exception(), t.world->rank).code != Exit::bug) throw;
     throw refused(error.what_without_backtrace());
   } catch (const Error& error) {
     if (error.code() != Exit::recipe) throw;

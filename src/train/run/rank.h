@@ -10,6 +10,7 @@
 #include "train/placement.h"
 #include "train/run/ending.h"
 #include "train/run/run_folder.h"
+#include "train/run/torch_warnings.h"
 
 namespace ddptrain {
 
@@ -58,6 +59,7 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
 template <class Body>
 auto in_world(const Recipe& recipe, const Placement& placement, const Topology& topology,
               Body body) {
+  const TorchWarnings warnings;
   auto world = join_world(recipe, placement, topology);
   return recorded(topology, [&] {
     try {

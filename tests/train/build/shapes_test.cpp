@@ -86,5 +86,16 @@ TEST(Shapes, LeaveErrorsAloneThatAreNotAboutThem) {
   }
 }
 
+TEST(Shapes, LeaveErrorsOfTheDeviceAlone) {
+  auto world = single_world();
+  for (const char* words : {"CUDA error: no kernel image is available for execution on the device",
+                            "CUDNN_STATUS_NOT_INITIALIZED", "CUDA out of memory"}) {
+    const auto failing = throwing(world, c10::Error({"", "", 0}, words));
+    EXPECT_THROW(tried_output(failing, failing.data->allocate(Split::valid, 1), "samples"),
+                 c10::Error)
+        << words;
+  }
+}
+
 }  // namespace
 }  // namespace ddptrain
