@@ -1,4 +1,4 @@
-#include "jobs/draft/csv_profile.h"
+#include "jobs/draft/table_profile.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
 #include "data/table/csv_source.h"
 #include "data/table/parquet_source.h"
 #include "data/table/table.h"
-#include "jobs/draft/csv_profile.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/table_profile.h"
 
 namespace ddptrain {
 namespace {
@@ -207,7 +207,7 @@ void require_readable(const InitRequest& request, const TableProfile& profile) {
                                 "' holds neither numbers nor text; name another one with --target");
 }
 
-Draft draft_table(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
+Draft draft_csv(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
   require_readable(request, profile);
   auto plan = plan_table(request, profile);
   plan.options.missing = file.missing;
@@ -341,13 +341,13 @@ Draft draft_csv(const InitRequest& request) {
   const auto longest = std::max_element(columns.begin(), columns.end(), longer);
   const bool texts = longest != columns.end() && holds_texts(*longest);
   return texts ? draft_text_rows(request, profile, *longest)
-               : draft_table(request, {csv, "csv_table", {}}, profile);
+               : draft_csv(request, {csv, "csv_table", {}}, profile);
 }
 
 Draft draft_parquet(const InitRequest& request) {
   const ParquetSource parquet(request.path);
   const std::vector<std::string> only_nulls;
-  return draft_table(request, {parquet, "parquet_table", {only_nulls}},
+  return draft_csv(request, {parquet, "parquet_table", {only_nulls}},
                      profile_of(parquet, only_nulls));
 }
 
