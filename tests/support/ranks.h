@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,14 @@ namespace ddptrain::test {
 
 using Play = std::function<void(World&)>;
 
+/// After a fork, as in a death test, LibTorch makes its threads anew at the first call, which two
+/// threads must not do at once.
+inline void take_one_thread() {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  at::set_num_threads(1);
+}
+
 /// Plays every rank to its end; a rank that throws leaves, so that the others do not wait for it.
 /// What each threw, in rank order; null where it did not.
 inline std::vector<std::exception_ptr> play(std::vector<World> worlds, const Play& rank) {
@@ -22,7 +31,7 @@ inline std::vector<std::exception_ptr> play(std::vector<World> worlds, const Pla
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < worlds.size(); ++i)
     threads.emplace_back([&rank, &error = thrown[i], world = std::move(worlds[i])]() mutable {
-      at::set_num_threads(1);
+      take_one_thread();
       try {
         rank(world);
       } catch (...) {
