@@ -348,7 +348,7 @@ Draft draft_parquet(const InitRequest& request) {
   const ParquetSource parquet(request.path);
   const std::vector<std::string> only_nulls;
   return draft_csv(request, {parquet, "parquet_table", {only_nulls}},
-                     profile_of(parquet, only_nulls));
+                   profile_of(parquet, only_nulls));
 }
 
 }  // namespace ddptrain
