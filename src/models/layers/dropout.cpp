@@ -4,20 +4,23 @@
 #include "models/layers/dropout_mask.h"
 
 namespace ddptrain {
+namespace {
+
+std::uint64_t module_key(const Module& module, const Pass& pass) {
+  return mix(pass.seed, hash_text(module.path()));
+}
+
+}  // namespace
 
 at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const auto rows = mask_rows(pass, mix(pass.seed, hash_text(path())), input.size(0),
-                              input.numel() / input.size(0));
-  return input.mul(dropout_mask_for(input, rows, p_).reshape(input.sizes()));
+  const auto rows = input.size(0);
+  return drop(input, mask_rows(pass, module_key(*this, pass), rows, input.numel() / rows), p_);
 }
 
 at::Tensor StochasticDepth::forward(const at::Tensor& input, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const auto rows = mask_rows(pass, mix(pass.seed, hash_text(path())), input.size(0), 1);
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
-  shape[0] = input.size(0);
-  return input.mul(dropout_mask_for(input, rows, p_).view(shape));
+  return drop(input, mask_rows(pass, module_key(*this, pass), input.size(0), 1), p_);
 }
 
 }  // namespace ddptrain

@@ -1,97 +1,168 @@
 #include "models/layers/dropout_mask.h"
 
+#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/ones.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 
+#include "base/clones.h"
 #include "base/error.h"
+#include "models/layers/philox_words.h"
 
 namespace ddptrain {
 namespace {
 
-constexpr std::uint64_t first_factor = 0xD2511F53, second_factor = 0xCD9E8D57;
-constexpr std::uint32_t first_bump = 0x9E3779B9, second_bump = 0xBB67AE85;
+constexpr std::int64_t kChunk = 1024;  // words that stay in the nearest cache
 
-std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
-
-std::uint64_t threshold(double p) { return static_cast<std::uint64_t>(std::ldexp(p, 32)); }
-
-// Philox (base/random.h) in place, its rounds unrolled and inlined: three times as fast.
-[[gnu::always_inline]] inline void philox_in_place(std::uint32_t& c0, std::uint32_t& c1,
-                                                   std::uint32_t& c2, std::uint32_t& c3,
-                                                   std::uint64_t key) {
-  auto k0 = low(key), k1 = high(key);
-#pragma GCC unroll 10
-  for (int n = 0; n < 10; ++n, k0 += first_bump, k1 += second_bump) {
-    const std::uint64_t a = first_factor * c0, b = second_factor * c2;
-    c0 = high(b) ^ c1 ^ k0;
-    c2 = high(a) ^ c3 ^ k1;
-    c1 = low(b);
-    c3 = low(a);
-  }
-}
-
-// Rows are padded to whole blocks of four.
+/// The two factors of a mask: words up to `last` stand for `dropped`, those above for `kept`.
 template <class T>
-void fill_row(T* to, std::int64_t blocks, std::uint32_t row, const MaskRows& rows,
-              std::uint64_t below, T scale) {
-  const auto key = rows.key;
-  const auto step = low(static_cast<std::uint64_t>(rows.step));
-  const T choice[] = {scale, 0};  // a look-up: branches on random bits are slow
-  for (std::int64_t block = 0; block < blocks; ++block, to += 4) {
-    std::uint32_t c0 = low(static_cast<std::uint64_t>(block)), c1 = row, c2 = step, c3 = 0;
-    philox_in_place(c0, c1, c2, c3, key);
-    to[0] = choice[c0 < below];
-    to[1] = choice[c1 < below];
-    to[2] = choice[c2 < below];
-    to[3] = choice[c3 < below];
-  }
-}
+struct Factors {
+  std::uint32_t last;
+  T dropped, kept;
+};
 
 template <class T>
-void fill(T* to, std::int64_t blocks, const MaskRows& rows, double p, double scale) {
-  const auto grain = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, blocks));
+Factors<T> factors_of(double p, double scale) {
+  const auto below = static_cast<std::uint64_t>(std::ldexp(p, 32));
+  const auto kept = static_cast<T>(scale);
+  if (below == 0) return {0, kept, kept};
+  return {static_cast<std::uint32_t>(below - 1), T(0), kept};
+}
+
+#pragma GCC push_options
+#pragma GCC optimize("O3")
+
+DDPTRAIN_CLONES void multiply(float* to, const float* from, const std::uint32_t* words,
+                              std::int64_t count, const Factors<float>& factors) {
+  const auto [last, dropped, kept] = factors;
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] * (words[i] <= last ? dropped : kept);
+}
+
+DDPTRAIN_CLONES void multiply(double* to, const double* from, const std::uint32_t* words,
+                              std::int64_t count, const Factors<double>& factors) {
+  const auto [last, dropped, kept] = factors;
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] * (words[i] <= last ? dropped : kept);
+}
+
+DDPTRAIN_CLONES void multiply(at::BFloat16* to, const at::BFloat16* from,
+                              const std::uint32_t* words, std::int64_t count,
+                              const Factors<at::BFloat16>& factors) {
+  const auto last = factors.last;
+  const float dropped = factors.dropped, kept = factors.kept;
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<float>(from[i]) * (words[i] <= last ? dropped : kept);
+}
+
+#pragma GCC pop_options
+
+template <class T>
+void drop_rows(T* to, const T* from, const MaskRows& rows, const Factors<T>& factors) {
+  const auto size = rows.elements;
+  const auto grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, size));
   at::parallel_for(0, rows.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::array<std::uint32_t, kChunk> words;
     for (auto r = begin; r < end; ++r)
-      fill_row(to + r * 4 * blocks, blocks, low(static_cast<std::uint64_t>(rows.position(r))), rows,
-               threshold(p), static_cast<T>(scale));
+      for (std::int64_t first = 0; first < size; first += kChunk) {
+        const auto count = std::min(kChunk, size - first);
+        const PhiloxRow counter{rows.key, static_cast<std::uint32_t>(rows.position(r)),
+                                static_cast<std::uint32_t>(rows.step)};
+        philox_words(words.data(), first / 4, (count + 3) / 4, counter);
+        const auto at = r * size + first;
+        multiply(to + at, from + at, words.data(), count, factors);
+      }
   });
 }
 
-// 32-bit words in 64-bit integers; a product that overflows keeps the bits of the unsigned one.
-struct Halves {
-  at::Tensor low, high;
-};
-Halves multiply(const at::Tensor& word, std::uint64_t factor) {
-  const auto product = word.mul(static_cast<std::int64_t>(factor));
-  return {product.bitwise_and(0xFFFFFFFF),
-          product.bitwise_right_shift(32).bitwise_and_(0xFFFFFFFF)};
+// For masks that repeat, inputs whose memory has another order, and fp16, which few CPUs can.
+at::Tensor drop_by_mask(const at::Tensor& input, const MaskRows& rows, double p, double scale) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(input.dim()), 1);
+  sizes[0] = rows.rows;
+  auto left = rows.elements;
+  for (auto d = input.dim() - 1; left > 1; left /= input.size(d--))
+    sizes[static_cast<std::size_t>(d)] = input.size(d);
+  return input.mul(dropout_mask(rows, p, scale, input.scalar_type()).view(sizes));
 }
 
-std::array<at::Tensor, 4> philox_words(std::array<at::Tensor, 4> c, std::uint64_t key) {
-  auto k0 = low(key), k1 = high(key);
-  for (int n = 0; n < 10; ++n, k0 += first_bump, k1 += second_bump) {
-    const auto a = multiply(c[0], first_factor), b = multiply(c[2], second_factor);
-    c = {b.high.bitwise_xor(c[1]).bitwise_xor(static_cast<std::int64_t>(k0)), b.low,
-         a.high.bitwise_xor(c[3]).bitwise_xor(static_cast<std::int64_t>(k1)), a.low};
+at::Tensor dropout_cpu(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
+                       std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+  const MaskRows rows{static_cast<std::uint64_t>(key),     step, first_row, input.size(0), elements,
+                      {positions.begin(), positions.end()}};
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  const auto type = input.scalar_type();
+  if (!input.is_contiguous() || input.numel() != rows.rows * elements || type == at::kHalf)
+    return drop_by_mask(input, rows, p, scale);
+  const auto output = at::empty_like(input);
+  AT_DISPATCH_FLOATING_TYPES_AND(at::kBFloat16, type, "dropout", [&] {
+    drop_rows(output.mutable_data_ptr<scalar_t>(), input.const_data_ptr<scalar_t>(), rows,
+              factors_of<scalar_t>(p, scale));
+  });
+  return output;
+}
+
+at::Tensor dropout(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
+                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("ddptrain::dropout", "")
+                             .typed<decltype(dropout_cpu)>();
+  return op.call(input, p, key, step, first_row, positions, elements);
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double p,
+                            std::int64_t key, std::int64_t step, std::int64_t first_row,
+                            at::IntArrayRef positions, std::int64_t elements) {
+    auto& saved = context->saved_data;
+    saved["p"] = p;
+    saved["key"] = key;
+    saved["step"] = step;
+    saved["first_row"] = first_row;
+    saved["positions"] = positions.vec();
+    saved["elements"] = elements;
+    const at::AutoDispatchBelowADInplaceOrView below;
+    return dropout(input, p, key, step, first_row, positions, elements);
   }
-  return c;
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    auto& saved = context->saved_data;
+    return {dropout(gradients[0], saved["p"].toDouble(), saved["key"].toInt(),
+                    saved["step"].toInt(), saved["first_row"].toInt(),
+                    saved["positions"].toIntVector(), saved["elements"].toInt()),
+            {},
+            {},
+            {},
+            {},
+            {},
+            {}};
+  }
+};
+
+at::Tensor dropout_autograd(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
+                            std::int64_t first_row, at::IntArrayRef positions,
+                            std::int64_t elements) {
+  return DropoutFunction::apply(input, p, key, step, first_row, positions, elements);
 }
 
-at::Tensor row_numbers(const MaskRows& rows, at::Device device) {
-  if (!rows.positions.empty()) return at::tensor(rows.positions, at::kLong).to(device);
-  return at::arange(rows.first_row, rows.first_row + rows.rows,
-                    at::TensorOptions().dtype(at::kLong).device(device));
+TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
+  m.def(
+      "dropout(Tensor input, float p, int key, int step, int first_row, int[] positions, "
+      "int elements) -> Tensor");
 }
+TORCH_LIBRARY_IMPL(ddptrain, CPU, m) { m.impl("dropout", &dropout_cpu); }
+TORCH_LIBRARY_IMPL(ddptrain, Autograd, m) { m.impl("dropout", &dropout_autograd); }
 
 }  // namespace
 
@@ -102,36 +173,18 @@ MaskRows mask_rows(const Pass& pass, std::uint64_t key, std::int64_t rows, std::
 }
 
 at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type) {
-  const bool wide = type == at::kDouble;
-  const auto blocks = (rows.elements + 3) / 4;
-  const auto mask = at::empty({rows.rows, 4 * blocks}, wide ? at::kDouble : at::kFloat);
-  if (wide)
-    fill(mask.mutable_data_ptr<double>(), blocks, rows, p, scale);
-  else
-    fill(mask.mutable_data_ptr<float>(), blocks, rows, p, scale);
-  return mask.narrow(1, 0, rows.elements).to(type);
+  const auto mask =
+      at::ones({rows.rows, rows.elements}, type == at::kDouble ? at::kDouble : at::kFloat);
+  AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask", [&] {
+    auto* data = mask.mutable_data_ptr<scalar_t>();
+    drop_rows(data, data, rows, factors_of<scalar_t>(p, scale));
+  });
+  return mask.to(type);
 }
 
-at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
-                           at::ScalarType type) {
-  const auto options = at::TensorOptions().dtype(at::kLong).device(device);
-  const auto blocks = (rows.elements + 3) / 4;
-  const std::vector<std::int64_t> shape = {rows.rows, blocks};
-  const auto row = row_numbers(rows, device);
-  const auto words =
-      philox_words({at::arange(blocks, options).expand(shape), row.unsqueeze(1).expand(shape),
-                    at::full(shape, rows.step, options), at::full(shape, 0, options)},
-                   rows.key);
-  const auto drawn = at::stack({words[0], words[1], words[2], words[3]}, 2)
-                         .view({rows.rows, 4 * blocks})
-                         .narrow(1, 0, rows.elements);
-  return drawn.ge(static_cast<std::int64_t>(threshold(p))).to(type).mul_(scale);
-}
-
-at::Tensor dropout_mask_for(const at::Tensor& input, const MaskRows& rows, double p) {
-  const double scale = p < 1 ? 1 / (1 - p) : 0;
-  if (input.is_cpu()) return dropout_mask(rows, p, scale, input.scalar_type());
-  return dropout_mask_on(input.device(), rows, p, scale, input.scalar_type());
+at::Tensor drop(const at::Tensor& input, const MaskRows& rows, double p) {
+  return dropout(input, p, static_cast<std::int64_t>(rows.key), rows.step, rows.first_row,
+                 {rows.positions.data(), rows.positions.size()}, rows.elements);
 }
 
 }  // namespace ddptrain

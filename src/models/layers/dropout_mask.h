@@ -27,16 +27,14 @@ struct MaskRows {
 /// The masks of a pass whose batch has `rows` rows.
 MaskRows mask_rows(const Pass& pass, std::uint64_t key, std::int64_t rows, std::int64_t elements);
 
-/// [rows, elements] of `scale` (kept) and 0 (dropped with probability p in 0 .. 1), on the CPU in
-/// single or double precision. Element e of row r is word e % 4 of Philox 4x32-10 at counter
-/// (e / 4, r, step, 0): dropped where it is below p * 2^32.
+/// [rows, elements] of `scale` (kept) and 0 (dropped with probability p in 0 .. 1), on the CPU.
+/// Element e of row r is word e % 4 of Philox 4x32-10 at counter (e / 4, r, step, 0): dropped where
+/// it is below p * 2^32.
 at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type);
 
-/// The same bits made by tensor operations on any device.
-at::Tensor dropout_mask_on(at::Device device, const MaskRows& rows, double p, double scale,
-                           at::ScalarType type);
-
-/// In the input's type and on its device, scaled so that the mean stays.
-at::Tensor dropout_mask_for(const at::Tensor& input, const MaskRows& rows, double p);
+/// `input` [rows, ...] times its masks, scaled so that the mean stays: element i of a row, in the
+/// order of its sizes, has that of element i % elements. One operator on every device
+/// (ddptrain::dropout), which is its own backward pass: masks are drawn again, not kept.
+at::Tensor drop(const at::Tensor& input, const MaskRows& rows, double p);
 
 }  // namespace ddptrain

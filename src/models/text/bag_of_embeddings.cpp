@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding_bag.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 
 #include <array>
 
@@ -101,8 +102,8 @@ class Bag final : public Module {
     if (!pass.training || options_.token_dropout == 0 || numbers.numel() == 0) return numbers;
     const auto rows =
         mask_rows(pass, mix(pass.seed, hash_text(path())), numbers.size(0), numbers.size(1));
-    const auto like = weight_.detach();
-    const auto dropped = dropout_mask_for(like, rows, options_.token_dropout).eq(0);
+    const auto ones = at::ones(numbers.sizes(), weight_.options());
+    const auto dropped = ddptrain::drop(ones, rows, options_.token_dropout).eq(0);
     return numbers.masked_fill(dropped, text_.padding);
   }
 

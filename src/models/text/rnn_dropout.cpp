@@ -1,5 +1,7 @@
 #include "models/text/rnn_dropout.h"
 
+#include <ATen/ops/ones_like.h>
+
 #include "base/random.h"
 #include "models/layers/dropout_mask.h"
 
@@ -10,26 +12,41 @@ std::uint64_t key_of(const std::string& path, std::int64_t segment, const Pass& 
   return mix(mix(pass.seed, hash_text(path)), static_cast<std::uint64_t>(segment));
 }
 
+// Of the segment's rows in the global batch; empty where it has all.
+std::vector<std::int64_t> positions_of(const Segment& segment, const MaskRows& batch) {
+  std::vector<std::int64_t> positions;
+  if (!segment.rows.defined()) return positions;
+  const auto* row = segment.rows.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < segment.rows.numel(); ++i)
+    positions.push_back(batch.position(row[i]));
+  return positions;
+}
+
 }  // namespace
 
 at::Tensor RnnDropout::drop(const at::Tensor& input, const Segment& segment, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
-  const auto rows =
+  auto rows =
       mask_rows(pass, key_of(path(), segment.number, pass), segment.batch_rows, input.size(2));
-  auto mask = dropout_mask_for(input, rows, p_);
-  if (segment.rows.defined()) mask = mask.index_select(0, segment.rows);
-  return input.mul(mask.unsqueeze(1));
+  const auto positions = positions_of(segment, rows);
+  if (segment.rows.defined()) rows.positions = positions;
+  rows.rows = input.size(0);
+  return ddptrain::drop(input, rows, p_);
 }
 
 at::Tensor RnnDropout::forward(const at::Tensor& input, const Pass& pass) {
   return drop(input, {0, input.size(0), {}}, pass);
 }
 
+at::Tensor drop_shared(const at::Tensor& tensor, const SharedMask& mask, const Pass& pass) {
+  const auto matrix = tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor;
+  const MaskRows rows{key_of(mask.path, mask.segment, pass), pass.step, 0, matrix.size(0),
+                      matrix.size(1)};
+  return ddptrain::drop(matrix, rows, mask.p).view(tensor.sizes());
+}
+
 at::Tensor shared_mask(const at::Tensor& like, const SharedMask& mask, const Pass& pass) {
-  const auto outer = like.dim() == 1 ? 1 : like.size(0);
-  const MaskRows rows{key_of(mask.path, mask.segment, pass), pass.step, 0, outer,
-                      like.numel() / outer};
-  return dropout_mask_for(like, rows, mask.p).view(like.sizes());
+  return drop_shared(at::ones_like(like), mask, pass);
 }
 
 }  // namespace ddptrain

@@ -10,7 +10,7 @@ namespace ddptrain {
 struct Segment {
   std::int64_t number = 0;      // from 0; with step and module path it says which masks
   std::int64_t batch_rows = 0;  // of the whole batch
-  at::Tensor rows;              // which of these, int64; undefined: all
+  at::Tensor rows;              // which of these, int64 on the CPU; undefined: all
 };
 
 /// fastai.text.models.awdlstm.RNNDropout: drops features of a row over all of a segment.
@@ -32,7 +32,10 @@ struct SharedMask {
   double p = 0;
 };
 
-/// [size] or [out, in] like `like`: 0 or 1 / (1 - p).
+/// [size] or [out, in] times its mask of 0 and 1 / (1 - p).
+at::Tensor drop_shared(const at::Tensor& tensor, const SharedMask& mask, const Pass& pass);
+
+/// The mask itself, like `like`.
 at::Tensor shared_mask(const at::Tensor& like, const SharedMask& mask, const Pass& pass);
 
 }  // namespace ddptrain

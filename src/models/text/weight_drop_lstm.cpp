@@ -54,7 +54,7 @@ at::Tensor WeightDropLstm::run(const at::Tensor& input, LstmState& state, std::i
                                const Pass& pass) {
   auto weight = weight_hh_raw_;
   if (pass.training && shape_.weight_p > 0)
-    weight = weight.mul(shared_mask(weight.detach(), {path(), segment, shape_.weight_p}, pass));
+    weight = drop_shared(weight, {path(), segment, shape_.weight_p}, pass);
   auto [output, hidden, cell] =
       at::lstm(input, {state.hidden, state.cell}, module_->with(weight), /*has_biases=*/true,
                /*num_layers=*/1, /*dropout=*/0, pass.training, shape_.bidir, /*batch_first=*/true);

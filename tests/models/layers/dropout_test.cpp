@@ -1,9 +1,13 @@
 #include "models/layers/dropout.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "base/random.h"
 #include "models/layers/dropout_mask.h"
@@ -68,15 +72,54 @@ TEST(DropoutMask, FollowsThePositionsOfRowsWhereSomeAreLeftOut) {
   kept.positions = positions;
   const auto expected = dropout_mask(whole, 0.5, 2, at::kFloat).index_select(0, at::tensor({0, 3}));
   EXPECT_TRUE(dropout_mask(kept, 0.5, 2, at::kFloat).equal(expected));
-  EXPECT_TRUE(dropout_mask_on(at::kCPU, kept, 0.5, 2, at::kFloat).equal(expected));
+  EXPECT_TRUE(drop(at::ones({2, 41}), kept, 0.5).equal(expected));
 }
 
-TEST(DropoutMask, HasTheSameBitsByTensorOperations) {
-  for (const double p : {0.1, 0.5, 1.0}) {
-    const MaskRows rows{mix(1, 2), 9, 1000, 5, 39};
-    const auto by_hand = dropout_mask(rows, p, 1.25, at::kDouble);
-    EXPECT_TRUE(by_hand.equal(dropout_mask_on(at::kCPU, rows, p, 1.25, at::kDouble)));
-  }
+/// By the definition: a word of Philox for each element of each row.
+at::Tensor by_definition(const at::Tensor& input, const MaskRows& rows, double p) {
+  const auto last = static_cast<std::uint64_t>(std::ldexp(p, 32));
+  auto mask = at::empty({rows.rows, rows.elements}, at::kDouble);
+  for (std::int64_t r = 0; r < rows.rows; ++r)
+    for (std::int64_t e = 0; e < rows.elements; ++e) {
+      const auto words = philox(
+          {static_cast<std::uint32_t>(e / 4), static_cast<std::uint32_t>(rows.position(r)),
+           static_cast<std::uint32_t>(rows.step), 0},
+          {static_cast<std::uint32_t>(rows.key), static_cast<std::uint32_t>(rows.key >> 32)});
+      mask[r][e] = words[static_cast<std::size_t>(e % 4)] < last ? 0 : 1 / (1 - p);
+    }
+  return mask.to(input.scalar_type());
+}
+
+TEST(Drop, MultipliesByAWordOfPhiloxForEachElementInEveryType) {
+  for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf})
+    for (const double p : {0.1, 0.5, 1.0}) {
+      const MaskRows rows{mix(1, 2), 9, 1000, 3, 1031};
+      const auto x = test::noise({3, 1031}).to(type);
+      EXPECT_TRUE(drop(x, rows, p).equal(x.mul(p < 1 ? by_definition(x, rows, p) : at::zeros({}))));
+    }
+}
+
+TEST(Drop, RepeatsTheMasksOfRowsBehindThem) {
+  const MaskRows rows{mix(1, 2), 9, 4, 3, 10};
+  const auto x = test::noise({3, 6, 2, 5});
+  const auto mask = by_definition(x, rows, 0.4).view({3, 1, 2, 5});
+  EXPECT_TRUE(drop(x, rows, 0.4).equal(x.mul(mask)));
+  const auto turned = test::noise({6, 3, 2, 5}).transpose(0, 1);
+  EXPECT_TRUE(drop(turned, rows, 0.4).equal(turned.mul(mask)));
+  EXPECT_EQ(drop(turned, rows, 0.4).strides(), turned.strides());
+}
+
+TEST(Drop, GivesGradientsByTheSameMask) {
+  const MaskRows rows{mix(1, 2), 9, 4, 3, 30};
+  const auto x = test::noise({3, 6, 5}).set_requires_grad(true), gradient = test::noise({3, 6, 5});
+  drop(x, rows, 0.4).backward(gradient);
+  EXPECT_TRUE(x.grad().equal(gradient.mul(by_definition(x, rows, 0.4).view({3, 6, 5}))));
+}
+
+TEST(Drop, LeavesAloneWhatNoWordIsSmallEnoughFor) {
+  const MaskRows rows{mix(1, 2), 9, 4, 3, 30};
+  const auto x = test::noise({3, 30});
+  EXPECT_TRUE(drop(x, rows, 1e-12).equal(x));
 }
 
 TEST(StochasticDepth, DropsWholeRowsAndKeepsTheMean) {
