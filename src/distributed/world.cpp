@@ -38,7 +38,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   world.size = topology.world;
   world.control = gloo_group(store, backend, "control");
   world.gradients = device_group(store, backend, "gradients", options);
-  world.statistics = device_group(store, backend, "statistics", options);
+  if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
   if (topology.store.empty()) world.board = make_failure_board(store, topology);
   return world;
 }

@@ -20,13 +20,14 @@ struct World {
   int size = 1;
   std::unique_ptr<Group> control;                 // agreement, evaluation, stop flags; CPU tensors
   std::unique_ptr<Group> gradients;               // on the device
-  std::unique_ptr<Group> statistics;              // sync_bn, on the device
+  std::unique_ptr<Group> statistics;              // sync_bn, on the device; null without it
   std::unique_ptr<FailureBoard> board = nullptr;  // of ranks that somebody else started; else null
 };
 
 struct JoinOptions {
   const Accelerator* accelerator = nullptr;  // null: on the CPU
   int device = 0;                            // this rank's
+  bool statistics = true;                    // batch norm needs a group of its own
   std::chrono::milliseconds start{120'000};
   std::chrono::milliseconds step{300'000};
   /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks

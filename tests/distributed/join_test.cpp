@@ -87,6 +87,20 @@ TEST(Join, RanksOfOneNodeMeetInAFile) {
   }
 }
 
+// NCCL's groups cost memory of the device and time.
+TEST(Join, MakesNoGroupForStatisticsThatAreNotShared) {
+  const Folder folder;
+  JoinOptions options;
+  options.statistics = false;
+  const auto topology = [&](int rank) { return on_this_node(rank, 2, folder.path()); };
+  join_as_threads(2, topology, options, [](World& world) {
+    EXPECT_EQ(world.statistics, nullptr);
+    auto one = at::full({1}, 1.0);
+    world.gradients->all_reduce(one);
+    EXPECT_EQ(one.item<double>(), 2);
+  });
+}
+
 int free_port() {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

@@ -181,6 +181,7 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
     options.device = static_cast<int>(placement.id(topology.local_rank));
     options.accelerator->select(options.device);  // else libraries use the first one too
   }
+  options.statistics = recipe.parallel.sync_bn.value.value_or(false);
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   options.supervised = !topology.store.empty();
