@@ -42,6 +42,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void record(void**, const Stream&, const DeviceIndex, const c10::EventFlag) const override {}
   void block(void*, const Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
+  void synchronizeEvent(void*) const override {}
 };
 C10_REGISTER_GUARD_IMPL(HPU, Guard)
 

@@ -69,17 +69,17 @@ Tensor host_view(const Tensor& tensor) {
                        at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU));
 }
 
-void count_copy(const Tensor& to, const Tensor& from) {
+void count_copy(const Tensor& to, const Tensor& from, bool non_blocking) {
   if (to.is_hpu() && from.is_hpu()) return count(&Counts::operators);
   if (to.is_hpu())
     return count(from.numel() > 0 && is_pinned(from.data_ptr()) ? &Counts::from_pinned
                                                                 : &Counts::from_pageable);
   count(&Counts::to_host);
-  count_wait("copy to the host");
+  if (!non_blocking || to.numel() == 0 || !is_pinned(to.data_ptr())) count_wait("copy to the host");
 }
 
-Tensor& copy(Tensor& self, const Tensor& from, bool) {
-  count_copy(self, from);
+Tensor& copy(Tensor& self, const Tensor& from, bool non_blocking) {
+  count_copy(self, from, non_blocking);
   const Inside inside;
   const auto open = access(self, from);
   auto target = host_view(self);
