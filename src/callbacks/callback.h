@@ -51,6 +51,9 @@ class Callback {
   using Make = std::unique_ptr<Callback>();
   virtual ~Callback() = default;
   virtual void at(Moment moment, const RunView& run, RunControl& control) = 0;
+  /// Whether what it asks for at `step_end` must hold from the very next step on. On an accelerator
+  /// the host then waits at each step, which it otherwise hears of while the next one is computed.
+  virtual bool steers_each_step() const { return false; }
   /// What must survive a resume, as JSON text; empty: nothing.
   virtual std::string state() const { return {}; }
   virtual void load(const std::string&) {}

@@ -1,40 +1,24 @@
 // mode: ddp. One replica per rank; gradient buckets are summed over ranks during the window's last
 // backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means).
-#include <ATen/ops/tensor.h>
+#include <ATen/ops/cat.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/error.h"
 #include "distributed/buckets.h"
 #include "distributed/engine.h"
 #include "distributed/replica.h"
+#include "distributed/window_numbers.h"
 
 namespace ddptrain {
 namespace {
 
-/// One vector of doubles, summed over ranks at the end of a window.
-struct Record {
-  static constexpr std::size_t header = 6;
-  double loss_sum = 0;
-  double weight = 0;
-  double not_finite = 0;       // ranks whose loss is not
-  double ranks_with_rows = 0;  // in this window
-  double left_out = 0;         // bad samples
-  double data_lost = 0;        // ranks that could not load theirs
-  std::vector<double> users;   // ranks on which each parameter received a gradient
+/// Behind the numbers of every engine: in this window.
+enum : std::int64_t {
+  kRanksWithRows = kWindowNumbers,
+  kUsers,  // ranks on which each parameter received a gradient, one number each
 };
-
-at::Tensor to_tensor(const Record& record) {
-  std::vector<double> values{record.loss_sum,        record.weight,   record.not_finite,
-                             record.ranks_with_rows, record.left_out, record.data_lost};
-  values.insert(values.end(), record.users.begin(), record.users.end());
-  return at::tensor(values, at::kDouble);
-}
-
-Record to_record(const at::Tensor& sums) {
-  const auto* at = sums.const_data_ptr<double>();
-  return {at[0], at[1], at[2], at[3], at[4], at[5], {at + Record::header, at + sums.numel()}};
-}
 
 std::string layout_of(const Replica& replica) {
   std::string text;
@@ -69,17 +53,14 @@ class DdpEngine final : public Engine {
     replica_.begin();
     buckets_->begin();
     saw_rows_ = false;
-    left_out_ = 0;
-    data_lost_ = false;
+    counts_ = {};
     // As torch's DDP: before the first forward of a window. Under sync_bn they are equal anyway.
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.scaled;
+    counts_.add(batch, at);
     saw_rows_ = saw_rows_ || batch.rows > 0;
-    left_out_ += batch.left_out;
-    data_lost_ = data_lost_ || at.data_lost;
     if (at.last) buckets_->release();
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
@@ -87,17 +68,23 @@ class DdpEngine final : public Engine {
     replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
   }
 
-  StepTotals finish() override {
-    auto sums = to_tensor(own_record());
-    const auto pending = world_.control->all_reduce_async(sums);
+  // On the CPU by the control group, while gradients are still under way.
+  at::Tensor sum(bool asked) override {
+    const auto used = used_here();
+    const auto& own = replica_.sums();
+    auto numbers = at::cat({own, host_.on(own.device(), host_numbers(used, asked))});
+    auto& group = own.is_cpu() ? *world_.control : *world_.gradients;
+    const auto pending = group.all_reduce_async(numbers);
     buckets_->finish();
     pending->wait();
-    const auto record = to_record(sums);
-    buckets_->hand_out(used_anywhere(record));
-    StepTotals totals{record.loss_sum, record.weight, record.not_finite == 0,
-                      static_cast<std::int64_t>(record.left_out), record.data_lost > 0};
-    // Reduced gradients are the same on every rank, and so is this.
-    if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
+    buckets_->hand_out(used_anywhere(used, numbers));
+    look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
+    return numbers;
+  }
+
+  StepTotals totals(const at::Tensor& numbers) const override {
+    const auto totals = totals_of(numbers);
+    if (!totals.data_lost) require_all(numbers);
     return totals;
   }
 
@@ -107,36 +94,44 @@ class DdpEngine final : public Engine {
   at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
 
  private:
-  Record own_record() const {
-    const auto totals = replica_.totals();
-    Record record{totals.loss_sum,
-                  totals.weight,
-                  totals.finite ? 0.0 : 1.0,
-                  saw_rows_ ? 1.0 : 0.0,
-                  static_cast<double>(left_out_),
-                  data_lost_ ? 1.0 : 0.0,
-                  {}};
-    for (const bool used : buckets_->used()) record.users.push_back(used && saw_rows_ ? 1 : 0);
-    return record;
+  /// Which parameters received a gradient from rows of this rank.
+  std::vector<bool> used_here() const {
+    auto used = buckets_->used();
+    if (!saw_rows_) used.assign(used.size(), false);
+    return used;
   }
 
-  std::vector<bool> used_anywhere(const Record& record) {
-    std::vector<bool> used;
-    for (const double users : record.users) used.push_back(users > 0);
-    if (record.ranks_with_rows == 0 || record.data_lost > 0) return used;
-    if (options_.static_graph)
-      require_the_same(used);
-    else if (!options_.find_unused_parameters)
-      require_all(record);
+  std::vector<double> host_numbers(const std::vector<bool>& used, bool asked) const {
+    auto numbers = counted(counts_, asked);
+    const bool strict = !options_.static_graph && !options_.find_unused_parameters;
+    if (strict && saw_rows_ && !all(used)) numbers[kMissing - kLeftOut] = 1;
+    numbers.push_back(saw_rows_ ? 1 : 0);
+    numbers.insert(numbers.end(), used.begin(), used.end());
+    return numbers;
+  }
+
+  static bool all(const std::vector<bool>& used) { return std::ranges::count(used, false) == 0; }
+
+  /// What was used here was used anywhere; a rank that lacks some waits to see what the others did.
+  std::vector<bool> used_anywhere(const std::vector<bool>& here, const at::Tensor& numbers) {
+    auto used = here;
+    if (!all(here)) {
+      const auto sums = numbers.cpu();
+      const double* at = sums.const_data_ptr<double>();
+      for (std::size_t i = 0; i < used.size(); ++i) used[i] = at[kUsers + i] > 0;
+      if (at[kRanksWithRows] == 0 || at[kDataLost] > 0) return used;
+    }
+    if (options_.static_graph) require_the_same(used);
     return used;
   }
 
   /// Every rank sees the same sums, so all of them throw.
-  void require_all(const Record& record) const {
+  void require_all(const at::Tensor& numbers) const {
+    const double* at = numbers.const_data_ptr<double>();
+    if (at[kMissing] == 0) return;
     std::string unused;
-    for (std::size_t i = 0; i < record.users.size(); ++i)
-      if (record.users[i] < record.ranks_with_rows) add_name(unused, i);
-    if (unused.empty()) return;
+    for (std::size_t i = 0; i < trained_.size(); ++i)
+      if (at[kUsers + i] < at[kRanksWithRows]) add_name(unused, i);
     throw Error(Exit::recipe, "parameters received no gradient on some rank: " + unused +
                                   "; 'parallel.ddp.find_unused_parameters: true' allows it");
   }
@@ -168,9 +163,8 @@ class DdpEngine final : public Engine {
   std::vector<NamedTensor> trained_;  // what the buckets hold
   std::unique_ptr<Buckets> buckets_;
   bool saw_rows_ = false;  // in this window
-  bool scaled_ = false;    // by a loss scale that can overflow gradients
-  std::int64_t left_out_ = 0;
-  bool data_lost_ = false;  // in this window
+  HostCounts counts_;      // too
+  HostNumbers host_;
   std::vector<bool> first_used_;
 };
 

@@ -3,6 +3,7 @@
 // the master's weights; on CUDA each device has its own copy.
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "distributed/crew.h"
 #include "distributed/engine.h"
 #include "distributed/replica.h"
+#include "distributed/window_numbers.h"
 
 namespace ddptrain {
 namespace {
@@ -55,14 +57,11 @@ class DpEngine final : public Engine {
 
   void begin() override {
     for (const auto& replica : replicas_) replica->begin();
-    left_out_ = 0;
-    data_lost_ = false;
+    counts_ = {};
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.scaled;
-    left_out_ += batch.left_out;
-    data_lost_ = data_lost_ || at.data_lost;
+    counts_.add(batch, at);
     if (!options_.sync_bn) copy_buffers();
     const auto first = cut(batch.rows, options_.replicas);
     if (at.alone) return master().train(slice(batch, 0, first[1]), loss, at, nullptr);
@@ -76,19 +75,14 @@ class DpEngine final : public Engine {
     });
   }
 
-  StepTotals finish() override {
-    StepTotals sums;
-    sums.left_out = left_out_;
-    sums.data_lost = data_lost_;
-    for (const auto& replica : replicas_) {
-      const auto totals = replica->totals();
-      sums.loss_sum += totals.loss_sum;
-      sums.weight += totals.weight;
-      sums.finite = sums.finite && totals.finite;
-    }
+  at::Tensor sum(bool asked) override {
+    auto sums = master().sums();
+    for (std::size_t r = 1; r < replicas_.size(); ++r)
+      sums = sums.add(replicas_[r]->sums().to(sums.device(), /*non_blocking=*/true));
     add_up_gradients();
-    if (scaled_ && sums.finite) sums.finite = all_finite(master().gradients());
-    return sums;
+    auto numbers = at::cat({sums, host_.on(sums.device(), counted(counts_, asked))});
+    look_at_scaled(numbers, counts_, master().gradients());
+    return numbers;
   }
 
   void broadcast_buffers() override {}
@@ -140,9 +134,8 @@ class DpEngine final : public Engine {
   Replicas replicas_;
   std::vector<std::unique_ptr<Group>> groups_;  // for sync_bn
   Crew crew_;
-  bool scaled_ = false;  // by a loss scale that can overflow gradients
-  std::int64_t left_out_ = 0;
-  bool data_lost_ = false;
+  HostCounts counts_;  // in this window
+  HostNumbers host_;
 };
 
 }  // namespace

@@ -43,6 +43,9 @@ struct MicroStep {
   bool scaled = false;     // by a loss scale, 1 too: gradients may overflow, and are looked at
   bool alone = false;      // a trial: no other rank or replica takes part, sync_bn neither
   bool data_lost = false;  // the batch is an empty one, since this rank's cannot be loaded
+  // loss_scale / nominal as a number on the device, where that keeps the loss scale; may be
+  // undefined
+  at::Tensor loss_gradient{};
 };
 
 /// What the window's micro-batches summed to, over all ranks and replicas.
@@ -52,13 +55,15 @@ struct StepTotals {
   bool finite = true;
   std::int64_t left_out = 0;  // bad samples
   bool data_lost = false;     // of a rank: the step counts for nothing, buffers were moved
+  bool asked = false;         // a rank has a request for all
+  bool loss_finite = true;    // where not all is finite: whether the loss is
 };
 
-/// After finish(), gradients of the master parameters hold sum(loss gradients) * loss_scale /
-/// nominal over all ranks and replicas; multiply in place by nominal / (loss_scale * weight) for
-/// the step's mean. Parameters that received no gradient anywhere in the window have an undefined
-/// one. Under ddp that is an Error (Exit::recipe) that names them, unless find_unused_parameters or
-/// static_graph allows it.
+/// After finish() or sum(), gradients of the master parameters hold sum(loss gradients) *
+/// loss_scale / nominal over all ranks and replicas; multiply in place by nominal / (loss_scale *
+/// weight) for the step's mean. Parameters that received no gradient anywhere in the window have an
+/// undefined one. Under ddp that is an Error (Exit::recipe) that names them, unless
+/// find_unused_parameters or static_graph allows it.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -70,8 +75,14 @@ class Engine {
   virtual void begin() = 0;
   /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).
   virtual void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) = 0;
-  /// Waits for communication; sums totals over ranks.
-  virtual StepTotals finish() = 0;
+  /// Sums the window's numbers (window_numbers.h) and its gradients over ranks and replicas. The
+  /// numbers are on the master replica's device; on an accelerator nobody waits for them there.
+  /// `asked`: this rank has a request for all.
+  virtual at::Tensor sum(bool asked) = 0;
+  /// The same numbers once they are on the host.
+  virtual StepTotals totals(const at::Tensor& numbers) const;
+  /// Both at once, with a wait.
+  StepTotals finish() { return totals(sum(false).cpu()); }
   /// Rank 0's buffers to all: before evaluation and before a save.
   virtual void broadcast_buffers() = 0;
   /// Parameters were changed: replicas follow.

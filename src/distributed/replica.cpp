@@ -5,8 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
-#include <cmath>
-
+#include "distributed/window_numbers.h"
 #include "losses/loss.h"
 
 namespace ddptrain {
@@ -39,10 +38,10 @@ std::vector<NamedTensor> Replica::trained() const {
 
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
-  sums_ = at::zeros({3}, at::TensorOptions(device_).dtype(at::kDouble));
-  loss_sum_ = sums_.select(0, 0);
-  weight_ = sums_.select(0, 1);
-  penalty_sum_ = sums_.select(0, 2);
+  sums_ = at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble));
+  loss_sum_ = sums_.select(0, kLossSum);
+  weight_ = sums_.select(0, kWeight);
+  penalty_sum_ = sums_.select(0, kPenalty);
 }
 
 at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
@@ -70,13 +69,8 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
     penalty_sum_ += extra.detach();
     sum = sum.add(extra);
   }
-  sum.backward(at::full_like(sum, at.loss_scale / at.nominal));
-}
-
-StepTotals Replica::totals() const {
-  const auto sums = sums_.cpu();
-  const double* at = sums.const_data_ptr<double>();
-  return {at[0], at[1], std::isfinite(at[0]) && std::isfinite(at[2])};
+  sum.backward(at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
+                                          : at::full_like(sum, at.loss_scale / at.nominal));
 }
 
 std::vector<at::Tensor> Replica::gradients() const {

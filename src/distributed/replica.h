@@ -24,8 +24,8 @@ class Replica {
   /// Forward, loss and backward: gradients of (sum(loss values) + sum(the model's penalties)) *
   /// loss_scale / nominal are added up.
   void train(const Batch& batch, const Loss& loss, const MicroStep& at, Statistics* statistics);
-  /// Sums since begin(); finite says whether loss and penalties are. Waits for the device.
-  StepTotals totals() const;
+  /// Since begin(), doubles on the device: kLossSum, kWeight and kPenalty (window_numbers.h).
+  const at::Tensor& sums() const { return sums_; }
   std::vector<at::Tensor> gradients() const;  // the defined ones
 
   at::Tensor evaluate(const Batch& batch);
@@ -39,7 +39,7 @@ class Replica {
   std::unique_ptr<Model> model_;
   std::vector<NamedTensor> parameters_;
   std::vector<at::Tensor> buffers_;
-  // On the device, in double: a micro-batch does not wait for them, and a step reads all at once.
+  // On the device: nobody waits for them.
   at::Tensor sums_;
   at::Tensor loss_sum_;  // views of sums_
   at::Tensor weight_;

@@ -1,6 +1,9 @@
 // mode: none. One replica; gradients are what autograd leaves.
+#include <ATen/ops/cat.h>
+
 #include "distributed/engine.h"
 #include "distributed/replica.h"
+#include "distributed/window_numbers.h"
 
 namespace ddptrain {
 namespace {
@@ -14,23 +17,19 @@ class SingleEngine final : public Engine {
   void freeze(const Frozen& frozen) override { ddptrain::freeze(replica_.model(), frozen); }
   void begin() override {
     replica_.begin();
-    left_out_ = 0;
-    data_lost_ = false;
+    counts_ = {};
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    scaled_ = at.scaled;
-    left_out_ += batch.left_out;
-    data_lost_ = data_lost_ || at.data_lost;
+    counts_.add(batch, at);
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }
 
-  StepTotals finish() override {
-    auto totals = replica_.totals();
-    totals.left_out = left_out_;
-    totals.data_lost = data_lost_;
-    if (scaled_ && totals.finite) totals.finite = all_finite(replica_.gradients());
-    return totals;
+  at::Tensor sum(bool asked) override {
+    const auto& sums = replica_.sums();
+    auto numbers = at::cat({sums, host_.on(sums.device(), counted(counts_, asked))});
+    look_at_scaled(numbers, counts_, replica_.gradients());
+    return numbers;
   }
 
   void broadcast_buffers() override {}
@@ -40,9 +39,8 @@ class SingleEngine final : public Engine {
 
  private:
   Replica replica_;
-  bool scaled_ = false;  // by a loss scale that can overflow gradients
-  std::int64_t left_out_ = 0;
-  bool data_lost_ = false;
+  HostCounts counts_;  // in this window
+  HostNumbers host_;
 };
 
 }  // namespace

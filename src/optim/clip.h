@@ -18,6 +18,10 @@ class Clip {
   /// removal and the weight ratio; folded into one pass). Returns the norm before clipping where it
   /// is known, else NaN.
   virtual double operator()(const std::vector<at::Tensor>& gradients, double scale) const = 0;
+  /// The same by numbers of the gradients' device, without a wait: `scale` is a double there, and
+  /// `overflow` as in scale_gradients(). The norm is a tensor without dimensions, or undefined.
+  virtual at::Tensor operator()(const std::vector<at::Tensor>& gradients, const at::Tensor& scale,
+                                at::Tensor& overflow) const = 0;
 };
 
 template <>

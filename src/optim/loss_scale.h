@@ -19,6 +19,7 @@ class LossScale {
       : options_(options), scale_(options.initial) {}
 
   double scale() const { return scale_; }
+  const LossScaleOptions& options() const { return options_; }
   /// Since the last change; torch's growth_tracker.
   std::int64_t finite_steps() const { return finite_steps_; }
 

@@ -1,4 +1,5 @@
 // torch.nn.utils.clip_grad_norm_: all gradients as one vector of a largest length.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "optim/clip.h"
+#include "optim/scaling.h"
 
 namespace ddptrain {
 
@@ -45,6 +47,16 @@ class NormClip final : public Clip {
     const double factor = fit > 1 ? scale : scale * fit;  // not a number stays one, as in torch
     if (factor != 1) at::_foreach_mul_(gradients, factor);
     return both[0].item<double>();
+  }
+
+  at::Tensor operator()(const std::vector<at::Tensor>& gradients, const at::Tensor& scale,
+                        at::Tensor& overflow) const override {
+    if (gradients.empty()) return {};
+    const auto raw = gradient_norm(gradients, p_);
+    const auto norm = raw.mul(scale.abs().to(raw.scalar_type()));
+    const auto fit = norm.add(1e-6).reciprocal().mul(max_).clamp_max(1);
+    scale_gradients(gradients, scale * fit, overflow);
+    return norm;
   }
 
  private:

@@ -30,6 +30,9 @@ struct Rates {
   double lr = 0;
   std::optional<double> momentum{};
   std::vector<double> shares{};
+  /// On an accelerator one float there, torch's found_inf: where it is 1 the step must change
+  /// nothing. Undefined: the step is made.
+  at::Tensor refused{};
   double of(const ParameterGroup& group) const {
     return lr * group.lr_scale * (shares.empty() ? 1 : shares.at(group.layer));
   }
@@ -48,6 +51,8 @@ class Optimizer {
   /// One step on every parameter whose gradient is defined; the others stay untouched, state
   /// included.
   virtual void step(const Rates& rates) = 0;
+  /// The device refused the last step: it counts for nothing. Comes before the next one.
+  virtual void was_refused() {}
 
   /// Every tensor of state on this rank with torch's names: "<parameter>.exp_avg",
   /// "<parameter>.step"; tensors are live handles in a fixed order once the first step was made.
@@ -66,6 +71,9 @@ class Optimizer {
 
   virtual const std::vector<ParameterGroup>& groups() const = 0;
 };
+
+/// Whether a step of these rates changes nothing. Waits for the device where that decided.
+bool is_refused(const Rates& rates);
 
 template <>
 const Catalog<Optimizer>& catalog<Optimizer>();

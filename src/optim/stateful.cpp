@@ -54,12 +54,22 @@ Stateful::Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, S
 
 void Stateful::step(const Rates& rates) {
   at::NoGradGuard no_grad;
+  undecided_ = rates.refused.defined() && heeds_refusal();
+  if (!undecided_ && is_refused(rates)) return;
   find_gradients();
   for (auto& u : updates_) begin(u, rates);
   prepare(updates_);
   for (auto& u : updates_) {
     update(u);
     u.gradients.clear();  // the engine may free or reuse them
+  }
+}
+
+void Stateful::was_refused() {
+  if (!std::exchange(undecided_, false)) return;
+  for (auto& u : updates_) {
+    --u.step;
+    for (const auto index : u.members) counts_[index] = static_cast<float>(u.step);
   }
 }
 
@@ -103,6 +113,7 @@ void Stateful::begin(Update& u, const Rates& rates) {
   u.lr = rates.of(group);
   u.weight_decay = common_.weight_decay * group.decay_scale;
   u.momentum = rates.momentum;
+  u.refused = undecided_ ? rates.refused : at::Tensor();
   ++u.step;
   for (const auto index : u.members) {
     counts_[index] = static_cast<float>(u.step);

@@ -22,6 +22,7 @@ struct Update {
   double lr = 0;                               // the group's multipliers applied
   double weight_decay = 0;
   std::optional<double> momentum;  // where a schedule cycles it
+  at::Tensor refused;              // as in Rates: undefined, or update() must heed it
   std::vector<std::size_t> members;
   std::size_t group = 0;
 };
@@ -33,11 +34,13 @@ struct StateNames {
   std::vector<std::string> slots;
 };
 
-/// A parameter's state is created when its first gradient comes.
+/// A parameter's state is created when its first gradient comes. A step on which the device decides
+/// waits for that decision, unless the optimiser's update() heeds it.
 class Stateful : public Optimizer {
  public:
   double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
+  void was_refused() final;
   std::vector<NamedTensor> state() const final;
   std::int64_t state_bytes() const final;
   void load(const std::vector<NamedTensor>& state) final;
@@ -49,6 +52,8 @@ class Stateful : public Optimizer {
   /// Called once per step before the updates, for what depends on all gradients.
   virtual void prepare(std::span<const Update>) {}
   virtual void update(const Update& u) = 0;
+  /// Whether update() changes nothing where u.refused is 1, without a wait.
+  virtual bool heeds_refusal() const { return false; }
   /// A slot before the first step, zeros in the parameter's shape unless an optimiser says
   /// otherwise; undefined where this parameter has none.
   virtual at::Tensor first_state(std::size_t slot, const at::Tensor& parameter) const;
@@ -77,6 +82,7 @@ class Stateful : public Optimizer {
   float* counts_;             // the numbers of steps_
   std::vector<char> active_;  // which entries have a gradient in updates_
   std::vector<Update> updates_;
+  bool undecided_ = false;  // the last step may have been refused
 };
 
 }  // namespace ddptrain

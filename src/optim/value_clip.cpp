@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "optim/clip.h"
+#include "optim/scaling.h"
 
 namespace ddptrain {
 namespace {
@@ -25,13 +26,24 @@ class ValueClip final : public Clip {
   double operator()(const std::vector<at::Tensor>& gradients, double scale) const override {
     if (!gradients.empty()) {
       if (scale != 1) at::_foreach_mul_(gradients, scale);
-      at::_foreach_clamp_min_(gradients, -max_);
-      at::_foreach_clamp_max_(gradients, max_);
+      clamp(gradients);
     }
     return std::numeric_limits<double>::quiet_NaN();
   }
 
+  at::Tensor operator()(const std::vector<at::Tensor>& gradients, const at::Tensor& scale,
+                        at::Tensor& overflow) const override {
+    scale_gradients(gradients, scale, overflow);
+    if (!gradients.empty()) clamp(gradients);
+    return {};
+  }
+
  private:
+  void clamp(const std::vector<at::Tensor>& gradients) const {
+    at::_foreach_clamp_min_(gradients, -max_);
+    at::_foreach_clamp_max_(gradients, max_);
+  }
+
   double max_;
 };
 

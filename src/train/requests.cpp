@@ -35,6 +35,14 @@ bool succeeds(const std::function<void()>& work) {
 
 }  // namespace
 
+void Requests::add(const Requests& other) {
+  if (is_earlier(other.stop, stop)) stop = other.stop;
+  save = save || other.save;
+  evaluate = evaluate || other.evaluate;
+  time_up = time_up || other.time_up;
+  data_lost = data_lost || other.data_lost;
+}
+
 Requests agree(Group& group, const Requests& mine) {
   if (group.size() == 1) return mine;
   const auto tensor =
@@ -43,14 +51,7 @@ Requests agree(Group& group, const Requests& mine) {
                   static_cast<double>(mine.time_up), static_cast<double>(mine.data_lost)},
                  at::kDouble);
   Requests all;
-  for (const auto& each : group.all_gather(tensor)) {
-    const auto one = requests_of(each);
-    if (is_earlier(one.stop, all.stop)) all.stop = one.stop;
-    all.save = all.save || one.save;
-    all.evaluate = all.evaluate || one.evaluate;
-    all.time_up = all.time_up || one.time_up;
-    all.data_lost = all.data_lost || one.data_lost;
-  }
+  for (const auto& each : group.all_gather(tensor)) all.add(requests_of(each));
   return all;
 }
 

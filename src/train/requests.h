@@ -16,6 +16,10 @@ struct Requests {
   bool evaluate = false;   // an evaluation now
   bool time_up = false;    // the run's duration is over
   bool data_lost = false;  // a mapped file was cut: save and fail
+
+  bool any() const { return stop.signal != 0 || save || evaluate || time_up || data_lost; }
+  /// Asks for what `other` asks, too; of two stop signals the first one counts.
+  void add(const Requests& other);
 };
 
 /// What any rank was asked is asked of all. Of several stop signals the first one counts. All

@@ -71,8 +71,15 @@ std::int64_t enter_stage(const Training& t, std::int64_t step, std::int64_t befo
   return index;
 }
 
+bool begins_stage(const Training& t, std::int64_t step) {
+  return std::ranges::any_of(t.stages, [&](const auto& stage) { return stage.first == step; });
+}
+
 Rates rates_of(const Training& t, const RunState& state) {
-  const auto step = state.position.step;
+  return rates_of(t, state, state.position.step);
+}
+
+Rates rates_of(const Training& t, const RunState& state, std::int64_t step) {
   const auto& stage = t.stages.at(stage_index(t.stages, step));
   const auto at = stage.at(step, t.length.per_epoch);
   return {at.lr * state.lr_factor, at.momentum, stage.shares};

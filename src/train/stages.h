@@ -27,7 +27,11 @@ std::vector<TrainingStage> build_stages(const Training& training, const LayerGro
 /// another, freezes and thaws, and says what trains. All ranks call it before every step.
 std::int64_t enter_stage(const Training& training, std::int64_t step, std::int64_t before);
 
-/// The rates of the step about to be made.
+/// Whether the stage of that step begins with it.
+bool begins_stage(const Training& training, std::int64_t step);
+
+/// The rates of the step after `step` steps; of the one after those that were made.
+Rates rates_of(const Training& training, const RunState& state, std::int64_t step);
 Rates rates_of(const Training& training, const RunState& state);
 
 }  // namespace ddptrain

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/window_numbers.h"
 #include "train/small_training.h"
 
 namespace ddptrain::test {
@@ -20,6 +21,7 @@ class OneWeight final : public Model {
 
 class FakeEngine final : public Engine {
  public:
+  explicit FakeEngine(World& world) : world_(world) {}
   StepTotals totals{1, 4, true, 0};  // of every step
   std::vector<Frozen> frozen;        // as often as it was told
   std::vector<MicroStep> micros;     // that were accumulated
@@ -28,13 +30,24 @@ class FakeEngine final : public Engine {
   Model& model() override { return model_; }
   void begin() override {}
   void accumulate(const Batch&, const Loss&, const MicroStep& at) override { micros.push_back(at); }
-  StepTotals finish() override { return totals; }
+  at::Tensor sum(bool asked) override {
+    auto numbers = at::zeros({kWindowNumbers}, at::kDouble);
+    auto* at = numbers.mutable_data_ptr<double>();
+    at[kLossSum] = totals.loss_sum;
+    at[kWeight] = totals.weight;
+    at[kOverflow] = totals.finite ? 0 : 1;
+    at[kLeftOut] = static_cast<double>(totals.left_out);
+    at[kAsked] = asked ? 1 : 0;
+    world_.control->all_reduce(numbers);
+    return numbers.div_(world_.size);
+  }
   void broadcast_buffers() override {}
   void parameters_changed() override {}
   at::Tensor evaluate(const Batch& batch) override { return at::zeros({batch.rows, 1}); }
   void observe(const Batch&, const Pass&) override {}
 
  private:
+  World& world_;
   OneWeight model_;
 };
 
@@ -115,7 +128,7 @@ inline SmallTraining fake_training(World& world, std::int64_t samples = 12) {
   t.valid_loader = std::make_unique<FakeLoader>();
   t.loss = std::make_unique<NoLoss>();
   t.metrics.push_back(std::make_unique<Scripted>(std::vector<double>{0}));
-  t.engine = std::make_unique<FakeEngine>();
+  t.engine = std::make_unique<FakeEngine>(world);
   t.optimizer = catalog<Optimizer>().build(fragment<Optimizer>("sgd"),
                                            group_parameters(t.engine->model(), {}, {}));
   TrainingStage stage;

@@ -238,11 +238,11 @@ std::vector<RankEnd> run_ranks(int ranks,
   return ends;
 }
 
-// SIGTERM came first; 2 and 15 together are not 8.
+// During the second step. SIGTERM came first; 2 and 15 together are not 8.
 TEST(LoopOnRanks, LeavesAtTheSameStepWithTheFirstOfTwoSignals) {
   const auto ends = run_ranks(2, [](SmallTraining& t, Hooks& hooks) {
     hooks.stop_requested = [&t] {
-      if (t.state.position.step < 2) return StopRequest{};
+      if (t.state.position.step < 1) return StopRequest{};
       return t.world->rank == 0 ? StopRequest{SIGINT, 1000.5} : StopRequest{SIGTERM, 1000.25};
     };
   });
@@ -254,11 +254,12 @@ TEST(LoopOnRanks, LeavesAtTheSameStepWithTheFirstOfTwoSignals) {
   EXPECT_THAT(ends[1].events, ElementsAre("begin", "step 1", "step 2", "end"));
 }
 
+// During the first step and the third.
 TEST(LoopOnRanks, DoesWhatOneOfThemWasAsked) {
   const auto ends = run_ranks(3, [](SmallTraining& t, Hooks& hooks) {
-    hooks.save_requested = [&t] { return t.world->rank == 2 && t.state.position.step == 1; };
+    hooks.save_requested = [&t] { return t.world->rank == 2 && t.state.position.step == 0; };
     hooks.stop_requested = [&t] {
-      return StopRequest{t.world->rank == 1 && t.state.position.step == 3 ? SIGHUP : 0, 1};
+      return StopRequest{t.world->rank == 1 && t.state.position.step == 2 ? SIGHUP : 0, 1};
     };
   });
   for (const auto& end : ends) EXPECT_EQ(end.result.signal, SIGHUP);
@@ -292,7 +293,7 @@ std::vector<std::exception_ptr> save_numbers(const std::string& folder,
     t.optimizer = std::make_unique<SumsNumbers>(std::move(t.optimizer), world, number);
     Hooks hooks;
     hooks.checkpoints = folder;
-    hooks.save_requested = [&t] { return t.world->rank == 1 && t.state.position.step == 2; };
+    hooks.save_requested = [&t] { return t.world->rank == 1 && t.state.position.step == 1; };
     train(t, hooks);
   });
 }

@@ -63,7 +63,9 @@ struct SmallRun {
   std::set<std::int64_t> bad = {};
   double bad_share = 0.5;
   bool mixes = false;
-  bool norm = false;  // batch norm instead of dropout
+  bool norm = false;                   // batch norm instead of dropout
+  at::Device device = at::kCPU;        // the others have the numbers after its
+  nlohmann::json optimizer = nullptr;  // null: sgd with momentum 0.9
 };
 
 inline ModelFactory small_model(const SmallRun& run) {
@@ -114,6 +116,11 @@ inline void set_recipe(Training& t, const SmallRun& run) {
   t.length = {steps * run.epochs, steps, run.global};
 }
 
+inline nlohmann::json optimizer_of(const SmallRun& run) {
+  if (!run.optimizer.is_null()) return run.optimizer;
+  return {{"type", "sgd"}, {"momentum", 0.9}};
+}
+
 inline SmallTraining small_training(World& world, const SmallRun& run) {
   SmallTraining t;
   t.world = &world;
@@ -131,10 +138,12 @@ inline SmallTraining small_training(World& world, const SmallRun& run) {
   options.numerics.parameters = at::kDouble;
   options.replicas = run.replicas;
   options.sync_bn = run.norm;
+  options.device = run.device;
+  if (!run.device.is_cpu())
+    for (int i = 0; i < run.replicas; ++i) options.device_ids.push_back(run.device.index() + i);
   t.engine = make_engine(run.mode, small_model(run), options, world);
-  t.optimizer =
-      catalog<Optimizer>().build(fragment<Optimizer>({{"type", "sgd"}, {"momentum", 0.9}}),
-                                 group_parameters(t.engine->model(), {}, {}));
+  t.optimizer = catalog<Optimizer>().build(fragment<Optimizer>(optimizer_of(run)),
+                                           group_parameters(t.engine->model(), {}, {}));
   TrainingStage stage;
   stage.steps = t.length.total;
   stage.schedule =

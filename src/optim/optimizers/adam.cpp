@@ -6,6 +6,8 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
 
+#include "optim/optimizers/steps.h"
+
 namespace ddptrain {
 
 class Adam final : public Stateful {
@@ -43,13 +45,15 @@ class Adam final : public Stateful {
       fused(u.parameters, u.gradients, u.state[0], u.state[1],
             options_.amsgrad ? u.state[2] : std::vector<at::Tensor>{}, steps_on_device(u), u.lr,
             u.momentum.value_or(options_.betas[0]), options_.betas[1], u.weight_decay, options_.eps,
-            options_.amsgrad, options_.maximize);
+            options_.amsgrad, options_.maximize, std::optional<at::Tensor>(), found_inf(u));
     };
     if (options_.decoupled_weight_decay)
       kernel([](const auto&... arguments) { at::_fused_adamw_(arguments...); });
     else
       kernel([](const auto&... arguments) { at::_fused_adam_(arguments...); });
   }
+
+  bool heeds_refusal() const override { return true; }
 
   AdamOptions options_;
 };

@@ -37,8 +37,9 @@ class Lookahead final : public Optimizer {
 
   void step(const Rates& rates) override {
     at::NoGradGuard no_grad;
+    if (is_refused(rates)) return;  // waits: the slow weights follow the number of steps made
     if (slow_.empty()) copy_fast();
-    inner_->step(rates);
+    inner_->step({rates.lr, rates.momentum, rates.shares});
     auto& steps = *steps_.mutable_data_ptr<std::int64_t>();
     if (++steps % options_.k != 0) return;
     at::_foreach_lerp_(slow_, fast_, options_.alpha);

@@ -131,7 +131,11 @@ class Muon final : public Optimizer {
     matrices_.step(rates);
     if (!others_) return;
     const double share = matrices_.lr() > 0 ? rates.lr / matrices_.lr() : 1;
-    others_->step({others_->lr() * share, {}, rates.shares});
+    others_->step({others_->lr() * share, {}, rates.shares, rates.refused});
+  }
+  void was_refused() override {
+    matrices_.was_refused();
+    if (others_) others_->was_refused();
   }
 
   std::vector<NamedTensor> state() const override {

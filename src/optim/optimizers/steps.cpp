@@ -1,6 +1,7 @@
 // Pieces of a step that several optimisers share.
 #include "optim/optimizers/steps.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_addcmul.h>
 #include <ATen/ops/_foreach_lerp.h>
@@ -12,7 +13,11 @@
 namespace ddptrain {
 
 void decay_parameters(const Update& u) {
-  if (u.weight_decay != 0) at::_foreach_mul_(u.parameters, 1 - u.lr * u.weight_decay);
+  if (u.weight_decay == 0) return;
+  if (!u.refused.defined()) return at::_foreach_mul_(u.parameters, 1 - u.lr * u.weight_decay);
+  const auto made = 1 - u.refused.to(at::kDouble);
+  const auto factor = 1 - made * (u.lr * u.weight_decay);
+  at::_foreach_mul_(u.parameters, factor.to(u.parameters.front().scalar_type()).reshape({}));
 }
 
 std::vector<at::Tensor> descent(const Update& u, bool maximize, double weight_decay) {

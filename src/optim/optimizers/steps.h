@@ -10,8 +10,13 @@
 
 namespace ddptrain {
 
-/// Decoupled weight decay: parameters times 1 - lr * weight_decay.
+/// Decoupled weight decay: parameters times 1 - lr * weight_decay; heeds u.refused.
 void decay_parameters(const Update& u);
+
+/// u.refused as torch's fused optimisers take it.
+inline std::optional<at::Tensor> found_inf(const Update& u) {
+  return u.refused.defined() ? std::optional(u.refused) : std::nullopt;
+}
 
 /// The gradients to descend: negated to maximise, plus weight_decay * parameters (L2).
 std::vector<at::Tensor> descent(const Update& u, bool maximize, double weight_decay);

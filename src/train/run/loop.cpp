@@ -1,7 +1,9 @@
 #include "train/run/loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
@@ -41,16 +43,16 @@ class Loop {
         seconds_(seconds_of(t_.recipe)),
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
+        stepper_(t_, state_),
         saved_step_(state_.position.step) {}
 
   RunResult run() {
     tell(Moment::run_begin);
     if (state_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
     while (!finished()) {
-      if (step())
-        agree_on_requests();
-      else
-        data_lost_ = save_now_ = true;
+      step();
+      if (stepper_.is_under_way()) continue;  // it is read during the next one
+      if (!data_lost_) heed_requests();
       evaluate_and_save();
     }
     close();
@@ -68,70 +70,133 @@ class Loop {
   // With what earlier attempts trained, where the run's length is a time.
   double seconds_trained() const { return seconds_before_ + seconds_since(began_); }
 
-  /// False where nothing was trained since a rank has lost the file of its samples.
-  bool step() {
-    if (!epoch_started_) start_epoch();
-    const auto index = static_cast<std::size_t>(state_.position.step_in_epoch);
+  /// Nothing was trained where a rank has lost the file of its samples.
+  void step() {
+    const auto at = next_position();
+    if (!epoch_started_) start_epoch(at);
+    const auto index = static_cast<std::size_t>(at.step_in_epoch);
     beat("step");
-    stage_ = enter_stage(t_, state_.position.step, stage_);
-    const auto report = make_step(t_, state_, micro_steps_.at(index));
-    if (report.data_lost) return false;
-    advance(step_samples_.at(index));
+    stage_ = enter_stage(t_, at.step, stage_);
+    begin_step({at.step, at.epoch}, micro_steps_.at(index));
+    if (stepper_.is_under_way()) read_step();
+    if (data_lost_) return stepper_.abandon();
+    stepper_.finish(ask());
+    samples_under_way_ = step_samples_.at(index);
+    if (at.step_in_epoch + 1 == t_.length.per_epoch) epoch_started_ = false;
+    if (is_to_be_read(at.step + 1)) read_step();
+  }
+
+  // The step under way is told of before the next one fails, where no other rank holds it up.
+  void begin_step(const StepPlace& at, std::int64_t micro_steps) {
+    try {
+      stepper_.begin(at, micro_steps);
+    } catch (...) {
+      if (is_alone() && stepper_.is_under_way()) read_step();
+      throw;
+    }
+  }
+
+  /// Of the step about to be made.
+  Position next_position() const {
+    auto at = state_.position;
+    if (stepper_.is_under_way()) move_on(at);
+    return at;
+  }
+
+  void move_on(Position& at) const {
+    ++at.step;
+    if (++at.step_in_epoch < t_.length.per_epoch) return;
+    at.step_in_epoch = 0;
+    at.bad_in_epoch = 0;
+    ++at.epoch;
+  }
+
+  void read_step() {
+    const auto report = stepper_.read();
+    asked_ = asked_ || report.asked;
+    data_lost_ = save_now_ = report.data_lost;
+    if (data_lost_) return;
+    move_on(state_.position);
+    state_.position.samples += samples_under_way_;
+    seen_here_ += samples_under_way_;
     state_.position.train_loss = report.loss;
     state_.position.lr = report.lr;
     view_.momentum = report.momentum;
     view_.gradient_norm = report.gradient_norm;
     tell(Moment::step_end);
-    return true;
   }
 
-  void start_epoch() {
-    auto order = t_.sampler->order(state_.position.epoch);
+  /// Whether the step under way, the `made`-th, is read before the next one begins: where it has
+  /// decided already, and where something depends on it or follows it. The same on all ranks.
+  bool is_to_be_read(std::int64_t made) {
+    if (!stepper_.is_late() || asked_ || state_.stop || state_.nominal == 0) return true;
+    if ((!seconds_ && made >= t_.length.total) || begins_stage(t_, made)) return true;
+    if (evaluate_every_.due(made) || save_every_.due(made) || steers(t_.callbacks)) return true;
+    return steers(observers_) || (is_alone() && has_requests());
+  }
+
+  static bool steers(const Callbacks& callbacks) {
+    return std::ranges::any_of(callbacks,
+                               [](const auto& each) { return each->steers_each_step(); });
+  }
+
+  void start_epoch(const Position& at) {
+    auto order = t_.sampler->order(at.epoch);
     const auto samples = static_cast<std::int64_t>(order.size());
     auto plan = shard(samples, shard_plan(t_), t_.world->rank);
     set_lengths(plan, step_lengths(lengths_of(*t_.data, Split::train, order), shard_plan(t_)));
-    EpochPlan epoch{state_.position.epoch, std::move(order), {}, t_.length.global};
+    EpochPlan epoch{at.epoch, std::move(order), {}, t_.length.global};
     micro_steps_.clear();
     step_samples_.clear();
     for (std::size_t step = 0; step < plan.size(); ++step) {
       micro_steps_.push_back(static_cast<std::int64_t>(plan[step].size()));
       const auto first = static_cast<std::int64_t>(step) * t_.length.global;
       step_samples_.push_back(std::min(t_.length.global, samples - first));
-      if (static_cast<std::int64_t>(step) < state_.position.step_in_epoch) continue;
+      if (static_cast<std::int64_t>(step) < at.step_in_epoch) continue;
       epoch.micros.insert(epoch.micros.end(), plan[step].begin(), plan[step].end());
     }
     t_.loader->start(std::move(epoch));
     epoch_started_ = true;
   }
 
-  void advance(std::int64_t samples) {
-    auto& at = state_.position;
-    ++at.step;
-    at.samples += samples;
-    seen_here_ += samples;
-    if (++at.step_in_epoch < t_.length.per_epoch) return;
-    at.step_in_epoch = 0;
-    at.bad_in_epoch = 0;
-    ++at.epoch;
-    epoch_started_ = false;
-  }
-
   bool stop_requested() const {
     return hooks_.stop_requested && hooks_.stop_requested().signal != 0;
   }
 
-  // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
-  // step.
-  void agree_on_requests() {
+  bool is_alone() const { return t_.world->size == 1; }
+
+  /// What this rank was asked since ranks last agreed.
+  bool has_requests() {
     const bool first = t_.world->rank == 0;
-    Requests mine;
-    if (hooks_.stop_requested) mine.stop = hooks_.stop_requested();
-    mine.save = hooks_.save_requested && hooks_.save_requested();
-    mine.save = mine.save || (first && save_every_.due_after(seconds_since(saved_at_)));
-    mine.evaluate = first && evaluate_every_.due_after(seconds_since(evaluated_at_));
-    mine.time_up = first && seconds_ && seconds_trained() >= *seconds_;
-    mine.data_lost = !lost_mapped_file().empty();
-    const auto all = agree(*t_.world->control, mine);
+    Requests now;
+    if (hooks_.stop_requested) now.stop = hooks_.stop_requested();
+    now.save = hooks_.save_requested && hooks_.save_requested();
+    now.save = now.save || (first && save_every_.due_after(seconds_since(saved_at_)));
+    now.evaluate = first && evaluate_every_.due_after(seconds_since(evaluated_at_));
+    now.time_up = first && seconds_ && seconds_trained() >= *seconds_;
+    now.data_lost = !lost_mapped_file().empty();
+    mine_.add(now);
+    return mine_.any();
+  }
+
+  // A rank that was asked says so with the numbers of the step, which all ranks read alike.
+  bool ask() { return !is_alone() && has_requests(); }
+
+  // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
+  // step; without one the ranks need not talk of it.
+  void heed_requests() {
+    if (is_alone() || asked_) return agree_on_requests();
+    heed({});
+  }
+
+  void agree_on_requests() {
+    has_requests();
+    const auto all = agree(*t_.world->control, std::exchange(mine_, {}));
+    asked_ = false;
+    heed(all);
+  }
+
+  void heed(const Requests& all) {
     if (all.stop.signal != 0) {
       result_.reason = "interrupted";
       result_.signal = all.stop.signal;
@@ -304,6 +369,7 @@ class Loop {
   double seconds_before_ = state_.position.seconds;
   Period evaluate_every_;
   Period save_every_;
+  Stepper stepper_;
   RunResult result_;
   RunView view_;
   Clock::time_point began_ = Clock::now();
@@ -311,10 +377,13 @@ class Loop {
   Clock::time_point saved_at_ = began_;
   std::vector<std::int64_t> micro_steps_;   // of each step of the epoch under way
   std::vector<std::int64_t> step_samples_;  // over all ranks
+  std::int64_t samples_under_way_ = 0;      // of the step that was not read
   std::int64_t seen_here_ = 0;
-  std::int64_t saved_step_;  // a run begins where it was saved
-  std::int64_t stage_ = -1;  // that the engine was prepared for
-  bool epoch_started_ = false;
+  std::int64_t saved_step_;     // a run begins where it was saved
+  std::int64_t stage_ = -1;     // that the engine was prepared for
+  Requests mine_;               // of this rank, not agreed on
+  bool asked_ = false;          // a rank has some
+  bool epoch_started_ = false;  // that of the next step
   bool save_now_ = false;
   bool time_is_up_ = seconds_ && seconds_before_ >= *seconds_;
   bool data_lost_ = false;

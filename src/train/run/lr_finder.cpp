@@ -30,6 +30,8 @@ class Finder final : public Callback {
       control.stop = "the smoothed loss is above four times its best";
   }
 
+  bool steers_each_step() const override { return true; }
+
  private:
   LrFindResult& found_;
   LrFindOptions options_;

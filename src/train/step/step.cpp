@@ -1,10 +1,12 @@
 #include "train/step/step.h"
 
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/zeros.h>
 
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/output/log.h"
@@ -13,17 +15,22 @@
 #include "data/loader/tolerant.h"
 #include "data/mix/mixing.h"
 #include "data/sampler.h"
-#include "distributed/engine.h"
+#include "distributed/late_numbers.h"
+#include "distributed/window_numbers.h"
 #include "optim/clip.h"
 #include "optim/ema.h"
+#include "optim/scaling.h"
 #include "train/run_state.h"
 #include "train/stages.h"
+#include "train/step/decision.h"
 #include "train/step/kept_buffers.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
 namespace ddptrain {
 namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double current_scale(const RunState& state) {
   return state.loss_scale ? state.loss_scale->scale() : 1.0;
@@ -48,39 +55,14 @@ Batch without_rows(const Training& t, std::int64_t epoch) {
 }
 
 /// The next micro-batch, or from the first on that a cut file keeps from being loaded, empty ones.
-Batch next_batch(const Training& t, const Position& at, bool& data_lost) {
+Batch next_batch(const Training& t, std::int64_t epoch, bool& data_lost) {
   try {
     if (!data_lost) return t.loader->next();
   } catch (const Error&) {
     if (lost_mapped_file().empty()) throw;
     data_lost = true;
   }
-  return without_rows(t, at.epoch);
-}
-
-/// With the buffers of the rank that saves as they were, where data were lost. Before the only
-/// micro-step of a single rank nothing has moved them.
-StepTotals gather_gradients(const Training& t, const RunState& state, std::int64_t micro_steps,
-                            double nominal) {
-  MicroStep at;
-  at.seed = static_cast<std::uint64_t>(t.recipe.seed);
-  at.step = state.position.step;
-  at.nominal = nominal;
-  at.loss_scale = current_scale(state);
-  at.scaled = state.loss_scale.has_value();
-  std::optional<KeptBuffers> buffers;
-  if (t.world->rank == 0 && (t.world->size > 1 || micro_steps > 1))
-    buffers.emplace(t.engine->model());
-  t.engine->begin();
-  for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
-    at.last = micro + 1 == micro_steps;
-    const auto batch = next_batch(t, state.position, at.data_lost);
-    log_samples(batch, at.step, micro);
-    t.engine->accumulate(batch, *t.loss, at);
-  }
-  const auto totals = t.engine->finish();
-  if (totals.data_lost && buffers) buffers->put_back();
-  return totals;
+  return without_rows(t, epoch);
 }
 
 std::vector<at::Tensor> gradients(const Training& t) {
@@ -101,14 +83,27 @@ bool log_is_due(const Training& t, std::int64_t step) {
 double scale_and_clip(const Training& t, std::int64_t step, double factor) {
   auto all = gradients(t);
   const bool logs = log_is_due(t, step) && !all.empty();
-  const double norm = logs ? std::abs(factor) * gradient_norm(all).item<double>()
-                           : std::numeric_limits<double>::quiet_NaN();
+  const double norm = logs ? std::abs(factor) * gradient_norm(all).item<double>() : kUnknown;
   if (t.clip) {
     const double clipped = (*t.clip)(all, factor);
     return std::isnan(clipped) ? norm : clipped;
   }
   if (factor != 1.0) at::_foreach_mul_(all, factor);
   return norm;
+}
+
+// The same by numbers of the device; the norm is undefined where nobody reads it.
+at::Tensor scale_and_clip(const Training& t, std::int64_t step, const at::Tensor& factor,
+                          at::Tensor& overflow) {
+  const auto all = gradients(t);
+  at::Tensor norm;
+  if (log_is_due(t, step) && !all.empty()) norm = gradient_norm(all).mul(factor.abs());
+  if (!t.clip) {
+    scale_gradients(all, factor, overflow);
+    return norm;
+  }
+  const auto clipped = (*t.clip)(all, factor, overflow);
+  return clipped.defined() ? clipped : norm;
 }
 
 void count_bad(const Training& t, Position& at, std::int64_t left_out) {
@@ -118,51 +113,159 @@ void count_bad(const Training& t, Position& at, std::int64_t left_out) {
                   "training samples of epoch " + std::to_string(at.epoch + 1));
 }
 
+bool is_made(const StepTotals& totals) {
+  return totals.finite && totals.weight > 0 && !totals.data_lost;
+}
+
 void refuse_or_skip(const PolicySpec& policy, RunState& state, const StepTotals& totals) {
   ++state.position.skipped_steps;
   if (state.loss_scale) return;  // a smaller scale is tried at the next step
-  const auto where = "step " + std::to_string(state.position.step + 1);
+  const auto what = std::string(totals.loss_finite ? "a gradient" : "the loss") +
+                    " is not finite at step " + std::to_string(state.position.step + 1);
   if (policy.on_non_finite == OnNonFinite::stop)
     throw Error(
         Exit::non_finite,
-        "the loss is not finite at " + where + " (sum " + std::to_string(totals.loss_sum) +
+        what + " (sum " + std::to_string(totals.loss_sum) +
             "); a smaller optimizer.lr or train.clip may help; 'policy.on_non_finite: skip' "
             "leaves such steps out");
-  log::warning("the loss is not finite at " + where + "; the step is left out");
+  log::warning(what + "; the step is left out");
 }
 
 }  // namespace
 
-StepReport make_step(const Training& t, RunState& state, std::int64_t micro_steps) {
-  const double nominal = state.nominal > 0 ? state.nominal : static_cast<double>(t.length.global);
-  const double scale = current_scale(state);
-  StepReport report;
-  const auto totals = gather_gradients(t, state, micro_steps, nominal);
+struct Stepper::Step {
+  StepPlace at;
+  double nominal = 1;
+  double scale = 1;  // of the loss, where the host keeps it
+  Rates rates{};
+  std::optional<KeptBuffers> buffers{};  // as they were, of the rank that saves
+  std::optional<LateNumbers> numbers{};  // of the device
+  bool has_norm = false;                 // they have that of the gradients
+  StepReport report{};
+};
+
+Stepper::Stepper(const Training& training, RunState& state) : t_(training), state_(state) {
+  const auto device = t_.engine->model().named_parameters().front().tensor.device();
+  if (!device.is_cpu()) decision_ = std::make_unique<Decision>(device, state.loss_scale);
+}
+Stepper::~Stepper() = default;
+
+bool Stepper::is_under_way() const { return finished_ != nullptr; }
+bool Stepper::is_late() const { return decision_ != nullptr; }
+
+void Stepper::begin(const StepPlace& at, std::int64_t micro_steps) {
+  begun_ = std::make_unique<Step>(Step{.at = at});
+  auto& step = *begun_;
+  step.nominal = state_.nominal > 0 ? state_.nominal : static_cast<double>(t_.length.global);
+  step.scale = current_scale(state_);
+  // Before the only micro-step of a single rank nothing has moved them where data are lost.
+  if (t_.world->rank == 0 && (t_.world->size > 1 || micro_steps > 1))
+    step.buffers.emplace(t_.engine->model());
+  gather(step, micro_steps);
+}
+
+void Stepper::gather(Step& step, std::int64_t micro_steps) {
+  MicroStep at;
+  at.seed = static_cast<std::uint64_t>(t_.recipe.seed);
+  at.step = step.at.step;
+  at.nominal = step.nominal;
+  at.loss_scale = step.scale;
+  at.scaled = state_.loss_scale.has_value();
+  if (decision_) at.loss_gradient = decision_->loss_gradient(step.nominal);
+  t_.engine->begin();
+  for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
+    at.last = micro + 1 == micro_steps;
+    const auto batch = next_batch(t_, step.at.epoch, at.data_lost);
+    log_samples(batch, at.step, micro);
+    t_.engine->accumulate(batch, *t_.loss, at);
+  }
+}
+
+void Stepper::finish(bool asked) {
+  DDP_CHECK(begun_ && !finished_, "a step is finished after it was begun and the last was read");
+  auto& step = *begun_;
+  auto numbers = t_.engine->sum(asked);
+  step.rates = rates_of(t_, state_, step.at.step);
+  step.report.lr = step.rates.lr;
+  step.report.momentum = step.rates.momentum ? step.rates.momentum : t_.optimizer->momentum();
+  if (decision_) {
+    update_on_device(step, numbers);
+  } else {
+    const auto totals = t_.engine->totals(numbers);
+    account(step, totals);
+    if (step.report.changed) update_on_host(step, totals.weight);
+  }
+  finished_ = std::move(begun_);
+}
+
+void Stepper::abandon() {
+  t_.engine->sum(false);
+  begun_.reset();
+}
+
+StepReport Stepper::read() {
+  const auto step = std::exchange(finished_, nullptr);
+  DDP_CHECK(step, "there is no step to read");
+  auto& report = step->report;
+  if (decision_) {
+    const auto& numbers = step->numbers->read();
+    const auto totals = t_.engine->totals(numbers);
+    if (!is_made(totals)) t_.optimizer->was_refused();
+    account(*step, totals);
+    if (report.changed && step->has_norm)
+      report.gradient_norm = numbers.const_data_ptr<double>()[kNorm];
+  }
+  if (report.changed && t_.ema && average_is_due(t_, step->at.step + 1)) t_.ema->update();
+  return report;
+}
+
+void Stepper::account(Step& step, const StepTotals& totals) {
+  auto& report = step.report;
+  report.gradient_norm = kUnknown;
+  report.asked = totals.asked;
   report.data_lost = totals.data_lost;
-  report.changed = totals.finite && totals.weight > 0 && !totals.data_lost;
-  if (totals.data_lost) return report;
-  count_bad(t, state.position, totals.left_out);
-  const auto rates = rates_of(t, state);
-  report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight
-                                  : std::numeric_limits<double>::quiet_NaN();
-  report.lr = rates.lr;
-  report.momentum = rates.momentum ? rates.momentum : t.optimizer->momentum();
-  report.gradient_norm = std::numeric_limits<double>::quiet_NaN();
-  if (state.loss_scale) state.loss_scale->update(totals.finite);
+  report.changed = is_made(totals);
+  if (totals.data_lost && step.buffers) step.buffers->put_back();
+  if (totals.data_lost) return;
+  count_bad(t_, state_.position, totals.left_out);
+  report.loss = totals.weight > 0 ? totals.loss_sum / totals.weight : kUnknown;
+  if (state_.loss_scale) state_.loss_scale->update(totals.finite);
   if (!totals.finite) {
-    refuse_or_skip(t.recipe.policy, state, totals);
+    refuse_or_skip(t_.recipe.policy, state_, totals);
   } else if (totals.weight == 0) {
-    ++state.position.empty_steps;
-    log::warning("step " + std::to_string(state.position.step + 1) +
+    ++state_.position.empty_steps;
+    log::warning("step " + std::to_string(step.at.step + 1) +
                  " has no counted sample; nothing was changed");
   }
-  if (!report.changed) return report;
-  if (state.nominal == 0) state.nominal = totals.weight;
-  report.gradient_norm = scale_and_clip(t, state.position.step, nominal / (scale * totals.weight));
-  t.optimizer->step(rates);
-  t.engine->parameters_changed();
-  if (t.ema && average_is_due(t, state.position.step + 1)) t.ema->update();
-  return report;
+  if (report.changed && state_.nominal == 0) state_.nominal = totals.weight;
+}
+
+void Stepper::update_on_host(Step& step, double weight) {
+  step.report.gradient_norm =
+      scale_and_clip(t_, step.at.step, step.nominal / (step.scale * weight));
+  t_.optimizer->step(step.rates);
+  t_.engine->parameters_changed();
+}
+
+void Stepper::update_on_device(Step& step, const at::Tensor& numbers) {
+  auto overflow = at::zeros({1}, numbers.options().dtype(at::kFloat));
+  const auto norm =
+      scale_and_clip(t_, step.at.step, decision_->factor(numbers, step.nominal), overflow);
+  numbers.select(0, kOverflow).copy_(overflow.reshape({}));
+  step.has_norm = norm.defined();
+  if (step.has_norm) numbers.select(0, kNorm).copy_(norm);
+  step.rates.refused = decision_->refused(numbers);
+  t_.optimizer->step(step.rates);
+  t_.engine->parameters_changed();
+  decision_->update_scale(numbers);
+  step.numbers.emplace(numbers);
+}
+
+StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps) {
+  Stepper stepper(training, state);
+  stepper.begin({state.position.step, state.position.epoch}, micro_steps);
+  stepper.finish(false);
+  return stepper.read();
 }
 
 }  // namespace ddptrain

@@ -1,12 +1,17 @@
 // One optimiser step: micro-batches to gradients, gradients to new weights.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace ddptrain {
 
+class Decision;
 struct RunState;
+struct StepTotals;
 struct Training;
 
 struct StepReport {
@@ -16,13 +21,58 @@ struct StepReport {
   double gradient_norm = 0;  // of the mean, before clipping; NaN where neither logged nor clipped
   bool changed = true;       // false: no counted sample, or not finite and skipped
   bool data_lost = false;    // a rank has lost a mapped file: all is as it was before the step
+  bool asked = false;        // a rank has a request for all
 };
 
-/// Takes the next `micro_steps` batches of the loader. Order: finite check, unscale and ratio,
-/// clip, step. Throws an Error (Exit::non_finite) under policy `stop`, and on all ranks alike one
-/// (Exit::data) where the epoch has more bad samples than policy.bad_samples allows. Where a rank
-/// waits for a batch and the file of its samples was cut, all ranks return alike. The caller moves
-/// the position on, and has entered the step's stage.
+/// Where in the run a step is.
+struct StepPlace {
+  std::int64_t step = 0;  // made before it
+  std::int64_t epoch = 0;
+};
+
+/// Makes steps in three parts: begin, finish, read. On an accelerator the first two only give it
+/// work, and what the device decided is read while it works on the next step: begin, read (the step
+/// before), finish. On the CPU finish() has decided when it returns. Order within a step: finite
+/// check, unscale and ratio, clip, optimiser; then, when it is read, the average of the weights.
+class Stepper {
+ public:
+  /// Both outlive it. The state is that of the steps that were read; the caller moves its position.
+  Stepper(const Training& training, RunState& state);
+  ~Stepper();
+
+  /// Takes the next `micro_steps` batches of the loader: forward and backward passes. The caller
+  /// has entered the step's stage. Where a rank waits for a batch and the file of its samples was
+  /// cut, all ranks go on alike.
+  void begin(const StepPlace& at, std::int64_t micro_steps);
+  /// Moves the weights by the step that was begun, once the one before was read. `asked`: this rank
+  /// has a request for all.
+  void finish(bool asked);
+  /// Joins the other ranks in the end of a step that was begun, and leaves it out.
+  void abandon();
+
+  /// Is a step finished and not read?
+  bool is_under_way() const;
+  /// Does the host only wait for a step where it reads it?
+  bool is_late() const;
+  /// Throws an Error (Exit::non_finite) under policy `stop`, and on all ranks alike one
+  /// (Exit::data) where the epoch has more bad samples than policy.bad_samples allows: later steps
+  /// have not moved the weights.
+  StepReport read();
+
+ private:
+  struct Step;
+  void gather(Step& step, std::int64_t micro_steps);
+  void account(Step& step, const StepTotals& totals);
+  void update_on_host(Step& step, double weight);
+  void update_on_device(Step& step, const at::Tensor& numbers);
+
+  const Training& t_;
+  RunState& state_;
+  std::unique_ptr<Decision> decision_;  // null on the CPU
+  std::unique_ptr<Step> begun_, finished_;
+};
+
+/// A whole step at the state's position, with a wait.
 StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps);
 
 }  // namespace ddptrain

@@ -79,6 +79,7 @@ TEST(LrFinder, EndsWhereTheLossDiverges) {
 TEST(LrFinder, EndsWhereTheLossIsNotANumber) {
   auto world = single_world();
   auto t = fake_training(world);
+  t.recipe = lr_find_recipe(t.recipe, {.steps = 6});
   engine_of(t).totals.loss_sum = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(find_lr(t, {.steps = 6}, {}).reason, "stopped: the loss is not a number any more");
 }

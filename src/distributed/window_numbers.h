@@ -1,0 +1,57 @@
+// What the micro-batches of a step sum to: a few doubles, on the device where they were made.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <vector>
+
+#include "distributed/engine.h"
+
+namespace ddptrain {
+
+/// Their order in a tensor of doubles, all summed over ranks and replicas. An engine may append
+/// others.
+enum WindowNumber : std::int64_t {
+  kLossSum,
+  kWeight,
+  kPenalty,   // of what the model wants small besides
+  kLeftOut,   // bad samples
+  kDataLost,  // ranks that could not load theirs
+  kAsked,     // ranks with a request
+  kMissing,   // ranks that broke ddp's rules on unused parameters
+  kOverflow,  // not 0: a gradient is not finite
+  kNorm,      // of the gradients' mean before clipping, where somebody wants to know
+  kWindowNumbers
+};
+
+StepTotals totals_of(const at::Tensor& numbers);
+
+/// What the host counts in a window.
+struct HostCounts {
+  std::int64_t left_out = 0;
+  bool data_lost = false;
+  bool scaled = false;  // by a loss scale that can overflow gradients
+
+  void add(const Batch& batch, const MicroStep& at);
+};
+
+/// Numbers of the host on a device, where they are brought only when they have changed.
+class HostNumbers {
+ public:
+  const at::Tensor& on(at::Device device, std::vector<double> numbers);
+
+ private:
+  std::vector<double> last_;
+  at::Tensor tensor_;
+};
+
+/// kLeftOut and on, as this rank counted them.
+std::vector<double> counted(const HostCounts& counts, bool asked);
+
+/// On the CPU: whether gradients that were scaled are finite, into kOverflow. An accelerator looks
+/// at all gradients when it scales them.
+void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts,
+                    const std::vector<at::Tensor>& gradients);
+
+}  // namespace ddptrain
