@@ -1,6 +1,6 @@
 #include "distributed/buckets.h"
 
-#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -11,6 +11,8 @@ namespace ddptrain {
 namespace impl = torch::autograd::impl;
 
 namespace {
+
+constexpr std::int64_t kAlignment = 256;  // bytes
 
 using BucketLayout = std::vector<std::vector<std::size_t>>;
 
@@ -26,6 +28,14 @@ void divide_last(BucketLayout& layout, std::span<const std::int64_t> bytes, std:
   std::vector<std::size_t> end(cut, last.end());
   last.erase(cut, last.end());
   layout.push_back(std::move(end));
+}
+
+/// Elements. Kernels of an accelerator read aligned addresses at full width; on the CPU the place
+/// of a gradient in its bucket decides in which order ranks are summed, and stays as it was.
+std::int64_t room_for(const at::Tensor& parameter) {
+  if (parameter.is_cpu()) return parameter.numel();
+  const auto aligned = kAlignment / parameter.element_size();
+  return (parameter.numel() + aligned - 1) / aligned * aligned;
 }
 
 }  // namespace
@@ -75,8 +85,8 @@ Buckets::~Buckets() {
 
 void Buckets::allocate(Bucket& bucket, std::size_t index) {
   std::int64_t elements = 0;
-  for (const auto i : bucket.slots) elements += slots_[i].parameter.numel();
-  bucket.flat = at::empty({elements}, slots_[bucket.slots.front()].parameter.options());
+  for (const auto i : bucket.slots) elements += room_for(slots_[i].parameter);
+  bucket.flat = at::zeros({elements}, slots_[bucket.slots.front()].parameter.options());
   std::int64_t first = 0;
   for (const auto i : bucket.slots) {
     auto& slot = slots_[i];
@@ -84,7 +94,7 @@ void Buckets::allocate(Bucket& bucket, std::size_t index) {
     // Dense parameters keep their strides (channels_last), so that autograd adds in place.
     slot.view = bucket.flat.as_strided(parameter.sizes(), parameter.strides(), first);
     slot.bucket = index;
-    first += parameter.numel();
+    first += room_for(parameter);
   }
 }
 

@@ -27,7 +27,8 @@ std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t
 
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
-/// bucket from its first accumulation on; without, it is copied in and out.
+/// bucket from its first accumulation on; without, it is copied in and out. On an accelerator it
+/// begins at a multiple of 256 bytes; what lies between is 0.
 class Buckets {
  public:
   Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group);

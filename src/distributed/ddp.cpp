@@ -88,7 +88,12 @@ class DdpEngine final : public Engine {
     return totals;
   }
 
-  void broadcast_buffers() override { broadcast_tensors(*world_.gradients, replica_.buffers(), 0); }
+  void broadcast_buffers() override {
+    if (auto flat = replica_.flat_buffers(); flat.defined())
+      world_.gradients->broadcast(flat, 0);
+    else
+      broadcast_tensors(*world_.gradients, replica_.buffers(), 0);
+  }
   void parameters_changed() override {}
   void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
   at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }

@@ -110,9 +110,15 @@ class DpEngine final : public Engine {
 
   /// Batch statistics of replica 0 survive, as in torch's DataParallel.
   void copy_buffers() {
-    for (std::size_t r = 1; r < replicas_.size(); ++r)
-      for (std::size_t i = 0; i < master().buffers().size(); ++i)
-        replicas_[r]->buffers()[i].copy_(master().buffers()[i], /*non_blocking=*/true);
+    const auto from = master().flat_buffers();
+    for (std::size_t r = 1; r < replicas_.size(); ++r) {
+      auto to = replicas_[r]->flat_buffers();
+      if (from.defined() && to.defined())
+        to.copy_(from, /*non_blocking=*/true);
+      else
+        for (std::size_t i = 0; i < master().buffers().size(); ++i)
+          replicas_[r]->buffers()[i].copy_(master().buffers()[i], /*non_blocking=*/true);
+    }
   }
 
   /// To the master, in replica order.

@@ -18,6 +18,12 @@ at::Tensor weighted(const at::Tensor& penalty, const LossTerms& terms) {
   return penalty.mul(terms.weights.reshape({rows, -1}).sum(1));
 }
 
+/// Room for a buffer that begins where kernels like tensors to begin.
+std::int64_t aligned_bytes(const at::Tensor& buffer) {
+  constexpr std::int64_t alignment = 256;
+  return (static_cast<std::int64_t>(buffer.nbytes()) + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
 
 Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device)
@@ -26,7 +32,31 @@ Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Dev
   if (numerics.channels_last) model_->channels_last();
   parameters_ = model_->named_parameters();
   for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
+  flatten_buffers();
   begin();
+}
+
+void Replica::flatten_buffers() {
+  const at::NoGradGuard no_grad;
+  std::int64_t bytes = 0;
+  for (const auto& buffer : buffers_) bytes += aligned_bytes(buffer);
+  if (bytes == 0) return;
+  flat_buffers_ = at::zeros({bytes}, at::TensorOptions(device_).dtype(at::kByte));
+  std::int64_t first = 0;
+  for (auto& buffer : buffers_) {
+    const auto place = flat_buffers_.narrow(0, first, static_cast<std::int64_t>(buffer.nbytes()))
+                           .view(buffer.scalar_type())
+                           .view(buffer.sizes());
+    place.copy_(buffer);
+    first += aligned_bytes(buffer);
+    buffer.set_data(place);
+  }
+}
+
+at::Tensor Replica::flat_buffers() const {
+  for (const auto& buffer : buffers_)
+    if (buffer.numel() > 0 && !buffer.is_alias_of(flat_buffers_)) return {};
+  return flat_buffers_;
 }
 
 std::vector<NamedTensor> Replica::trained() const {

@@ -18,6 +18,9 @@ class Replica {
   /// All parameters in order, a shared one once.
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
+  /// The bytes of all buffers in one tensor, where buffers lie; undefined where the model has none
+  /// or some of them have been moved since.
+  at::Tensor flat_buffers() const;
 
   /// Forgets gradients and sums.
   void begin();
@@ -33,12 +36,14 @@ class Replica {
 
  private:
   at::Tensor forward(const Batch& batch, const Pass& pass);
+  void flatten_buffers();
 
   Numerics numerics_;
   at::Device device_;
   std::unique_ptr<Model> model_;
   std::vector<NamedTensor> parameters_;
   std::vector<at::Tensor> buffers_;
+  at::Tensor flat_buffers_;
   // On the device: nobody waits for them.
   at::Tensor sums_;
   at::Tensor loss_sum_;  // views of sums_

@@ -57,6 +57,24 @@ TEST(EnginesOnADevice, NeverWaitAndBringEveryTensorOnce) {
   EXPECT_GT(engine->totals(numbers.cpu()).weight, 0);
 }
 
+// Kernels read aligned memory at full width; one broadcast sends all buffers.
+TEST(EnginesOnADevice, AlignGradientsAndBuffersInFlatTensors) {
+  auto world = single_world();
+  const auto engine = make_ddp_engine(conv_net(), on_devices(), world);
+  run_window(*engine, samples(4, "a", {2, 4, 4}), {}, {});
+  const auto is_aligned = [](const at::Tensor& tensor) {
+    return tensor.storage_offset() * tensor.element_size() % 256 == 0;
+  };
+  for (const auto& [name, parameter] : engine->model().named_parameters())
+    EXPECT_TRUE(is_aligned(parameter.grad())) << name;
+  const auto buffers = engine->model().named_buffers();
+  ASSERT_GE(buffers.size(), 3U);
+  for (const auto& [name, buffer] : buffers) {
+    EXPECT_TRUE(is_aligned(buffer)) << name;
+    EXPECT_TRUE(buffer.is_alias_of(buffers.front().tensor)) << name;
+  }
+}
+
 TEST(EnginesOnADevice, WaitOnceToSeeWhetherGradientsAreFinite) {
   std::vector<at::Tensor> gradients;
   for (const auto size : {3, 5, 2}) gradients.push_back(at::ones({size}).to(simulated_device()));
