@@ -72,7 +72,7 @@ class Step {
     auto shape = setting.sample;
     shape.insert(shape.begin(), rows);
     batch_.inputs = {at::randn(shape)};
-    if (setting.recipe.train.channels_last && shape.size() == 4)
+    if (setting.recipe.train.channels_last.value.value_or(false) && shape.size() == 4)
       batch_.inputs[0] = batch_.inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
     batch_.targets = {at::randint(10, {rows}, at::kLong)};
     batch_.rows = rows;

@@ -19,7 +19,9 @@ class Cpu final : public Accelerator {
  public:
   c10::DeviceType type() const override { return c10::kCPU; }
   int count() const override { return 1; }
-  std::string name(int) const override { return "CPU"; }
+  DeviceFacts facts(int) const override { return {"CPU", {}, 0, {}}; }
+  bool peer_access(int, int) const override { return true; }
+  std::vector<std::pair<std::string, std::string>> versions() const override { return {}; }
   void select(int) const override {}
   void be_deterministic() const override {}
   DeviceMemory memory(int) const override { return {}; }
@@ -49,10 +51,18 @@ const Accelerator& open_accelerator(const std::string& file) {
          "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
 }
 
+/// LibTorch's allocator reads it once, as it is opened: segments that grow leave fewer gaps where
+/// sizes change. What the user wrote stays.
+void grow_segments() {
+  if (std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr)
+    ::setenv("PYTORCH_ALLOC_CONF", "expandable_segments:True", 0);
+}
+
 }  // namespace
 
 const Accelerator& accelerator(DeviceKind kind) {
   if (kind == DeviceKind::cuda) {
+    grow_segments();
     static const Accelerator& cuda = open_accelerator("libddptrain_cuda.so");
     return cuda;
   }

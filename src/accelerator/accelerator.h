@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "accelerator/process_group.h"
 
@@ -20,6 +22,21 @@ struct DeviceMemory {
   std::int64_t total = 0;          // of the device; 0 where nobody counts, as on the CPU
 };
 
+/// What devices are good at: `auto` in a recipe goes by it.
+struct DeviceTraits {
+  bool has_bf16 = false;                // arithmetic of its own, faster than that of fp32
+  bool gains_by_channels_last = false;  // convolutions are faster over NHWC
+};
+
+/// One device, for a person.
+struct DeviceFacts {
+  std::string name;
+  std::string
+      capability;  // "9.0", by which CUDA's kernels are chosen; empty: there is no such number
+  std::int64_t memory = 0;  // bytes; 0 where nobody counts
+  DeviceTraits traits;
+};
+
 /// Devices have the numbers 0 to count() - 1. What fails is a std::exception whose first line says
 /// what.
 class Accelerator {
@@ -28,12 +45,17 @@ class Accelerator {
   virtual c10::DeviceType type() const = 0;
   /// Devices that this process may use. Throws where the driver or the devices cannot be used.
   virtual int count() const = 0;
-  virtual std::string name(int device) const = 0;
+  virtual DeviceFacts facts(int device) const = 0;
+  std::string name(int device) const { return facts(device).name; }
+  /// Whether one device reads another's memory without the host.
+  virtual bool peer_access(int from, int to) const = 0;
+  /// The vendor's libraries, as they were found: {"NCCL", "2.28.9"}.
+  virtual std::vector<std::pair<std::string, std::string>> versions() const = 0;
   /// The calling thread computes there from now on.
   virtual void select(int device) const = 0;
   /// Asks the vendor's libraries for results that repeat. Before they are used.
   virtual void be_deterministic() const = 0;
-  /// Of a device that was used.
+  /// Of a device that was used; cheap enough to be asked after every step.
   virtual DeviceMemory memory(int device) const = 0;
   virtual void reset_peak_memory(int device) const = 0;
   /// Gives memory that no tensor holds back to the devices.

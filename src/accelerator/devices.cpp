@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "accelerator/accelerator.h"
@@ -49,36 +50,58 @@ int libcuda_devices(void* library) {
   return devices;
 }
 
-/// What `count` says of a library; 0 where it is not there.
-template <class Count>
-int counted_by(const char* file, const Count& count) {
+/// What `ask` learns of a library; 0 or no text where it is not there.
+template <class Ask>
+auto answer_of(const char* file, const Ask& ask) {
   void* library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) return 0;
-  const int devices = count(library);
+  if (library == nullptr) return decltype(ask(library)){};
+  auto answer = ask(library);
   dlclose(library);
-  return devices;
+  return answer;
 }
 
 int driver_devices() {
-  if (const int devices = counted_by("libnvidia-ml.so.1", nvml_devices)) return devices;
-  return counted_by("libcuda.so.1", [](void* library) {
+  if (const int devices = answer_of("libnvidia-ml.so.1", nvml_devices)) return devices;
+  return answer_of("libcuda.so.1", [](void* library) {
     const auto answer = in_child([&] { return std::to_string(libcuda_devices(library)); });
     return static_cast<int>(parse_integer(answer).value_or(0));
   });
 }
 
+/// The child's answer: a line of traits, then the devices' names.
 std::string names_or_reason(DeviceKind kind) {
   try {
     const auto& devices = accelerator(kind);
-    std::vector<std::string> names;
-    for (int i = 0; i < devices.count(); ++i) names.push_back(devices.name(i));
-    return join(names, "\n");
+    std::vector<std::string> lines{""};
+    DeviceTraits common{true, true};
+    for (int i = 0; i < devices.count(); ++i) {
+      const auto facts = devices.facts(i);
+      common.has_bf16 &= facts.traits.has_bf16;
+      common.gains_by_channels_last &= facts.traits.gains_by_channels_last;
+      lines.push_back(facts.name);
+    }
+    lines.front() += common.has_bf16 ? '1' : '0';
+    lines.front() += common.gains_by_channels_last ? '1' : '0';
+    return join(lines, "\n");
   } catch (const std::exception& error) {
     return kFailed + split(error.what(), '\n').front();
   }
 }
 
+std::string nvml_driver(void* library) {
+  const auto start = symbol<int()>(library, "nvmlInit_v2");
+  const auto version = symbol<int(char*, unsigned)>(library, "nvmlSystemGetDriverVersion");
+  const auto stop = symbol<int()>(library, "nvmlShutdown");
+  std::array<char, 80> text{};
+  if (!start || !version || !stop || start() != 0) return {};
+  if (version(text.data(), text.size() - 1) != 0) text[0] = 0;
+  stop();
+  return text.data();
+}
+
 }  // namespace
+
+std::string driver_version() { return answer_of("libnvidia-ml.so.1", nvml_driver); }
 
 int visible_gpus() {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -90,11 +113,14 @@ int visible_gpus() {
 FoundDevices find_devices(DeviceKind kind) {
   try {
     const auto answer = in_child([kind] { return names_or_reason(kind); });
-    if (answer.empty()) return {{}, "it finds no device"};
-    if (answer.front() == kFailed) return {{}, answer.substr(1)};
-    return {split(answer, '\n'), {}};
+    if (answer.front() == kFailed) return {{}, {}, answer.substr(1)};
+    auto lines = split(answer, '\n');
+    const DeviceTraits traits{lines[0][0] == '1', lines[0][1] == '1'};
+    lines.erase(lines.begin());
+    if (lines.empty()) return {{}, {}, "it finds no device"};
+    return {std::move(lines), traits, {}};
   } catch (const Error& error) {
-    return {{}, error.what()};
+    return {{}, {}, error.what()};
   }
 }
 

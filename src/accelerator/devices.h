@@ -4,16 +4,20 @@
 #include <string>
 #include <vector>
 
-namespace ddptrain {
+#include "accelerator/accelerator.h"
 
-enum class DeviceKind;  // recipe/recipe.h
+namespace ddptrain {
 
 /// GPUs that NVIDIA's driver shows and CUDA_VISIBLE_DEVICES leaves: asks NVML, else libcuda in a
 /// child process; 0 where there is neither.
 int visible_gpus();
 
+/// The version of NVIDIA's driver as NVML says it ("580.65.06"); empty where it does not.
+std::string driver_version();
+
 struct FoundDevices {
   std::vector<std::string> names;
+  DeviceTraits traits;   // that all of them have
   std::string why_none;  // why there are none although the driver shows some; else empty
 };
 

@@ -114,7 +114,7 @@ PredictionInput image_input(const Recipe& recipe, const Names& classes, const Na
     list.files[0] = {list.files[1].front()};
     DataContext context;
     context.seed = static_cast<std::uint64_t>(recipe.seed);
-    context.channels_last = recipe.train.channels_last;
+    context.channels_last = recipe.train.channels_last.value.value_or(false);
     return std::make_unique<ImageFiles>(std::move(list),
                                         decode<ImageFileOptions>(recipe.data.node()), context);
   };

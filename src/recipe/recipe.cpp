@@ -93,9 +93,12 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "fastai's fine_tune: the last layer group alone, then all with rates that grow from "
             "the first to the last; instead of duration, stages and schedule."});
   freeze.fields(f);
-  f("precision", precision, {.doc = "How the forward and backward passes compute."});
+  f("precision", precision,
+    {.doc = "How the forward and backward passes compute; auto is bf16 where the devices have it, "
+            "and fp32 on the CPU."});
   f("channels_last", channels_last,
-    {.doc = "Keep images as NHWC in memory: faster convolutions on most machines."});
+    {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
+            "GPUs for models that convolve, unless the run is deterministic."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
   f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
   f("swa", swa,

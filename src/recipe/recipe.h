@@ -66,8 +66,8 @@ struct TrainSpec {
   std::vector<StageSpec> stages;  // none: one stage of `duration`
   std::optional<FineTuneSpec> fine_tune;
   FreezeSpec freeze;
-  Precision precision = Precision::fp32;
-  bool channels_last = false;
+  Auto<Precision> precision{Precision::fp32};  // auto: as the devices compute best
+  Auto<bool> channels_last;                    // auto: where the devices gain by it
   std::optional<Choice<Clip>> clip;
   std::optional<EmaSpec> ema;
   std::optional<SwaSpec> swa;

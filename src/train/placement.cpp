@@ -1,7 +1,9 @@
 #include "train/placement.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -14,6 +16,17 @@
 namespace ddptrain {
 namespace {
 
+constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+
+/// The overrides with which a recipe that names devices runs on the CPU, its batch cut as before.
+std::string overrides_for_cpu(const ParallelSpec& parallel) {
+  const auto devices = written_devices(parallel).value_or(1);
+  std::string words = "parallel.device=cpu";
+  if (devices > 1 || !parallel.devices.ids.empty())
+    words += " parallel.devices=" + std::to_string(devices);
+  return words;
+}
+
 /// What `device` comes to.
 DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   const auto wanted = parallel.device;
@@ -23,7 +36,7 @@ DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   throw Error(Exit::device, Option{"parallel.device"},
               "'" + name + "' was asked for, and " +
                   (machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none) +
-                  "; 'parallel.device=cpu' runs without one");
+                  "; '" + overrides_for_cpu(parallel) + "' runs without one");
 }
 
 std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
@@ -33,27 +46,50 @@ std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
   return gpus > 0 && has_devices(parallel.mode) ? gpus : 1;
 }
 
-void require_gpu(std::int64_t id, int gpus, const Topology& outer) {
+/// What of the batch must be left open for another number of devices: ready to follow an override
+/// of theirs, and mostly empty. Nothing where the batch cannot be cut so.
+std::optional<std::string> overrides_of_batch(BatchSpec batch, std::int64_t devices) {
+  for (const std::string words :
+       {"", " batch.accumulate=auto", " batch.micro=auto batch.accumulate=auto"}) {
+    try {
+      plan_batch(batch, devices);
+      return words;
+    } catch (const Error&) {
+      (batch.accumulate.automatic() ? batch.micro : batch.accumulate) = {};
+    }
+  }
+  return {};
+}
+
+/// "; 'parallel.devices=2' takes what is there": as many as can share the batch.
+std::string way_out(const BatchSpec& batch, int gpus) {
+  for (std::int64_t devices = gpus; devices > 0; --devices)
+    if (const auto words = overrides_of_batch(batch, devices))
+      return "; 'parallel.devices=" + std::to_string(devices) + *words + "' takes " +
+             (devices == gpus ? "what is there" : std::to_string(devices) + " of them");
+  return {};
+}
+
+void require_gpu(std::int64_t id, int gpus, const Recipe& recipe, const Topology& outer) {
   if (id >= 0 && id < gpus) return;
-  const auto shown = std::to_string(gpus);
   throw Error(Exit::device, Option{"parallel.devices"},
-              "there is no GPU " + std::to_string(id) + "; this machine shows " + shown +
-                  (outer.joined() ? "" : "; 'parallel.devices=" + shown + "' takes what is there"));
+              "there is no GPU " + std::to_string(id) + "; this machine shows " +
+                  std::to_string(gpus) + (outer.joined() ? "" : way_out(recipe.batch, gpus)));
 }
 
 /// By local rank or replica. Ranks that somebody else started may each see one GPU, its own, which
 /// has the number 0 for all of them (Slurm's --gpus-per-task).
-std::vector<std::int64_t> choose_gpus(const ParallelSpec& parallel, const Topology& outer,
+std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& outer,
                                       std::int64_t wanted, int gpus) {
-  auto ids = parallel.devices.ids;
+  const auto& written = recipe.parallel.devices.ids;
+  auto ids = written;
   const bool one_each = outer.joined() && gpus == 1 && ids.empty();
-  for (std::int64_t i = 0; parallel.devices.ids.empty() && i < wanted; ++i)
-    ids.push_back(one_each ? 0 : i);
+  for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(one_each ? 0 : i);
   if (std::ssize(ids) < wanted)
     throw Error(Exit::recipe, Option{"parallel.devices"},
                 "it names " + plural(std::ssize(ids), "GPU") + ", and " + plural(wanted, "rank") +
                     " run on this machine");
-  for (const auto id : ids) require_gpu(id, gpus, outer);
+  for (const auto id : ids) require_gpu(id, gpus, recipe, outer);
   return ids;
 }
 
@@ -80,16 +116,41 @@ bool shares_statistics(const Recipe& recipe, const Placement& placement) {
   return placement.devices() > 1 && model && model->has("batch_norm");
 }
 
+bool convolves(const Recipe& recipe) {
+  const auto* model = catalog<Model>().find(recipe.model.type());
+  return model && model->has("convolves");
+}
+
+/// What `auto` comes to by what the devices are good at.
+void settle_numerics(TrainSpec& train, const DeviceTraits& traits, bool model_convolves) {
+  if (train.precision.automatic())
+    train.precision = traits.has_bf16 ? Precision::bf16 : Precision::fp32;
+  if (train.channels_last.automatic())
+    train.channels_last = traits.gains_by_channels_last && model_convolves && !train.deterministic;
+}
+
+/// Why no GPU is shown, as far as the environment says.
+std::string hiding() {
+  const char* list = std::getenv(kVisible);
+  return list ? std::string(kVisible) + "='" + list + "' hides every GPU" : std::string();
+}
+
 /// Its GPUs as far as the recipe asks for some: those that CUDA works with.
 Machine this_machine(DeviceKind wanted) {
   Machine machine;
   machine.cores = static_cast<int>(std::thread::hardware_concurrency());
   if (wanted == DeviceKind::cpu) return machine;
-  if (wanted != DeviceKind::simulated && visible_gpus() == 0) return machine;
+  if (wanted != DeviceKind::simulated && visible_gpus() == 0) {
+    if (wanted == DeviceKind::cuda) machine.why_none = hiding();
+    return machine;
+  }
   const bool simulates = wanted == DeviceKind::simulated;
   auto found = find_devices(simulates ? wanted : DeviceKind::cuda);
   machine.gpus = static_cast<int>(found.names.size());
+  machine.traits = found.traits;
   machine.why_none = std::move(found.why_none);
+  if (const auto* list = std::getenv(kVisible); list && !machine.why_none.empty())
+    machine.why_none += " (" + std::string(kVisible) + "='" + list + "')";
   return machine;
 }
 
@@ -113,13 +174,14 @@ Placement place(const Recipe& recipe, const Topology& outer, const Machine& mach
   Placement placement;
   placement.device = choose_kind(parallel, machine);
   const int gpus = placement.on_cpu() ? 0 : machine.gpus;
+  if (gpus > 0) placement.traits = machine.traits;
   const auto devices = outer.joined() ? outer.world : count_devices(parallel, gpus);
   check_mode(parallel.mode, devices, outer);
   const bool dp = has_replicas(parallel.mode);
   placement.ranks = dp ? 1 : static_cast<int>(devices);
   placement.replicas = dp ? static_cast<int>(devices) : 1;
   const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;
-  if (gpus > 0) placement.ids = choose_gpus(parallel, outer, dp ? devices : local_ranks, gpus);
+  if (gpus > 0) placement.ids = choose_gpus(recipe, outer, dp ? devices : local_ranks, gpus);
   placement.threads = threads_per_rank(recipe, machine.cores, std::max(1, local_ranks));
   placement.find_threads = recipe.train.threads.automatic() && placement.on_cpu() && !dp;
   placement.batch = plan_batch(recipe.batch, devices);
@@ -138,6 +200,7 @@ Recipe resolved(Recipe recipe, const Placement& placement) {
   recipe.parallel.device = placement.device;
   recipe.parallel.devices.count = Auto<std::int64_t>(placement.devices());
   recipe.train.threads = Auto<std::int64_t>(placement.threads);
+  settle_numerics(recipe.train, placement.traits, convolves(recipe));
   if (recipe.eval.batch.automatic())
     recipe.eval.batch =
         Auto<std::int64_t>(std::clamp<std::int64_t>(placement.batch.global, 64, 256));

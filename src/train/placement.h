@@ -2,10 +2,10 @@
 // else.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "accelerator/accelerator.h"
 #include "launch/topology.h"
 #include "recipe/batch_plan.h"
 #include "recipe/recipe.h"
@@ -18,6 +18,7 @@ struct Placement {
   int ranks = 1;
   int replicas = 1;
   std::vector<std::int64_t> ids;  // of the devices, by local rank or replica; none on the CPU
+  DeviceTraits traits;            // of those devices; none on the CPU
   int threads = 1;                // compute threads of each rank
   BatchPlan batch;
   bool find_micro =
@@ -33,6 +34,7 @@ struct Placement {
 /// What a machine has.
 struct Machine {
   int gpus = 0;               // devices other than the CPU that this process may use
+  DeviceTraits traits = {};   // that all of them have
   int cores = 1;              // hardware threads
   std::string why_none = {};  // why it may use none, although there are some
 };

@@ -27,6 +27,8 @@ TEST(Accelerator, OfTheCpuIsThereAndCountsNoMemory) {
   EXPECT_EQ(cpu.type(), c10::kCPU);
   EXPECT_EQ(cpu.count(), 1);
   EXPECT_EQ(cpu.memory(0).total, 0);
+  EXPECT_EQ(cpu.name(0), "CPU");
+  EXPECT_FALSE(cpu.facts(0).traits.has_bf16);
 }
 
 // The program's folder has the plug-in, this test's has not.
@@ -136,6 +138,42 @@ TEST_F(Gpus, AreCountedByTheDriverInAChildWithoutNvml) {
   ::setenv("FAKE_GPUS", "3", 1);
   EXPECT_EQ(visible_gpus(), 3);
   EXPECT_EQ(driver.ask("fake_driver_started"), 0);
+}
+
+TEST_F(Gpus, HaveADriverWhoseVersionNvmlKnows) {
+  EXPECT_EQ(driver_version(), "");
+  const FakeDriver driver("nvidia_ml/libnvidia-ml.so.1");
+  EXPECT_EQ(driver_version(), "580.65.06");
+}
+
+// LibTorch's allocator reads the variable when it is opened, and never again.
+TEST(CudaPlugin, IsOpenedWithSegmentsThatGrowUnlessTheUserSaysOtherwise) {
+  const auto settings_after_opening = [] {
+    EXPECT_ANY_THROW({
+      accelerator(DeviceKind::cuda);
+      throw Error(Exit::device, "it opened");
+    });
+    const char* text = std::getenv("PYTORCH_ALLOC_CONF");
+    return std::string(text ? text : "");
+  };
+  ::unsetenv("PYTORCH_ALLOC_CONF");
+  EXPECT_EQ(settings_after_opening(), "expandable_segments:True");
+  ::setenv("PYTORCH_ALLOC_CONF", "max_split_size_mb:128", 1);
+  EXPECT_EQ(settings_after_opening(), "max_split_size_mb:128");
+  ::unsetenv("PYTORCH_ALLOC_CONF");
+  ::setenv("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128", 1);
+  EXPECT_EQ(settings_after_opening(), "");
+  ::unsetenv("PYTORCH_CUDA_ALLOC_CONF");
+}
+
+TEST(FindDevices, HaveTheTraitsThatTheirAcceleratorSays) {
+  test::allow_the_simulated_device();
+  EXPECT_FALSE(find_devices(DeviceKind::simulated).traits.has_bf16);
+  ::setenv("DDPTRAIN_SIMULATED_TRAITS", "bf16", 1);
+  const auto traits = find_devices(DeviceKind::simulated).traits;
+  ::unsetenv("DDPTRAIN_SIMULATED_TRAITS");
+  EXPECT_TRUE(traits.has_bf16);
+  EXPECT_FALSE(traits.gains_by_channels_last);
 }
 
 TEST(FindDevices, NamesThoseThatWork) {

@@ -4,36 +4,13 @@
 
 #include <filesystem>
 
-#include "program.h"
-#include "support/where.h"
+#include "machines.h"
 
 namespace ddptrain::end_to_end {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using Variables = std::map<std::string, std::string>;
-
-Variables with(Variables more) {
-  auto all = environment();
-  more.merge(all);
-  return more;
-}
-
-Variables simulating(const Variables& more = {}) {
-  auto all = with(more);
-  all.emplace("DDPTRAIN_SIMULATED_DEVICE", test::build_folder() + "/libddptrain_simulated.so");
-  return all;
-}
-
-/// A driver that shows a GPU, and no GPU behind it.
-Variables with_fake_gpu() {
-  const char* path = std::getenv("LD_LIBRARY_PATH");
-  return with({{"LD_LIBRARY_PATH", test::build_folder() + "/fake_driver/nvidia_ml" +
-                                       (path ? ":" + std::string(path) : "")},
-               {"FAKE_GPUS", "1"}});
-}
-
 int times(const std::string& text, const std::string& part) {
   int count = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
@@ -110,6 +87,25 @@ TEST_F(Device, ThatHasNoDeterministicKernelIsAnErrorOfTheRecipe) {
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("train.deterministic: adaptive_max_pool2d_backward_cuda has no "
                                    "deterministic implementation"));
+}
+
+// What `auto` comes to on devices that have bf16 and gain by NHWC is in the run's recipe.
+TEST_F(Device, DecidesWhatARecipeLeavesOpen) {
+  auto words = short_run("simulated");
+  words.insert(words.end(), {"train.precision=auto", "eval.every=9 steps"});
+  const auto resolved = [&](const std::string& folder, const Variables& variables) {
+    words.push_back("output.dir=" + folder);
+    const auto ended = run_in(words, variables);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return read(folder_ / (folder + "/small/001/recipe.yaml"));
+  };
+  const auto modern =
+      resolved("modern", simulating({{"DDPTRAIN_SIMULATED_TRAITS", "bf16 channels_last"}}));
+  EXPECT_THAT(modern, HasSubstr("precision: bf16"));
+  EXPECT_THAT(modern, HasSubstr("channels_last: true"));
+  const auto old = resolved("old", simulating());
+  EXPECT_THAT(old, HasSubstr("precision: fp32"));
+  EXPECT_THAT(old, HasSubstr("channels_last: false"));
 }
 
 TEST_F(Device, ThatIsOutOfMemorySaysSo) {

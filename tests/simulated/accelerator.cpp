@@ -10,6 +10,7 @@
 #include "accelerator/plugin.h"
 #include "base/error.h"
 #include "simulated/counting.h"
+#include "simulated/faults.h"
 #include "simulated/memory.h"
 #include "simulated/simulated.h"
 
@@ -111,6 +112,14 @@ class Gloo final : public c10d::Backend {
   ddptrain::Backend inner_;
 };
 
+/// DDPTRAIN_SIMULATED_TRAITS lists them; none without it, so that a run is the CPU's.
+DeviceTraits traits() {
+  const char* text = std::getenv("DDPTRAIN_SIMULATED_TRAITS");
+  const std::string listed = text ? text : "";
+  return {listed.find("bf16") != std::string::npos,
+          listed.find("channels_last") != std::string::npos};
+}
+
 class Simulated final : public Accelerator {
  public:
   c10::DeviceType type() const override { return c10::kHPU; }
@@ -119,7 +128,13 @@ class Simulated final : public Accelerator {
       throw Error(Exit::device, "the simulated device cannot be used: " + std::string(why));
     return device_count();
   }
-  std::string name(int device) const override { return "simulated " + std::to_string(device); }
+  DeviceFacts facts(int device) const override {
+    return {"simulated " + std::to_string(device), {}, memory_of(device).total, traits()};
+  }
+  bool peer_access(int from, int to) const override { return from == to; }
+  std::vector<std::pair<std::string, std::string>> versions() const override {
+    return {{"simulated runtime", "1.0"}};
+  }
   void select(int device) const override { exchange_device(device); }
   void be_deterministic() const override {}  // it is
   DeviceMemory memory(int device) const override { return memory_of(device); }
@@ -136,6 +151,8 @@ const Accelerator& open_simulated() {
   if (const char* devices = std::getenv("DDPTRAIN_SIMULATED_COUNT"))
     set_devices(std::atoi(devices));
   if (const char* bytes = std::getenv("DDPTRAIN_SIMULATED_MEMORY")) set_memory(std::atoll(bytes));
+  if (is_another("NCCL"))
+    throw Error(Exit::device, "CUDA cannot be used: " + version_conflict("NCCL", 22809, 22703));
   static const Simulated simulated;
   return simulated;
 }
@@ -148,7 +165,9 @@ C10_REGISTER_CLASS(HPUHooksRegistry, HPUHooks, ddptrain::simulated::Hooks)
 }
 
 extern "C" const ddptrain::AcceleratorPlugin* ddptrain_accelerator() {
+  using ddptrain::simulated::is_another;
   static const ddptrain::AcceleratorPlugin plugin{
-      ddptrain::AcceleratorPlugin::current, TORCH_VERSION, ddptrain::simulated::open_simulated};
+      ddptrain::AcceleratorPlugin::current + (is_another("plug-in") ? 1 : 0),
+      is_another("torch") ? "2.10.0" : TORCH_VERSION, ddptrain::simulated::open_simulated};
   return &plugin;
 }

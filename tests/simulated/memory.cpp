@@ -79,7 +79,8 @@ void reserve(std::size_t bytes, std::size_t device) {
   auto& m = memory();
   const auto live = m.live[device] + static_cast<std::int64_t>(bytes);
   TORCH_CHECK_WITH(OutOfMemoryError, m.total == 0 || live <= m.total,
-                   "the simulated device is out of memory: ", live, " bytes of ", m.total);
+                   "simulated out of memory. Tried to allocate ", bytes / 1024,
+                   " KiB. The device has ", m.total, " bytes.");
   m.live[device] = live;
   m.reserved[device] = std::max(m.reserved[device], live);
   m.peak[device] = std::max(m.peak[device], m.reserved[device]);

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "simulated/counting.h"
+#include "simulated/faults.h"
 #include "simulated/memory.h"
 
 namespace ddptrain::simulated {
@@ -79,6 +80,7 @@ void count_copy(const Tensor& to, const Tensor& from, bool non_blocking) {
 }
 
 Tensor& copy(Tensor& self, const Tensor& from, bool non_blocking) {
+  fail_if_asked("copy_");
   count_copy(self, from, non_blocking);
   const Inside inside;
   const auto open = access(self, from);
@@ -98,6 +100,7 @@ Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
 }
 
 at::Scalar item(const Tensor& self) {
+  fail_if_asked("item");
   count(&Counts::items);
   count_wait("item");
   const Inside inside;
@@ -140,6 +143,7 @@ bool waits(const std::string& name) {
 
 void on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   if (!Inside::operators()) require_one_device(op, *stack);
+  fail_if_asked(op.schema().name());
   count(&Counts::operators);
   if (waits(op.schema().name())) count_wait(op.schema().name());
   const Inside inside;
@@ -177,6 +181,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Maybe<Tensor
                    c10::SymIntArrayRef stride, c10::SymIntArrayRef padding,
                    c10::SymIntArrayRef dilation, bool transposed,
                    c10::SymIntArrayRef output_padding, c10::SymInt groups) {
+  fail_if_asked("convolution_forward");
   count(&Counts::operators);
   const Inside inside;
   const auto host_bias = bias ? Maybe<Tensor>(on_host(*bias)) : bias;
@@ -189,6 +194,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     const Tensor& gradient, const Tensor& input, const Tensor& weight, c10::SymIntArrayRef stride,
     c10::SymIntArrayRef padding, c10::SymIntArrayRef dilation, bool transposed,
     c10::SymIntArrayRef output_padding, c10::SymInt groups, std::array<bool, 3> mask) {
+  fail_if_asked("convolution_backward");
   count(&Counts::operators);
   const Inside inside;
   const std::vector<c10::SymInt> bias{gradient.sym_size(1)};
@@ -206,6 +212,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
                                               const Maybe<Tensor>& bias, const Maybe<Tensor>& mean,
                                               const Maybe<Tensor>& variance, bool training,
                                               double momentum, double eps) {
+  fail_if_asked("native_batch_norm");
   count(&Counts::operators);
   const Inside inside;
   const auto host = [](const Maybe<Tensor>& tensor) {

@@ -189,6 +189,40 @@ TEST(Placement, RefusesAGpuThatIsNotThere) {
                  "parallel.devices: there is no GPU 3; this machine shows 3");
 }
 
+/// As a run on four GPUs left it: batch.micro and batch.accumulate are numbers.
+Recipe run_on_four() {
+  auto recipe = recipe_of(Mode::ddp, DeviceKind::cuda);
+  recipe.parallel.devices.count = Auto<std::int64_t>(4);
+  recipe.batch = {64, {}, Auto<std::int64_t>(16), Auto<std::int64_t>(1)};
+  return recipe;
+}
+
+TEST(Placement, SaysHowARunGoesOnWithoutItsGpus) {
+  expect_refused(run_on_four(), {}, {.gpus = 0, .cores = 4}, Exit::device,
+                 "parallel.device: 'cuda' was asked for, and this machine shows no GPU; "
+                 "'parallel.device=cpu parallel.devices=4' runs without one");
+  auto listed = recipe_of(Mode::none, DeviceKind::cuda);
+  listed.parallel.devices.ids = {3};
+  expect_refused(listed, {}, {.gpus = 0, .cores = 4}, Exit::device,
+                 "parallel.device: 'cuda' was asked for, and this machine shows no GPU; "
+                 "'parallel.device=cpu parallel.devices=1' runs without one");
+}
+
+// 64 = 16 x 2 x 2; on three devices no batch of 64 is possible, on two it is.
+TEST(Placement, SaysHowARunGoesOnWithFewerGpus) {
+  for (const int gpus : {2, 3})
+    expect_refused(run_on_four(), {}, {.gpus = gpus, .cores = 4}, Exit::device,
+                   "parallel.devices: there is no GPU " + std::to_string(gpus) +
+                       "; this machine shows " + std::to_string(gpus) +
+                       "; 'parallel.devices=2 batch.accumulate=auto' takes " +
+                       (gpus == 2 ? "what is there" : "2 of them"));
+  auto uneven = run_on_four();
+  uneven.batch = {48, {}, Auto<std::int64_t>(12), Auto<std::int64_t>(1)};
+  expect_refused(uneven, {}, {.gpus = 3, .cores = 4}, Exit::device,
+                 "parallel.devices: there is no GPU 3; this machine shows 3; 'parallel.devices=3 "
+                 "batch.micro=auto batch.accumulate=auto' takes what is there");
+}
+
 TEST(Placement, RefusesDpAmongRanks) {
   expect_refused(recipe_of(Mode::dp), launcher_of(2, 2), {.gpus = 2, .cores = 4}, Exit::recipe,
                  "parallel.mode: 'dp' is one process, and this one was started as one of 2 ranks; "
@@ -243,6 +277,39 @@ TEST(ResolvedRecipe, IsResolvedAgainForAnotherBatch) {
   EXPECT_EQ(found.train.threads.value, 1);
   EXPECT_EQ(found.eval.batch.value, planned.eval.batch.value);
   EXPECT_EQ(found.output.dir, planned.output.dir);
+}
+
+constexpr DeviceTraits kModern{.has_bf16 = true, .gains_by_channels_last = true};
+
+Recipe resolved_on(Recipe recipe, const DeviceTraits& traits, int gpus = 1) {
+  return resolved(recipe, place(recipe, {}, {.gpus = gpus, .traits = traits, .cores = 4}));
+}
+
+TEST(ResolvedRecipe, TakesThePrecisionThatTheDevicesComputeBestIn) {
+  auto recipe = recipe_of(Mode::none);
+  recipe.train.precision = {};
+  EXPECT_EQ(resolved_on(recipe, kModern).train.precision.value, Precision::bf16);
+  EXPECT_EQ(resolved_on(recipe, {}).train.precision.value, Precision::fp32);
+  EXPECT_EQ(resolved_on(recipe, kModern, 0).train.precision.value, Precision::fp32);
+  recipe.train.precision = Precision::tf32;
+  EXPECT_EQ(resolved_on(recipe, kModern).train.precision.value, Precision::tf32);
+  EXPECT_EQ(resolved_on(recipe_of(Mode::none), kModern).train.precision.value, Precision::fp32);
+}
+
+TEST(ResolvedRecipe, IsChannelsLastWhereModelAndDevicesGainByIt) {
+  auto recipe = recipe_of(Mode::none);
+  recipe.model = Choice<Model>("resnet18");
+  const auto last = [](const Recipe& found) { return found.train.channels_last.value; };
+  EXPECT_EQ(last(resolved_on(recipe, kModern)), true);
+  EXPECT_EQ(last(resolved_on(recipe, {})), false);
+  EXPECT_EQ(last(resolved_on(recipe, kModern, 0)), false);
+  recipe.train.deterministic = true;
+  EXPECT_EQ(last(resolved_on(recipe, kModern)), false);
+  recipe.train.channels_last = true;
+  EXPECT_EQ(last(resolved_on(recipe, kModern)), true);
+  auto transformer = recipe_of(Mode::none);
+  transformer.model = Choice<Model>("vit_b_16");
+  EXPECT_EQ(last(resolved_on(transformer, kModern)), false);
 }
 
 TEST(ResolvedRecipe, SynchronisesBatchNormWhereDevicesHaveSome) {

@@ -2,15 +2,18 @@
 // every CUDA kernel.
 #include "accelerator/plugin.h"
 
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <initializer_list>
+#include <map>
+#include <mutex>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
@@ -20,6 +23,22 @@ namespace ddptrain {
 namespace {
 
 c10::DeviceIndex index_of(int device) { return static_cast<c10::DeviceIndex>(device); }
+
+/// Of a device, which need not have been used; asking takes milliseconds, so it is asked once.
+const cudaDeviceProp& properties(int device) {
+  static std::mutex mutex;
+  static std::map<int, cudaDeviceProp> known;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.try_emplace(device);
+  if (is_new) C10_CUDA_CHECK(cudaGetDeviceProperties(&found->second, device));
+  return found->second;
+}
+
+std::string dotted(std::initializer_list<int> parts) {
+  std::string text;
+  for (const int part : parts) text += (text.empty() ? "" : ".") + std::to_string(part);
+  return text;
+}
 
 c10::intrusive_ptr<c10d::ProcessGroupNCCL> connect(const Store& store,
                                                    const BackendOptions& options, int device) {
@@ -40,10 +59,32 @@ class Cuda final : public Accelerator {
   c10::DeviceType type() const override { return c10::kCUDA; }
   int count() const override { return c10::cuda::device_count_ensure_non_zero(); }
 
-  std::string name(int device) const override {
-    cudaDeviceProp properties{};
-    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    return properties.name;
+  DeviceFacts facts(int device) const override {
+    const auto& found = properties(device);
+    // Tensor cores compute in half precision over NHWC since 7.0, and in bf16 since 8.0.
+    return {found.name,
+            std::to_string(found.major) + "." + std::to_string(found.minor),
+            static_cast<std::int64_t>(found.totalGlobalMem),
+            {.has_bf16 = found.major >= 8, .gains_by_channels_last = found.major >= 7}};
+  }
+
+  bool peer_access(int from, int to) const override {
+    int can = 0;
+    C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, from, to));
+    return can != 0;
+  }
+
+  std::vector<std::pair<std::string, std::string>> versions() const override {
+    int driver = 0, runtime = 0, nccl = 0;
+    cudaDriverGetVersion(&driver);  // 0 where there is none
+    cudaRuntimeGetVersion(&runtime);
+    ncclGetVersion(&nccl);
+    const auto cudnn = static_cast<int>(at::detail::getCUDAHooks().versionRuntimeCuDNN());
+    // 13020 is CUDA 13.2, 91900 cuDNN 9.19.0, 22809 NCCL 2.28.9.
+    return {{"driver", "for CUDA " + dotted({driver / 1000, driver % 1000 / 10})},
+            {"CUDA runtime", dotted({runtime / 1000, runtime % 1000 / 10})},
+            {"cuDNN", dotted({cudnn / 10000, cudnn % 10000 / 100, cudnn % 100})},
+            {"NCCL", dotted({nccl / 10000, nccl % 10000 / 100, nccl % 100})}};
   }
 
   void select(int device) const override { c10::cuda::set_device(index_of(device)); }
@@ -52,12 +93,9 @@ class Cuda final : public Accelerator {
   void be_deterministic() const override { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0); }
 
   DeviceMemory memory(int device) const override {
-    const c10::cuda::CUDAGuard guard(index_of(device));
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(index_of(device));
     const auto& reserved = stats.reserved_bytes[0];  // [0]: over all pools
-    std::size_t free = 0, total = 0;
-    C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    return {reserved.current, reserved.peak, static_cast<std::int64_t>(total)};
+    return {reserved.current, reserved.peak, facts(device).memory};
   }
 
   void reset_peak_memory(int device) const override {

@@ -86,7 +86,7 @@ Entry<Model> mnist_net_model() {
       [](const MnistNet::Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<MnistNet>(options, context);
       },
-      {"dropout", "takes_images"});
+      {"convolves", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -146,7 +146,7 @@ const Catalog<Layer>& catalog<Layer>() {
                                         return std::make_unique<Activate>(o.function);
                                       }),
       entry<Layer, AdaptivePoolOptions>("adaptive_avg_pool", "Averages to a fixed size.",
-                                        make_adaptive_pool),
+                                        make_adaptive_pool, {"varies_on_cuda size!=1"}),
       entry<Layer, BatchNormLayerOptions>("batch_norm", "Batch norm.", make_batch_norm),
       entry<Layer, ConvOptions>("conv", "Two-dimensional convolution.", make_conv),
       entry<Layer, DropoutOptions>("dropout", "Drops elements in training.",

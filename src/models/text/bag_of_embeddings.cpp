@@ -138,7 +138,7 @@ Entry<Model> bag_of_embeddings_model() {
       "bag_of_embeddings", "A text as the mean of its tokens' embeddings; fastText's classifier.",
       [](const BagOfEmbeddingsOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<BagOfEmbeddings>(options, context); },
-      {"dropout", "takes_texts"});
+      {"dropout", "takes_texts", "varies_on_cuda pooling=max"});
 }
 
 }  // namespace ddptrain

@@ -78,7 +78,7 @@ Entry<Model> alexnet_model() {
       [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AlexNet>(options, context);
       },
-      {"body", "dropout", "takes_images"});
+      {"body", "convolves", "dropout", "takes_images", "varies_on_cuda"});
 }
 
 }  // namespace ddptrain

@@ -167,7 +167,7 @@ Entry<Model> convnext_entry(std::string name, std::string doc, const ConvNeXtPla
       std::move(name), std::move(doc),
       [plan](const ConvNeXtOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<ConvNeXt>(plan, options, context); },
-      {"body", "takes_images"});
+      {"body", "convolves", "takes_images"});
 }
 
 }  // namespace

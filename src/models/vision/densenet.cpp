@@ -109,7 +109,7 @@ Entry<Model> densenet_entry(std::string name, std::string doc, const DenseNetPla
       std::move(name), std::move(doc),
       [plan](const DenseNetOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<DenseNet>(plan, options, context); },
-      {"batch_norm", "body", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace

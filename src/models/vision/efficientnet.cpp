@@ -163,7 +163,7 @@ Entry<Model> efficientnet_entry(std::string name, std::string doc, const Efficie
              const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<EfficientNet>(plan, options, context);
       },
-      {"batch_norm", "body", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace

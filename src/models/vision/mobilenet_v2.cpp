@@ -114,7 +114,7 @@ Entry<Model> mobilenet_v2_model() {
       "mobilenet_v2", "MobileNet V2, as in torchvision.",
       [](const MobileNetV2::Options& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<MobileNetV2>(options, context); },
-      {"batch_norm", "body", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -149,7 +149,7 @@ Entry<Model> mobilenet_v3_entry(std::string name, std::string doc, const MobileN
              const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<MobileNetV3>(plan, options, context);
       },
-      {"batch_norm", "body", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ Entry<Model> regnet_entry(std::string name, std::string doc, const RegNetPlan& p
       [plan](const ImageOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<RegNet>(plan, options, context);
       },
-      {"batch_norm", "takes_images"});
+      {"batch_norm", "convolves", "takes_images"});
 }
 
 }  // namespace

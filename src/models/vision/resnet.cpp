@@ -126,7 +126,7 @@ Entry<Model> resnet_entry(std::string name, std::string doc, const ResNetPlan& p
       [plan](const ResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<ResNet>(plan, options, context);
       },
-      {"batch_norm", "body", "takes_images"});
+      {"batch_norm", "body", "convolves", "takes_images"});
 }
 
 }  // namespace

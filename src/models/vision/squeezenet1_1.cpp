@@ -114,7 +114,7 @@ Entry<Model> squeezenet1_1_model() {
       [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<SqueezeNet>(options, context);
       },
-      {"body", "dropout", "takes_images"});
+      {"body", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

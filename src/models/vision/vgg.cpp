@@ -97,7 +97,8 @@ at::Tensor Vgg::forward(const at::Tensor& input, const Pass& pass) {
 }
 
 Entry<Model> vgg_entry(std::string name, std::string doc, const VggPlan& plan) {
-  std::vector<std::string> traits = {"body", "dropout", "takes_images"};
+  std::vector<std::string> traits = {"body", "convolves", "dropout", "takes_images",
+                                     "varies_on_cuda"};
   if (plan.batch_norm) traits.emplace_back("batch_norm");
   return entry<Model, ClassifierOptions>(
       std::move(name), std::move(doc),

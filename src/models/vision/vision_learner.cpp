@@ -159,7 +159,7 @@ Entry<Model> vision_learner_model() {
       "vision_learner", "The body of a network, and fastai's head on it: for fine-tuning.",
       [](const VisionLearnerOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<VisionLearner>(options, context); },
-      {"batch_norm", "dropout", "takes_images"});
+      {"batch_norm", "convolves", "dropout", "takes_images", "varies_on_cuda concat_pool=true"});
 }
 
 }  // namespace ddptrain

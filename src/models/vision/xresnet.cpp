@@ -182,7 +182,7 @@ Entry<Model> entry_of(std::string name, std::string doc, const XResNetPlan& plan
       [plan](const XResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<XResNet>(plan, options, context);
       },
-      {"batch_norm", "body", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
 Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan& plan) {

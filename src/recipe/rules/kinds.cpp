@@ -76,7 +76,7 @@ void samples_have_weights(const RuleContext& rule) {
 
 void channels_are_of_images(const RuleContext& rule) {
   const auto given = kind_of(rule);
-  if (rule.recipe.train.channels_last && given && *given != "images")
+  if (rule.recipe.train.channels_last.value.value_or(false) && given && *given != "images")
     rule.warn("train.channels_last", *given + " have no channels to be last");
 }
 

@@ -3,6 +3,8 @@
 //
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts
+//   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
+//              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
 //              (recipe/targets.h) gives_class, labels_by OPTION, task_by OPTION
 //   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)

@@ -6,13 +6,13 @@ namespace {
 
 void tf32_has_cuda(const RuleContext& rule) {
   if (rule.recipe.parallel.device == DeviceKind::cpu &&
-      rule.recipe.train.precision == Precision::tf32)
+      rule.recipe.train.precision.value == Precision::tf32)
     rule.warn("train.precision", "tf32 is a mode of CUDA devices; the CPU computes in fp32");
 }
 
 void fp16_has_cuda(const RuleContext& rule) {
   if (rule.recipe.parallel.device == DeviceKind::cpu &&
-      rule.recipe.train.precision == Precision::fp16)
+      rule.recipe.train.precision.value == Precision::fp16)
     rule.warn("train.precision", "fp16 is slow on the CPU; bf16 is made for it");
 }
 

@@ -60,10 +60,10 @@ int worthwhile_threads(const Training& t) {
 
 Numerics numerics(const TrainSpec& train) {
   Numerics made;
-  made.channels_last = train.channels_last;
-  if (train.precision == Precision::fp64) made.parameters = at::kDouble;
-  if (train.precision == Precision::bf16) made.autocast = at::kBFloat16;
-  if (train.precision == Precision::fp16) made.autocast = at::kHalf;
+  made.channels_last = train.channels_last.value.value_or(false);
+  if (train.precision.value == Precision::fp64) made.parameters = at::kDouble;
+  if (train.precision.value == Precision::bf16) made.autocast = at::kBFloat16;
+  if (train.precision.value == Precision::fp16) made.autocast = at::kHalf;
   return made;
 }
 
@@ -191,7 +191,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   DataContext context;
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
-  context.channels_last = recipe.train.channels_last;
+  context.channels_last = recipe.train.channels_last.value.value_or(false);
   context.fitted = saved.fitted;
   context.classes = {saved.classes, recipe.policy.on_unknown_class == OnUnknownClass::skip};
   context.unlabelled = unlabelled;

@@ -169,7 +169,7 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
     context.setDeterministicCuDNN(true);
   }
   context.setBenchmarkCuDNN(!recipe.train.deterministic);
-  const bool tf32 = recipe.train.precision == Precision::tf32;
+  const bool tf32 = recipe.train.precision.value == Precision::tf32;
   if (tf32) context.setFloat32MatmulPrecision("high");
   context.setAllowTF32CuDNN(tf32);  // LibTorch's convolutions use it unless told not to
 }

@@ -139,7 +139,7 @@ std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, co
 
 RunState first_state(const Training& t) {
   RunState state;
-  if (t.recipe.train.precision == Precision::fp16) state.loss_scale.emplace();
+  if (t.recipe.train.precision.value == Precision::fp16) state.loss_scale.emplace();
   return state;
 }
 
