@@ -30,6 +30,48 @@ void a_deterministic_run_is_counted(const RuleContext& rule) {
                   "' makes as many steps as the machine can; write epochs, steps or samples");
 }
 
+/// Of "varies_on_cuda pooling=max" the words "pooling: max" where that is what was chosen; of the
+/// trait alone nothing; no value where it does not hold.
+std::optional<std::string> holds(const RuleContext& rule, const ChoiceBase& choice,
+                                 const std::string& trait) {
+  static const std::string name = "varies_on_cuda";
+  if (!trait.starts_with(name)) return {};
+  if (trait == name) return "";
+  const auto equals = trait.find('=');
+  const bool negated = trait[equals - 1] == '!';
+  const auto option = trait.substr(name.size() + 1, equals - name.size() - 1 - negated);
+  const auto value = text_of(rule.value(choice, option));
+  if ((value == trait.substr(equals + 1)) == negated) return {};
+  return option + ": " + value;
+}
+
+/// What of a component has no deterministic kernel on CUDA: "'alexnet'", "'bag_of_embeddings' with
+/// 'pooling: max'".
+std::vector<std::string> varying(const RuleContext& rule, const ChoiceBase& choice) {
+  std::vector<std::string> found;
+  const auto* entry = rule.entry(choice);
+  if (entry == nullptr) return found;
+  for (const auto& trait : entry->traits)
+    if (const auto with = holds(rule, choice, trait))
+      found.push_back("'" + choice.type() + "'" + (with->empty() ? "" : " with '" + *with + "'"));
+  return found;
+}
+
+void a_deterministic_run_has_kernels(const RuleContext& rule) {
+  const auto device = rule.recipe.parallel.device;
+  const bool on_cuda = device == DeviceKind::cuda;
+  if (!rule.recipe.train.deterministic || (!on_cuda && device != DeviceKind::automatic)) return;
+  auto found = varying(rule, rule.recipe.model);
+  for (const auto* layer : items_of(rule.value(rule.recipe.model, "layers")))
+    for (auto& each : varying(rule, choice_of<Layer>(*layer))) found.push_back(std::move(each));
+  for (const auto& each : found)
+    if (on_cuda)
+      rule.error("train.deterministic", each + " has no deterministic backward pass on CUDA");
+    else
+      rule.warn("train.deterministic",
+                each + " has no deterministic backward pass on CUDA; 'parallel.device: cpu' has");
+}
+
 void bad_samples_are_skipped(const RuleContext& rule) {
   const auto& policy = rule.recipe.policy;
   if (policy.on_bad_sample == OnBadSample::error && policy.bad_samples != PolicySpec{}.bad_samples)
@@ -59,6 +101,12 @@ std::vector<Rule> run_rules() {
         "train: {duration: 10 min, deterministic: true}",
         "train: {duration: 1000 steps, deterministic: true}"},
        a_deterministic_run_is_counted},
+      {{"deterministic-on-cuda", "A deterministic run has deterministic kernels.",
+        "Some backward passes add up in any order on CUDA, such as those of adaptive pooling; "
+        "LibTorch refuses them in the first step.",
+        "model: alexnet\ntrain: {deterministic: true}\nparallel: {device: cuda}",
+        "model: resnet18\ntrain: {deterministic: true}\nparallel: {device: cuda}"},
+       a_deterministic_run_has_kernels},
       {{"bad-samples", "policy.bad_samples is read when bad samples are skipped.",
         "With 'on_bad_sample: error' the first one ends the run.", "policy: {bad_samples: 5 %}",
         "policy: {on_bad_sample: skip, bad_samples: 5 %}"},
