@@ -46,7 +46,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
 }  // namespace
 
 World join(const Topology& topology, const JoinOptions& options) {
-  if (topology.world == 1) return single_world();
+  if (topology.world == 1 && !options.connects_alone) return single_world();
   try {
     return connect(topology, options);
   } catch (const Error&) {

@@ -33,6 +33,7 @@ struct JoinOptions {
   /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks
   /// would run on while all ranks are suspended (Ctrl-Z), the launcher's do not.
   bool supervised = false;
+  bool connects_alone = false;  // a world of one has groups of the device too
 };
 
 /// Meets the other ranks (FileStore on one node, TCPStore when started by torchrun and the like).

@@ -4,10 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <thread>
 
-#include "accelerator/devices.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
@@ -15,8 +13,8 @@
 #include "base/version.h"
 #include "cli/program.h"
 #include "data/text/text_cache.h"
+#include "jobs/doctor_devices.h"
 #include "launch/topology.h"
-#include "train/placement.h"
 
 namespace ddptrain {
 namespace {
@@ -26,12 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMuchDisk = std::int64_t{5} << 30;
 constexpr std::int64_t kMuchSharedMemory = std::int64_t{64} << 20;
 constexpr rlim_t kManyFiles = 1024;
-
-/// What was found, and what to do about it; no advice where all is well.
-struct Finding {
-  std::string text;
-  std::string advice = {};
-};
 
 /// What the kernel says of itself; one empty line where it does not.
 std::vector<std::string> lines_of(const std::string& file) {
@@ -88,27 +80,6 @@ Finding memory() {
   return found;
 }
 
-// What the driver shows; whether CUDA works with it is the next line.
-Finding gpus() {
-  const int count = visible_gpus();
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  Finding found{count == 0 ? "none" : std::to_string(count)};
-  if (visible) found.text += std::string(", with CUDA_VISIBLE_DEVICES=") + visible;
-  if (count == 0 && fs::exists("/proc/driver/nvidia/version"))
-    found.advice =
-        "there is a driver, and no device is visible: look at CUDA_VISIBLE_DEVICES, and at "
-        "what the container was given";
-  return found;
-}
-
-Finding cuda_plugin_there() {
-  if (visible_gpus() == 0) return {"not needed without a GPU"};
-  const auto found = find_devices(DeviceKind::cuda);
-  if (found.why_none.empty()) return {"opens, and works with " + join(found.names, ", ")};
-  return {found.why_none,
-          "recipes with 'parallel.device: cuda' cannot run; docs/gpu.md says what a GPU needs"};
-}
-
 Finding shared_memory() {
   const auto space = free_space("/dev/shm");
   if (space.folder != "/dev/shm")
@@ -162,30 +133,24 @@ Finding data_folder() {
   return found;
 }
 
-struct Check {
-  const char* name;
-  std::function<Finding()> look;
-};
+std::vector<NamedFinding> findings() {
+  std::vector<NamedFinding> all{
+      {"program", program()}, {"threads", threads()}, {"memory", memory()}};
+  for (auto& each : device_findings()) all.push_back(std::move(each));
+  all.push_back({"shared memory", shared_memory()});
+  all.push_back({"files", files()});
+  all.push_back({"runs", disk(".", "runs in this folder")});
+  all.push_back({"texts", disk(default_text_cache(), "packed texts")});
+  all.push_back({"temporary", disk(fs::temp_directory_path(), "temporary files")});
+  all.push_back({"launcher", launcher()});
+  all.push_back({"data", data_folder()});
+  return all;
+}
 
 int doctor(const Arguments&) {
-  const std::vector<Check> checks{
-      {"program", program},
-      {"threads", threads},
-      {"memory", memory},
-      {"GPUs", gpus},
-      {"CUDA plug-in", cuda_plugin_there},
-      {"shared memory", shared_memory},
-      {"files", files},
-      {"runs", [] { return disk(".", "runs in this folder"); }},
-      {"texts", [] { return disk(default_text_cache(), "packed texts"); }},
-      {"temporary", [] { return disk(fs::temp_directory_path(), "temporary files"); }},
-      {"launcher", launcher},
-      {"data", data_folder},
-  };
   int advised = 0;
-  for (const auto& check : checks) {
-    const auto found = check.look();
-    print_shown("%-15s%s\n", check.name, found.text.c_str());
+  for (const auto& [name, found] : findings()) {
+    print_shown("%-15s%s\n", name.c_str(), found.text.c_str());
     if (found.advice.empty()) continue;
     print_shown("%-15s-> %s\n", "", found.advice.c_str());
     ++advised;
