@@ -18,6 +18,12 @@ enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, r
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
+/// Bytes of the fullest device of a rank. No total: nobody counts, as on the CPU.
+struct MemoryUse {
+  std::int64_t peak_reserved = 0;
+  std::int64_t total = 0;
+};
+
 /// What a callback sees of a run, the same on every rank. Values that a moment does not bring are
 /// empty.
 struct RunView {
@@ -32,6 +38,7 @@ struct RunView {
   double gradient_norm = 0;  // NaN where not known
   double seconds = 0;        // since the run (or its resumption) began
   double samples_per_second = 0;
+  MemoryUse memory;                     // of this rank: for writers alone
   std::optional<double> seconds_left;   // of a run that is measured in time
   std::int64_t evaluation_batch = 0;    // at Moment::evaluating: scored on this rank
   std::int64_t evaluation_batches = 0;  // and in all

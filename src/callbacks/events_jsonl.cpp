@@ -61,6 +61,9 @@ class EventsJsonl final : public Callback {
               {"train/lr", run.lr},     {"train/gradient_norm", run.gradient_norm},
               {"seconds", run.seconds}, {"samples_per_second", run.samples_per_second}};
     if (run.momentum) json["train/momentum"] = *run.momentum;
+    if (run.memory.total > 0)
+      json["device_memory"] = {{"peak_reserved", run.memory.peak_reserved},
+                               {"total", run.memory.total}};
     return json;
   }
 

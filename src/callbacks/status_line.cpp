@@ -13,7 +13,7 @@ namespace {
 
 /// Of the fields of the line: which a narrow terminal leaves out, the last named first.
 struct Importance {
-  enum { position, what, time_left, epoch, rate, learning_rate };
+  enum { position, what, time_left, epoch, rate, learning_rate, memory };
 };
 
 constexpr double kSecondsBetweenDraws = 0.1;
@@ -93,6 +93,10 @@ class StatusLine final : public Callback {
                   {"loss " + measured(run.train_loss), Importance::what},
                   {"lr " + short_number(run.lr), Importance::learning_rate},
                   {format_fixed(run.samples_per_second, 1) + " samples/s", Importance::rate}};
+    if (run.memory.total > 0)
+      fields.push_back({"memory " + format_bytes(run.memory.peak_reserved) + " of " +
+                            format_bytes(run.memory.total),
+                        Importance::memory});
     const auto left = run.seconds_left ? run.seconds_left : pace_.left(run.total_steps - run.step);
     if (left && *left > 0)
       fields.push_back({"left " + format_seconds(*left), Importance::time_left});

@@ -15,8 +15,9 @@ namespace ddptrain {
 using Due = std::function<bool(const RunView&)>;
 
 /// On a terminal one line that is rewritten and fits it, elsewhere one line per period: step,
-/// epoch, loss, rate of learning, samples per second, time left; on the terminal also how far an
-/// evaluation is and that a checkpoint is being written. What came of those are lines of their own.
+/// epoch, loss, rate of learning, samples per second, memory of a device, time left; on the
+/// terminal also how far an evaluation is and that a checkpoint is being written. What came of
+/// those are lines of their own.
 std::unique_ptr<Callback> make_status_line(Due due);
 
 /// metrics.csv: a row per evaluation with step, epoch, samples, "train/loss", "train/lr" and the

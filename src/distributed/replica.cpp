@@ -6,6 +6,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "distributed/window_numbers.h"
+#include "launch/failure.h"
 #include "losses/loss.h"
 
 namespace ddptrain {
@@ -59,6 +60,11 @@ at::Tensor Replica::flat_buffers() const {
   return flat_buffers_;
 }
 
+template <class Body>
+auto Replica::named(const char* phase, const Body& body) const {
+  return device_.is_cpu() ? body() : in_phase(phase, body);
+}
+
 std::vector<NamedTensor> Replica::trained() const {
   std::vector<NamedTensor> trained;
   for (const auto& named : parameters_)
@@ -86,7 +92,8 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   const c10::OptionalDeviceGuard guard(device_);
   Penalty penalty;
   const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty, batch.positions};
-  const auto output = forward(batch, pass).to(numerics_.parameters);
+  const auto output =
+      named("the forward pass", [&] { return forward(batch, pass).to(numerics_.parameters); });
   std::vector<at::Tensor> targets;
   for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));
   const auto terms = loss_of(loss, output, targets);
@@ -99,8 +106,10 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
     penalty_sum_ += extra.detach();
     sum = sum.add(extra);
   }
-  sum.backward(at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
-                                          : at::full_like(sum, at.loss_scale / at.nominal));
+  const auto gradient = at.loss_gradient.defined()
+                            ? at.loss_gradient.to(sum.options())
+                            : at::full_like(sum, at.loss_scale / at.nominal);
+  named("the backward pass", [&] { sum.backward(gradient); });
 }
 
 std::vector<at::Tensor> Replica::gradients() const {
@@ -119,7 +128,7 @@ void Replica::observe(const Batch& batch, const Pass& pass) {
 at::Tensor Replica::evaluate(const Batch& batch) {
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;
-  return forward(batch, Pass{}).to(numerics_.parameters);
+  return named("evaluation", [&] { return forward(batch, Pass{}).to(numerics_.parameters); });
 }
 
 }  // namespace ddptrain

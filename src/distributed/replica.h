@@ -37,6 +37,9 @@ class Replica {
  private:
   at::Tensor forward(const Batch& batch, const Pass& pass);
   void flatten_buffers();
+  /// Where memory ends in it on a device, the error has its name.
+  template <class Body>
+  auto named(const char* phase, const Body& body) const;
 
   Numerics numerics_;
   at::Device device_;

@@ -19,6 +19,7 @@
 #include "distributed/engine.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "recipe/layers/address.h"
 #include "train/build/build.h"
 #include "train/requests.h"
 #include "train/run/rank.h"
@@ -182,13 +183,14 @@ int eval(const Arguments& arguments) {
   if (!job.tables.empty()) make_folders(job.tables);
   require_checkpoint(run);
   const auto outer = topology_from_environment();
-  const auto placement = place(run.recipe, outer);
+  Placement placement;
+  with_places(run.tree, [&] { placement = place(run.recipe, outer); });
   const auto recipe = resolved(run.recipe, placement);
   return start_ranks(recipe, placement, outer,
                      [&](const Topology& topology, const Hooks& hooks) {
                        return eval_rank(job, recipe, placement, topology, hooks);
                      },
-                     {arguments.level, {}});
+                     {arguments.level, {}, &run.tree});
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "launch/signals.h"
+#include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
 #include "train/catalogs.h"
 #include "train/run/ending.h"
@@ -74,7 +75,8 @@ void settle_valid(Choice<Dataset>& data, int rank) {
 
 Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
-  job.placement = place(recipe, outer);
+  with_places(tree, [&] { job.placement = place(recipe, outer); });
+  job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
   settle_valid(job.recipe.data, outer.rank);
@@ -112,8 +114,8 @@ void keep_found_micro(Job& job, const Topology& outer) {
 int start_until_done(Job job, const Topology& outer,
                      const std::function<RankMain(const Job&)>& one_rank, log::Level level) {
   while (true) {
-    const int code =
-        start_ranks(job.recipe, job.placement, outer, one_rank(job), {level, job.folder});
+    const int code = start_ranks(job.recipe, job.placement, outer, one_rank(job),
+                                 {level, job.folder, &job.tree});
     const bool restart = job.recipe.policy.on_rank_failure == OnRankFailure::restart;
     if (!restart || outer.joined() || job.placement.ranks == 1 || !may_pass(code)) return code;
     std::vector<std::string> notes;
@@ -156,9 +158,11 @@ void finish(const Job& job, const Outcome& outcome, log::Level level) {
   say_end(outcome.ending, job.results_to_stdout, level);
 }
 
-/// Where no rank came to say it: killed, or hung.
-void say_how_to_resume(const std::string& folder) {
-  if (run_end(folder).result.empty())
+/// Where no rank came to say it: killed, hung, or without its device.
+void say_how_to_resume(const std::string& folder, int code) {
+  const bool cut =
+      code > 128 || code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang);
+  if (cut && !folder.empty() && std::filesystem::exists(folder) && run_end(folder).result.empty())
     log::info("'" + called_as() + " resume " + typed_path(folder) + "' continues this run");
 }
 
@@ -193,11 +197,11 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
   try {
     const int code = start_until_done(job, outer, one_rank, level);
     end_in_folder(job, outer, code);
-    if (code > 128 && !job.folder.empty() && std::filesystem::exists(job.folder))
-      say_how_to_resume(job.folder);
+    say_how_to_resume(job.folder, code);
     return code;
   } catch (const Error& error) {
     end_in_folder(job, outer, static_cast<int>(error.code()));
+    say_how_to_resume(job.folder, static_cast<int>(error.code()));
     throw;
   }
 }

@@ -21,6 +21,7 @@
 #include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "recipe/layers/address.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
 #include "train/run/rank.h"
@@ -324,7 +325,7 @@ int predict(const Arguments& arguments) {
     run.recipe.parallel.devices = {};
   }
   run.recipe.eval.batch = Auto<std::int64_t>(run.recipe.eval.batch.value.value_or(64));
-  job.placement = place(run.recipe, {});
+  with_places(run.tree, [&] { job.placement = place(run.recipe, {}); });
   job.recipe = resolved(run.recipe, job.placement);
   job.checkpoint = run.checkpoint;
   job.output = arguments.value("--output");
@@ -334,7 +335,7 @@ int predict(const Arguments& arguments) {
                      [&](const Topology& topology, const Hooks& hooks) {
                        return predict_rank(job, topology, hooks);
                      },
-                     {arguments.level, {}});
+                     {arguments.level, {}, &run.tree});
 }
 
 }  // namespace

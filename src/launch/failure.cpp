@@ -42,7 +42,7 @@ std::string to_torchelastic(const Failure& failure) {
 }
 
 /// What LibTorch and the vendors' libraries say where the machine is the reason; the first that
-/// fits counts. An illegal access is no such thing: a kernel has a bug.
+/// fits counts. An illegal access is none of the machine's: a kernel has a bug.
 struct Sign {
   const char* text;
   Exit code;
@@ -56,19 +56,19 @@ constexpr Sign kSigns[] = {
     {kNotDeterministic, Exit::recipe},
     {"collective operation timeout", Exit::device, true},
     {"remote process exited", Exit::device, true},
-    {"NCCL error", Exit::device},
+    {"illegal memory access", Exit::bug},
+    {"misaligned address", Exit::bug},
+    {"illegal instruction", Exit::bug},
+    {"invalid program counter", Exit::bug},
     {"watchdog thread terminated", Exit::device},
     {"NVIDIA driver", Exit::device},
     {"CUDA driver", Exit::device},
+    {"CUDA error", Exit::device},
     {"no CUDA-capable device", Exit::device},
-    {"no kernel image is available", Exit::device},
-    {"device-side assert", Exit::device},
-    {"unspecified launch failure", Exit::device},
-    {"uncorrectable ECC error", Exit::device},
-    {"device is unavailable", Exit::device},
     {"GPU is lost", Exit::device},
     {"CUDNN_STATUS", Exit::device},
     {"CUBLAS_STATUS", Exit::device},
+    {"NCCL", Exit::device},
 };
 
 /// Lines after the first are frames of C++.
@@ -81,9 +81,19 @@ std::string in_a_recipe(const std::string& what) {
          "another";
 }
 
+/// The size in "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has ..."; empty: none.
+std::string asked_for(const std::string& message) {
+  static const std::string start = "Tried to allocate ";
+  const auto at = message.find(start);
+  if (at == std::string::npos) return {};
+  const auto rest = message.substr(at + start.size());
+  return rest.substr(0, rest.find(". "));
+}
+
 void take_meaning(Failure& failure) {
   for (const auto& sign : kSigns) {
     if (failure.message.find(sign.text) == std::string::npos) continue;
+    if (sign.code == Exit::bug) return;  // with all that a report needs
     failure.code = sign.code;
     failure.secondary = sign.secondary;
     failure.message =
@@ -118,6 +128,18 @@ bool has_content(const std::string& path) {
 }
 
 }  // namespace
+
+void rethrow_from(const char* phase, std::exception_ptr error) {
+  const auto failure = failure_of(error, 0);
+  if (failure.code != Exit::memory) std::rethrow_exception(error);
+  throw OutOfMemory(phase, asked_for(failure.message));
+}
+
+OutOfMemory::OutOfMemory(std::string phase, std::string asked)
+    : Error(Exit::memory, "out of memory in " + phase +
+                              (asked.empty() ? "" : ", where " + asked + " more were asked for")),
+      phase_(std::move(phase)),
+      asked_(std::move(asked)) {}
 
 PeerError::PeerError(const Failure& cause)
     : Error(cause.code, "rank " + std::to_string(cause.rank) + ": " + cause.message, cause.place) {}

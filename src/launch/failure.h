@@ -29,6 +29,31 @@ class PeerError : public Error {
   explicit PeerError(const Failure& cause);
 };
 
+/// A device's memory ended in a part of the work.
+class OutOfMemory : public Error {
+ public:
+  OutOfMemory(std::string phase, std::string asked);
+  const std::string& phase() const { return phase_; }  // "the backward pass"
+  const std::string& asked() const { return asked_; }  // "2.00 GiB"; empty: not known
+
+ private:
+  std::string phase_;
+  std::string asked_;
+};
+
+/// Throws an exception again: as an OutOfMemory where that is what it means.
+[[noreturn]] void rethrow_from(const char* phase, std::exception_ptr error);
+
+/// Runs a part of the work on a device, whose name an OutOfMemory gets.
+template <class Body>
+auto in_phase(const char* phase, Body body) {
+  try {
+    return body();
+  } catch (...) {
+    rethrow_from(phase, std::current_exception());
+  }
+}
+
 /// What an exception means: an Error as it says; others by the words of LibTorch and of the
 /// devices' libraries, no memory as Exit::memory and the like, in one line; anything else as a bug.
 Failure failure_of(std::exception_ptr error, int rank);

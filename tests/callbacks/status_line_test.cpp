@@ -180,6 +180,19 @@ TEST(StatusLine, ShowsWhatMattersMostWhereThereIsLittleRoom) {
   EXPECT_EQ(last_row(20), "step 10/300");
 }
 
+/// A device that counts its memory shows the most that was reserved, where there is room.
+TEST(StatusLine, ShowsTheMemoryOfADevice) {
+  const auto play = [] {
+    const auto line = make_status_line([](const RunView&) { return false; });
+    RunControl control;
+    auto run = at_step(1);
+    run.memory = {std::int64_t{12} << 30, std::int64_t{80} << 30};
+    line->at(Moment::step_end, run, control);
+  };
+  EXPECT_THAT(on_terminal(200, play), HasSubstr("  memory 12.0 GiB of 80.0 GiB"));
+  EXPECT_THAT(on_terminal(80, play), Not(HasSubstr("memory")));
+}
+
 TEST(StatusLine, ShowsEvaluationAndSaving) {
   const auto text = on_terminal(80, play_run);
   EXPECT_THAT(text, HasSubstr("step 5/300  evaluating, batch 2/3"));

@@ -111,6 +111,22 @@ TEST_F(Writers, EventsAreAnObjectPerLine) {
   EXPECT_EQ(events[3].at("valid/accuracy"), 0.4);
 }
 
+TEST_F(Writers, EventsHoldTheMemoryOfADeviceThatCountsIt) {
+  RunControl control;
+  auto run = at_step(1);
+  {
+    const auto writer = make_events_jsonl(folder_ + "/events.jsonl", every(1));
+    writer->at(Moment::step_end, run, control);
+    run.memory = {500, 1000};
+    writer->at(Moment::step_end, run, control);
+  }
+  const auto text = read_text(folder_ + "/events.jsonl");
+  const auto first = Json::parse(text.substr(0, text.find('\n'))),
+             second = Json::parse(text.substr(text.find('\n')));
+  EXPECT_FALSE(first.contains("device_memory"));
+  EXPECT_EQ(second.at("device_memory"), Json({{"peak_reserved", 500}, {"total", 1000}}));
+}
+
 TEST_F(Writers, EventsHoldWarningsWhileTheyAreWritten) {
   log::warning("before");
   const auto writer = make_events_jsonl(folder_ + "/events.jsonl", every(1));

@@ -23,6 +23,35 @@ TEST(Failure, KnowsTheWordsForNoMemory) {
   EXPECT_EQ(code_of("CUDA error: an illegal memory access was encountered"), Exit::bug);
 }
 
+// The words of CUDA's allocator in 2.11 (c10/cuda/CUDACachingAllocator.cpp).
+TEST(OutOfMemory, SaysWhereAndHowMuchWasAskedFor) {
+  const auto fails = [](const std::string& message) {
+    return [message] { throw std::runtime_error(message); };
+  };
+  try {
+    in_phase("the backward pass",
+             fails("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+                   "79.11 GiB of which 1.20 GiB is free.\nException raised from malloc"));
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.code(), Exit::memory);
+    EXPECT_EQ(error.phase(), "the backward pass");
+    EXPECT_EQ(error.asked(), "2.00 GiB");
+    EXPECT_STREQ(error.what(),
+                 "out of memory in the backward pass, where 2.00 GiB more were asked for");
+  }
+  try {
+    in_phase("evaluation", fails("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"));
+  } catch (const OutOfMemory& error) {
+    EXPECT_STREQ(error.what(), "out of memory in evaluation");
+  }
+}
+
+TEST(OutOfMemory, IsNothingElse) {
+  EXPECT_EQ(in_phase("evaluation", [] { return 7; }), 7);
+  EXPECT_THROW(in_phase("evaluation", [] { throw std::out_of_range("it is a bug"); }),
+               std::out_of_range);
+}
+
 Failure failure_with(const std::string& message) {
   return failure_of(std::make_exception_ptr(std::runtime_error(message)), 0);
 }
@@ -35,6 +64,8 @@ TEST(Failure, KnowsTheWordsForALostDevice) {
            "The NVIDIA driver on your system is too old (found version 11040).",
            "CUDA error: no kernel image is available for execution on the device",
            "CUDA error: device-side assert triggered",
+           "CUDA error: unspecified launch failure",
+           "CUDA error: CUDA-capable device(s) is/are busy or unavailable",
            "CUDA error: uncorrectable ECC error encountered",
            "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
            "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle)`",

@@ -17,6 +17,7 @@
 #include "launch/failure.h"
 #include "losses/loss.h"
 #include "optim/optimizer.h"
+#include "train/device_memory.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -65,24 +66,16 @@ void train_twice(const Training& t, std::int64_t micro) {
   for (int i = 0; i < 2; ++i) t.engine->accumulate(batch, *t.loss, at);
 }
 
-/// Those of this rank's replicas.
-std::vector<std::int64_t> own_devices(const Training& t) {
-  if (t.placement.on_cpu()) return {};
-  if (t.placement.replicas > 1) return t.placement.ids;
-  return {t.placement.id(t.world->local_rank)};
-}
-
 bool all_keep_room(const Training& t) {
   const auto& device = accelerator(t.placement.device);
-  return std::ranges::all_of(own_devices(t), [&](std::int64_t id) {
-    return keeps_room(device.memory(static_cast<int>(id)));
-  });
+  return std::ranges::all_of(own_devices(t.placement, t.world->local_rank),
+                             [&](int id) { return keeps_room(device.memory(id)); });
 }
 
 void forget_peaks(const Training& t) {
   const auto& device = accelerator(t.placement.device);
   device.empty_cache();
-  for (const auto id : own_devices(t)) device.reset_peak_memory(static_cast<int>(id));
+  for (const int id : own_devices(t.placement, t.world->local_rank)) device.reset_peak_memory(id);
 }
 
 bool memory_sufficed(const Training& t, std::int64_t micro) {

@@ -7,6 +7,7 @@
 
 #include "distributed/world.h"
 #include "launch/failure.h"
+#include "train/device_memory.h"
 #include "train/placement.h"
 #include "train/run/ending.h"
 #include "train/run/run_folder.h"
@@ -20,6 +21,7 @@ struct Hooks;
 struct Job {
   Recipe recipe;  // resolved
   Placement placement;
+  Node tree;                                  // the recipe as layered: places of its options
   std::string recipe_text;                    // the resolved recipe as YAML: ranks must agree on it
   std::function<std::string(Recipe)> record;  // that text, of what training resolved further
   std::string
@@ -54,6 +56,16 @@ void prepare_process(const Recipe& recipe, const Placement& placement);
 /// Meets the other ranks of a topology with the recipe's time-outs.
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology);
 
+/// Runs `body`; where a device's memory ends, the error says what would do.
+template <class Body>
+auto explained(const Placement& placement, World& world, Body body) {
+  try {
+    return body(world);
+  } catch (...) {
+    explain_memory(placement, world.local_rank, std::current_exception());
+  }
+}
+
 /// Runs `body` in a world that ends after what it throws was recorded. A rank that only lost
 /// another throws that one's cause, where it can be known (distributed/failure_board.h).
 template <class Body>
@@ -63,7 +75,7 @@ auto in_world(const Recipe& recipe, const Placement& placement, const Topology& 
   auto world = join_world(recipe, placement, topology);
   return recorded(topology, [&] {
     try {
-      return body(world);
+      return explained(placement, world, body);
     } catch (...) {
       if (!world.board) throw;
       rethrow_cause(world, std::current_exception());

@@ -17,6 +17,7 @@
 #include "data/sampler.h"
 #include "distributed/late_numbers.h"
 #include "distributed/window_numbers.h"
+#include "launch/failure.h"
 #include "optim/clip.h"
 #include "optim/ema.h"
 #include "optim/scaling.h"
@@ -255,7 +256,7 @@ void Stepper::update_on_device(Step& step, const at::Tensor& numbers) {
   step.has_norm = norm.defined();
   if (step.has_norm) numbers.select(0, kNorm).copy_(norm);
   step.rates.refused = decision_->refused(numbers);
-  t_.optimizer->step(step.rates);
+  in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
   t_.engine->parameters_changed();
   decision_->update_scale(numbers);
   step.numbers.emplace(numbers);
