@@ -106,9 +106,8 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
     penalty_sum_ += extra.detach();
     sum = sum.add(extra);
   }
-  const auto gradient = at.loss_gradient.defined()
-                            ? at.loss_gradient.to(sum.options())
-                            : at::full_like(sum, at.loss_scale / at.nominal);
+  const auto gradient = at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
+                                                   : at::full_like(sum, at.loss_scale / at.nominal);
   named("the backward pass", [&] { sum.backward(gradient); });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "callbacks/best.h"
@@ -15,7 +16,9 @@
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "train/build/build.h"
+#include "train/device_memory.h"
 #include "train/requests.h"
+#include "train/run/checkpoint_writer.h"
 #include "train/run/completion.h"
 #include "train/run/state.h"
 #include "train/stages.h"
@@ -33,6 +36,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+MemoryUse memory_use(const Training& t) {
+  const auto memory = fullest_device(t.placement, t.world->local_rank);
+  return {memory.peak_reserved, memory.total};
+}
+
 class Loop {
  public:
   Loop(const Training& training, RunState& state, const Hooks& hooks, const Callbacks& observers)
@@ -44,6 +52,8 @@ class Loop {
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
         stepper_(t_, state_),
+        writer_(t_.placement.on_cpu() ? CheckpointWriter::When::at_once
+                                      : CheckpointWriter::When::in_background),
         saved_step_(state_.position.step) {}
 
   RunResult run() {
@@ -277,10 +287,12 @@ class Loop {
   }
 
   void save_if_due() {
+    tell_saved(writer_.written());
     const auto step = state_.position.step;
     if (!save_now_ && !finished() && !save_every_.due(step)) return;
     if (saved_step_ == step || hooks_.checkpoints.empty()) return;
     beat("checkpoint");
+    tell_saved(writer_.wait());
     t_.engine->broadcast_buffers();
     saved_step_ = step;
     saved_at_ = Clock::now();
@@ -290,23 +302,29 @@ class Loop {
   }
 
   void write(const Checkpoint& checkpoint) {
-    view_.checkpoint = save_checkpoint(hooks_.checkpoints, checkpoint);
-    mark_best();
-    tell(Moment::saved);
-    view_.checkpoint.clear();
+    SavePlan plan{hooks_.checkpoints, t_.recipe.checkpoint.keep_last, {}};
+    if (state_.best) plan.best_step = state_.best->step;
+    saving_ = {view_.step, view_.epoch};
+    writer_.write(checkpoint, plan);
+    tell_saved(writer_.written());
   }
 
-  void mark_best() {
-    const auto& best = state_.best;
-    if (best && best->step == state_.position.step) link_best(hooks_.checkpoints, view_.checkpoint);
-    prune_checkpoints(hooks_.checkpoints, t_.recipe.checkpoint.keep_last,
-                      best ? checkpoint_name(best->step) : std::string());
+  // Of a checkpoint whose files are whole; later steps may have been made meanwhile.
+  void tell_saved(std::optional<std::string> folder) {
+    if (!folder) return;
+    update_view();
+    const auto now = view_;
+    std::tie(view_.step, view_.epoch) = saving_;
+    view_.checkpoint = std::move(*folder);
+    tell_observers(Moment::saved);
+    view_ = now;
   }
 
   // A run that stops early still ends with an evaluation and a checkpoint; an interrupted one with
   // a checkpoint.
   void close() {
     evaluate_and_save();
+    tell_saved(writer_.wait());
     if (state_.stop && result_.signal == 0) result_.reason = "stopped: " + state_.stop->reason;
     if (result_.reason.empty()) result_.reason = "done";
   }
@@ -350,6 +368,7 @@ class Loop {
     view_.seconds = seconds_since(began_);
     view_.samples_per_second =
         view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
+    if (t_.world->rank == 0) view_.memory = memory_use(t_);
     if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - seconds_trained());
   }
 
@@ -379,11 +398,13 @@ class Loop {
   std::vector<std::int64_t> step_samples_;  // over all ranks
   std::int64_t samples_under_way_ = 0;      // of the step that was not read
   std::int64_t seen_here_ = 0;
-  std::int64_t saved_step_;     // a run begins where it was saved
-  std::int64_t stage_ = -1;     // that the engine was prepared for
-  Requests mine_;               // of this rank, not agreed on
-  bool asked_ = false;          // a rank has some
-  bool epoch_started_ = false;  // that of the next step
+  CheckpointWriter writer_;                   // of rank 0
+  std::pair<std::int64_t, double> saving_{};  // step and epoch of what it writes
+  std::int64_t saved_step_;                   // a run begins where it was saved
+  std::int64_t stage_ = -1;                   // that the engine was prepared for
+  Requests mine_;                             // of this rank, not agreed on
+  bool asked_ = false;                        // a rank has some
+  bool epoch_started_ = false;                // that of the next step
   bool save_now_ = false;
   bool time_is_up_ = seconds_ && seconds_before_ >= *seconds_;
   bool data_lost_ = false;

@@ -1,0 +1,44 @@
+// Checkpoints to files: at once, or while training goes on.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <string>
+
+namespace ddptrain {
+
+struct Checkpoint;
+
+/// Where a checkpoint goes, and what stays beside it.
+struct SavePlan {
+  std::string root;
+  std::int64_t keep_last = 2;
+  std::optional<std::int64_t> best_step;  // of the best checkpoint, this one or an earlier
+};
+
+/// Writes one checkpoint at a time; the next one waits for it. Links and what is deleted follow
+/// when its files are whole.
+class CheckpointWriter {
+ public:
+  enum class When { at_once, in_background };
+
+  explicit CheckpointWriter(When when) : when_(when) {}
+  /// Waits. A failure that nobody has asked for is a warning: another error ends the run.
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  /// Takes the tensors as they are now. None may be under way.
+  void write(const Checkpoint& checkpoint, const SavePlan& plan);
+  /// The folder of a checkpoint that has become whole, once; throws what writing it threw.
+  std::optional<std::string> written();
+  /// The same when what is under way has ended.
+  std::optional<std::string> wait();
+
+ private:
+  When when_;
+  std::future<std::string> under_way_;
+};
+
+}  // namespace ddptrain
