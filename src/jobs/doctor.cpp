@@ -40,7 +40,7 @@ std::string bytes_text(std::uintmax_t bytes) {
   return format_bytes(static_cast<std::int64_t>(bytes));
 }
 
-Finding program() { return {"ddptrain " + version() + " with torch " + torch_version()}; }
+Observation program() { return {"ddptrain " + version() + " with torch " + torch_version()}; }
 
 /// The share of a cgroup ("200000 100000" is two cores), nothing where there is no limit.
 std::optional<double> allowed_cores() {
@@ -51,9 +51,9 @@ std::optional<double> allowed_cores() {
   return *quota / *period;
 }
 
-Finding threads() {
+Observation threads() {
   const auto cores = std::thread::hardware_concurrency();
-  Finding found{plural(cores, "hardware thread")};
+  Observation found{plural(cores, "hardware thread")};
   if (const auto allowed = allowed_cores(); allowed && *allowed < cores) {
     found.text += ", of which the container may use " + format_number(*allowed);
     found.advice =
@@ -71,41 +71,42 @@ std::uintmax_t memory_line(const std::string& name) {
   return 0;
 }
 
-Finding memory() {
+Observation memory() {
   const auto all = memory_line("MemTotal"), free = memory_line("MemAvailable");
-  Finding found{bytes_text(all) + ", " + bytes_text(free) + " available"};
+  Observation found{bytes_text(all) + ", " + bytes_text(free) + " available"};
   if (free < all / 10) found.advice = "other programs take nearly all of it; end some of them";
   if (const auto limit = parse_integer(first_line_of("/sys/fs/cgroup/memory.max")))
     found.text += "; the container may use " + bytes_text(static_cast<std::uintmax_t>(*limit));
   return found;
 }
 
-Finding shared_memory() {
+Observation shared_memory() {
   const auto space = free_space("/dev/shm");
   if (space.folder != "/dev/shm")
     return {"no /dev/shm", "NCCL needs it between GPUs; mount a tmpfs there"};
-  Finding found{format_bytes(space.bytes) + " free in /dev/shm"};
+  Observation found{format_bytes(space.bytes) + " free in /dev/shm"};
   if (space.bytes < kMuchSharedMemory)
     found.advice = "NCCL needs more between GPUs; a container gets it by --shm-size=1g";
   return found;
 }
 
-Finding files() {
+Observation files() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  Finding found{limit.rlim_cur == RLIM_INFINITY ? "any number open at once"
-                                                : std::to_string(limit.rlim_cur) + " open at once"};
+  Observation found{limit.rlim_cur == RLIM_INFINITY
+                        ? "any number open at once"
+                        : std::to_string(limit.rlim_cur) + " open at once"};
   if (limit.rlim_cur < kManyFiles)
     found.advice = "many ranks and loading threads may need more: 'ulimit -n 4096'";
   return found;
 }
 
-Finding disk(const fs::path& folder, const std::string& what) {
+Observation disk(const fs::path& folder, const std::string& what) {
   const auto space = free_space((fs::absolute(folder) / "").lexically_normal().parent_path());
   const auto& there = space.folder;
   if (!space.unknown.empty())
     return {"cannot look at '" + there + "': " + space.unknown, "write another folder"};
-  Finding found{format_bytes(space.bytes) + " free for " + what + " (" + there + ")"};
+  Observation found{format_bytes(space.bytes) + " free for " + what + " (" + there + ")"};
   if (::access(there.c_str(), W_OK) != 0)
     found.advice = "it cannot be written; choose another folder, or change its rights";
   else if (space.bytes < kMuchDisk)
@@ -113,7 +114,7 @@ Finding disk(const fs::path& folder, const std::string& what) {
   return found;
 }
 
-Finding launcher() {
+Observation launcher() {
   try {
     const auto topology = topology_from_environment();
     if (!topology.joined()) return {"none around this shell; ddptrain starts its ranks itself"};
@@ -125,18 +126,18 @@ Finding launcher() {
   }
 }
 
-Finding data_folder() {
+Observation data_folder() {
   const char* folder = std::getenv("DDPTRAIN_DATA");
   if (!folder) return {"DDPTRAIN_DATA is not set; recipes look in ../data"};
-  Finding found{std::string("DDPTRAIN_DATA=") + folder};
+  Observation found{std::string("DDPTRAIN_DATA=") + folder};
   if (!fs::is_directory(folder)) found.advice = "there is no such folder";
   return found;
 }
 
-std::vector<NamedFinding> findings() {
-  std::vector<NamedFinding> all{
+std::vector<NamedObservation> findings() {
+  std::vector<NamedObservation> all{
       {"program", program()}, {"threads", threads()}, {"memory", memory()}};
-  for (auto& each : device_findings()) all.push_back(std::move(each));
+  for (auto& each : device_observations()) all.push_back(std::move(each));
   all.push_back({"shared memory", shared_memory()});
   all.push_back({"files", files()});
   all.push_back({"runs", disk(".", "runs in this folder")});

@@ -34,10 +34,10 @@ DeviceKind looked_at() {
 }
 
 // What the driver shows; whether CUDA works with it is the next line.
-Finding shown_gpus(int count) {
+Observation shown_gpus(int count) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const auto driver = driver_version();
-  Finding found{count == 0 ? "none" : std::to_string(count)};
+  Observation found{count == 0 ? "none" : std::to_string(count)};
   if (!driver.empty()) found.text += ", driver " + driver;
   if (visible) found.text += std::string(", with CUDA_VISIBLE_DEVICES=") + visible;
   if (count == 0 && (!driver.empty() || std::filesystem::exists("/proc/driver/nvidia/version")))
@@ -99,9 +99,9 @@ std::string described(DeviceKind kind) {
   return join(lines, "\n");
 }
 
-std::vector<NamedFinding> what_there_is(DeviceKind kind) {
+std::vector<NamedObservation> what_there_is(DeviceKind kind) {
   try {
-    std::vector<NamedFinding> found;
+    std::vector<NamedObservation> found;
     for (const auto& line : split(in_child([&] { return described(kind); }), '\n')) {
       const auto parts = split(line, '\t');
       found.push_back({parts.at(0), {parts.at(1), parts.at(2)}});
@@ -183,7 +183,7 @@ std::vector<Ending> ended(const Processes& processes, const std::string& store) 
   return endings;
 }
 
-Finding sum_over(DeviceKind kind, int ranks) {
+Observation sum_over(DeviceKind kind, int ranks) {
   const ScratchFolder store;
   const auto processes = started(kind, ranks, store.path());
   wait(processes);
@@ -198,9 +198,9 @@ Finding sum_over(DeviceKind kind, int ranks) {
 
 }  // namespace
 
-std::vector<NamedFinding> device_findings() {
+std::vector<NamedObservation> device_observations() {
   const auto kind = looked_at();
-  std::vector<NamedFinding> found;
+  std::vector<NamedObservation> found;
   if (kind == DeviceKind::cuda) {
     const int count = visible_gpus();
     found.push_back({"GPUs", shown_gpus(count)});

@@ -7,18 +7,18 @@
 namespace ddptrain {
 
 /// What was found, and what to do about it; no advice where all is well.
-struct Finding {
+struct Observation {
   std::string text;
   std::string advice = {};
 };
 
-struct NamedFinding {
+struct NamedObservation {
   std::string name;
-  Finding found;
+  Observation found;
 };
 
 /// Driver, libraries and devices, and a sum over one tensor on each of two of them, if there are
 /// any: made in child processes, so that a device that hangs or crashes is a finding.
-std::vector<NamedFinding> device_findings();
+std::vector<NamedObservation> device_observations();
 
 }  // namespace ddptrain
