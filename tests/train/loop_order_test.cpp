@@ -14,6 +14,7 @@ namespace ddptrain {
 namespace {
 
 using namespace test;
+using testing::Each;
 using testing::ElementsAre;
 
 /// What a run goes through, in order, with its checkpoints in a folder.
@@ -265,6 +266,46 @@ TEST(LoopOnRanks, DoesWhatOneOfThemWasAsked) {
   for (const auto& end : ends) EXPECT_EQ(end.result.signal, SIGHUP);
   EXPECT_THAT(ends[0].events,
               ElementsAre("begin", "step 1", "saved 1", "step 2", "step 3", "saved 3", "end"));
+}
+
+/// Counts what the ranks gather from each other.
+class CountsGathers final : public Group {
+ public:
+  CountsGathers(std::unique_ptr<Group> inner, int& gathers)
+      : inner_(std::move(inner)), gathers_(gathers) {}
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
+    ++gathers_;
+    return inner_->all_gather(tensor);
+  }
+  void all_reduce(at::Tensor& tensor) override { inner_->all_reduce(tensor); }
+  std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) override {
+    return inner_->all_reduce_async(tensor);
+  }
+  void broadcast(at::Tensor& tensor, int root) override { inner_->broadcast(tensor, root); }
+  void barrier() override { inner_->barrier(); }
+  void abort(const std::string& reason) override { inner_->abort(reason); }
+
+ private:
+  std::unique_ptr<Group> inner_;
+  int& gathers_;
+};
+
+TEST(LoopOnRanks, TalksOfRequestsOnlyWhereThereIsOne) {
+  for (const bool asks : {false, true}) {
+    std::vector<int> gathers(2, 0);
+    play_all(2, [&](World& world) {
+      auto& own = gathers[static_cast<std::size_t>(world.rank)];
+      world.control = std::make_unique<CountsGathers>(std::move(world.control), own);
+      auto t = fake_training(world);
+      Hooks hooks;
+      hooks.evaluate = false;
+      hooks.save_requested = [&] { return asks && world.rank == 1 && t.state.position.step == 3; };
+      train(t, hooks);
+    });
+    EXPECT_THAT(gathers, Each(asks ? 1 : 0));
+  }
 }
 
 /// Its state is on several ranks: a number on each, of which a checkpoint has the sum.
