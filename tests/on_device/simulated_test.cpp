@@ -59,7 +59,7 @@ TEST_F(SimulatedDevice, CountsCopiesByTheMemoryThatTheyComeFrom) {
   const auto pageable = at::ones({4});
   const auto pinned = at::ones({4}).pin_memory();
   simulated::reset();
-  const auto a = pageable.to(device_), b = pinned.to(device_);
+  const auto a = pageable.to(device_), b = pinned.to(device_, /*non_blocking=*/true);
   EXPECT_EQ(simulated::counts().from_pageable, 1);
   EXPECT_EQ(simulated::counts().from_pinned, 1);
   EXPECT_EQ(simulated::counts().waited(), 0);

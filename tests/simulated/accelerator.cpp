@@ -13,6 +13,7 @@
 #include "simulated/faults.h"
 #include "simulated/memory.h"
 #include "simulated/simulated.h"
+#include "simulated/streams.h"
 
 namespace ddptrain::simulated {
 namespace {
@@ -23,7 +24,6 @@ using c10::Stream;
 
 Device numbered(int device) { return {c10::kHPU, static_cast<DeviceIndex>(device)}; }
 
-/// One stream, on which all is done at once.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kHPU; }
   Device exchangeDevice(Device device) const override {
@@ -34,16 +34,49 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(Device device) const noexcept override {
     exchange_device(device.index());
   }
-  Stream getStream(Device device) const override { return Stream(Stream::DEFAULT, device); }
-  Stream getDefaultStream(Device device) const override { return getStream(device); }
-  Stream exchangeStream(Stream stream) const override { return stream; }
   DeviceIndex deviceCount() const noexcept override {
     return static_cast<DeviceIndex>(device_count());
   }
-  void record(void**, const Stream&, const DeviceIndex, const c10::EventFlag) const override {}
-  void block(void*, const Stream&) const override {}
-  bool queryEvent(void*) const override { return true; }
-  void synchronizeEvent(void*) const override {}
+
+  Stream getStream(Device device) const override { return current_stream(index_of(device)); }
+  Stream getDefaultStream(Device device) const override {
+    return Stream(Stream::DEFAULT, numbered(index_of(device)));
+  }
+  Stream getStreamFromGlobalPool(Device device, bool) const override {
+    return next_stream(index_of(device));
+  }
+  Stream getNewStream(Device device, int) const override { return next_stream(index_of(device)); }
+  Stream exchangeStream(Stream stream) const override { return exchange_stream(stream); }
+  bool queryStream(const Stream& stream) const override { return is_idle(stream); }
+  void synchronizeStream(const Stream& stream) const override {
+    count_wait("synchronize of a stream");
+    finish(stream);
+  }
+  void synchronizeDevice(const DeviceIndex device) const override {
+    count_wait("synchronize of a device");
+    finish_device(device);
+  }
+
+  void record(void** event, const Stream& stream, const DeviceIndex,
+              const c10::EventFlag) const override {
+    record_event(event, stream);
+  }
+  void block(void* event, const Stream& stream) const override { wait_for_event(event, stream); }
+  bool queryEvent(void* event) const override { return has_passed(event); }
+  void synchronizeEvent(void* event) const override {
+    if (finish_event(event)) count_wait("synchronize of an event");
+  }
+  void destroyEvent(void* event, const DeviceIndex) const noexcept override {
+    destroy_event(event);
+  }
+  void recordDataPtrOnStream(const c10::DataPtr& data, const Stream& stream) const override {
+    also_used_by(data.get(), static_cast<int>(stream.id()));
+  }
+
+ private:
+  static int index_of(Device device) {
+    return device.has_index() ? device.index() : current_device();
+  }
 };
 C10_REGISTER_GUARD_IMPL(HPU, Guard)
 
@@ -100,6 +133,8 @@ class Gloo final : public c10d::Backend {
  private:
   template <class Collective>
   static Works on_copies(const Tensors& tensors, const Collective& collective) {
+    for (const auto& tensor : tensors)
+      if (tensor.is_hpu()) run_waiting(tensor.device().index());
     const Inside inside;
     Tensors copies;
     for (const auto& tensor : tensors) copies.push_back(tensor.cpu());

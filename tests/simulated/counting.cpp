@@ -65,6 +65,11 @@ void count(std::int64_t Counts::*what) {
   ++(sums.*what);
 }
 
+void count_misuse() {
+  const std::lock_guard lock(mutex);
+  ++sums.freed_in_use;
+}
+
 void count_wait(const std::string& why) {
   if (Inside::operators()) return;
   const auto where = why + " in " + place();

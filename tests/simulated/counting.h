@@ -20,6 +20,8 @@ class Inside {
 
 /// Adds one to a field; nothing inside an operator.
 void count(std::int64_t Counts::*what);
+/// Memory was freed that a stream may still use.
+void count_misuse();
 /// The host waits for the device: `why`, and where in the program.
 void count_wait(const std::string& why);
 

@@ -6,26 +6,33 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 
+#include "simulated/counting.h"
 #include "simulated/simulated.h"
+#include "simulated/streams.h"
 
 namespace ddptrain::simulated {
 namespace {
 
-constexpr int kMostDevices = 8;
 constexpr std::size_t kPage = 4096;
 
 struct Block {
   std::size_t bytes = 0;
   int device = 0;
   int users = 0;  // Access objects
+  int held = 0;   // by copies under way
+  bool ended = false;
+  std::uint32_t used_by = 0, known_to = 0;  // streams, a bit each; the allocator knows of some
 };
+
+using Blocks = std::map<const void*, Block>;
 
 struct Memory {
   std::mutex mutex;
-  std::map<const void*, Block> blocks, pinned;
+  Blocks blocks, pinned;
   std::array<std::int64_t, kMostDevices> live{}, reserved{}, peak{};
   std::int64_t total = 0;
   int devices = 2;
@@ -39,28 +46,47 @@ Memory& memory() {
 
 thread_local int current = 0;
 
-/// The block that an address is in.
-Block* block_at(const void* address) {
-  auto& blocks = memory().blocks;
-  auto after = blocks.upper_bound(address);
-  if (after == blocks.begin()) return nullptr;
+/// The block that an address is in; end() where it is in none.
+Blocks::iterator block_at(Blocks& blocks, const void* address) {
+  const auto after = blocks.upper_bound(address);
+  if (after == blocks.begin()) return blocks.end();
   const auto before = std::prev(after);
   const auto* end = static_cast<const char*>(before->first) + before->second.bytes;
-  return address < end ? &before->second : nullptr;
+  return address < end ? before : blocks.end();
 }
 
 void protect(const void* start, const Block& block, int rights) {
   TORCH_CHECK(::mprotect(const_cast<void*>(start), block.bytes, rights) == 0, "mprotect failed");
 }
 
-void change_users(const void* address, int by) {
-  auto& m = memory();
-  auto* block = block_at(address);
-  if (block == nullptr) return;
-  const auto* start = std::prev(m.blocks.upper_bound(address))->first;
-  if (by > 0 && block->users == 0) protect(start, *block, PROT_READ | PROT_WRITE);
-  block->users += by;
-  if (block->users == 0) protect(start, *block, PROT_NONE);
+void change_users(const void* address, int by, int stream) {
+  auto& blocks = memory().blocks;
+  const auto found = block_at(blocks, address);
+  if (found == blocks.end()) return;
+  auto& [start, block] = *found;
+  if (stream < 0) stream = static_cast<int>(current_stream(block.device).id());
+  block.used_by |= std::uint32_t{1} << stream;
+  if (by > 0 && block.users == 0) protect(start, block, PROT_READ | PROT_WRITE);
+  block.users += by;
+  if (block.users == 0) protect(start, block, PROT_NONE);
+}
+
+void unmap(Blocks::iterator found) {
+  ::munmap(const_cast<void*>(found->first), found->second.bytes);
+  memory().blocks.erase(found);
+}
+
+void free_pinned(Blocks::iterator found) {
+  std::free(const_cast<void*>(found->first));
+  memory().pinned.erase(found);
+}
+
+/// Another stream may still work with it, and the next tensor may be there already.
+void spoil(const void* start, const Block& block) {
+  count_misuse();
+  protect(start, block, PROT_READ | PROT_WRITE);
+  std::memset(const_cast<void*>(start), 255, block.bytes);
+  protect(start, block, PROT_NONE);
 }
 
 void release(void* data) {
@@ -68,10 +94,23 @@ void release(void* data) {
   auto& m = memory();
   const std::lock_guard lock(m.mutex);
   const auto found = m.blocks.find(data);
-  m.live[static_cast<std::size_t>(found->second.device)] -=
-      static_cast<std::int64_t>(found->second.bytes);
-  ::munmap(data, found->second.bytes);
-  m.blocks.erase(found);
+  auto& block = found->second;
+  m.live[static_cast<std::size_t>(block.device)] -= static_cast<std::int64_t>(block.bytes);
+  if ((block.used_by & ~block.known_to) != 0) spoil(data, block);
+  block.ended = true;
+  if (block.held == 0) unmap(found);
+}
+
+void change_held(const void* address, int by) {
+  auto& m = memory();
+  const auto device = block_at(m.blocks, address), host = block_at(m.pinned, address);
+  if (device != m.blocks.end()) {
+    device->second.held += by;
+    if (device->second.ended && device->second.held == 0) unmap(device);
+  } else if (host != m.pinned.end()) {
+    host->second.held += by;
+    if (host->second.ended && host->second.held == 0) free_pinned(host);
+  }
 }
 
 /// Takes it of what is reserved, and reserves more where that does not do.
@@ -97,7 +136,8 @@ class DeviceAllocator final : public c10::Allocator {
     reserve(bytes, static_cast<std::size_t>(current));
     void* data = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     TORCH_CHECK(data != MAP_FAILED, "mmap failed");
-    m.blocks[data] = {bytes, current, 0};
+    const auto stream = current_stream(current).id();
+    m.blocks[data] = {.bytes = bytes, .device = current, .known_to = std::uint32_t{1} << stream};
     return {data, data, &release, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -109,8 +149,9 @@ class DeviceAllocator final : public c10::Allocator {
 void release_pinned(void* data) {
   auto& m = memory();
   const std::lock_guard lock(m.mutex);
-  m.pinned.erase(data);
-  std::free(data);
+  const auto found = m.pinned.find(data);
+  found->second.ended = true;
+  if (found->second.held == 0) free_pinned(found);
 }
 
 class PinnedAllocator final : public c10::Allocator {
@@ -120,7 +161,7 @@ class PinnedAllocator final : public c10::Allocator {
     const std::lock_guard lock(m.mutex);
     const auto size = std::max<std::size_t>(bytes, 1);
     void* data = std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage);
-    m.pinned[data] = {size, 0, 0};
+    m.pinned[data] = {.bytes = size};
     return {data, data, &release_pinned, c10::Device(c10::kCPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release_pinned; }
@@ -138,14 +179,32 @@ int exchange_device(int device) {
   return std::exchange(current, device);
 }
 
-Access::Access(std::vector<const void*> storages) : storages_(std::move(storages)) {
+Access::Access(std::vector<const void*> storages, int stream)
+    : storages_(std::move(storages)), stream_(stream) {
   const std::lock_guard lock(memory().mutex);
-  for (const auto* storage : storages_) change_users(storage, 1);
+  for (const auto* storage : storages_) change_users(storage, 1, stream_);
 }
 
 Access::~Access() {
   const std::lock_guard lock(memory().mutex);
-  for (const auto* storage : storages_) change_users(storage, -1);
+  for (const auto* storage : storages_) change_users(storage, -1, stream_);
+}
+
+void hold(const std::vector<const void*>& addresses) {
+  const std::lock_guard lock(memory().mutex);
+  for (const auto* address : addresses) change_held(address, 1);
+}
+
+void let_go(const std::vector<const void*>& addresses) {
+  const std::lock_guard lock(memory().mutex);
+  for (const auto* address : addresses) change_held(address, -1);
+}
+
+void also_used_by(const void* address, int stream) {
+  auto& m = memory();
+  const std::lock_guard lock(m.mutex);
+  const auto found = block_at(m.blocks, address);
+  if (found != m.blocks.end()) found->second.known_to |= std::uint32_t{1} << stream;
 }
 
 DeviceMemory memory_of(int device) {
@@ -181,10 +240,7 @@ c10::Allocator& pinned_allocator() {
 bool is_pinned(const void* data) {
   auto& m = memory();
   const std::lock_guard lock(m.mutex);
-  const auto after = m.pinned.upper_bound(data);
-  if (after == m.pinned.begin()) return false;
-  const auto before = std::prev(after);
-  return data < static_cast<const char*>(before->first) + before->second.bytes;
+  return block_at(m.pinned, data) != m.pinned.end();
 }
 
 void set_devices(int count) {

@@ -10,22 +10,34 @@
 
 namespace ddptrain::simulated {
 
+constexpr int kMostDevices = 8;
+
 int device_count();
 int current_device();
 /// Returns the one before.
 int exchange_device(int device);
 
-/// While it lives, the storages at these addresses can be read and written.
+/// While it lives, the storages at these addresses can be read and written, by a stream: the
+/// current one of their device unless said.
 class Access {
  public:
-  explicit Access(std::vector<const void*> storages);
+  explicit Access(std::vector<const void*> storages, int stream = -1);
   ~Access();
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
 
  private:
   std::vector<const void*> storages_;
+  int stream_;
 };
+
+/// Memory at these addresses, of a device or pinned, stays until let_go() though its tensor ends:
+/// a copy is under way.
+void hold(const std::vector<const void*>& addresses);
+void let_go(const std::vector<const void*>& addresses);
+
+/// A tensor's memory is also used by a stream (record_stream): it may end before that has run.
+void also_used_by(const void* address, int stream);
 
 DeviceMemory memory_of(int device);
 void reset_peak(int device);

@@ -18,6 +18,7 @@
 #include "simulated/counting.h"
 #include "simulated/faults.h"
 #include "simulated/memory.h"
+#include "simulated/streams.h"
 
 namespace ddptrain::simulated {
 namespace {
@@ -70,22 +71,69 @@ Tensor host_view(const Tensor& tensor) {
                        at::TensorOptions().dtype(tensor.dtype()).device(at::kCPU));
 }
 
-void count_copy(const Tensor& to, const Tensor& from, bool non_blocking) {
-  if (to.is_hpu() && from.is_hpu()) return count(&Counts::operators);
-  if (to.is_hpu())
-    return count(from.numel() > 0 && is_pinned(from.data_ptr()) ? &Counts::from_pinned
-                                                                : &Counts::from_pageable);
+/// An operator of a device is counted, and comes after what is in its stream.
+void begin(const Tensor& of) {
+  if (Inside::operators()) return;
+  count(&Counts::operators);
+  run_waiting(of.device().index());
+}
+
+/// The host waits for what the stream has to do.
+void wait(const Tensor& of, const std::string& why) {
+  if (Inside::operators()) return;
+  count_wait(why);
+  finish(current_stream(of.device().index()));
+}
+
+void copy_now(const Tensor& to, const Tensor& from) {
+  const Inside inside;
+  const auto open = access(to, from);
+  auto target = host_view(to);
+  target.copy_(host_view(from));
+}
+
+/// CUDA copies such tensors as they are; others by way of a temporary one in pageable memory.
+bool one_block(const Tensor& to, const Tensor& from) {
+  return to.scalar_type() == from.scalar_type() && to.sizes() == from.sizes() &&
+         to.strides() == from.strides() && to.is_non_overlapping_and_dense();
+}
+
+void copy_to_device(const Tensor& to, const Tensor& from, bool non_blocking) {
+  const bool pinned = one_block(to, from) && is_pinned(from.data_ptr());
+  count(pinned ? &Counts::from_pinned : &Counts::from_pageable);
+  const int device = to.device().index();
+  if (pinned && non_blocking)
+    return copy_to_device_later({to.data_ptr(), from.data_ptr(), from.nbytes()}, device);
+  if (pinned)
+    wait(to, "copy to the device");
+  else
+    run_waiting(device);
+  copy_now(to, from);
+}
+
+void copy_to_host(const Tensor& to, const Tensor& from, bool non_blocking) {
   count(&Counts::to_host);
-  if (!non_blocking || to.numel() == 0 || !is_pinned(to.data_ptr())) count_wait("copy to the host");
+  if (non_blocking && one_block(to, from) && is_pinned(to.data_ptr()))
+    return copy_to_host_later({to.data_ptr(), from.data_ptr(), from.nbytes()},
+                              from.device().index());
+  wait(from, "copy to the host");
+  copy_now(to, from);
 }
 
 Tensor& copy(Tensor& self, const Tensor& from, bool non_blocking) {
   fail_if_asked("copy_");
-  count_copy(self, from, non_blocking);
-  const Inside inside;
-  const auto open = access(self, from);
-  auto target = host_view(self);
-  target.copy_(host_view(from));
+  if (self.numel() == 0) return self;
+  if (Inside::operators()) {
+    copy_now(self, from);
+  } else if (!from.is_hpu()) {
+    copy_to_device(self, from, non_blocking);
+  } else if (!self.is_hpu()) {
+    copy_to_host(self, from, non_blocking);
+  } else {
+    begin(self);
+    run_waiting(from.device().index());
+    copy_now(self, from);
+  }
   return self;
 }
 
@@ -102,10 +150,14 @@ Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
 at::Scalar item(const Tensor& self) {
   fail_if_asked("item");
   count(&Counts::items);
-  count_wait("item");
+  wait(self, "item");
   const Inside inside;
   const auto open = access(self, self);
   return host_view(self).item();
+}
+
+void record_stream(Tensor& self, c10::Stream stream) {
+  also_used_by(self.storage().data(), static_cast<int>(stream.id()));
 }
 
 // Operators.
@@ -124,7 +176,7 @@ std::vector<Tensor> tensors_of(const c10::OperatorHandle& op, const Stack& stack
 }
 
 /// As CUDA: a number may come from the host, a tensor may not, and all are on one device.
-void require_one_device(const c10::OperatorHandle& op, const Stack& stack) {
+std::optional<at::Device> require_one_device(const c10::OperatorHandle& op, const Stack& stack) {
   std::optional<at::Device> device;
   for (const auto& tensor : tensors_of(op, stack)) {
     if (tensor.is_cpu() && tensor.dim() == 0) continue;
@@ -132,6 +184,7 @@ void require_one_device(const c10::OperatorHandle& op, const Stack& stack) {
                 " and ", tensor.device());
     device = tensor.device();
   }
+  return device;
 }
 
 /// The host must know how many there are.
@@ -141,11 +194,18 @@ bool waits(const std::string& name) {
   return names.contains(name);
 }
 
-void on_cpu(const c10::OperatorHandle& op, Stack* stack) {
-  if (!Inside::operators()) require_one_device(op, *stack);
-  fail_if_asked(op.schema().name());
+void begin_on(const std::optional<at::Device>& device, const std::string& name) {
   count(&Counts::operators);
-  if (waits(op.schema().name())) count_wait(op.schema().name());
+  const int index = device && device->is_hpu() ? device->index() : current_device();
+  run_waiting(index);
+  if (!waits(name)) return;
+  count_wait(name);
+  finish(current_stream(index));
+}
+
+void on_cpu(const c10::OperatorHandle& op, Stack* stack) {
+  fail_if_asked(op.schema().name());
+  if (!Inside::operators()) begin_on(require_one_device(op, *stack), op.schema().name());
   const Inside inside;
   at::native::cpu_fallback(op, stack);
 }
@@ -182,7 +242,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight, const Maybe<Tensor
                    c10::SymIntArrayRef dilation, bool transposed,
                    c10::SymIntArrayRef output_padding, c10::SymInt groups) {
   fail_if_asked("convolution_forward");
-  count(&Counts::operators);
+  begin(input);
   const Inside inside;
   const auto host_bias = bias ? Maybe<Tensor>(on_host(*bias)) : bias;
   return at::convolution_symint(on_host(input), on_host(weight), host_bias, stride, padding,
@@ -195,7 +255,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
     c10::SymIntArrayRef padding, c10::SymIntArrayRef dilation, bool transposed,
     c10::SymIntArrayRef output_padding, c10::SymInt groups, std::array<bool, 3> mask) {
   fail_if_asked("convolution_backward");
-  count(&Counts::operators);
+  begin(input);
   const Inside inside;
   const std::vector<c10::SymInt> bias{gradient.sym_size(1)};
   const auto [dx, dw, db] = at::convolution_backward_symint(
@@ -213,7 +273,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
                                               const Maybe<Tensor>& variance, bool training,
                                               double momentum, double eps) {
   fail_if_asked("native_batch_norm");
-  count(&Counts::operators);
+  begin(input);
   const Inside inside;
   const auto host = [](const Maybe<Tensor>& tensor) {
     return tensor ? Maybe<Tensor>(on_host(*tensor)) : tensor;
@@ -229,6 +289,11 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
 
 TORCH_LIBRARY_IMPL(_, HPU, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
 
+// One kernel on CUDA; without this it would be the several of the device that has none.
+TORCH_LIBRARY_IMPL(ddptrain, HPU, m) {
+  m.impl("normalize_images", torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
+}
+
 TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("empty.memory_format", &empty);
   m.impl("empty_strided", &empty_strided);
@@ -241,6 +306,7 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("_copy_from", &copy_from);
   m.impl("_copy_from_and_resize", &copy_from_and_resize);
   m.impl("_local_scalar_dense", &item);
+  m.impl("record_stream", &record_stream);
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);
   m.impl("native_batch_norm", &batch_norm);

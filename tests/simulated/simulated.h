@@ -1,6 +1,7 @@
 // A device without hardware, of which a test can ask everything: libddptrain_simulated.so has
 // LibTorch's key HPU. Its memory is the host's, which nobody can touch outside of an operator or a
-// copy; operators are the CPU's. What a CUDA kernel refuses and the CPU's does not is refused here.
+// copy; operators are the CPU's, and run at once. Copies between it and pinned memory run late.
+// What a CUDA kernel refuses and the CPU's does not is refused here.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@ struct Counts {
   std::int64_t items = 0;      // single numbers read by the host (item)
   std::int64_t to_host = 0;    // tensors copied to the host
   std::int64_t from_pageable = 0, from_pinned = 0;  // tensors copied to the device
+  /// Memory freed that a stream used which neither allocated it nor was recorded for it.
+  std::int64_t freed_in_use = 0;
   /// Where the host waited for the device, and how often: "item in ddptrain::Replica::totals".
   std::map<std::string, std::int64_t> waits;
   std::int64_t waited() const;
