@@ -24,6 +24,7 @@ Batch slice(const Batch& batch, std::int64_t first, std::int64_t count) {
   part.indices.assign(batch.indices.begin() + first, batch.indices.begin() + first + count);
   part.rows = count;
   part.first_row = batch.first_row + first;
+  part.pixels = batch.pixels;
   if (!batch.positions.empty())
     part.positions.assign(batch.positions.begin() + first, batch.positions.begin() + first + count);
   return part;

@@ -4,9 +4,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ddptrain {
+
+struct PixelScale;
 
 /// One micro-batch of one rank. Rows first in every tensor; `rows` may be 0 (a rank without rows
 /// takes part in every collective). `first_row` is the position of row 0 in the global batch of the
@@ -18,8 +21,10 @@ struct Batch {
   std::vector<std::int64_t> indices;  // sample of each row
   std::int64_t rows = 0;
   std::int64_t first_row = 0;
-  std::vector<std::int64_t> positions;  // empty: first_row, first_row + 1, ...
-  std::int64_t left_out = 0;            // bad samples that are not among the rows
+  std::vector<std::int64_t> positions;       // empty: first_row, first_row + 1, ...
+  std::int64_t left_out = 0;                 // bad samples that are not among the rows
+  std::shared_ptr<const PixelScale> pixels;  // how a device finishes inputs that are bytes; or null
+  std::vector<Batch> parts;  // the rows of each replica on its device; empty, or the tensors are
 };
 
 /// Rows first .. first + count - 1 of a batch, as views; none left out of them.

@@ -63,15 +63,13 @@ class DpEngine final : public Engine {
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     counts_.add(batch, at);
     if (!options_.sync_bn) copy_buffers();
-    const auto first = cut(batch.rows, options_.replicas);
-    if (at.alone) return master().train(slice(batch, 0, first[1]), loss, at, nullptr);
+    if (at.alone) return master().train(part(batch, 0), loss, at, nullptr);
     crew_.run([&](int number) {
       const auto i = static_cast<std::size_t>(number);
-      const auto rows = first[i + 1] - first[i];
+      const auto own = part(batch, i);
       // Without rows there is nothing to add; only sync_bn needs this replica in its collectives.
-      if (rows == 0 && !options_.sync_bn) return;
-      replicas_[i]->train(slice(batch, first[i], rows), loss, at,
-                          options_.sync_bn ? groups_[i].get() : nullptr);
+      if (own.rows == 0 && !options_.sync_bn) return;
+      replicas_[i]->train(own, loss, at, options_.sync_bn ? groups_[i].get() : nullptr);
     });
   }
 
@@ -101,6 +99,13 @@ class DpEngine final : public Engine {
 
  private:
   Replica& master() { return *replicas_.front(); }
+
+  /// The rows of a replica.
+  Batch part(const Batch& batch, std::size_t replica) const {
+    if (!batch.parts.empty()) return batch.parts.at(replica);
+    const auto first = cut(batch.rows, options_.replicas);
+    return slice(batch, first[replica], first[replica + 1] - first[replica]);
+  }
 
   void share_weights() {
     for (std::size_t r = 1; r < replicas_.size(); ++r)

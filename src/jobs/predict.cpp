@@ -191,7 +191,7 @@ class Prediction {
     options.workers = static_cast<int>(spec.workers.value.value_or(job_.placement.threads));
     options.prefetch = static_cast<int>(spec.prefetch);
     options.seed = static_cast<std::uint64_t>(job_.recipe.seed);
-    const auto loader = make_loader(data, options);
+    const auto loader = build_loader(data, options, job_.placement, world_);
     loader->start(std::move(plan));
     const auto all = (data.size(Split::valid) + batch - 1) / batch;
     for (std::int64_t round = 0; round * world_.size < all && signal_ == 0; ++round) {

@@ -1,5 +1,7 @@
 #include "data/loader/loader.h"
 
+#include <ATen/ops/empty_strided.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -37,6 +39,20 @@ struct Job {
   std::size_t first;
   std::size_t last;
 };
+
+/// A batch like another.
+Batch in_pinned_memory(Batch batch) {
+  for (auto* tensors : {&batch.inputs, &batch.targets})
+    for (auto& tensor : *tensors)
+      tensor =
+          at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().pinned_memory(true));
+  return batch;
+}
+
+void pin(std::vector<at::Tensor>& tensors) {
+  for (auto& tensor : tensors)
+    if (tensor.numel() > 0) tensor = tensor.pin_memory();
+}
 
 /// All state is guarded by one mutex; only the rows of a job are written outside of it. A slot is
 /// opened again when its batch was delivered, so that at most `prefetch` are under way.
@@ -84,16 +100,26 @@ class ThreadedLoader final : public Loader {
     return finish(slot);
   }
 
+  bool ready() override {
+    const std::lock_guard lock(mutex_);
+    return opened_ > delivered_ && slot_of(delivered_).complete;
+  }
+
  private:
   /// Rows of the split, or as training samples are in the end.
   BatchPool fresh_pool(bool augmented = false) const {
-    return {slots_.size() + 2, [this, augmented](std::int64_t rows, std::int64_t length) {
-              if (length > 0) return dataset_.allocate_length(options_.split, rows, length);
-              if (augmented)
-                return dataset_.allocate_train(std::numeric_limits<std::int64_t>::max(), rows);
-              return options_.split == Split::train ? dataset_.allocate_train(plan_.epoch, rows)
-                                                    : dataset_.allocate(options_.split, rows);
+    const std::size_t copied = options_.pinned ? 4 : 0;  // whose copies are under way
+    return {slots_.size() + 2 + copied, [this, augmented](std::int64_t rows, std::int64_t length) {
+              auto batch = allocate(augmented, rows, length);
+              return options_.pinned ? in_pinned_memory(std::move(batch)) : batch;
             }};
+  }
+
+  Batch allocate(bool augmented, std::int64_t rows, std::int64_t length) const {
+    if (length > 0) return dataset_.allocate_length(options_.split, rows, length);
+    if (augmented) return dataset_.allocate_train(std::numeric_limits<std::int64_t>::max(), rows);
+    return options_.split == Split::train ? dataset_.allocate_train(plan_.epoch, rows)
+                                          : dataset_.allocate(options_.split, rows);
   }
 
   void start_worker() {
@@ -189,6 +215,7 @@ class ThreadedLoader final : public Loader {
       try {
         mix_rows(*options_.mix, {options_.seed, plan_.epoch, plan_.batch}, slot.rows, slot.bad,
                  slot.batch);
+        if (options_.pinned) pin(slot.batch.targets);
       } catch (...) {
         slot.error = std::current_exception();
       }

@@ -17,6 +17,7 @@ struct LoaderOptions {
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
   const Mix* mix = nullptr;  // of rows with their neighbours in the epoch's order
+  bool pinned = false;       // memory from which an accelerator copies while the host goes on
 };
 
 /// One epoch's micro-batches, in order. `order` is the epoch's global order of samples.
@@ -25,6 +26,7 @@ struct EpochPlan {
   std::vector<std::int64_t> order;
   std::vector<Micro> micros;  // this rank's, from where the run stands
   std::int64_t batch = 1;     // rows of a global batch
+  bool whole = false;         // for the master replica alone, however many there are
 };
 
 class Loader {
@@ -35,6 +37,8 @@ class Loader {
   /// The next micro-batch, bad samples left out; throws what loading threw. Must not be called
   /// after the last.
   virtual Batch next() = 0;
+  /// next() would not wait.
+  virtual bool ready() { return true; }
 };
 
 /// The dataset and the mix must outlive the loader. An Error (Exit::recipe) where the data cannot

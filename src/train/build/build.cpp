@@ -19,6 +19,7 @@
 #include "data/files/mapping_guard.h"
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
+#include "data/loader/prefetcher.h"
 #include "data/mix.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"
@@ -67,12 +68,22 @@ Numerics numerics(const TrainSpec& train) {
   return made;
 }
 
+at::Device device_of(const Placement& placement, std::int64_t id) {
+  return {accelerator(placement.device).type(), static_cast<at::DeviceIndex>(id)};
+}
+
+/// Of this rank's replicas, the master's first.
+std::vector<at::Device> devices_of(const Placement& placement, const World& world) {
+  if (placement.replicas == 1) return {device_of(placement, placement.id(world.local_rank))};
+  std::vector<at::Device> devices;
+  for (const auto id : placement.ids) devices.push_back(device_of(placement, id));
+  return devices;
+}
+
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
   EngineOptions options;
   options.numerics = numerics(recipe.train);
-  if (!placement.on_cpu())
-    options.device = at::Device(accelerator(placement.device).type(),
-                                static_cast<at::DeviceIndex>(placement.id(local_rank)));
+  if (!placement.on_cpu()) options.device = device_of(placement, placement.id(local_rank));
   options.replicas = placement.replicas;
   options.device_ids = placement.ids;
   options.sync_bn = recipe.parallel.sync_bn.value.value_or(false);
@@ -116,7 +127,7 @@ std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   options.prefetch = static_cast<int>(spec.prefetch);
   options.seed = static_cast<std::uint64_t>(t.recipe.seed);
   if (split == Split::train) options.mix = t.mix.get();
-  return make_loader(*t.data, options);
+  return build_loader(*t.data, options, t.placement, *t.world);
 }
 
 RunLength run_length(const Training& t) {
@@ -216,6 +227,15 @@ std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data
   context.lengths = lengths_of(data, Split::train);
   context.global = recipe.batch.global.value_or(context.global);
   return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
+}
+
+std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,
+                                     const Placement& placement, const World& world) {
+  if (placement.on_cpu()) return make_loader(data, options);
+  options.pinned = true;
+  auto devices = devices_of(placement, world);
+  if (options.split == Split::valid) devices.erase(devices.begin() + 1, devices.end());
+  return make_prefetcher(make_loader(data, options), devices);
 }
 
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,

@@ -11,8 +11,10 @@
 namespace ddptrain {
 
 class Engine;
+class Loader;
 class Sampler;
 struct DataFacts;
+struct LoaderOptions;
 struct Training;
 struct World;
 
@@ -29,6 +31,9 @@ ShardPlan shard_plan(const Training& training);
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved = {},
                                     const std::string& unlabelled = {});
 std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data);
+/// Of batches where the placement computes: on the CPU as they are, else brought ahead.
+std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,
+                                     const Placement& placement, const World& world);
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
                                      const DataFacts& facts);
 

@@ -111,6 +111,7 @@ struct TrainPass {
 TrainPass train_pass(const Training& t, const Position& at) {
   const auto batch = std::max(kFewestRows, t.recipe.eval.batch.value.value());
   EpochPlan plan;
+  plan.whole = true;
   plan.epoch = std::max<std::int64_t>(0, at.step_in_epoch == 0 ? at.epoch - 1 : at.epoch);
   plan.order = t.sampler->order(plan.epoch);
   auto size = static_cast<std::int64_t>(plan.order.size());
