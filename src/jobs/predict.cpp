@@ -218,11 +218,11 @@ class Prediction {
   /// Of the plain pass, or of all that eval.tta asks for.
   at::Tensor output_of(const Batch& batch, Loader& loader) {
     const auto& tta = job_.recipe.eval.tta;
-    std::vector<at::Tensor> outputs{engine_->evaluate(batch).cpu()};
-    if (!tta) return outputs.front();
+    std::vector<at::Tensor> outputs{engine_->evaluate(batch)};
+    if (!tta) return outputs.front().cpu();
     for (std::int64_t pass = 1; pass <= tta->n; ++pass)
-      outputs.push_back(engine_->evaluate(loader.next()).cpu());
-    return combined(outputs, rows_.loss(), *tta);
+      outputs.push_back(engine_->evaluate(loader.next()));
+    return combined(outputs, rows_.loss(), *tta).cpu();
   }
 
   std::vector<Part> exchanged(const Part& part) {

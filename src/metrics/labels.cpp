@@ -2,6 +2,10 @@
 
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/bincount.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 
 #include <limits>
 #include <sstream>
@@ -29,20 +33,33 @@ at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int
   return labels.to(at::kLong);
 }
 
-Metric::Terms count_true(const at::Tensor& flags) {
-  return {static_cast<double>(flags.sum().item<std::int64_t>()),
-          static_cast<double>(flags.numel())};
+at::Tensor together(const std::vector<at::Tensor>& numbers) {
+  std::vector<at::Tensor> exact;
+  for (const auto& each : numbers) exact.push_back(each.to(at::kDouble));
+  return at::stack(exact);
 }
 
-std::vector<double> count_pairs(const at::Tensor& output, const at::Tensor& target) {
+at::Tensor number(double value, const at::Tensor& like) {
+  return at::full({}, value, at::TensorOptions(at::kDouble).device(like.device()));
+}
+
+at::Tensor count_true(const at::Tensor& flags) {
+  return together({flags.sum(), number(static_cast<double>(flags.numel()), flags)});
+}
+
+// bincount looks at the largest value to know how many counts there are; a device need not.
+at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target) {
   const auto classes = output.size(1);
   const auto guess = predicted(output);
   const auto labels = labels_of(target, guess);
   const auto pairs = labels.mul(classes).add(guess).reshape({-1});
-  const auto counts = at::bincount(pairs, {}, classes * classes).to(at::kCPU, at::kDouble);
+  if (!pairs.is_cpu()) {
+    const auto each = at::ones_like(pairs, at::kDouble);
+    return at::zeros({classes * classes}, each.options()).scatter_add_(0, pairs, each);
+  }
+  const auto counts = at::bincount(pairs, {}, classes * classes);
   DDP_CHECK(counts.numel() == classes * classes, "a label is not below the number of classes");
-  const auto* first = counts.const_data_ptr<double>();
-  return {first, first + counts.numel()};
+  return counts.to(at::kDouble);
 }
 
 std::string class_name(const MetricContext& context, std::size_t index) {

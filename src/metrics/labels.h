@@ -18,11 +18,17 @@ at::Tensor predicted(const at::Tensor& output, std::int64_t axis = 1);
 /// their largest class. An Error where the shapes differ, or targets are numbers of a regression.
 at::Tensor labels_of(const at::Tensor& target, const at::Tensor& units, std::int64_t axis = 1);
 
+/// Single numbers, of any type, as double [n].
+at::Tensor together(const std::vector<at::Tensor>& numbers);
+
+/// A number that the host knows, where `like` is.
+at::Tensor number(double value, const at::Tensor& like);
+
 /// How many elements are true, and how many there are.
-Metric::Terms count_true(const at::Tensor& flags);
+at::Tensor count_true(const at::Tensor& flags);
 
 /// counts[true * classes + predicted] over all units.
-std::vector<double> count_pairs(const at::Tensor& output, const at::Tensor& target);
+at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target);
 
 /// The name of a class for a value's name: the given one, or its number.
 std::string class_name(const MetricContext& context, std::size_t index);

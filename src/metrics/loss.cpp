@@ -7,9 +7,8 @@ namespace {
 
 class MeanLoss final : public Metric {
  public:
-  Terms terms(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
-    return {loss.values.sum(at::kDouble).item<double>(),
-            loss.weights.sum(at::kDouble).item<double>()};
+  at::Tensor sums(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
+    return together({loss.values.sum(at::kDouble), loss.weights.sum(at::kDouble)});
   }
   Values values(const Terms& total) const override { return {{"loss", ratio(total)}}; }
 };

@@ -29,9 +29,12 @@ class Metric {
   using Values = std::vector<std::pair<std::string, double>>;
 
   virtual ~Metric() = default;
-  /// Of one batch: output [rows, ...], target [rows, ...], and the loss' terms of the same rows.
-  virtual Terms terms(const at::Tensor& output, const at::Tensor& target,
-                      const LossTerms& loss) const = 0;
+  /// Of one batch: output [rows, ...], target [rows, ...], and the loss' terms of the same rows,
+  /// all on one device. Double [n] there; n does not depend on values, and nothing waits for them.
+  virtual at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                          const LossTerms& loss) const = 0;
+  /// The same as numbers.
+  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss) const;
   /// Adds a batch to the total, which is empty at first. Element by element unless a metric says
   /// otherwise.
   virtual void add(Terms& total, const Terms& batch) const;

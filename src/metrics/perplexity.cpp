@@ -9,9 +9,8 @@ namespace {
 
 class Perplexity final : public Metric {
  public:
-  Terms terms(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
-    return {loss.values.sum(at::kDouble).item<double>(),
-            loss.weights.sum(at::kDouble).item<double>()};
+  at::Tensor sums(const at::Tensor&, const at::Tensor&, const LossTerms& loss) const override {
+    return together({loss.values.sum(at::kDouble), loss.weights.sum(at::kDouble)});
   }
   Values values(const Terms& total) const override {
     return {{"perplexity", std::exp(ratio(total))}};

@@ -84,7 +84,9 @@ class NoLoss final : public Loss {
 class Scripted final : public Metric {
  public:
   explicit Scripted(std::vector<double> scores) : scores_(std::move(scores)) {}
-  Terms terms(const at::Tensor&, const at::Tensor&, const LossTerms&) const override { return {}; }
+  at::Tensor sums(const at::Tensor&, const at::Tensor&, const LossTerms&) const override {
+    return at::zeros({0}, at::kDouble);
+  }
   Values values(const Terms&) const override {
     return {{"score", scores_[std::min(next_++, scores_.size() - 1)]}};
   }

@@ -16,7 +16,8 @@ class Accuracy final : public Metric {
 
   explicit Accuracy(const Options& options) : axis_(options.axis) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto guess = predicted(output, axis_);
     return count_true(guess.eq(labels_of(target, guess, axis_)));
   }

@@ -79,7 +79,8 @@ class PairMetric final : public Metric {
  public:
   PairMetric(std::string name, PairFormula formula) : name_(std::move(name)), formula_(formula) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     return count_pairs(output, target);
   }
   Values values(const Terms& total) const override {
@@ -100,7 +101,8 @@ class ClassScore final : public Metric {
     require_two(context.classes.size());
   }
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     require_two(static_cast<std::size_t>(output.size(1)));
     return count_pairs(output, target);
   }

@@ -32,7 +32,8 @@ class CohenKappa final : public Metric {
 
   explicit CohenKappa(const Options& options) : weights_(options.weights) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     return count_pairs(output, target);
   }
   Values values(const Terms& total) const override { return {{"cohen_kappa", value(total)}}; }

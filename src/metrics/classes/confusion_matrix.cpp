@@ -15,7 +15,8 @@ class ConfusionMatrix final : public Metric {
   explicit ConfusionMatrix(MetricContext context) : context_(std::move(context)) {}
 
   /// Row by row: terms[true * classes + predicted].
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     return count_pairs(output, target);
   }
 

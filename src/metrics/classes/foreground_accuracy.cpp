@@ -16,13 +16,13 @@ class ForegroundAccuracy final : public Metric {
 
   explicit ForegroundAccuracy(const Options& options) : background_(options.background) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto guess = predicted(output);
     const auto labels = labels_of(target, guess);
     const auto counted = labels.ne(background_);
     const auto hits = guess.eq(labels).logical_and(counted);
-    return {static_cast<double>(hits.sum().item<std::int64_t>()),
-            static_cast<double>(counted.sum().item<std::int64_t>())};
+    return together({hits.sum(), counted.sum()});
   }
   Values values(const Terms& total) const override {
     return {{"foreground_accuracy", ratio(total)}};

@@ -26,7 +26,8 @@ class TopK final : public Metric {
                       std::to_string(classes) + " classes");
   }
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto labels = labels_of(target, output.select(1, 0)).unsqueeze(1);
     const auto score = output.gather(1, labels);
     std::vector<std::int64_t> along(static_cast<std::size_t>(output.dim()), 1);

@@ -10,7 +10,8 @@ class AccuracyMulti final : public Metric {
  public:
   explicit AccuracyMulti(const LabelOptions& options) : options_(options) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     return count_true(named_labels(output, options_).eq(true_labels(target, output)));
   }
   Values values(const Terms& total) const override { return {{"accuracy_multi", ratio(total)}}; }

@@ -1,5 +1,7 @@
 #include "metrics/multi_label/label_scores.h"
 
+#include <ATen/ops/cat.h>
+
 #include <array>
 #include <limits>
 #include <sstream>
@@ -53,10 +55,9 @@ at::Tensor true_labels(const at::Tensor& target, const at::Tensor& output) {
 
 namespace {
 
-std::vector<double> column_sums(const at::Tensor& flags) {
+at::Tensor column_sums(const at::Tensor& flags) {
   const auto labels = flags.dim() < 2 ? flags.unsqueeze(1) : flags.flatten(1);  // rows may be none
-  const auto sums = labels.sum(0).to(at::kDouble).contiguous();
-  return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
+  return labels.sum(0).to(at::kDouble);
 }
 
 class LabelScore final : public Metric {
@@ -65,13 +66,11 @@ class LabelScore final : public Metric {
       : name_(std::move(name)), options_(options), formula_(std::move(formula)) {}
 
   /// Hits of every label, then how often each was named, then how often each is true.
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto guess = named_labels(output, options_.labels);
     const auto truth = true_labels(target, output);
-    Terms terms = column_sums(guess.logical_and(truth));
-    for (const auto* flags : {&guess, &truth})
-      for (const double sum : column_sums(*flags)) terms.push_back(sum);
-    return terms;
+    return at::cat({column_sums(guess.logical_and(truth)), column_sums(guess), column_sums(truth)});
   }
 
   Values values(const Terms& total) const override {

@@ -83,18 +83,16 @@ void RankingMetric::add(Terms& total, const Terms& batch) const {
     total.insert(total.end(), batch.begin() + 1, batch.end());
 }
 
-Metric::Terms RankingMetric::rows_of(const at::Tensor& scores, const at::Tensor& truths) {
+at::Tensor RankingMetric::rows_of(const at::Tensor& scores, const at::Tensor& truths) {
   if (scores.dim() != 2) {
     std::ostringstream message;
     message << "a ranking of rows wants one axis of scores, and the output's shape is "
             << scores.sizes();
     throw Error(Exit::recipe, Option{"metrics"}, message.str());
   }
-  const auto rows = at::cat({scores.to(at::kDouble), truths.to(at::kDouble)}, 1).contiguous();
-  Terms terms{static_cast<double>(scores.size(1))};
-  terms.insert(terms.end(), rows.const_data_ptr<double>(),
-               rows.const_data_ptr<double>() + rows.numel());
-  return terms;
+  const auto rows = at::cat({scores.to(at::kDouble), truths.to(at::kDouble)}, 1);
+  const auto columns = number(static_cast<double>(scores.size(1)), scores);
+  return at::cat({columns.view({1}), rows.reshape({-1})});
 }
 
 RankedTable RankingMetric::table_of(const Terms& total) {
@@ -125,7 +123,8 @@ class BinaryRanking final : public RankingMetric {
  public:
   BinaryRanking(std::string name, RankingScore score) : name_(std::move(name)), score_(score) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     if (output.dim() < 2 || output.size(1) > 2)
       throw Error(Exit::recipe, Option{"metrics"}, "" + name_ + " is for two classes");
     const auto scores = full_precision(output);
@@ -147,7 +146,8 @@ class LabelRanking final : public RankingMetric {
   LabelRanking(std::string name, const LabelRankingOptions& options, RankingScore score)
       : name_(std::move(name)), options_(options), score_(score) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto scores = full_precision(output);
     return rows_of(options_.sigmoid ? scores.sigmoid() : scores, true_labels(target, output));
   }

@@ -40,7 +40,7 @@ class RankingMetric : public Metric {
   void add(Terms& total, const Terms& batch) const override;
 
  protected:
-  static Terms rows_of(const at::Tensor& scores, const at::Tensor& truths);
+  static at::Tensor rows_of(const at::Tensor& scores, const at::Tensor& truths);
   static RankedTable table_of(const Terms& total);
 };
 

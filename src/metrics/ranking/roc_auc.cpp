@@ -68,7 +68,8 @@ class RocAuc final : public RankingMetric {
  public:
   explicit RocAuc(const RocAucOptions& options) : options_(options) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto labels = labels_of(target, output.select(1, 0)).unsqueeze(1);
     const auto classes = at::arange(output.size(1), labels.options());
     return rows_of(full_precision(output).softmax(1), labels.eq(classes));

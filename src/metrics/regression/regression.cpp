@@ -13,10 +13,11 @@ class MeanMetric final : public Metric {
  public:
   MeanMetric(std::string name, MeanFormula formula) : name_(std::move(name)), formula_(formula) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto [predicted, actual] = flat_columns(output, target);
     const auto elements = formula_.element(predicted, actual);
-    return {elements.sum().item<double>(), static_cast<double>(elements.numel())};
+    return together({elements.sum(), number(static_cast<double>(elements.numel()), elements)});
   }
   Values values(const Terms& total) const override {
     const double mean = ratio(total);
@@ -52,15 +53,15 @@ class MomentMetric final : public Metric {
   MomentMetric(std::string name, MomentFormula formula)
       : name_(std::move(name)), formula_(formula) {}
 
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto [predicted, y] = flat_columns(output, target);
     const auto x = formula_.x(predicted, y);
-    if (x.numel() == 0) return to_terms({});
+    if (x.numel() == 0) return x.new_zeros({6});
     const auto dx = x.sub(x.mean());
     const auto dy = y.sub(y.mean());
-    return {static_cast<double>(x.numel()),   x.mean().item<double>(),
-            y.mean().item<double>(),          dx.square().sum().item<double>(),
-            dy.square().sum().item<double>(), dx.mul(dy).sum().item<double>()};
+    return together({number(static_cast<double>(x.numel()), x), x.mean(), y.mean(),
+                     dx.square().sum(), dy.square().sum(), dx.mul(dy).sum()});
   }
   void add(Terms& total, const Terms& batch) const override {
     total = total.empty() ? batch : to_terms(merged(to_moments(total), to_moments(batch)));

@@ -1,5 +1,7 @@
 // The correlation of ranks, equal values sharing the mean of theirs (scipy.stats.spearmanr,
 // fastai.metrics.SpearmanCorrCoef).
+#include <ATen/ops/stack.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,14 +42,10 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
 class Spearman final : public Metric {
  public:
   /// Predictions and targets in turn.
-  Terms terms(const at::Tensor& output, const at::Tensor& target, const LossTerms&) const override {
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
     const auto [predicted, actual] = flat_columns(output, target);
-    Terms terms;
-    for (std::int64_t i = 0; i < predicted.numel(); ++i) {
-      terms.push_back(predicted.const_data_ptr<double>()[i]);
-      terms.push_back(actual.const_data_ptr<double>()[i]);
-    }
-    return terms;
+    return at::stack({predicted, actual}, 1).view({-1});
   }
   void add(Terms& total, const Terms& batch) const override {
     total.insert(total.end(), batch.begin(), batch.end());

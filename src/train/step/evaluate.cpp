@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "base/error.h"
@@ -19,6 +18,7 @@
 #include "optim/ema.h"
 #include "train/requests.h"
 #include "train/step/swapped.h"
+#include "train/step/terms_record.h"
 #include "train/step/tta.h"
 #include "train/training.h"
 
@@ -47,28 +47,14 @@ EpochPlan valid_plan(const Training& t) {
   return plan;
 }
 
-// Terms of a batch, metric after metric, each with its length before it.
-void append(std::string& record, const Metric::Terms& terms) {
-  const auto count = static_cast<double>(terms.size());
-  record.append(reinterpret_cast<const char*>(&count), sizeof count);
-  record.append(reinterpret_cast<const char*>(terms.data()), terms.size() * sizeof(double));
-}
-
-Metric::Terms take(const std::string& record, std::size_t& at) {
-  double count = 0;
-  DDP_CHECK(at + sizeof count <= record.size(), "evaluation terms end early");
-  std::memcpy(&count, record.data() + at, sizeof count);
-  Metric::Terms terms(static_cast<std::size_t>(count));
-  std::memcpy(terms.data(), record.data() + at + sizeof count, terms.size() * sizeof(double));
-  at += (1 + terms.size()) * sizeof(double);
-  return terms;
-}
-
-void append_terms(std::string& record, const Training& t, const at::Tensor& output,
-                  const Batch& batch) {
-  const auto& target = batch.targets.at(0);
+/// Where the outputs are; only terms travel.
+void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output,
+               const Batch& batch) {
+  const auto target = batch.targets.at(0).to(output.device());
   const auto loss = (*t.loss)(output, target);
-  for (const auto& metric : t.metrics) append(record, metric->terms(output, target, loss));
+  std::vector<at::Tensor> terms;
+  for (const auto& metric : t.metrics) terms.push_back(metric->sums(output, target, loss));
+  record.add(terms);
 }
 
 /// Outputs of the passes that follow a batch's plain one.
@@ -80,23 +66,23 @@ void run_passes(const Training& t, const Batch& batch, std::vector<at::Tensor>& 
       throw Error(Exit::data,
                   "a held-out sample could be read in one pass of eval.tta and not in another; see "
                   "the warnings above, and leave it out of the data");
-    outputs.push_back(t.engine->evaluate(again).cpu());
+    outputs.push_back(t.engine->evaluate(again));
     if (alive) alive();
   }
 }
 
 /// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
 /// its samples were left out.
-std::int64_t score_batch(const Training& t, std::string& record,
+std::int64_t score_batch(const Training& t, TermsRecord& record,
                          const std::function<void()>& alive) {
   const auto& tta = t.recipe.eval.tta;
   const auto batch = t.valid_loader->next();
-  std::vector<at::Tensor> outputs{t.engine->evaluate(batch).cpu()};
-  append_terms(record, t, outputs.front(), batch);
+  std::vector<at::Tensor> outputs{t.engine->evaluate(batch)};
+  add_terms(record, t, outputs.front(), batch);
   if (alive) alive();
   if (!tta) return batch.left_out;
   run_passes(t, batch, outputs, alive);
-  append_terms(record, t, combined(outputs, *t.loss, *tta), batch);
+  add_terms(record, t, combined(outputs, *t.loss, *tta), batch);
   return batch.left_out;
 }
 
@@ -108,15 +94,16 @@ std::optional<std::string> score_own_batches(const Training& t, const Surroundin
   const auto rounds = valid_batches(t, 0).size();  // no rank has more
   if (t.recipe.eval.tta) plan.micros = with_passes(plan.micros, t.recipe.eval.tta->n);
   t.valid_loader->start(std::move(plan));
-  std::string record;
+  TermsRecord record;
   std::int64_t left_out = 0;
   const auto score_round = [&](std::size_t round) {
     if (round < batches) left_out += score_batch(t, record, around.alive);
   };
   if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
   std::string count;
-  append(count, {static_cast<double>(left_out)});
-  return count + record;
+  const auto all = static_cast<double>(left_out);
+  append(count, &all, 1);
+  return count + record.take();
 }
 
 /// How many samples were left out. All ranks see all records, so all of them throw.

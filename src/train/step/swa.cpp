@@ -62,12 +62,12 @@ class Observed {
 
   const std::vector<Norm>& norms() const { return norms_; }
 
-  /// Means and variances of the last batch, one after the other, in double.
+  /// Means and variances of the last batch, one after the other, in double, on their device.
   at::Tensor statistics() const {
     std::vector<at::Tensor> parts;
     for (const auto& norm : norms_)
       for (const auto& tensor : {norm.module->running_mean(), norm.module->running_var()})
-        parts.push_back(tensor.to(at::kCPU, at::kDouble));
+        parts.push_back(tensor.to(at::kDouble));
     return at::cat(parts);
   }
 
@@ -150,7 +150,8 @@ void observe_batch(const Training& t, const Observed& observed, std::size_t roun
 std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed& observed,
                                               TrainPass pass, const std::function<bool()>& asked,
                                               const std::function<void()>& alive) {
-  auto sum = at::cat({at::zeros_like(observed.statistics()), at::zeros({1}, at::kDouble)});
+  const auto none = at::zeros_like(observed.statistics());
+  auto sum = at::cat({none, none.new_zeros({1})});
   const auto own = pass.plan.micros.size();
   t.loader->start(std::move(pass.plan));
   const auto observe = [&](std::size_t round) {
@@ -158,6 +159,7 @@ std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed&
     if (alive) alive();
   };
   if (!in_rounds(*t.world->control, pass.rounds, asked, observe)) return {};
+  sum = sum.cpu();
   if (t.world->size > 1) t.world->control->all_reduce(sum);
   const auto values = sum.numel() - 1;
   return StatisticsSum{sum.narrow(0, 0, values),
