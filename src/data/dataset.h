@@ -39,6 +39,8 @@ struct DataContext {
   std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
                                 // the section's own, its samples valid ones of unknown labels
   std::optional<double> epochs = {};  // the run's, where its recipe says epochs
+  bool pixels_as_bytes = false;  // images travel to a device that normalises them (PixelScale),
+  bool mixed = false;            // and training rows are mixed before
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.

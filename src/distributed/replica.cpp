@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "data/image/normalize_images.h"
 #include "distributed/window_numbers.h"
 #include "launch/failure.h"
 #include "losses/loss.h"
@@ -81,8 +82,12 @@ void Replica::begin() {
 }
 
 at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
-  std::vector<at::Tensor> inputs;
-  for (const auto& input : batch.inputs) inputs.push_back(prepared(input, numerics_, device_));
+  auto inputs = batch.inputs;
+  if (batch.pixels) {
+    for (auto& input : inputs) input = input.to(device_);
+    inputs = finished_pixels(inputs, *batch.pixels, numerics_.parameters);
+  }
+  for (auto& input : inputs) input = prepared(input, numerics_, device_);
   const Autocast autocast(device_.type(), numerics_.autocast);
   return model_->run(inputs, pass);
 }

@@ -24,6 +24,8 @@ class Transform {
   virtual std::optional<Window> window(int /*width*/, int /*height*/, Stream& /*random*/) const {
     return {};
   }
+  /// Bytes stay bytes.
+  virtual bool keeps_bytes() const { return true; }
   /// The size of what comes out for a size that goes in; not fixed() where it varies.
   virtual Extent output(Extent in) const { return in; }
 };

@@ -17,11 +17,36 @@ PipelineOptions reading(PipelineOptions options, const DataContext& context) {
   return options;
 }
 
+/// A row of a tensor whose rows are blocks of memory.
+template <class T>
+T* row_in(const at::Tensor& tensor, std::int64_t row) {
+  return tensor.mutable_data_ptr<T>() + row * tensor.stride(0);
+}
+
+// A row of either layout is one block of memory.
+PixelRow row_of(const Batch& batch, std::int64_t row) {
+  const auto& input = batch.inputs[0];
+  if (input.scalar_type() == at::kFloat) return row_in<float>(input, row);
+  const bool boxes = batch.inputs.size() > 1;
+  return {row_in<std::uint8_t>(input, row),
+          boxes ? row_in<std::int32_t>(batch.inputs[1], row) : nullptr};
+}
+
+std::shared_ptr<const PixelScale> scale_of(const ByteEnding& ending, int channels) {
+  auto made = std::make_shared<PixelScale>();
+  made->factor.assign(ending.scale.factor.begin(), ending.scale.factor.begin() + channels);
+  made->offset.assign(ending.scale.offset.begin(), ending.scale.offset.begin() + channels);
+  made->fill = ending.fill;
+  return made;
+}
+
 }  // namespace
 
 ImageRows::ImageRows(const TransformLists& lists, const PipelineOptions& options,
                      const DataContext& context, const Source& source)
     : channels_last_(context.channels_last),
+      as_bytes_(context.pixels_as_bytes),
+      mixed_(context.mixed),
       skip_bad_(context.skip_bad_samples),
       sides_{make_side(lists.train, reading(options, context), Split::train, source),
              make_side(lists.valid, reading(options, context), Split::valid, source)} {
@@ -65,37 +90,42 @@ std::vector<std::int64_t> ImageRows::changes_of_shape() const {
 }
 
 ImageRows::Side ImageRows::make_side(const std::vector<Choice<Transform>>& steps,
-                                     PipelineOptions options, Split split, const Source& source) {
+                                     PipelineOptions options, Split split,
+                                     const Source& source) const {
   if (split == Split::valid) options.mode = DecodeMode::exact;
   Pipeline pipeline(steps, options);
   auto extent = pipeline.output();
   if (!extent.fixed()) extent = pipeline.output(source(split));
-  return {std::move(pipeline), extent};
+  Side made{std::move(pipeline), extent};
+  if (!as_bytes_) return made;
+  const auto ending = made.pipeline.byte_ending(extent.channels);
+  if (!ending || (split == Split::train && mixed_ && ending->boxes > 0)) return made;
+  made.scale = scale_of(*ending, extent.channels);
+  made.boxes = ending->boxes;
+  return made;
 }
 
 Batch ImageRows::allocate(Split split, std::int64_t rows) const {
-  return allocate(extent(split), rows);
+  return allocate(of(split), rows);
 }
 
 Batch ImageRows::allocate_train(std::int64_t epoch, std::int64_t rows) const {
-  return allocate(train_side(epoch).extent, rows);
+  return allocate(train_side(epoch), rows);
 }
 
-Batch ImageRows::allocate(const Extent& size, std::int64_t rows) const {
+Batch ImageRows::allocate(const Side& side, std::int64_t rows) const {
   const auto format =
       channels_last_ ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  const auto& size = side.extent;
+  const auto options = at::TensorOptions(side.scale ? at::kByte : at::kFloat);
   Batch batch;
   batch.rows = rows;
-  batch.inputs.push_back(at::empty({rows, size.channels, size.height, size.width},
-                                   at::TensorOptions(at::kFloat).memory_format(format)));
+  batch.pixels = side.scale;
+  batch.inputs.push_back(
+      at::empty({rows, size.channels, size.height, size.width}, options.memory_format(format)));
+  if (side.boxes > 0) batch.inputs.push_back(at::empty({rows, side.boxes, 4}, at::kInt));
   batch.targets.push_back(at::empty({rows}, at::kLong));
   return batch;
-}
-
-// A row of either layout is one block of memory.
-float* ImageRows::row_of(Batch& batch, std::int64_t row) const {
-  auto& input = batch.inputs[0];
-  return input.mutable_data_ptr<float>() + row * input.stride(0);
 }
 
 bool ImageRows::load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
@@ -113,7 +143,10 @@ bool ImageRows::load(Split split, Image&& image, std::string_view name, const Dr
 }
 
 Image ImageRows::image(Split split, const Batch& batch, std::int64_t row) const {
-  const auto values = batch.inputs[0][row].contiguous();
+  const Batch one = slice(batch, row, 1);
+  const auto inputs =
+      one.pixels ? finished_pixels(one.inputs, *one.pixels, at::kFloat) : one.inputs;
+  const auto values = inputs[0][0].contiguous();
   const auto& side = of(split);
   return side.pipeline.shown(values.const_data_ptr<float>(), side.extent);
 }

@@ -1,13 +1,16 @@
-// Images into the rows of a batch: float32 [N, C, H, W] and labels int64 [N].
+// Images into the rows of a batch: float32 [N, C, H, W], or uint8 with how a device makes floats of
+// them (Batch::pixels), and labels int64 [N].
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "data/dataset.h"
 #include "data/image/image_options.h"
+#include "data/image/normalize_images.h"
 #include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {
@@ -42,6 +45,8 @@ class ImageRows {
   struct Side {
     Pipeline pipeline;
     Extent extent;
+    std::shared_ptr<const PixelScale> scale = {};  // of rows that are bytes
+    std::int64_t boxes = 0;                        // of each of them
   };
   /// Training images up to an epoch.
   struct Stage {
@@ -53,12 +58,12 @@ class ImageRows {
   const Side& of(Split split, const Draw& draw) const;
   void add_stages(const TransformLists& lists, const PipelineOptions& options,
                   const DataContext& context, const Source& source);
-  Batch allocate(const Extent& size, std::int64_t rows) const;
-  static Side make_side(const std::vector<Choice<Transform>>& steps, PipelineOptions options,
-                        Split split, const Source& source);
-  float* row_of(Batch& batch, std::int64_t row) const;
+  Batch allocate(const Side& side, std::int64_t rows) const;
+  Side make_side(const std::vector<Choice<Transform>>& steps, PipelineOptions options, Split split,
+                 const Source& source) const;
 
   bool channels_last_;
+  bool as_bytes_, mixed_;  // DataContext
   bool skip_bad_;
   std::array<Side, 2> sides_;
   std::vector<Stage> stages_;  // before what `train` says

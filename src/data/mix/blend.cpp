@@ -50,6 +50,8 @@ void paste(const at::Tensor& row, const at::Tensor& partner, const Patch& patch)
   require_alike(row, partner);
   if (row.scalar_type() == at::kDouble)
     paste_values<double>(row, partner, patch);
+  else if (row.scalar_type() == at::kByte)
+    paste_values<std::uint8_t>(row, partner, patch);
   else
     paste_values<float>(row, partner, patch);
 }

@@ -16,7 +16,7 @@ class Cutmix final : public Mix {
 
   void check(const Batch& example) const override {
     const bool images = example.inputs.size() == 1 && example.inputs[0].dim() == 4 &&
-                        example.inputs[0].is_floating_point();
+                        (example.inputs[0].is_floating_point() || example.pixels);
     if (!images)
       throw Error(Exit::recipe, Option{"data.mix"},
                   "cutmix pastes boxes, and this data is no images");
@@ -46,7 +46,7 @@ Entry<Mix> cutmix_mix() {
       "cutmix",
       "Pastes a box of one image into another; the loss takes the targets of both by area.",
       [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); },
-      {"wants_images"});
+      {"wants_images", "keeps_bytes"});
 }
 
 }  // namespace ddptrain

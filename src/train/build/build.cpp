@@ -198,8 +198,12 @@ ShardPlan shard_plan(const Training& t) {
 }
 
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
-                                    const std::string& unlabelled) {
+                                    const std::string& unlabelled, bool on_device) {
   DataContext context;
+  const auto mix = decode<DataSection>(recipe.data.node()).mix;
+  context.mixed = mix.has_value();
+  context.pixels_as_bytes =
+      on_device && (!mix || catalog<Mix>().find(mix->type())->has("keeps_bytes"));
   context.seed = static_cast<std::uint64_t>(recipe.seed);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last.value.value_or(false);
@@ -254,7 +258,7 @@ std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
   t.world = &world;
   t.evaluation_batches = plan.evaluation_batches;
   t.section = decode<DataSection>(t.recipe.data.node());
-  t.data = with_scored(build_data(t.recipe, plan.saved), plan.scored);
+  t.data = with_scored(build_data(t.recipe, plan.saved, {}, !t.placement.on_cpu()), plan.scored);
   take_chosen(t);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();

@@ -5,6 +5,8 @@
 
 #include "transforms/codecs/write.h"
 
+#include <algorithm>
+
 #include "base/clones.h"
 
 namespace ddptrain {
@@ -54,7 +56,8 @@ template <class T>
 }
 
 DDPTRAIN_CLONES
-void write_bytes(const Image& image, const ChannelScale& scale, PixelOrder order, float* out) {
+void write_scaled_bytes(const Image& image, const ChannelScale& scale, PixelOrder order,
+                        float* out) {
   write_all(image.bytes.data(), image, scale, order, out);
 }
 
@@ -69,7 +72,17 @@ void write_pixels(const Image& image, const ChannelScale& scale, PixelOrder orde
   if (image.is_float())
     write_floats(image, scale, order, out);
   else
-    write_bytes(image, scale, order, out);
+    write_scaled_bytes(image, scale, order, out);
+}
+
+void write_bytes(const Image& image, PixelOrder order, std::uint8_t* out) {
+  const std::size_t channels = image.channels, pixels = image.values() / channels;
+  if (order == PixelOrder::hwc || channels == 1) {
+    std::copy(image.bytes.begin(), image.bytes.end(), out);
+    return;
+  }
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < pixels; ++i) out[c * pixels + i] = image.bytes[i * channels + c];
 }
 
 ChannelScale unit_scale(const Image& image) {

@@ -20,6 +20,9 @@ enum class PixelOrder { chw, hwc };
 /// bytes.
 void write_pixels(const Image& image, const ChannelScale& scale, PixelOrder order, float* out);
 
+/// Writes the bytes themselves.
+void write_bytes(const Image& image, PixelOrder order, std::uint8_t* out);
+
 /// Bytes become 0 .. 1, floats stay: what a pipeline without normalize writes.
 ChannelScale unit_scale(const Image& image);
 

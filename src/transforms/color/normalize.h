@@ -13,6 +13,7 @@ class Normalize final : public Transform {
   /// One value per channel, or one for all, of pixels in 0 .. 1.
   Normalize(std::vector<double> mean, std::vector<double> deviation);
   void apply(Image& image, Stream& random) const override;
+  bool keeps_bytes() const override { return false; }
   ChannelScale scale(const Image& image) const;
 
  private:

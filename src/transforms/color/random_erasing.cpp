@@ -1,98 +1,93 @@
-// A random box is blotted out: torchvision.transforms.v2.RandomErasing (Zhong et al., 2017).
+#include "transforms/color/random_erasing.h"
+
 #include <cmath>
 
-#include "transforms/geometry.h"
 #include "transforms/options.h"
-#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {
 
-class RandomErasing final : public Transform {
- public:
-  struct Options {
-    double p = 0.5;
-    std::vector<double> scale{0.02, 0.33};
-    std::vector<double> ratio{0.3, 3.3};
-    std::vector<double> value{0};
-    bool noise = false;
-    std::int64_t max_count = 1;
-    void fields(Fields& f) {
-      f("p", p, {.doc = "Probability that a box is erased.", .min = 0, .max = 1});
-      f("scale", scale,
-        {.doc = "Least and greatest share of the image's area.",
-         .min = 0,
-         .max = 1,
-         .min_items = 2,
-         .max_items = 2,
-         .items = ItemOrder::ascending});
-      f("ratio", ratio,
-        {.doc = "Least and greatest height by width of the box.",
-         .min = 0,
-         .above_min = true,
-         .min_items = 2,
-         .max_items = 2,
-         .items = ItemOrder::ascending});
-      f("value", value,
-        {.doc = "One value for all channels or one for each, in the unit that pixels have then.",
-         .lengths = {1, 3}});
-      f("noise", noise, {.doc = "Fill with normal noise instead; for after normalize."});
-      f("max_count", max_count,
-        {.doc = "Up to so many boxes that share the area (fastai's RandomErasing).", .min = 1});
+void fill_with_noise(Image& image, const Box& box, Stream& random) {
+  std::vector<double> values(image.channels);
+  for (int y = 0; y < box.height; ++y)
+    for (int x = 0; x < box.width; ++x) {
+      for (double& value : values) value = random.normal();
+      erase(image, {box.left + x, box.top + y, 1, 1}, values);
     }
-  };
+}
 
-  explicit RandomErasing(const Options& options) : options_(options) {}
+}  // namespace
 
-  void apply(Image& image, Stream& random) const override {
-    if (random.uniform() >= options_.p) return;
-    const auto most = static_cast<std::uint64_t>(options_.max_count);
-    const auto count = most > 1 ? 1 + static_cast<int>(random.below(most)) : 1;
-    for (int i = 0; i < count; ++i) erase_one(image, count, random);
+void RandomErasing::Options::fields(Fields& f) {
+  f("p", p, {.doc = "Probability that a box is erased.", .min = 0, .max = 1});
+  f("scale", scale,
+    {.doc = "Least and greatest share of the image's area.",
+     .min = 0,
+     .max = 1,
+     .min_items = 2,
+     .max_items = 2,
+     .items = ItemOrder::ascending});
+  f("ratio", ratio,
+    {.doc = "Least and greatest height by width of the box.",
+     .min = 0,
+     .above_min = true,
+     .min_items = 2,
+     .max_items = 2,
+     .items = ItemOrder::ascending});
+  f("value", value,
+    {.doc = "One value for all channels or one for each, in the unit that pixels have then.",
+     .lengths = {1, 3}});
+  f("noise", noise, {.doc = "Fill with normal noise instead; for after normalize."});
+  f("max_count", max_count,
+    {.doc = "Up to so many boxes that share the area (fastai's RandomErasing).", .min = 1});
+}
+
+int RandomErasing::draw_count(Stream& random) const {
+  if (random.uniform() >= options_.p) return 0;
+  const auto most = static_cast<std::uint64_t>(options_.max_count);
+  return most > 1 ? 1 + static_cast<int>(random.below(most)) : 1;
+}
+
+std::vector<Box> RandomErasing::boxes(int width, int height, Stream& random) const {
+  std::vector<Box> drawn;
+  const int most = draw_count(random);
+  for (int i = 0; i < most; ++i)
+    if (Box box; draw(width, height, most, random, box)) drawn.push_back(box);
+  return drawn;
+}
+
+void RandomErasing::apply(Image& image, Stream& random) const {
+  if (options_.noise) {
+    const int most = draw_count(random);
+    for (int i = 0; i < most; ++i)
+      if (Box box; draw(image.width, image.height, most, random, box))
+        fill_with_noise(image, box, random);
+    return;
   }
-
- private:
-  /// One of `count` boxes.
-  void erase_one(Image& image, int count, Stream& random) const {
-    Box box;
-    if (!draw(image, count, random, box)) return;
-    if (options_.noise) return fill_with_noise(image, box, random);
+  for (const auto& box : boxes(image.width, image.height, random)) {
     if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
       throw Error(Exit::recipe, Option{"data.transforms"},
                   "random_erasing: value has " + std::to_string(options_.value.size()) +
                       " numbers, images have " + std::to_string(image.channels) + " channels");
     erase(image, box, options_.value);
   }
+}
 
-  bool draw(const Image& image, int count, Stream& random, Box& box) const {
-    const double area = double(image.width) * image.height / count;
-    const double low = std::log(options_.ratio[0]), high = std::log(options_.ratio[1]);
-    for (int tries = 0; tries < 10; ++tries) {
-      const double share = area * random.uniform(options_.scale[0], options_.scale[1]);
-      const double aspect = std::exp(random.uniform(low, high));
-      box.height = static_cast<int>(std::nearbyint(std::sqrt(share * aspect)));
-      box.width = static_cast<int>(std::nearbyint(std::sqrt(share / aspect)));
-      if (box.height >= image.height || box.width >= image.width) continue;
-      box.top = static_cast<int>(random.below(image.height - box.height + 1));
-      box.left = static_cast<int>(random.below(image.width - box.width + 1));
-      return true;
-    }
-    return false;
+bool RandomErasing::draw(int width, int height, int count, Stream& random, Box& box) const {
+  const double area = double(width) * height / count;
+  const double low = std::log(options_.ratio[0]), high = std::log(options_.ratio[1]);
+  for (int tries = 0; tries < 10; ++tries) {
+    const double share = area * random.uniform(options_.scale[0], options_.scale[1]);
+    const double aspect = std::exp(random.uniform(low, high));
+    box.height = static_cast<int>(std::nearbyint(std::sqrt(share * aspect)));
+    box.width = static_cast<int>(std::nearbyint(std::sqrt(share / aspect)));
+    if (box.height >= height || box.width >= width) continue;
+    box.top = static_cast<int>(random.below(height - box.height + 1));
+    box.left = static_cast<int>(random.below(width - box.width + 1));
+    return true;
   }
-
-  static void fill_with_noise(Image& image, const Box& box, Stream& random) {
-    std::vector<double> values(image.channels);
-    for (int y = 0; y < box.height; ++y)
-      for (int x = 0; x < box.width; ++x) {
-        for (double& value : values) value = random.normal();
-        erase(image, {box.left + x, box.top + y, 1, 1}, values);
-      }
-  }
-
-  Options options_;
-};
-
-}  // namespace
+  return false;
+}
 
 Entry<Transform> random_erasing() {
   return entry<Transform, RandomErasing::Options>("random_erasing", "Blots out a random box.",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "transforms/color/normalize.h"
+#include "transforms/color/random_erasing.h"
 
 namespace ddptrain {
 namespace {
@@ -25,6 +26,22 @@ void check_extent(const Image& image, std::string_view name, const Extent& expec
                               " after its transforms, other samples are " +
                               text(expected.channels, expected.height, expected.width) +
                               "; let the transforms end in one size, for example with center_crop");
+}
+
+/// The first step that makes floats of bytes; their number where none does.
+std::size_t after_bytes(const std::vector<std::unique_ptr<Transform>>& steps) {
+  const auto found =
+      std::ranges::find_if(steps, [](const auto& step) { return !step->keeps_bytes(); });
+  return static_cast<std::size_t>(found - steps.begin());
+}
+
+/// What a box becomes in each channel; nothing where the option does not fit.
+std::vector<float> fill_of(const RandomErasing& erasing, int channels) {
+  const auto& value = erasing.options().value;
+  const auto count = static_cast<std::size_t>(channels);
+  if (value.size() == 1) return std::vector<float>(count, static_cast<float>(value[0]));
+  if (value.size() != count) return {};
+  return {value.begin(), value.end()};
 }
 
 }  // namespace
@@ -54,7 +71,7 @@ Extent Pipeline::output(Extent source) const {
 Extent Pipeline::output() const { return output({options_.channels, 0, 0}); }
 
 void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
-                    float* out) const {
+                    const PixelRow& out) const {
   thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
   DecodeOptions decoding;
   decoding.channels = options_.channels;
@@ -73,7 +90,7 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
 }
 
 void Pipeline::load(Image&& image, std::string_view name, const AugmentKey& key,
-                    const Extent& expected, float* out) const {
+                    const Extent& expected, const PixelRow& out) const {
   finish(image, 0, name, key, expected, out);
 }
 
@@ -94,14 +111,55 @@ Image Pipeline::shown(const float* values, const Extent& extent) const {
 }
 
 void Pipeline::finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
-                      const Extent& expected, float* out) const {
+                      const Extent& expected, const PixelRow& out) const {
+  if (out.bytes != nullptr) return finish_bytes(image, next, name, key, expected, out);
   for (std::size_t i = next; i < steps_.size(); ++i) {
     Stream random = draws(key, i);
     steps_[i]->apply(image, random);
   }
   check_extent(image, name, expected);
   const auto order = options_.channels_last ? PixelOrder::hwc : PixelOrder::chw;
-  write_pixels(image, closing_ ? closing_->scale(image) : unit_scale(image), order, out);
+  write_pixels(image, closing_ ? closing_->scale(image) : unit_scale(image), order, out.floats);
+}
+
+std::optional<ByteEnding> Pipeline::byte_ending(int channels) const {
+  const auto last = after_bytes(steps_);
+  const Image bytes{1, 1, channels, {0, 0, 0, 0}, {}};
+  ByteEnding ending{normalize_ ? normalize_->scale(bytes) : unit_scale(bytes), {}, 0};
+  if (last == steps_.size()) return ending;
+  if (steps_[last].get() != normalize_ || closing_) return {};
+  for (auto i = last + 1; i < steps_.size(); ++i) {
+    const auto* erasing = dynamic_cast<const RandomErasing*>(steps_[i].get());
+    if (erasing == nullptr || erasing->options().noise) return {};
+    const auto fill = fill_of(*erasing, channels);
+    if (fill.empty() || (!ending.fill.empty() && ending.fill != fill)) return {};
+    ending.fill = fill;
+    ending.boxes += erasing->options().max_count;
+  }
+  return ending;
+}
+
+void Pipeline::finish_bytes(Image& image, std::size_t next, std::string_view name,
+                            const AugmentKey& key, const Extent& expected,
+                            const PixelRow& out) const {
+  const auto last = after_bytes(steps_);
+  for (std::size_t i = next; i < last; ++i) {
+    Stream random = draws(key, i);
+    steps_[i]->apply(image, random);
+  }
+  check_extent(image, name, expected);
+  DDP_CHECK(!image.is_float(), "these steps keep bytes");
+  write_bytes(image, options_.channels_last ? PixelOrder::hwc : PixelOrder::chw, out.bytes);
+  auto* place = out.boxes;
+  for (auto i = last + 1; i < steps_.size(); ++i) {
+    const auto& erasing = dynamic_cast<const RandomErasing&>(*steps_[i]);
+    Stream random = draws(key, i);
+    const auto* end = place + 4 * erasing.options().max_count;
+    for (const auto& box : erasing.boxes(image.width, image.height, random))
+      for (const int edge : {box.top, box.left, box.top + box.height, box.left + box.width})
+        *place++ = edge;
+    while (place != end) *place++ = 0;
+  }
 }
 
 }  // namespace ddptrain

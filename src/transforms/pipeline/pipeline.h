@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "config/choice.h"
 #include "transforms/codecs/decode.h"
+#include "transforms/codecs/write.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
@@ -29,6 +31,23 @@ struct PipelineOptions {
   std::int64_t max_pixels = default_max_pixels;
 };
 
+/// What remains to be done where a pipeline writes bytes.
+struct ByteEnding {
+  ChannelScale scale;       // of bytes
+  std::vector<float> fill;  // of each channel, what boxes become afterwards; empty: there are none
+  std::int64_t boxes = 0;   // most of an image
+};
+
+/// One row of a batch: channels x height x width floats; or as many bytes, and where the ending has
+/// boxes, so many times top, left, bottom and right, zeros where fewer are drawn.
+struct PixelRow {
+  PixelRow(float* values) : floats(values) {}
+  PixelRow(std::uint8_t* pixels, std::int32_t* places) : bytes(pixels), boxes(places) {}
+  float* floats = nullptr;
+  std::uint8_t* bytes = nullptr;
+  std::int32_t* boxes = nullptr;
+};
+
 class Pipeline {
  public:
   explicit Pipeline(const std::vector<Choice<Transform>>& steps,
@@ -42,14 +61,18 @@ class Pipeline {
   /// The same for sources of any size.
   Extent output() const;
 
-  /// Decodes, transforms and writes channels x height x width floats to `out`. An image that comes
-  /// out in another size than `expected` is an Error that names the file and both sizes. Safe to
-  /// call from many threads; each keeps its own working memory.
+  /// Of images with so many channels; nothing where a step wants or makes floats before the end
+  /// that a device can repeat: normalize, then boxes that are erased with one value.
+  std::optional<ByteEnding> byte_ending(int channels) const;
+
+  /// Decodes, transforms and writes a row to `out`, bytes only with a byte_ending(). An image that
+  /// comes out in another size than `expected` is an Error that names the file and both sizes. Safe
+  /// to call from many threads; each keeps its own working memory.
   void load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
-            float* out) const;
+            const PixelRow& out) const;
   /// The same for pixels that need no decoding (CIFAR, MNIST); `image` is used up.
   void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
-            float* out) const;
+            const PixelRow& out) const;
 
   /// What `load` wrote, channel after channel, as a person would see it: bytes, the normalisation
   /// of the list undone.
@@ -57,7 +80,9 @@ class Pipeline {
 
  private:
   void finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
-              const Extent& expected, float* out) const;
+              const Extent& expected, const PixelRow& out) const;
+  void finish_bytes(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
+                    const Extent& expected, const PixelRow& out) const;
 
   PipelineOptions options_;
   std::vector<std::unique_ptr<Transform>> steps_;  // without a closing normalize

@@ -49,6 +49,8 @@ class FastaiAugment final : public Transform {
     if (const double turn = hue(random); turn != 0) adjust_hue(image, turn);
   }
 
+  bool keeps_bytes() const override { return false; }
+
   Extent output(Extent in) const override {
     if (!options_.size) return in;
     return {in.channels, options_.size->rows(), options_.size->columns()};

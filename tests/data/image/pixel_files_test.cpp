@@ -1,10 +1,13 @@
 // CIFAR-10 and MNIST files that the test writes.
+#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
 #include "data/archives.h"
+#include "data/image/normalize_images.h"
 #include "data/image_data.h"
+#include "data/loader/loader.h"
 
 namespace ddptrain {
 namespace {
@@ -137,6 +140,111 @@ TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("damaged (gzip)"));
   folder.write("t10k-labels-idx1-ubyte", "text");
   EXPECT_THAT(data_problem(section("mnist", folder)), HasSubstr("not an IDX file"));
+}
+
+/// CIFAR-10's files, which have every value of every channel, under these training transforms.
+json with_transforms(const TemporaryFolder& folder, const json& train) {
+  auto data = section("cifar10", folder);
+  const json grey = {{"type", "normalize"}, {"preset", "mnist"}};
+  data["transforms"]["train"] = train;
+  data["transforms"]["valid"] = json::array({grey});
+  return data;
+}
+
+Batch all_rows(const Dataset& data, Split split) {
+  auto batch = data.allocate(split, data.size(split));
+  for (std::int64_t i = 0; i < batch.rows; ++i)
+    EXPECT_TRUE(data.load(split, i, {.seed = 3, .epoch = 1, .position = i}, batch, i));
+  return batch;
+}
+
+const json kNormalize = {{"type", "normalize"}, {"preset", "imagenet"}};
+const json kFlip = {{"type", "horizontal_flip"}};
+
+json erasing(const json& options) {
+  json step = options;
+  step["type"] = "random_erasing";
+  return step;
+}
+
+std::vector<json> byte_endings() {
+  const json cifar = {{"type", "normalize"}, {"preset", "cifar10"}};
+  const json alike = {{"type", "normalize"}, {"mean", {0.5}}, {"std", {0.25}}};
+  const json several = {{"p", 0.9}, {"max_count", 3}, {"value", {1, 0.3, -2}}};
+  return {json::array(),
+          json::array({kNormalize}),
+          json::array({cifar}),
+          json::array({alike}),
+          json::array({kFlip, kNormalize, erasing({{"p", 1}})}),
+          json::array({kNormalize, erasing(several)}),
+          json::array({erasing({{"value", {7}}}), kNormalize})};
+}
+
+TEST(PixelsAsBytes, BecomeTheHostsFloatsBitForBit) {
+  const TemporaryFolder folder;
+  write_cifar(folder);
+  for (const auto& train : byte_endings())
+    for (const bool channels_last : {false, true})
+      for (const auto split : {Split::train, Split::valid}) {
+        SCOPED_TRACE(train.dump());
+        const auto recipe = with_transforms(folder, train);
+        const auto floats = all_rows(*build_data(recipe, {.channels_last = channels_last}), split);
+        const auto bytes = all_rows(
+            *build_data(recipe, {.channels_last = channels_last, .pixels_as_bytes = true}), split);
+        ASSERT_TRUE(bytes.pixels);
+        EXPECT_EQ(bytes.inputs.at(0).scalar_type(), at::kByte);
+        EXPECT_EQ(bytes.inputs.at(0).strides(), floats.inputs.at(0).strides());
+        for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+          const auto finished = finished_pixels(bytes.inputs, *bytes.pixels, type);
+          ASSERT_EQ(finished.size(), 1U);
+          EXPECT_EQ(finished[0].strides(), floats.inputs[0].strides());
+          EXPECT_TRUE(at::equal(finished[0], floats.inputs[0].to(type)));
+        }
+      }
+}
+
+TEST(PixelsAsBytes, StayFloatsWhereADeviceCannotRepeatTheEnd) {
+  const TemporaryFolder folder;
+  write_cifar(folder);
+  const auto is_float = [&](const json& train, bool mixed = false) {
+    const auto data =
+        build_data(with_transforms(folder, train), {.pixels_as_bytes = true, .mixed = mixed});
+    return !data->allocate(Split::train, 1).pixels;
+  };
+  const auto box = erasing({{"p", 1}});
+  const json augment = {{"type", "fastai_augment"}};
+  EXPECT_TRUE(is_float(json::array({augment, kNormalize})));
+  EXPECT_TRUE(is_float(json::array({kNormalize, erasing({{"noise", true}})})));
+  EXPECT_TRUE(is_float(json::array({kNormalize, box, kNormalize})));
+  EXPECT_TRUE(is_float(json::array({kNormalize, kFlip})));
+  EXPECT_TRUE(is_float(json::array({kNormalize, box}), /*mixed=*/true));
+  EXPECT_FALSE(is_float(json::array({kNormalize}), /*mixed=*/true));
+}
+
+/// The epoch's batches in order, rows mixed by cutmix.
+std::vector<Batch> mixed_batches(const Dataset& data) {
+  const auto mix = catalog<Mix>().build(fragment<Mix>(json{{"type", "cutmix"}, {"per", "row"}}));
+  const auto loader = make_loader(data, {.workers = 0, .seed = 5, .mix = mix.get()});
+  EpochPlan plan;
+  plan.batch = 5;
+  plan.order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  for (const std::int64_t first : {0, 5})
+    plan.micros.push_back({{first, first + 1, first + 2, first + 3, first + 4}, 0, 0, 0});
+  loader->start(std::move(plan));
+  return {loader->next(), loader->next()};
+}
+
+TEST(PixelsAsBytes, AreMixedByBoxesAsFloatsAre) {
+  const TemporaryFolder folder;
+  write_cifar(folder);
+  const auto recipe = with_transforms(folder, json::array({kNormalize}));
+  const auto floats = mixed_batches(*build_data(recipe));
+  const auto bytes = mixed_batches(*build_data(recipe, {.pixels_as_bytes = true, .mixed = true}));
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    const auto finished = finished_pixels(bytes[i].inputs, *bytes[i].pixels, at::kFloat);
+    EXPECT_TRUE(at::equal(finished.at(0), floats[i].inputs.at(0)));
+    EXPECT_TRUE(at::equal(bytes[i].targets.at(2), floats[i].targets.at(2)));
+  }
 }
 
 }  // namespace
