@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "on_a_device.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -68,26 +67,6 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Shipped,
                                          "recipes/shapes.yaml", "configs/dp.yaml",
                                          "configs/imagenette.yaml", "configs/multi-gpu.yaml",
                                          "configs/quickstart.yaml", "configs/two-nodes.yaml"));
-
-class OnADevice : public testing::TestWithParam<const char*> {};
-
-// What a GPU is to compute, the CPU does: a tensor left behind on the host would be an error.
-TEST_P(OnADevice, TrainsAsOnTheCpu) {
-  const Folder folder;
-  const std::string name = GetParam();
-  const bool large = name == "recipes/imagenette.yaml" || name == "recipes/imagewoof.yaml";
-  if (large && !long_tests()) GTEST_SKIP() << kOnlyLong;
-  const bool mnist = name.find("mnist") != std::string::npos;
-  auto words = two_steps(name, mnist ? mnist_folder(folder) : shapes());
-  words.push_back("batch.micro=8");
-  expect_the_same_on_a_device(words, folder);
-}
-
-INSTANTIATE_TEST_SUITE_P(Recipes, OnADevice,
-                         testing::Values("recipes/cifar10.yaml", "recipes/imagenette.yaml",
-                                         "recipes/imagenette-resnet18.yaml",
-                                         "recipes/imagewoof.yaml", "recipes/mnist.yaml",
-                                         "recipes/shapes.yaml"));
 
 TEST(ShippedFineTune, GoesFromSomeClassesToOthers) {
   const Folder folder;

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <thread>
 
-#include "on_a_device.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -82,15 +81,6 @@ void expect_near(const std::string& row, const std::string& other, const std::st
   std::istringstream a(row), b(other);
   for (std::string x, y; std::getline(a, x, ',') && std::getline(b, y, ',');)
     EXPECT_NEAR(std::stod(x), std::stod(y), 1e-9) << what;
-}
-
-/// In double with dropout, whatever trains: with batch norm over the same micro-steps.
-TEST(Table, TrainsOnADeviceAsOnTheCpu) {
-  const Folder folder;
-  write(folder / "adult.csv", people(120));
-  expect_the_same_on_a_device(
-      words({"model.ps=[0.1]", "model.embed_p=0.04", "train.duration=2 steps", "batch.micro=16"}),
-      folder);
 }
 
 TEST(Table, ScoresTheSameWithNoneDpAndDdp) {

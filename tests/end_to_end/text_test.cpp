@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/files/files.h"
-#include "on_a_device.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -153,15 +152,6 @@ TEST_P(Texts, TrainAsShippedAndAreEvaluatedEquallyOnAnyNumberOfRanks) {
     const auto more = run({"eval", "runs/texts/001", "parallel.mode=ddp", devices}, folder_.path());
     EXPECT_EQ(more.out, one.out) << devices << ": " << more.err;
   }
-}
-
-// The CPU's attention is one operator of its own, and a bias of keys has no gradient but rounding,
-// which Adam makes steps of: 8e-11 in in_proj_bias, 6e-14 in all other weights.
-TEST_P(Texts, TrainOnADeviceAsOnTheCpu) {
-  const auto& recipe = recipes()[GetParam()];
-  const bool attends = std::string(recipe.name) == "imdb-transformer";
-  expect_the_same_on_a_device(words(recipe, {"train.duration=2 steps", "batch.micro=16"}), folder_,
-                              attends ? 1e-9 : 1e-12);
 }
 
 TEST_P(Texts, ScoreTheSameWithNoneDpAndDdp) {

@@ -110,6 +110,15 @@ TEST(XResNet, TakesEveryPoolAndWidth) {
   }
 }
 
+// Under autocast the maxima are in bfloat16; 1/16 of a corner's and 4/16 of the middle's are exact.
+TEST(MaxBlurPool, TakesBfloat16) {
+  const auto ones = at::ones({1, 2, 5, 5}, at::kBFloat16);
+  const auto blurred = MaxBlurPool().forward(ones, {});
+  EXPECT_EQ(blurred.scalar_type(), at::kBFloat16);
+  EXPECT_EQ(blurred[0][1][1][1].item<float>(), 1);
+  EXPECT_EQ(blurred[0][1][0][0].item<float>(), 0.5625);
+}
+
 TEST(Classes, ComeFromTheDataOrTheRecipe) {
   EXPECT_THROW(make_model({{"type", "resnet18"}}), Error);
   ModelContext context;

@@ -1,0 +1,213 @@
+// Every shipped recipe and config trains, is evaluated, saves and resumes on the simulated device
+// as on the CPU, alone and in two ranks: scripts/gpu_check/shipped.json says with which data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "program.h"
+#include "support/where.h"
+#include "weights_of_runs.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct ShippedRun {
+  std::string file, mode;
+  json how;
+};
+
+void PrintTo(const ShippedRun& run, std::ostream* out) { *out << run.file << " " << run.mode; }
+
+const json& shipped_table() {
+  static const json table = json::parse(read(test::in_source("scripts/gpu_check/shipped.json")));
+  return table;
+}
+
+std::vector<ShippedRun> shipped_runs() {
+  std::vector<ShippedRun> runs;
+  for (const auto& [file, how] : shipped_table().at("recipes").items()) {
+    if (how.contains("mode")) {
+      runs.push_back({file, how.at("mode"), how});
+      continue;
+    }
+    for (const auto* mode : {"none", "ddp"}) runs.push_back({file, mode, how});
+  }
+  return runs;
+}
+
+const std::string& small_data() {
+  static const Folder folder;
+  static const std::string path = [] {
+    const auto script = test::in_source("scripts/gpu_check/made_data.py");
+    const auto made =
+        Program({script, test::program(), folder / "data"}, folder.path(), {}, "/usr/bin/python3")
+            .wait();
+    if (made.code != 0) throw std::runtime_error("made_data.py failed: " + made.err);
+    return folder / "data";
+  }();
+  return path;
+}
+
+std::string with_data(std::string text) {
+  const auto at = text.find("DATA");
+  return at == std::string::npos ? text : text.replace(at, 4, small_data());
+}
+
+std::vector<std::string> overrides_of(const json& how) {
+  std::vector<std::string> all;
+  for (const std::string text : how.at("set")) {
+    const auto& shorter = shipped_table().at("short");
+    if (!shorter.contains(text)) {
+      all.push_back(with_data(text));
+      continue;
+    }
+    for (const std::string each : shorter.at(text)) all.push_back(with_data(each));
+  }
+  return all;
+}
+
+bool fine_tunes(const std::vector<std::string>& overrides) {
+  return std::any_of(overrides.begin(), overrides.end(),
+                     [](const std::string& text) { return text.starts_with("train.fine_tune."); });
+}
+
+/// Two steps, with a checkpoint after each.
+std::vector<std::string> shipped_words(const ShippedRun& run, const std::string& device) {
+  const int global = run.how.at("batch"), accumulate = run.how.value("accumulate", 1),
+            devices = run.mode == "none" ? 1 : 2;
+  std::vector<std::string> words{
+      "run",
+      test::in_source(run.file),
+      "name=shipped",
+      "batch.global=" + std::to_string(global),
+      "batch.micro=" + std::to_string(global / accumulate / devices),
+      "batch.accumulate=" + std::to_string(accumulate),
+      "train.precision=" + run.how.value("precision", "fp64"),
+      "train.threads=1",
+      "parallel.mode=" + run.mode,
+      "parallel.devices=" + std::to_string(devices),
+      "parallel.device=" + device,
+      "data.loader.workers=1",
+      "eval.batch=7",
+      device == "cpu" ? "checkpoint.every=2 steps" : "checkpoint.every=1 step",
+      "checkpoint.keep_last=9",
+      "log.tensorboard=false",
+      "output.dir=" + device};
+  const auto overrides = overrides_of(run.how);
+  words.insert(words.end(), overrides.begin(), overrides.end());
+  if (!fine_tunes(overrides)) words.push_back("train.duration=2 steps");
+  return words;
+}
+
+std::vector<std::string> checkpoints_of(const std::string& run) {
+  std::vector<std::string> all;
+  for (const auto& name : list(run + "/checkpoints"))
+    if (name.starts_with("step-")) all.push_back(run + "/checkpoints/" + name);
+  return all;
+}
+
+/// Names and numbers of the validation split in the last row.
+std::map<std::string, double> scores_of(const std::string& run) {
+  std::istringstream lines(read(run + "/metrics.csv"));
+  std::string names, line, last;
+  for (std::getline(lines, names); std::getline(lines, line);) last = line;
+  std::map<std::string, double> scores;
+  std::istringstream name_cells(names), cells(last);
+  for (std::string name, cell;
+       std::getline(name_cells, name, ',') && std::getline(cells, cell, ',');)
+    if (name.starts_with("valid/")) scores[name] = std::stod(cell);
+  return scores;
+}
+
+/// ||far - near|| / ||near|| of all weights as one vector.
+double distance_of_all(const Weights& far, const Weights& near) {
+  double apart = 0, size = 0;
+  for (const auto& [name, values] : near)
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      apart = std::hypot(apart, far.at(name).at(i) - values[i]);
+      size = std::hypot(size, values[i]);
+    }
+  return apart / size;
+}
+
+class ShippedOnADevice : public testing::TestWithParam<ShippedRun> {
+ protected:
+  void start(const std::vector<std::string>& words) {
+    auto variables = environment();
+    variables["DDPTRAIN_SIMULATED_DEVICE"] = test::build_folder() + "/libddptrain_simulated.so";
+    const auto ended = Program(words, folder_.path(), variables).wait();
+    ASSERT_EQ(ended.code, 0) << ended.err;
+  }
+  std::string run_on(const std::string& device) const {
+    return folder_ / (device + "/shipped/001");
+  }
+
+  double most(const std::string& tensor) const {
+    const auto apart = GetParam().how.value("apart", json(0.0));
+    if (apart.is_number()) return apart;
+    double bound = apart.at("");
+    for (const auto& [ending, each] : apart.items())
+      if (!ending.empty() && tensor.ends_with(ending)) bound = each;
+    return bound;
+  }
+
+  void expect_the_weights_and_scores_of_the_cpu() {
+    const auto near = weights_of(checkpoints_of(run_on("cpu")).back());
+    const auto far = weights_of(checkpoints_of(run_on("simulated")).back());
+    ASSERT_EQ(near.size(), far.size());
+    if (GetParam().how.contains("together"))
+      EXPECT_LE(distance_of_all(far, near), GetParam().how.at("together").get<double>());
+    else
+      for (const auto& [name, values] : near)
+        EXPECT_LE(difference({{name, far.at(name)}}, {{name, values}}), most(name)) << name;
+    if (GetParam().how.contains("precision")) return;  // which of two equal classes is the first
+    const auto expected = scores_of(run_on("cpu")), scores = scores_of(run_on("simulated"));
+    EXPECT_FALSE(expected.empty());
+    for (const auto& [name, value] : expected)
+      EXPECT_NEAR(scores.at(name), value, 1e-9 * (1 + std::abs(value))) << name;
+  }
+
+  Folder folder_;
+};
+
+// What a GPU is to compute, the CPU does: a tensor left behind on the host would be an error. The
+// run that lost its last checkpoint resumes from the one before and ends where it would have.
+TEST_P(ShippedOnADevice, TrainsAsOnTheCpu) {
+  for (const auto* device : {"cpu", "simulated"}) start(shipped_words(GetParam(), device));
+  if (HasFatalFailure()) return;
+  expect_the_weights_and_scores_of_the_cpu();
+  const auto saved = checkpoints_of(run_on("simulated"));
+  ASSERT_GE(saved.size(), 2U);
+  fs::remove_all(saved.back());
+  start({"resume", run_on("simulated")});
+  ASSERT_EQ(checkpoints_of(run_on("simulated")), saved);
+  expect_the_weights_and_scores_of_the_cpu();
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedOnADevice, testing::ValuesIn(shipped_runs()),
+                         [](const auto& given) {
+                           std::string name = given.param.file + "_" + given.param.mode;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+TEST(ShippedOnDevices, AreAllRecipesAndConfigs) {
+  std::set<std::string> shipped, tried;
+  for (const std::string folder : {"recipes", "configs"})
+    for (const auto& name : list(test::in_source(folder)))
+      if (name.ends_with(".yaml")) shipped.insert(folder + "/" + name);
+  for (const auto& run : shipped_runs()) tried.insert(run.file);
+  EXPECT_EQ(tried, shipped) << "each has a row in scripts/gpu_check/shipped.json";
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
