@@ -132,7 +132,7 @@ TEST(Losses, AreAllTriedWithEveryOption) {
     all.insert(entry.name);
     for (const auto& option : entry.shape().children) all.insert(entry.name + "." + option.key);
   }
-  EXPECT_EQ(tried, all) << "each loss has a row in tests/losses/losses_test.cpp";
+  EXPECT_EQ(tried, all) << "each loss has a row in tests/losses/tried_losses.cpp";
 }
 
 TEST(Losses, SayWhichTargetsTheyTake) {

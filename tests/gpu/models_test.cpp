@@ -1,0 +1,151 @@
+// One training step of every network of the catalogue: output and gradients as on the CPU.
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randint.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "gpu/device.h"
+#include "models/nets.h"
+#include "models/texts.h"
+
+namespace ddptrain::gpu {
+namespace {
+
+using nlohmann::json;
+
+/// How a network is tried where its defaults and images of 3 x 64 x 64 do not fit.
+const json& small_options() {
+  static const json all{
+      {"awd_lstm", {{"emb_sz", 8}, {"n_hid", 10}, {"n_layers", 2}, {"lin_ftrs", {6}}, {"bptt", 4}}},
+      {"bag_of_embeddings", {{"dim", 8}, {"ngrams", 2}, {"buckets", 50}}},
+      {"mlp", {{"in_features", 12288}, {"hidden", {16}}}},
+      {"sequential",
+       {{"input", {3, 64, 64}},
+        {"layers",
+         {{{"type", "conv"}, {"out", 4}},
+          "batch_norm",
+          "relu",
+          {{"type", "dropout"}, {"p", 0.3}},
+          "adaptive_avg_pool",
+          "flatten",
+          {{"type", "linear"}, {"out", 2}}}}}},
+      {"swin_t", json::object()},
+      {"tabular", {{"layers", {16, 8}}}},
+      {"text_transformer",
+       {{"dim", 12}, {"num_layers", 2}, {"num_heads", 3}, {"mlp_dim", 16}, {"max_len", 12}}},
+      {"vision_learner", {{"body", "resnet18"}}},
+      {"vit",
+       {{"image_size", 64},
+        {"patch_size", 16},
+        {"num_layers", 2},
+        {"num_heads", 4},
+        {"hidden_dim", 32},
+        {"mlp_dim", 48}}},
+      {"vit_b_16", {{"image_size", 64}}},
+  };
+  return all;
+}
+
+const std::set<std::string> kLarge{"alexnet",         "densenet169",     "resnet101",  "resnet152",
+                                   "resnext50_32x4d", "swin_t",          "vgg11",      "vgg16_bn",
+                                   "vit_b_16",        "wide_resnet50_2", "xresnet101", "xresnext50",
+                                   "densenet121",     "xse_resnext50"};
+
+bool is_of_texts(const std::string& name) {
+  return name == "awd_lstm" || name == "bag_of_embeddings" || name == "text_transformer";
+}
+
+ModelContext data_for(const std::string& name) {
+  auto context = test::text_context(3);
+  if (is_of_texts(name)) return context;
+  context.data.padding = -1;
+  context.data.cardinalities.clear();
+  context.data.sample = {3, 64, 64};
+  if (name == "mnist_net") context.data.sample = {3, 28, 28};
+  if (name != "tabular") return context;
+  context.data.cardinalities = {4, 5};
+  context.data.sample = {3};
+  return context;
+}
+
+std::vector<at::Tensor> inputs_for(const std::string& name) {
+  const auto generator = test::seeded(7);
+  if (is_of_texts(name)) return {test::three_texts()};
+  if (name == "tabular")
+    return {at::randint(4, {3, 2}, generator, at::kLong),
+            at::randn({3, 3}, generator, at::kDouble)};
+  if (name == "mnist_net") return {at::randn({3, 3, 28, 28}, generator, at::kDouble)};
+  return {at::randn({3, 3, 64, 64}, generator, at::kDouble)};
+}
+
+struct StepResult {
+  at::Tensor output;
+  std::vector<NamedTensor> gradients;  // on the host
+};
+
+StepResult step_on(const std::string& name, c10::Device where, at::ScalarType type) {
+  auto recipe = small_options().value(name, json::object());
+  recipe["type"] = name;
+  const auto model = test::make_model(recipe, data_for(name));
+  model->to(where, type);
+  std::vector<at::Tensor> inputs;
+  for (const auto& input : inputs_for(name))
+    inputs.push_back(input.to(where, input.is_floating_point() ? type : input.scalar_type()));
+  const auto output = model->run(inputs, test::training(3, 5));
+  at::cross_entropy_loss(output, at::arange(3).remainder(2).to(where)).backward();
+  StepResult result{output.detach().to(at::kCPU, at::kDouble), {}};
+  for (const auto& [parameter, tensor] : model->named_parameters())
+    result.gradients.push_back({parameter, tensor.grad().defined()
+                                               ? tensor.grad().to(at::kCPU, at::kDouble)
+                                               : at::Tensor()});
+  return result;
+}
+
+std::vector<std::string> networks() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < catalog<Model>().size(); ++i)
+    names.push_back(catalog<Model>().at(i).name);
+  return names;
+}
+
+class EveryNetwork : public testing::TestWithParam<std::string> {
+ protected:
+  void expect_the_step_of_the_cpu(const Tolerance& tolerance) const {
+    const auto near = step_on(GetParam(), at::kCPU, tolerance.type);
+    const auto far = step_on(GetParam(), device(), tolerance.type);
+    EXPECT_LE(relative_distance(far.output, near.output), tolerance.apart) << "output";
+    ASSERT_EQ(far.gradients.size(), near.gradients.size());
+    double whole = 0;
+    for (const auto& [name, gradient] : near.gradients)
+      if (gradient.defined()) whole = std::hypot(whole, gradient.norm().item<double>());
+    for (std::size_t i = 0; i < near.gradients.size(); ++i) {
+      const auto& [name, gradient] = near.gradients[i];
+      ASSERT_EQ(far.gradients[i].tensor.defined(), gradient.defined()) << name;
+      if (!gradient.defined()) continue;
+      EXPECT_LE(relative_distance(far.gradients[i].tensor, gradient, whole), tolerance.apart)
+          << name;
+    }
+  }
+};
+
+// In fp64 the sums of a device run in another order, and no more.
+TEST_P(EveryNetwork, MakesTheStepOfTheCpuInDoublePrecision) {
+  if (kLarge.contains(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
+  expect_the_step_of_the_cpu({at::kDouble, 1e-9});
+}
+
+// In fp32 a unit near the corner of a ReLU may fall to its other side, which moves a gradient by
+// some per cent.
+TEST_P(EveryNetwork, MakesTheStepOfTheCpuInSinglePrecision) {
+  if (kLarge.contains(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
+  expect_the_step_of_the_cpu({at::kFloat, 5e-2});
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryNetwork, testing::ValuesIn(networks()),
+                         [](const auto& network) { return network.param; });
+
+}  // namespace
+}  // namespace ddptrain::gpu

@@ -1,0 +1,75 @@
+// A few steps of every optimiser of the catalogue with the same gradients.
+#include "optim/optimizer.h"
+
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include "gpu/device.h"
+#include "models/nets.h"
+
+namespace ddptrain::gpu {
+namespace {
+
+using nlohmann::json;
+
+/// Matrices, which muon takes, and for the others a vector too.
+std::vector<std::vector<std::int64_t>> shapes_for(const std::string& name) {
+  if (name == "muon") return {{6, 4}, {3, 5}};
+  return {{6, 4}, {7}, {2, 3, 2, 2}};
+}
+
+std::vector<at::Tensor> trained_on(const std::string& name, c10::Device where,
+                                   at::ScalarType type) {
+  const auto random = test::seeded(13);
+  ParameterGroup group;
+  for (const auto& shape : shapes_for(name))
+    group.parameters.push_back(
+        {"p" + std::to_string(group.parameters.size()),
+         at::randn(shape, random, at::kDouble).to(where, type).set_requires_grad(true)});
+  json recipe{{"type", name}};
+  if (name == "lookahead") recipe["inner"] = "adamw";
+  const auto parameters = group.parameters;
+  const auto optimizer =
+      catalog<Optimizer>().build(fragment<Optimizer>(recipe), std::vector{group});
+  for (int step = 0; step < 7; ++step) {
+    for (const auto& [unused, tensor] : parameters)
+      tensor.mutable_grad() = at::randn(tensor.sizes(), random, at::kDouble).to(where, type);
+    optimizer->step({optimizer->lr(), {}});
+  }
+  std::vector<at::Tensor> values;
+  for (const auto& [unused, tensor] : parameters) values.push_back(tensor.detach());
+  return values;
+}
+
+std::vector<std::string> optimizers() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < catalog<Optimizer>().size(); ++i)
+    names.push_back(catalog<Optimizer>().at(i).name);
+  return names;
+}
+
+class EveryOptimizerOnADevice : public testing::TestWithParam<std::string> {
+ protected:
+  static void expect_the_parameters_of_the_cpu(const Tolerance& tolerance) {
+    const auto near = trained_on(GetParam(), at::kCPU, tolerance.type);
+    const auto far = trained_on(GetParam(), device(), tolerance.type);
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      EXPECT_EQ(far[i].device(), device());
+      EXPECT_LE(relative_distance(far[i], near[i]), tolerance.apart) << "parameter " << i;
+    }
+  }
+};
+
+// Muon's iteration of Newton and Schulz runs in bfloat16, whatever the parameters are.
+TEST_P(EveryOptimizerOnADevice, StepsAsTheCpuInDoublePrecision) {
+  expect_the_parameters_of_the_cpu({at::kDouble, GetParam() == "muon" ? 1e-3 : 1e-12});
+}
+TEST_P(EveryOptimizerOnADevice, StepsAsTheCpuInSinglePrecision) {
+  expect_the_parameters_of_the_cpu({at::kFloat, GetParam() == "muon" ? 1e-3 : 1e-5});
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOptimizerOnADevice, testing::ValuesIn(optimizers()),
+                         [](const auto& given) { return given.param; });
+
+}  // namespace
+}  // namespace ddptrain::gpu

@@ -1,0 +1,36 @@
+#include "losses/tried_losses.h"
+
+namespace ddptrain {
+
+/// What they take is as torch.nn and fastai.losses say.
+const std::vector<TriedLoss>& tried_losses() {
+  using enum Given;
+  static const nlohmann::json weight{0.5, 1.0, 2.0, 0.25};
+  static const std::vector<TriedLoss> all{
+      {"bce_with_logits",
+       {"takes_class", "takes_labels"},
+       {{{}, probabilities}, {{{"pos_weight", weight}, {"weight", {2, 0, 1, 1}}}, probabilities}}},
+      {"cross_entropy",
+       {"takes_class"},
+       {{{}, label},
+        {{}, probabilities},
+        {{{"weight", weight}, {"label_smoothing", 0.2}}, label},
+        {{{"weight", weight}, {"label_smoothing", 0.2}}, probabilities},
+        {{{"weight", weight}, {"ignore_index", 2}, {"axis", -1}}, label},
+        {{{"label_smoothing", 0.1}, {"ignore_index", 0}}, pixel_label}}},
+      {"fastai_dice",
+       {"takes_class"},
+       {{{{"smooth", 0.5}, {"square_in_union", true}}, pixel_label}}},
+      {"fastai_label_smoothing", {"takes_class"}, {{{{"eps", 0.3}}, label}}},
+      {"focal", {"takes_class"}, {{{{"gamma", 1.5}, {"weight", weight}}, label}}},
+      {"huber", {"takes_number"}, {{{{"delta", 0.7}}, number}}},
+      {"kl_div", {"takes_labels"}, {{{}, probabilities}}, true},
+      {"l1", {"takes_number"}, {{{}, number}}},
+      {"mse", {"takes_number"}, {{{}, number}}},
+      {"nll", {"takes_class"}, {{{{"weight", weight}, {"ignore_index", 1}}, label}}, true},
+      {"smooth_l1", {"takes_number"}, {{{{"beta", 0.4}}, number}}},
+  };
+  return all;
+}
+
+}  // namespace ddptrain
