@@ -1,9 +1,10 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package clean
+.PHONY: quickstart test setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+DEVICE ?= cuda
 
 quickstart: build          ## set up, build, and train on made data with two ranks
 	$(BUILD)/ddptrain data make shapes data/shapes
@@ -37,6 +38,14 @@ install: build             ## a tree that may be moved to any machine with this 
 
 package: build             ## that tree as a tarball
 	scripts/package $(BUILD)
+
+gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.md); SLOT=3 runs one slot, DEVICE=simulated needs no GPU
+	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
+	scripts/gpu-check --device $(DEVICE) --program $(BUILD)/ddptrain --tests $(BUILD)/tests/test_gpu --out $(BUILD) $(if $(SLOT),--slot $(SLOT))
+
+gpu-bundle: configure      ## a folder and a tarball that run gpu-check on another machine with torch 2.11
+	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
+	scripts/gpu-bundle $(BUILD)
 
 generate: build            ## the files that are made from the declarations of components, verbs and problems
 	$(BUILD)/ddptrain schema > schemas/recipe.json.new && mv schemas/recipe.json.new schemas/recipe.json

@@ -11,6 +11,7 @@
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <map>
 #include <mutex>
@@ -52,6 +53,13 @@ c10::intrusive_ptr<c10d::ProcessGroupNCCL> connect(const Store& store,
   made->setBoundDeviceId(on);
   made->eagerConnectSingleDevice(on);
   return made;
+}
+
+/// Two ranks on one GPU, which NCCL refuses in one node; for scripts/gpu-check. Gloo has no
+/// all_gather of CUDA tensors, which sync_bn wants.
+bool groups_are_gloo() {
+  const char* wanted = std::getenv("DDPTRAIN_CUDA_GROUP");
+  return wanted != nullptr && std::strcmp(wanted, "gloo") == 0;
 }
 
 class Cuda final : public Accelerator {
@@ -106,6 +114,7 @@ class Cuda final : public Accelerator {
 
   Backend process_group(const Store& store, const BackendOptions& options,
                         int device) const override {
+    if (groups_are_gloo()) return make_gloo(store, options);
     // Like Gloo's device: between processes of one node nothing leaves it.
     if (options.loopback) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
     // It aborts the process without a word to us; signs of life are the launcher's business.
