@@ -44,7 +44,11 @@ ClassWeights::ClassWeights(const std::vector<double>& weights, std::int64_t clas
 }
 
 at::Tensor ClassWeights::as(const at::Tensor& output) const {
-  return given() ? weights_.to(output.device(), output.scalar_type()) : weights_;
+  if (!given()) return weights_;
+  const std::lock_guard lock(mutex_);
+  for (const auto& copy : copies_)
+    if (copy.device() == output.device() && copy.scalar_type() == output.scalar_type()) return copy;
+  return copies_.emplace_back(weights_.to(output.device(), output.scalar_type()));
 }
 
 LossTerms labelled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "losses/loss.h"
@@ -26,11 +27,13 @@ class ClassWeights {
   /// An Error where the number of weights is not that of the classes (0: not known).
   ClassWeights(const std::vector<double>& weights, std::int64_t classes);
   bool given() const { return weights_.defined(); }
-  /// On the device and in the dtype of an output.
+  /// On the device and in the dtype of an output; each is copied once. From any thread.
   at::Tensor as(const at::Tensor& output) const;
 
  private:
   at::Tensor weights_;
+  mutable std::mutex mutex_;
+  mutable std::vector<at::Tensor> copies_;
 };
 
 /// Terms of a loss with class labels: weight[target] per unit, 0 where the target is `ignored`.

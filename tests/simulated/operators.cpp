@@ -309,6 +309,9 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("record_stream", &record_stream);
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);
+  // One kernel on CUDA; several operators on devices that LibTorch does not know.
+  for (const char* name : {"silu_backward", "mish_backward"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
   m.impl("native_batch_norm", &batch_norm);
   m.impl("native_batch_norm_backward",
          torch::CppFunction::makeFromBoxedFunction<&strict_batch_norm_backward>());

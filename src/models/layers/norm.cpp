@@ -4,7 +4,9 @@
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "models/layers/sync_batch_norm.h"
 
@@ -37,14 +39,33 @@ at::Tensor BatchNorm::forward(const at::Tensor& input, const Pass& pass) {
 }
 
 at::Tensor BatchNorm::forward_alone(const at::Tensor& input, bool training) {
-  double momentum = options_.momentum.value_or(0);
   if (training) {
     require_several(input.numel() / input.size(1));
     batches_.add_(1);
-    if (!options_.momentum) momentum = 1 / static_cast<double>(batches_.item<std::int64_t>());
+    if (!options_.momentum) return forward_averaging(input);
   }
-  return at::batch_norm(input, weight_, bias_, running_mean_, running_var_, training, momentum,
-                        options_.eps, false);
+  return normalised(input, running_mean_, running_var_, training, options_.momentum.value_or(0));
+}
+
+// The weight of this batch is a number of the device, so that the host need not read it.
+at::Tensor BatchNorm::forward_averaging(const at::Tensor& input) {
+  if (input.is_cpu())
+    return normalised(input, running_mean_, running_var_, true,
+                      1 / static_cast<double>(batches_.item<std::int64_t>()));
+  const auto mean = at::zeros_like(running_mean_), variance = at::ones_like(running_var_);
+  const auto output = normalised(input, mean, variance, true, 1);
+  const at::NoGradGuard no_grad;
+  const auto share = batches_.to(running_mean_.scalar_type()).reciprocal_();
+  running_mean_.lerp_(mean, share);
+  running_var_.lerp_(variance, share);
+  return output;
+}
+
+// cuDNN's kernel is the faster one where there is cuDNN.
+at::Tensor BatchNorm::normalised(const at::Tensor& input, const at::Tensor& mean,
+                                 const at::Tensor& variance, bool training, double momentum) const {
+  return at::batch_norm(input, weight_, bias_, mean, variance, training, momentum, options_.eps,
+                        /*cudnn_enabled=*/true);
 }
 
 // Nothing here waits for the device: an empty batch is a factor of 0.

@@ -39,6 +39,9 @@ class BatchNorm final : public Module {
 
  private:
   at::Tensor forward_alone(const at::Tensor& input, bool training);
+  at::Tensor forward_averaging(const at::Tensor& input);
+  at::Tensor normalised(const at::Tensor& input, const at::Tensor& mean, const at::Tensor& variance,
+                        bool training, double momentum) const;
   at::Tensor forward_together(const at::Tensor& input, Statistics& members);
 
   BatchNormOptions options_;

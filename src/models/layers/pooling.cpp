@@ -9,6 +9,8 @@
 
 #include <limits>
 
+#include "models/layers/constant.h"
+
 namespace ddptrain {
 
 at::Tensor MaxPool::forward(const at::Tensor& input, const Pass&) {
@@ -27,9 +29,12 @@ at::Tensor MaxBlurPool::forward(const at::Tensor& input, const Pass&) {
                          : at::constant_pad_nd(input, {0, odd_width, 0, odd_height},
                                                -std::numeric_limits<double>::infinity());
   const auto maxima = at::max_pool2d(whole, 2, 1);
-  const auto line = at::tensor({0.25, 0.5, 0.25}, at::kDouble).to(maxima.options());
-  const auto blur = line.outer(line).expand({channels, 1, 3, 3});
-  return at::conv2d(maxima, blur, {}, 2, 1, 1, channels);
+  if (blur_.defined() && blur_.size(0) != channels) blur_.reset();
+  keep_constant(blur_, maxima, [channels] {
+    const auto line = at::tensor({0.25, 0.5, 0.25}, at::kDouble);
+    return line.outer(line).expand({channels, 1, 3, 3});
+  });
+  return at::conv2d(maxima, blur_, {}, 2, 1, 1, channels);
 }
 
 at::Tensor AdaptiveAveragePool::forward(const at::Tensor& input, const Pass&) {

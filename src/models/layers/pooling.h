@@ -37,6 +37,9 @@ class AveragePool final : public Module {
 class MaxBlurPool final : public Module {
  public:
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+
+ private:
+  at::Tensor blur_;  // [channels, 1, 3, 3] of the last pass
 };
 
 /// To `size` x `size` averages whatever the input's size.

@@ -1,7 +1,9 @@
 #include "models/text/sentence_encoder.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_assert_async.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <limits>
@@ -11,21 +13,43 @@
 namespace ddptrain {
 namespace {
 
+// Segments [rows, n, bptt] that begin with padding and hold a token; bool [rows].
+at::Tensor broken(const at::Tensor& segments) {
+  return segments.select(2, 0).logical_and(segments.all(2).logical_not()).any(1);
+}
+
 /// A row that begins inside a segment would lose that segment's tokens, and one that ends a segment
-/// before the batch does would be known by its padding.
-void require_whole_segments(const at::Tensor& padded, std::int64_t bptt) {
-  const auto time = padded.size(1);
+/// before the batch does would be known by its padding. Bool [rows].
+at::Tensor padded_otherwise(const at::Tensor& padded, std::int64_t bptt) {
+  const auto time = padded.size(1), whole = time / bptt * bptt;
   const auto behind = padded.slice(1, std::max<std::int64_t>(0, time - bptt)).all(1);
   auto wrong = behind.logical_and(padded.all(1).logical_not());
-  for (std::int64_t begin = 0; begin < time; begin += bptt) {
-    const auto segment = padded.slice(1, begin, begin + bptt);
-    wrong = wrong.logical_or(segment.select(1, 0).logical_and(segment.all(1).logical_not()));
-  }
-  if (!wrong.any().item<bool>()) return;
+  if (whole > 0)
+    wrong = wrong.logical_or(
+        broken(padded.slice(1, 0, whole).reshape({padded.size(0), whole / bptt, bptt})));
+  if (whole < time) wrong = wrong.logical_or(broken(padded.slice(1, whole).unsqueeze(1)));
+  return wrong;
+}
+
+/// On a device that runs behind the host the device itself stops.
+void require_whole_segments(const at::Tensor& padded, std::int64_t bptt) {
+  const auto wrong = padded_otherwise(padded, bptt).any();
   const auto tokens = std::to_string(bptt);
-  throw Error(Exit::recipe, Option{"model.bptt"},
-              "texts must be padded in front by whole segments of " + tokens +
-                  " tokens; write 'data.padding: {side: chunks, chunk: " + tokens + "}'");
+  const auto message = "texts must be padded in front by whole segments of " + tokens +
+                       " tokens; write 'data.padding: {side: chunks, chunk: " + tokens + "}'";
+  if (!wrong.is_cpu()) return at::_assert_async(wrong.logical_not(), message);
+  if (wrong.item<bool>()) throw Error(Exit::recipe, Option{"model.bptt"}, message);
+}
+
+/// `moved` in the rows that took part, `before` in the others.
+std::vector<LstmState> in_rows(const at::Tensor& present, const std::vector<LstmState>& moved,
+                               const std::vector<LstmState>& before) {
+  const auto rows = present.view({1, -1, 1});
+  std::vector<LstmState> states;
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    states.push_back({at::where(rows, moved[i].hidden, before[i].hidden),
+                      at::where(rows, moved[i].cell, before[i].cell)});
+  return states;
 }
 
 }  // namespace
@@ -33,18 +57,30 @@ void require_whole_segments(const at::Tensor& padded, std::int64_t bptt) {
 SentenceEncoder::SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator)
     : shape_(shape), module_(make<AwdLstmEncoder>("module", shape.encoder, generator)) {}
 
-at::Tensor SentenceEncoder::run_segment(const at::Tensor& tokens, const at::Tensor& embedded,
-                                        std::vector<LstmState>& states, std::int64_t number,
+at::Tensor SentenceEncoder::run_segment(const Piece& piece, std::vector<LstmState>& states,
                                         const Pass& pass) {
-  Segment segment{number, tokens.size(0), {}};
-  const auto present = tokens.select(1, 0).ne(shape_.encoder.text.padding).nonzero().squeeze(1);
-  if (present.size(0) == tokens.size(0))
-    return module_->run(tokens, embedded, states, segment, pass);
-  segment.rows = present;
-  const auto output = module_->run(tokens.index_select(0, present),
-                                   embedded.index_select(0, present), states, segment, pass);
-  const auto none = at::zeros({tokens.size(0), output.size(1), output.size(2)}, output.options());
-  return none.index_copy(0, present, output);
+  const auto rows = piece.tokens.size(0);
+  const auto present = piece.tokens.select(1, 0).ne(shape_.encoder.text.padding);
+  if (!present.is_cpu()) return run_all_rows(piece, present, states, pass);
+  const auto numbers = present.nonzero().squeeze(1);
+  Segment segment{piece.number, rows, {}};
+  if (numbers.size(0) == rows)
+    return module_->run(piece.tokens, piece.embedded, states, segment, pass);
+  segment.rows = numbers;
+  const auto output = module_->run(piece.tokens.index_select(0, numbers),
+                                   piece.embedded.index_select(0, numbers), states, segment, pass);
+  const auto none = at::zeros({rows, output.size(1), output.size(2)}, output.options());
+  return none.index_copy(0, numbers, output);
+}
+
+// Computes rows that take no part, too: the host need not know which they are.
+at::Tensor SentenceEncoder::run_all_rows(const Piece& piece, const at::Tensor& present,
+                                         std::vector<LstmState>& states, const Pass& pass) {
+  const auto before = states;
+  const Segment segment{piece.number, piece.tokens.size(0), {}};
+  const auto output = module_->run(piece.tokens, piece.embedded, states, segment, pass);
+  states = in_rows(present, states, before);
+  return output.masked_fill(present.logical_not().view({-1, 1, 1}), 0);
 }
 
 EncodedText SentenceEncoder::encode(const at::Tensor& input, const Pass& pass) {
@@ -57,14 +93,15 @@ EncodedText SentenceEncoder::encode(const at::Tensor& input, const Pass& pass) {
   for (; shape_.max_len && time - begin > *shape_.max_len; begin += bptt) {
     const at::NoGradGuard no_grad;  // only the states are needed
     const auto piece = tokens.slice(1, begin, begin + bptt);
-    run_segment(piece, module_->embed(piece, pass), states, begin / bptt, pass);
+    run_segment({piece, module_->embed(piece, pass), begin / bptt}, states, pass);
   }
   const auto kept = tokens.slice(1, begin);
   const auto embedded = module_->embed(kept, pass);
   std::vector<at::Tensor> outputs;
   for (std::int64_t at = 0; at < kept.size(1); at += bptt)
-    outputs.push_back(run_segment(kept.slice(1, at, at + bptt), embedded.slice(1, at, at + bptt),
-                                  states, (begin + at) / bptt, pass));
+    outputs.push_back(run_segment(
+        {kept.slice(1, at, at + bptt), embedded.slice(1, at, at + bptt), (begin + at) / bptt},
+        states, pass));
   return {at::cat(outputs, 1), kept.eq(text.padding)};
 }
 

@@ -24,7 +24,7 @@ struct SentenceEncoderShape {
 /// otherwise: short rows are to be padded in front in whole segments, with the rest behind
 /// (fastai's pad_chunk). fastai counts such rows and takes that many from the top, which is the
 /// same for rows that are sorted by length and end with the batch. In training, rows that are
-/// padded otherwise are an Error.
+/// padded otherwise are an Error; on a device other than the CPU, one of the device.
 class SentenceEncoder final : public Module {
  public:
   SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator);
@@ -35,8 +35,13 @@ class SentenceEncoder final : public Module {
   AwdLstmEncoder& encoder() { return *module_; }
 
  private:
-  at::Tensor run_segment(const at::Tensor& tokens, const at::Tensor& embedded,
-                         std::vector<LstmState>& states, std::int64_t number, const Pass& pass);
+  struct Piece {
+    at::Tensor tokens, embedded;
+    std::int64_t number;  // of its segment
+  };
+  at::Tensor run_segment(const Piece& piece, std::vector<LstmState>& states, const Pass& pass);
+  at::Tensor run_all_rows(const Piece& piece, const at::Tensor& present,
+                          std::vector<LstmState>& states, const Pass& pass);
 
   SentenceEncoderShape shape_;
   AwdLstmEncoder* module_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "models/layers/constant.h"
 #include "models/layers/embedding.h"
 #include "models/layers/initialise.h"
 #include "models/model.h"
@@ -115,9 +116,11 @@ class TextTransformer final : public Model {
     return tokens.gather(1, order.slice(1, 0, length));
   }
 
-  at::Tensor place_vectors(std::int64_t length) const {
+  at::Tensor place_vectors(std::int64_t length) {
     if (pos_embedding_.defined()) return pos_embedding_.slice(0, 0, length);
-    return sinusoids(length, options_.dim).to(embedding_->weight().options());
+    keep_constant(sinusoids_, embedding_->weight(),
+                  [this] { return sinusoids(options_.max_len, options_.dim); });
+    return sinusoids_.slice(0, 0, length);
   }
 
   at::Tensor pooled(const at::Tensor& encoded, const at::Tensor& padded) const {
@@ -128,7 +131,7 @@ class TextTransformer final : public Model {
 
   TextTransformerOptions options_;
   TextFacts text_;
-  at::Tensor pos_embedding_;
+  at::Tensor pos_embedding_, sinusoids_;  // the one or the other
   Embedding* embedding_;
   Dropout* dropout_;
   TransformerEncoder* encoder_;

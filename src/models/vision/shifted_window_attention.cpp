@@ -6,21 +6,19 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/roll.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <utility>
 
+#include "models/layers/constant.h"
 #include "models/layers/initialise.h"
 
 namespace ddptrain {
 namespace {
 
-/// A map of whole windows. An axis of one window is not rolled.
-struct Grid {
-  std::int64_t window, height, width, down, right;
-  bool rolled() const { return down + right > 0; }
-  std::int64_t windows() const { return height / window * (width / window); }
-};
+using Grid = WindowGrid;
 
 std::int64_t whole(std::int64_t size, std::int64_t window) {
   return (size + window - 1) / window * window;
@@ -48,19 +46,18 @@ at::Tensor join(const at::Tensor& windows, const Grid& g) {
 }
 
 // Numbers of the bands of an axis that lie side by side only because the map was rolled.
-at::Tensor bands(std::int64_t size, std::int64_t shift, const Grid& g, at::Device device) {
-  const auto place = at::arange(size, at::TensorOptions(at::kLong).device(device));
+at::Tensor bands(std::int64_t size, std::int64_t shift, const Grid& g) {
+  const auto place = at::arange(size, at::kLong);
   const auto last = shift > 0 ? size - g.window : size;
   return place.ge(last).to(at::kLong).add(place.ge(size - shift));
 }
 
 // [windows, 1, places, places]: -100 between places that were not neighbours, else 0.
-at::Tensor mask_of(const Grid& g, const at::Tensor& like) {
-  const auto rows = bands(g.height, g.down, g, like.device());
-  const auto columns = bands(g.width, g.right, g, like.device());
+at::Tensor mask_of(const Grid& g) {
+  const auto rows = bands(g.height, g.down, g), columns = bands(g.width, g.right, g);
   const auto map = rows.mul(3).unsqueeze(1).add(columns).view({1, g.height, g.width, 1});
   const auto windows = cut(map, g).view({g.windows(), 1, g.window * g.window});
-  return windows.unsqueeze(3).ne(windows.unsqueeze(2)).to(like.scalar_type()).mul(-100);
+  return windows.unsqueeze(3).ne(windows.unsqueeze(2)).to(at::kDouble).mul(-100);
 }
 
 // Rows of the table for each pair of places: how far below, then how far right, plus window - 1.
@@ -97,11 +94,17 @@ at::Tensor ShiftedWindowAttention::forward(const at::Tensor& input, const Pass& 
   const auto grid = grid_of(input, shape_);
   auto map = at::constant_pad_nd(input, {0, 0, 0, grid.width - width, 0, grid.height - height});
   if (grid.rolled()) map = at::roll(map, {-grid.down, -grid.right}, {1, 2});
-  const auto mask = grid.rolled() ? mask_of(grid, map) : at::Tensor();
+  const auto mask = grid.rolled() ? mask_for(grid, map) : at::Tensor();
   const auto attended = proj_->forward(attend(cut(map, grid), mask, pass), pass);
   map = join(dropout_->forward(attended, pass), grid);
   if (grid.rolled()) map = at::roll(map, {grid.down, grid.right}, {1, 2});
   return map.narrow(1, 0, height).narrow(2, 0, width);
+}
+
+const at::Tensor& ShiftedWindowAttention::mask_for(const WindowGrid& grid, const at::Tensor& like) {
+  if (std::exchange(mask_grid_, grid) != grid) mask_.reset();
+  keep_constant(mask_, like, [&grid] { return mask_of(grid); });
+  return mask_;
 }
 
 // The mask is undefined where there is none.
@@ -112,6 +115,11 @@ at::Tensor ShiftedWindowAttention::attend(const at::Tensor& windows, const at::T
   const auto qkv = qkv_->forward(windows, pass)
                        .reshape({rows, count, places, 3, shape_.heads, size})
                        .permute({3, 0, 1, 4, 2, 5});
+  const bool drops = pass.training && shape_.attention_dropout > 0;
+  if (!windows.is_cpu() && !drops && rows > 0)
+    return attend_at_once({qkv.select(0, 0), qkv.select(0, 1), qkv.select(0, 2)}, mask)
+        .transpose(2, 3)
+        .reshape({rows, count, places, shape_.features});
   const auto query = qkv.select(0, 0).mul(1 / std::sqrt(static_cast<double>(size)));
   auto scores = at::matmul(query, qkv.select(0, 1).transpose(-2, -1)).add(position_bias());
   if (mask.defined()) scores = scores.add(mask);
@@ -119,6 +127,21 @@ at::Tensor ShiftedWindowAttention::attend(const at::Tensor& windows, const at::T
   return at::matmul(weights, qkv.select(0, 2))
       .transpose(2, 3)
       .reshape({rows, count, places, shape_.features});
+}
+
+// One fused kernel of the device, whose sums have another order than those of the CPU above.
+at::Tensor ShiftedWindowAttention::attend_at_once(const Heads& heads,
+                                                  const at::Tensor& mask) const {
+  const auto& sizes = heads.query.sizes();
+  const auto rows = sizes[0], count = sizes[1], places = sizes[3];
+  auto bias = position_bias();
+  if (mask.defined()) bias = bias.add(mask);
+  bias = bias.to(heads.query.scalar_type())
+             .expand({rows, count, shape_.heads, places, places})
+             .flatten(0, 1);
+  const auto joined = at::scaled_dot_product_attention(
+      heads.query.flatten(0, 1), heads.key.flatten(0, 1), heads.value.flatten(0, 1), bias);
+  return joined.unflatten(0, {rows, count});
 }
 
 // [heads, places, places].

@@ -16,6 +16,14 @@ struct WindowAttentionShape {
   double dropout = 0;  // of the output
 };
 
+/// A map of whole windows. An axis of one window is not rolled.
+struct WindowGrid {
+  std::int64_t window = 0, height = 0, width = 0, down = 0, right = 0;
+  bool rolled() const { return down + right > 0; }
+  std::int64_t windows() const { return height / window * (width / window); }
+  bool operator==(const WindowGrid&) const = default;
+};
+
 /// [rows, height, width, features] to the same, whatever height and width: the map is padded with
 /// zeros to whole windows. Parameter `relative_position_bias_table` [(2 window - 1)^2, heads],
 /// buffer `relative_position_index` [window^4], children `qkv` and `proj`.
@@ -25,12 +33,19 @@ class ShiftedWindowAttention final : public Module {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  struct Heads {
+    at::Tensor query, key, value;  // [rows, windows, heads, places, features / heads]
+  };
   at::Tensor attend(const at::Tensor& windows, const at::Tensor& mask, const Pass& pass);
+  at::Tensor attend_at_once(const Heads& heads, const at::Tensor& mask) const;
   at::Tensor position_bias() const;
+  const at::Tensor& mask_for(const WindowGrid& grid, const at::Tensor& like);
 
   WindowAttentionShape shape_;
   Linear *qkv_, *proj_;
   at::Tensor bias_table_, bias_index_;
+  at::Tensor mask_;  // of mask_grid_
+  WindowGrid mask_grid_;
   Dropout *attention_dropout_, *dropout_;
 };
 

@@ -60,14 +60,24 @@ class Adafactor final : public Stateful {
     const double relative = std::min(u.lr, 1 / std::sqrt(step));
     for (std::size_t i = 0; i < u.parameters.size(); ++i) {
       const auto& parameter = u.parameters[i];
-      const double rate = std::max(options_.eps2, root_mean_square(parameter)) * relative;
+      const auto rate = root_mean_square(parameter).clamp_min_(options_.eps2).mul_(relative);
       if (u.weight_decay != 0) parameter.mul_(1 - u.lr * u.weight_decay);
       const double eps = options_.eps1.value_or(precision(parameter));
       auto change = mean_squares(u, i, gradients[i], fresh, eps).clamp_min_(eps * eps).rsqrt_();
       change.mul_(gradients[i]);
-      const double size = std::max(1.0, root_mean_square(change) / options_.d);
-      parameter.add_(change, -rate / size);
+      const auto size = root_mean_square(change).div_(options_.d).clamp_min_(1);
+      add_scaled(parameter, change, rate.div_(size).neg_());
     }
+  }
+
+  // On the CPU as torch.optim.Adafactor, which rounds once; elsewhere the host does not read the
+  // factor, and the product is rounded, too.
+  static void add_scaled(const at::Tensor& parameter, const at::Tensor& change,
+                         const at::Tensor& factor) {
+    if (factor.is_cpu())
+      parameter.add_(change, factor.item<double>());
+    else
+      parameter.addcmul_(change, factor.to(parameter.scalar_type()));
   }
 
   static at::Tensor mean_squares(const Update& u, std::size_t i, const at::Tensor& gradient,
@@ -80,9 +90,11 @@ class Adafactor final : public Stateful {
     return at::matmul(rows, columns).div_(rows.mean(-2, true).clamp_min_(eps));
   }
 
-  static double root_mean_square(const at::Tensor& tensor) {
-    const double norm = at::linalg_vector_norm(tensor).item<double>();
-    return norm / std::sqrt(static_cast<double>(tensor.numel()));
+  // A number of the tensor's device, double.
+  static at::Tensor root_mean_square(const at::Tensor& tensor) {
+    return at::linalg_vector_norm(tensor)
+        .to(at::kDouble)
+        .div_(std::sqrt(static_cast<double>(tensor.numel())));
   }
 
   static double precision(const at::Tensor& tensor) {

@@ -1,0 +1,56 @@
+// How many operators of the device, about one kernel each, a forward and a backward pass may take:
+// the one table that a change of a model or layer has to edit knowingly. Sizes do not matter to the
+// counts, so that large networks are made small. The simulated device has no fused attention: where
+// CUDA has one kernel, it counts about ten, and of an LSTM it counts every step.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace ddptrain::test {
+
+enum class Sample { image, digit, text, row };
+
+struct KernelBudget {
+  std::string model;  // a recipe of recipes/, or a model of the catalogue
+  Sample sample;
+  std::int64_t operators;
+  std::vector<std::string> overrides = {};  // of the recipe
+};
+
+inline void PrintTo(const KernelBudget& row, std::ostream* out) { *out << row.model; }
+
+inline const std::vector<KernelBudget>& kernel_budgets() {
+  // Eleven tokens in segments of four.
+  static const std::vector<std::string> short_texts{"model.emb_sz=8", "model.n_hid=8",
+                                                    "model.bptt=4", "model.max_len=8"};
+  static const std::vector<KernelBudget> all{
+      {"recipes/adult.yaml", Sample::row, 31},
+      {"recipes/cifar10-fine-tune.yaml", Sample::image, 160},
+      {"recipes/cifar10.yaml", Sample::image, 160},
+      {"recipes/houses.yaml", Sample::row, 36},
+      {"recipes/imagenette-20.yaml", Sample::image, 474},
+      {"recipes/imagenette-200.yaml", Sample::image, 708},
+      {"recipes/imagenette-80.yaml", Sample::image, 708},
+      {"recipes/imagenette-noisy.yaml", Sample::image, 468},
+      {"recipes/imagenette-resnet18.yaml", Sample::image, 160},
+      {"recipes/imagenette.yaml", Sample::image, 474},
+      {"recipes/imagewoof.yaml", Sample::image, 468},
+      {"recipes/imdb-bag.yaml", Sample::text, 27},
+      {"recipes/imdb-transformer.yaml", Sample::text, 166},
+      {"recipes/imdb.yaml", Sample::text, 1091, short_texts},
+      {"recipes/mnist.yaml", Sample::digit, 26},
+      {"recipes/pets.yaml", Sample::image, 306},
+      {"recipes/shapes.yaml", Sample::image, 49},
+      {"convnext_tiny", Sample::image, 453},
+      {"efficientnet_b0", Sample::image, 597},
+      {"resnet50", Sample::image, 405},
+      {"swin_t", Sample::image, 1018},
+      {"vit_b_16", Sample::image, 497},
+  };
+  return all;
+}
+
+}  // namespace ddptrain::test
