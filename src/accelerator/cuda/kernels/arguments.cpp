@@ -1,0 +1,112 @@
+#include "accelerator/cuda/kernels/arguments.h"
+
+#include <cmath>
+#include <optional>
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t kSmall = std::int64_t{1} << 30;  // a loop's last step must fit as well
+
+struct Strides {
+  std::int64_t row = 0, repeat = 0, inner = 1, outer_stride = 0, inner_stride = 1;
+  std::int64_t elements = 0, repeats = 1;
+};
+
+// A factor for each row: how the row lies does not matter.
+std::optional<Strides> of_whole_rows(const at::Tensor& input) {
+  const auto size = input.numel() / input.size(0);
+  const bool apart = input.size(0) == 1 || input.stride(0) == size;
+  if (!input.is_non_overlapping_and_dense() || !apart) return std::nullopt;
+  return Strides{.row = size, .inner = size, .elements = size};
+}
+
+std::optional<Strides> strides_of(const at::Tensor& input, std::int64_t elements) {
+  const auto size = input.numel() / input.size(0);
+  if (elements == 1) return of_whole_rows(input);
+  if (input.is_contiguous())
+    return Strides{.row = size,
+                   .repeat = elements,
+                   .inner = elements,
+                   .elements = elements,
+                   .repeats = size / elements};
+  if (elements == size && input.dim() == 4 && input.is_contiguous(at::MemoryFormat::ChannelsLast)) {
+    const auto channels = input.size(1);
+    return Strides{.row = size,
+                   .inner = size / channels,
+                   .outer_stride = 1,
+                   .inner_stride = channels,
+                   .elements = size};
+  }
+  if (input.dim() == 3 && elements == input.size(2) && input.stride(2) == 1 &&
+      input.is_non_overlapping_and_dense())
+    return Strides{.row = input.stride(0),
+                   .repeat = input.stride(1),
+                   .inner = elements,
+                   .elements = elements,
+                   .repeats = input.size(1)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool dropout_takes(const at::Tensor& input, std::int64_t elements) {
+  return strides_of(input, elements).has_value();
+}
+
+DropoutArguments dropout_arguments(const at::Tensor& input, const DropoutMasks& masks) {
+  const auto strides = strides_of(input, masks.elements).value();
+  const auto below = static_cast<std::uint64_t>(std::ldexp(masks.p, 32));
+  const double kept = masks.p < 1 ? 1 / (1 - masks.p) : 0;
+  DropoutArguments a{};
+  a.key = masks.key;
+  a.step = static_cast<unsigned>(masks.step);
+  a.first_row = static_cast<unsigned>(masks.first_row);
+  a.last = below > 0 ? static_cast<unsigned>(below - 1) : 0;
+  a.one_word = masks.elements == 1;
+  const auto address = reinterpret_cast<std::uintptr_t>(input.const_data_ptr());
+  a.vectors = strides.inner == strides.elements && strides.elements % 4 == 0 &&
+              strides.row % 4 == 0 && strides.repeat % 4 == 0 && address % 16 == 0;
+  a.small = input.numel() < kSmall;
+  a.dropped = below > 0 ? 0 : kept;
+  a.kept = kept;
+  a.rows = input.size(0);
+  a.repeats = strides.repeats;
+  a.elements = strides.elements;
+  a.row_stride = strides.row;
+  a.repeat_stride = strides.repeat;
+  a.inner = strides.inner;
+  a.outer_stride = strides.outer_stride;
+  a.inner_stride = strides.inner_stride;
+  return a;
+}
+
+NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t boxes) {
+  NormalizeArguments a{};
+  a.images = pixels.size(0);
+  a.channels = pixels.size(1);
+  a.height = pixels.size(2);
+  a.width = pixels.size(3);
+  a.boxes = boxes;
+  a.channels_last = !pixels.is_contiguous();
+  a.vectors = 1;
+  a.small = pixels.numel() < kSmall;
+  return a;
+}
+
+std::string kernel_type(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return "float";
+    case at::kDouble:
+      return "double";
+    case at::kBFloat16:
+      return "bfloat16";
+    case at::kHalf:
+      return "half";
+    default:
+      TORCH_CHECK(false, "no kernel of ddptrain has the type ", type);
+  }
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,31 @@
+// What kernels are told of tensors: arithmetic without a device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "accelerator/cuda/kernels/dropout.cuh"
+#include "accelerator/cuda/kernels/normalize_images.cuh"
+
+namespace ddptrain {
+
+/// The masks of ddptrain::dropout (models/layers/dropout_mask.h).
+struct DropoutMasks {
+  double p = 0;
+  std::uint64_t key = 0;
+  std::int64_t step = 0, first_row = 0, elements = 0;
+};
+
+/// Whether dropout_arguments knows the order of this tensor's memory: contiguous, channels last, or
+/// rows and time exchanged.
+bool dropout_takes(const at::Tensor& input, std::int64_t elements);
+
+/// For an input that it takes, and an output of the same strides.
+DropoutArguments dropout_arguments(const at::Tensor& input, const DropoutMasks& masks);
+
+/// `pixels` [images, channels, height, width], contiguous or channels_last; `boxes` of each image.
+NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t boxes);
+
+/// "float", "double", "bfloat16" or "half", as the kernels' names end.
+std::string kernel_type(at::ScalarType type);
+
+}  // namespace ddptrain

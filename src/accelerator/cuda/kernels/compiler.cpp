@@ -1,0 +1,133 @@
+#include "accelerator/cuda/kernels/compiler.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace ddptrain {
+
+using Program = struct _nvrtcProgram*;
+
+// nvrtc.h, which is not on every machine that builds this.
+struct KernelCompiler::Functions {
+  const char* (*error)(int);
+  int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*);
+  int (*destroy)(Program*);
+  int (*compile)(Program, int, const char* const*);
+  int (*log_size)(Program, std::size_t*);
+  int (*log)(Program, char*);
+  int (*cubin_size)(Program, std::size_t*);
+  int (*cubin)(Program, char*);
+  int (*ptx_size)(Program, std::size_t*);
+  int (*ptx)(Program, char*);
+  int (*count_of_architectures)(int*);
+  int (*architectures)(int*);
+};
+
+namespace {
+
+void* open_first(const std::vector<std::string>& libraries) {
+  for (const auto& library : libraries)
+    if (auto* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  throw Error(Exit::device,
+              "CUDA cannot be used: NVRTC, which compiles the kernels of ddptrain, is not here (" +
+                  libraries.back() + "); 'make setup-cuda' installs it");
+}
+
+template <class Function>
+void find(void* library, const char* name, Function& to) {
+  to = reinterpret_cast<Function>(::dlsym(library, name));
+  if (to == nullptr)
+    throw Error(Exit::device, "CUDA cannot be used: this NVRTC has no " + std::string(name));
+}
+
+/// A program that lives as long as this.
+class Compilation {
+ public:
+  Compilation(int (*destroy)(Program*)) : destroy_(destroy) {}
+  ~Compilation() {
+    if (program != nullptr) destroy_(&program);
+  }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+  Program program = nullptr;
+
+ private:
+  int (*destroy_)(Program*);
+};
+
+std::string output_of(Program program, int (*size_of)(Program, std::size_t*),
+                      int (*get)(Program, char*)) {
+  std::size_t size = 0;
+  size_of(program, &size);
+  std::string output(size, '\0');
+  get(program, output.data());
+  return output;
+}
+
+}  // namespace
+
+KernelCompiler::KernelCompiler(const std::vector<std::string>& libraries) {
+  void* library = open_first(libraries);
+  Functions f{};
+  find(library, "nvrtcGetErrorString", f.error);
+  find(library, "nvrtcCreateProgram", f.create);
+  find(library, "nvrtcDestroyProgram", f.destroy);
+  find(library, "nvrtcCompileProgram", f.compile);
+  find(library, "nvrtcGetProgramLogSize", f.log_size);
+  find(library, "nvrtcGetProgramLog", f.log);
+  find(library, "nvrtcGetCUBINSize", f.cubin_size);
+  find(library, "nvrtcGetCUBIN", f.cubin);
+  find(library, "nvrtcGetPTXSize", f.ptx_size);
+  find(library, "nvrtcGetPTX", f.ptx);
+  find(library, "nvrtcGetNumSupportedArchs", f.count_of_architectures);
+  find(library, "nvrtcGetSupportedArchs", f.architectures);
+  functions_ = std::make_shared<const Functions>(f);
+}
+
+// The newest that is not newer than a device.
+int KernelCompiler::newest_known(int capability) const {
+  int count = 0;
+  functions_->count_of_architectures(&count);
+  std::vector<int> known(static_cast<std::size_t>(count));
+  functions_->architectures(known.data());
+  int best = 0;
+  for (const auto architecture : known)
+    if (architecture <= capability) best = std::max(best, architecture);
+  if (best == 0)
+    throw Error(Exit::device, "CUDA cannot be used: NVRTC has no code for devices of capability " +
+                                  std::to_string(capability / 10) + "." +
+                                  std::to_string(capability % 10));
+  return best;
+}
+
+std::string KernelCompiler::error(int result) const { return functions_->error(result); }
+
+std::string KernelCompiler::compile(const KernelText& text, int capability) const {
+  const auto& f = *functions_;
+  std::vector<const char*> names, texts;
+  for (const auto& [name, header] : text.headers) {
+    names.push_back(name);
+    texts.push_back(header);
+  }
+  Compilation compilation(f.destroy);
+  auto& program = compilation.program;
+  int result = f.create(&program, text.text, text.name, static_cast<int>(names.size()),
+                        texts.data(), names.data());
+  if (result != 0) throw Error(Exit::device, "NVRTC: " + error(result));
+  const int known = newest_known(capability);
+  const bool exact = known == capability;
+  const auto architecture =
+      "--gpu-architecture=" + std::string(exact ? "sm_" : "compute_") + std::to_string(known);
+  // No fused multiply-add: results are those of the CPU to the last bit.
+  const char* const options[] = {architecture.c_str(), "--std=c++17", "--fmad=false"};
+  result = f.compile(program, static_cast<int>(std::size(options)), options);
+  if (result != 0)
+    throw Error(Exit::device, "NVRTC refuses " + std::string(text.name) + ": " + error(result) +
+                                  "\n" + output_of(program, f.log_size, f.log));
+  return exact ? output_of(program, f.cubin_size, f.cubin) : output_of(program, f.ptx_size, f.ptx);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,88 @@
+// Bytes of images to numbers: byte * factor[channel] + offset[channel], each rounded to single
+// precision, and `fill` inside of boxes [top, left, bottom, right) (src/data/image). Each thread
+// takes four neighbours in memory.
+#include "normalize_images.cuh"
+#include "numbers.cuh"
+
+template <class Index>
+struct Pixel {
+  Index image, channel, y, x;
+};
+
+template <class Index>
+__device__ inline Pixel<Index> pixel_at(Index at, const NormalizeArguments& a) {
+  const Index channels = (Index)a.channels, height = (Index)a.height, width = (Index)a.width;
+  if (a.channels_last)
+    return {at / (channels * width * height), at % channels, at / (channels * width) % height,
+            at / channels % width};
+  return {at / (width * height * channels), at / (width * height) % channels, at / width % height,
+          at % width};
+}
+
+// The neighbour in memory.
+template <class Index>
+__device__ inline void advance(Pixel<Index>& p, const NormalizeArguments& a) {
+  if (a.channels_last) {
+    if (++p.channel < (Index)a.channels) return;
+    p.channel = 0;
+  }
+  if (++p.x < (Index)a.width) return;
+  p.x = 0;
+  if (++p.y < (Index)a.height) return;
+  p.y = 0;
+  if (!a.channels_last) {
+    if (++p.channel < (Index)a.channels) return;
+    p.channel = 0;
+  }
+  ++p.image;
+}
+
+template <class Index>
+__device__ inline bool in_a_box(const Pixel<Index>& p, const NormalizePlanes& planes,
+                                long long boxes) {
+  const int y = (int)p.y, x = (int)p.x;
+  const int* box = planes.boxes + (long long)p.image * boxes * 4;
+  for (long long i = 0; i < boxes; ++i, box += 4)
+    if (y >= box[0] && x >= box[1] && y < box[2] && x < box[3]) return true;
+  return false;
+}
+
+template <class Index>
+__device__ inline float value_of(unsigned char byte, const Pixel<Index>& p,
+                                 const NormalizePlanes& planes, long long boxes) {
+  if (boxes > 0 && in_a_box(p, planes, boxes)) return planes.fill[p.channel];
+  return __fadd_rn(__fmul_rn((float)byte, planes.factor[p.channel]), planes.offset[p.channel]);
+}
+
+template <class T, class Index>
+__device__ inline void normalize(const unsigned char* from, T* to, const NormalizePlanes& planes,
+                                 const NormalizeArguments& a) {
+  const Index all = (Index)(a.images * a.channels * a.height * a.width), fours = (all + 3) / 4;
+  for (Index i = first_of_thread<Index>(); i < fours; i += all_threads<Index>()) {
+    const Index first = 4 * i;
+    Four<T> four;
+    const int count = all - first < 4 ? (int)(all - first) : 4;
+    Pixel<Index> pixel = pixel_at(first, a);
+    for (int j = 0; j < count; ++j, advance(pixel, a))
+      narrow(value_of(from[first + j], pixel, planes, a.boxes), four.at[j]);
+    if (a.vectors && count == 4) {
+      *(Four<T>*)(to + first) = four;
+      continue;
+    }
+    for (int j = 0; j < count; ++j) to[first + j] = four.at[j];
+  }
+}
+
+#define NORMALIZE_IMAGES(name, type)                                                           \
+  extern "C" __global__ void name(const unsigned char* from, type* to, NormalizePlanes planes, \
+                                  NormalizeArguments a) {                                      \
+    if (a.small)                                                                               \
+      normalize<type, unsigned>(from, to, planes, a);                                          \
+    else                                                                                       \
+      normalize<type, Word64>(from, to, planes, a);                                            \
+  }
+
+NORMALIZE_IMAGES(normalize_images_float, float)
+NORMALIZE_IMAGES(normalize_images_double, double)
+NORMALIZE_IMAGES(normalize_images_bfloat16, BFloat16)
+NORMALIZE_IMAGES(normalize_images_half, Half)

@@ -1,0 +1,65 @@
+// The operators of ddptrain (library `ddptrain` of LibTorch's dispatcher) on CUDA, one kernel each.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch/library.h>
+
+#include <optional>
+
+#include "accelerator/cuda/kernels/arguments.h"
+#include "accelerator/cuda/kernels/launch.h"
+
+namespace ddptrain {
+namespace {
+
+// Rows have positions of their own only where bad samples were left out.
+at::Tensor on_device(at::IntArrayRef positions, at::Device device) {
+  if (positions.empty()) return {};
+  return at::tensor(positions, at::kLong).pin_memory().to(device, /*non_blocking=*/true);
+}
+
+at::Tensor dropout(const at::Tensor& given, double p, std::int64_t key, std::int64_t step,
+                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+  const c10::DeviceGuard guard(given.device());
+  if (given.numel() == 0) return at::empty_like(given);
+  const auto input = dropout_takes(given, elements) ? given : given.contiguous();
+  const auto output = at::empty_like(input);
+  auto arguments =
+      dropout_arguments(input, {p, static_cast<std::uint64_t>(key), step, first_row, elements});
+  const auto rows = on_device(positions, input.device());
+  const void* from = input.const_data_ptr();
+  void* to = output.mutable_data_ptr();
+  const void* numbers = rows.defined() ? rows.const_data_ptr() : nullptr;
+  void* all[] = {&from, &to, &numbers, &arguments};
+  launch_kernel(dropout_text(), "dropout_" + kernel_type(input.scalar_type()),
+                arguments.rows * arguments.repeats * ((arguments.elements + 3) / 4), all);
+  return output;
+}
+
+at::Tensor normalize_images(const at::Tensor& pixels, const at::Tensor& factor,
+                            const at::Tensor& offset, const std::optional<at::Tensor>& boxes,
+                            const std::optional<at::Tensor>& fill, at::ScalarType type) {
+  const c10::DeviceGuard guard(pixels.device());
+  const auto output =
+      at::empty(pixels.sizes(), pixels.options().dtype(type), pixels.suggest_memory_format());
+  if (pixels.numel() == 0) return output;
+  auto arguments = normalize_arguments(pixels, boxes ? boxes->size(1) : 0);
+  NormalizePlanes planes{factor.const_data_ptr<float>(), offset.const_data_ptr<float>(),
+                         fill ? fill->const_data_ptr<float>() : nullptr,
+                         boxes ? boxes->const_data_ptr<int>() : nullptr};
+  const void* from = pixels.const_data_ptr();
+  void* to = output.mutable_data_ptr();
+  void* all[] = {&from, &to, &planes, &arguments};
+  launch_kernel(normalize_images_text(), "normalize_images_" + kernel_type(type),
+                (pixels.numel() + 3) / 4, all);
+  return output;
+}
+
+TORCH_LIBRARY_IMPL(ddptrain, CUDA, m) {
+  m.impl("dropout", &dropout);
+  m.impl("normalize_images", &normalize_images);
+}
+
+}  // namespace
+}  // namespace ddptrain

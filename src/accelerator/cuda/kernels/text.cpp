@@ -1,0 +1,34 @@
+#include "accelerator/cuda/kernels/text.h"
+
+// DDPTRAIN_KERNELS: the folder of this file.
+#define KERNEL_FILE(symbol, file)                                           \
+  asm(".section .rodata\n" #symbol ": .incbin \"" DDPTRAIN_KERNELS "/" file \
+      "\"\n.byte 0\n"                                                       \
+      ".section .text\n");                                                  \
+  extern "C" __attribute__((visibility("hidden"))) const char symbol[]
+
+KERNEL_FILE(ddptrain_kernel_numbers, "numbers.cuh");
+KERNEL_FILE(ddptrain_kernel_dropout_arguments, "dropout.cuh");
+KERNEL_FILE(ddptrain_kernel_dropout, "dropout.cu");
+KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
+KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
+
+namespace ddptrain {
+
+const KernelText& dropout_text() {
+  static const KernelText text{"dropout.cu",
+                               ddptrain_kernel_dropout,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"dropout.cuh", ddptrain_kernel_dropout_arguments}}};
+  return text;
+}
+
+const KernelText& normalize_images_text() {
+  static const KernelText text{"normalize_images.cu",
+                               ddptrain_kernel_normalize,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"normalize_images.cuh", ddptrain_kernel_normalize_arguments}}};
+  return text;
+}
+
+}  // namespace ddptrain

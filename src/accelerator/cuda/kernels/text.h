@@ -1,0 +1,20 @@
+// The text of our kernels, within the plug-in.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ddptrain {
+
+/// CUDA C++ of one file, and the files that it includes: names and texts.
+struct KernelText {
+  const char* name;
+  const char* text;
+  std::vector<std::pair<const char*, const char*>> headers;
+};
+
+const KernelText& dropout_text();
+const KernelText& normalize_images_text();
+
+}  // namespace ddptrain
