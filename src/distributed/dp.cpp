@@ -3,6 +3,8 @@
 // the master's weights; on CUDA each device has its own copy.
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
@@ -34,6 +36,27 @@ Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options
 int threads_each(const EngineOptions& options) {
   const int all = at::get_num_threads();
   return options.device.is_cpu() ? std::max(1, all / options.replicas) : all;
+}
+
+std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [name, tensor] : named) tensors.push_back(tensor.detach());
+  return tensors;
+}
+
+/// Tensors of one type and device on another device, by one copy between them.
+std::vector<at::Tensor> brought(const std::vector<at::Tensor>& tensors, at::Device device) {
+  if (tensors.front().device() == device) return tensors;
+  std::vector<at::Tensor> parts;
+  for (const auto& tensor : tensors) parts.push_back(tensor.reshape({-1}));
+  const auto all = at::cat(parts).to(device, /*non_blocking=*/true);
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto size = tensors[i].numel();
+    parts[i] = all.narrow(0, first, size).view(tensors[i].sizes());
+    first += size;
+  }
+  return parts;
 }
 
 class DpEngine final : public Engine {
@@ -88,10 +111,11 @@ class DpEngine final : public Engine {
   void parameters_changed() override {
     if (options_.device.is_cpu()) return;
     const at::NoGradGuard no_grad;
-    for (std::size_t r = 1; r < replicas_.size(); ++r)
-      for (std::size_t i = 0; i < master().parameters().size(); ++i)
-        replicas_[r]->parameters()[i].tensor.detach().copy_(master().parameters()[i].tensor,
-                                                            /*non_blocking=*/true);
+    const auto from = tensors_of(master().parameters());
+    for (std::size_t r = 1; r < replicas_.size(); ++r) {
+      const auto to = tensors_of(replicas_[r]->parameters());
+      at::_foreach_copy_(to, brought(from, to.front().device()));
+    }
   }
 
   void observe(const Batch& batch, const Pass& pass) override { master().observe(batch, pass); }
@@ -128,16 +152,20 @@ class DpEngine final : public Engine {
 
   /// To the master, in replica order.
   void add_up_gradients() {
-    for (std::size_t i = 0; i < master().parameters().size(); ++i) {
-      auto& sum = master().parameters()[i].tensor.mutable_grad();
-      for (std::size_t r = 1; r < replicas_.size(); ++r) {
+    for (std::size_t r = 1; r < replicas_.size(); ++r) {
+      std::vector<at::Tensor> sums, parts;
+      for (std::size_t i = 0; i < master().parameters().size(); ++i) {
+        const auto& parameter = master().parameters()[i].tensor;
         const auto& part = replicas_[r]->parameters()[i].tensor.grad();
         if (!part.defined()) continue;
-        if (sum.defined())
-          sum.add_(part.to(sum.device()));
-        else
-          sum = part.to(master().parameters()[i].tensor.device());
+        if (!parameter.grad().defined()) {
+          parameter.mutable_grad() = part.to(parameter.device());
+          continue;
+        }
+        sums.push_back(parameter.grad());
+        parts.push_back(part);
       }
+      if (!sums.empty()) at::_foreach_add_(sums, brought(parts, sums.front().device()));
     }
   }
 
