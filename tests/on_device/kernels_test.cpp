@@ -9,6 +9,7 @@
 #include <set>
 
 #include "losses/tried_losses.h"
+#include "models/layers/dropout_mask.h"
 #include "models/texts.h"
 #include "on_device/kernel_budgets.h"
 #include "recipe/load/load.h"
@@ -97,6 +98,21 @@ std::string plain_name(const testing::TestParamInfo<KernelBudget>& row) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Budgets, Kernels, testing::ValuesIn(kernel_budgets()), plain_name);
+
+TEST(DropOnADevice, IsOneOperatorForwardAndOneBackward) {
+  const auto device = test::simulated_device();
+  const auto x = test::noise({3, 6, 10}).to(device).set_requires_grad(true);
+  const auto gradient = test::noise({3, 6, 10}).to(device);
+  for (const std::int64_t elements : {60, 10, 1}) {  // of dropout, over time, of whole rows
+    const MaskRows rows{.key = 7, .step = 5, .rows = 3, .elements = elements};
+    x.mutable_grad().reset();
+    simulated::reset();
+    const auto output = drop(x, rows, 0.4);
+    EXPECT_EQ(simulated::counts().operators, 1);
+    output.backward(gradient);
+    EXPECT_EQ(simulated::counts().operators, 2);
+  }
+}
 
 TEST(KernelBudgets, AreThereForEveryShippedRecipe) {
   std::set<std::string> rows;
