@@ -58,12 +58,16 @@ void grow_segments() {
     ::setenv("PYTORCH_ALLOC_CONF", "expandable_segments:True", 0);
 }
 
+const Accelerator& open_cuda() {
+  grow_segments();
+  return open_accelerator("libddptrain_cuda.so");
+}
+
 }  // namespace
 
 const Accelerator& accelerator(DeviceKind kind) {
   if (kind == DeviceKind::cuda) {
-    grow_segments();
-    static const Accelerator& cuda = open_accelerator("libddptrain_cuda.so");
+    static const Accelerator& cuda = open_cuda();
     return cuda;
   }
   if (kind == DeviceKind::simulated) {

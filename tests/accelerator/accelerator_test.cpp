@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "accelerator/devices.h"
 #include "accelerator/plugin.h"
@@ -61,6 +64,26 @@ TEST(CudaPlugin, LoadsWhereItsLibrariesAre) {
   EXPECT_EQ(entry()->version, AcceleratorPlugin::current);
   EXPECT_STREQ(entry()->torch, TORCH_VERSION);
   EXPECT_EQ(entry()->open().type(), c10::kCUDA);
+}
+
+std::string dynamic_section(const std::string& library) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      ::popen(("readelf -d '" + library + "'").c_str(), "r"), &::pclose);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
+    text.append(buffer.data(), got);
+  return text;
+}
+
+// An RPATH would win over LD_LIBRARY_PATH, and its empty last part would be the current folder.
+TEST(CudaPlugin, CanBePointedAtAnotherLibTorchByTheEnvironment) {
+  const auto path = test::build_folder() + "/libddptrain_cuda.so";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "not built: CUDA or NCCL headers are missing";
+  const auto text = dynamic_section(path);
+  EXPECT_THAT(text, HasSubstr("(RUNPATH)"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("(RPATH)")));
+  EXPECT_THAT(text, testing::Not(HasSubstr(":]")));
 }
 
 // NCCL 2.28.9 is 22809 in its header; ncclConfig_t has other fields in 2.27.3.
