@@ -89,10 +89,14 @@ class Cuda final : public Accelerator {
     ncclGetVersion(&nccl);
     const auto cudnn = static_cast<int>(at::detail::getCUDAHooks().versionRuntimeCuDNN());
     // 13020 is CUDA 13.2, 91900 cuDNN 9.19.0, 22809 NCCL 2.28.9.
-    return {{"driver", "for CUDA " + dotted({driver / 1000, driver % 1000 / 10})},
-            {"CUDA runtime", dotted({runtime / 1000, runtime % 1000 / 10})},
-            {"cuDNN", dotted({cudnn / 10000, cudnn % 10000 / 100, cudnn % 100})},
-            {"NCCL", dotted({nccl / 10000, nccl % 10000 / 100, nccl % 100})}};
+    const auto cuda = [](int number) { return dotted({number / 1000, number % 1000 / 10}); };
+    const auto library = [](int number) {
+      return dotted({number / 10000, number % 10000 / 100, number % 100});
+    };
+    return {{"driver", driver > 0 ? "for CUDA " + cuda(driver) : "missing"},
+            {"CUDA runtime", cuda(runtime)},
+            {"cuDNN", library(cudnn)},
+            {"NCCL", library(nccl)}};
   }
 
   void select(int device) const override { c10::cuda::set_device(index_of(device)); }
