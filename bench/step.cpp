@@ -1,12 +1,18 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
 // Beside bench/peers/step_resnet18.py, and with one step and an MLP beside bench/peers/startup.py.
-//   bench_step STEPS RECIPE [key=value...]
+//   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px
+#include <cstring>
+
+#include "distributed/engine.h"
+#include "losses/loss.h"
+#include "optim/optimizer.h"
 #include "setting.h"
 
 namespace ddptrain::bench {
 
-int main_of(int steps, const std::vector<std::string>& words) {
-  const auto setting = load(words);
+int main_of(int steps, std::int64_t size, const std::vector<std::string>& words) {
+  auto setting = load(words);
+  if (size > 0) setting.sample = {3, size, size};
   prepare_process(setting.recipe, setting.placement);
   auto world = single_world();
   const auto rows = setting.placement.batch.global;
@@ -24,6 +30,9 @@ int main_of(int steps, const std::vector<std::string>& words) {
 }  // namespace ddptrain::bench
 
 int main(int argc, char** argv) {
-  if (argc < 3) return std::fputs("usage: bench_step STEPS RECIPE [key=value...]\n", stderr), 2;
-  return ddptrain::bench::main_of(std::atoi(argv[1]), {argv + 2, argv + argc});
+  if (argc < 3)
+    return std::fputs("usage: bench_step STEPS[@SIZE] RECIPE [key=value...]\n", stderr), 2;
+  const char* size = std::strchr(argv[1], '@');
+  return ddptrain::bench::main_of(std::atoi(argv[1]), size ? std::atoll(size + 1) : 0,
+                                  {argv + 2, argv + argc});
 }

@@ -8,8 +8,9 @@ from .checks import Skip, checkpoints_of, events_of, expect, kill_group, losses_
 from .recipes import RECIPES, difference, loss_difference, tensors_of, train, weights_of, words_of
 
 SHAPES = "recipes/shapes.yaml"
-# Losses of three steps, relative to those of the CPU in fp64 (fp64) or fp32 (all others).
-TOLERANCES = {"fp64": 1e-9, "fp32": 1e-3, "tf32": 2e-2, "bf16": 5e-2, "fp16": 2e-2}
+# Losses relative to those of the CPU in fp64 (fp64) or fp32 (all others): of the first step, a forward pass alone, and of
+# three steps, in which batch norm over few samples and the corners of ReLUs enlarge what rounding began.
+TOLERANCES = {"fp64": (1e-9, 1e-9), "fp32": (1e-4, 2e-2), "tf32": (1e-2, 5e-2), "bf16": (2e-2, 1e-1), "fp16": (1e-2, 5e-2)}
 # Where they are compared: fp64 and fp32 everywhere, the others where arithmetic differs by kind of model.
 SOME = ["recipes/shapes.yaml", "recipes/imagenette.yaml", "recipes/adult.yaml", "recipes/imdb-transformer.yaml",
         "recipes/imdb.yaml"]
@@ -21,7 +22,7 @@ def precision(name):
         reference = name if name == "fp64" else "fp32"
         cpu = losses_of(train(bench, file, "cpu", f"{stem}-{name}-cpu", f"train.precision={reference}"))
         device = losses_of(train(bench, file, bench.device, f"{stem}-{name}", f"train.precision={name}"))
-        return stem, loss_difference(device, cpu)
+        return stem, loss_difference(device[:1], cpu[:1]), loss_difference(device, cpu)
 
     def check(bench):
         if name == "tf32":
@@ -31,10 +32,12 @@ def precision(name):
         files = [file for file in RECIPES if name in ("fp64", "fp32") or file in SOME]
         with concurrent.futures.ThreadPoolExecutor(bench.parallel) as pool:
             found = list(pool.map(lambda file: compared(bench, file), files))
-        wrong = [f"{stem} {apart:.1e}" for stem, apart in found if not apart <= TOLERANCES[name]]
-        expect(not wrong, f"losses differ by more than {TOLERANCES[name]:g}: {', '.join(wrong)}")
-        worst = max(found, key=lambda pair: pair[1])
-        return f"{len(found)} recipes, losses within {worst[1]:.1e} ({worst[0]}), allowed {TOLERANCES[name]:g}"
+        first, three = TOLERANCES[name]
+        wrong = [f"{stem} {one:.1e} and {all_:.1e}" for stem, one, all_ in found if not (one <= first and all_ <= three)]
+        expect(not wrong, f"losses of the first step and of three differ by more than {first:g} and {three:g}: "
+               + ", ".join(wrong))
+        return (f"{len(found)} recipes, first losses within {max(one for _, one, _ in found):.1e} (allowed {first:g}), "
+                f"three within {max(all_ for _, _, all_ in found):.1e} ({three:g})")
     return check
 
 
