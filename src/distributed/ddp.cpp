@@ -68,15 +68,18 @@ class DdpEngine final : public Engine {
     replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
   }
 
-  // On the CPU by the control group, while gradients are still under way.
   at::Tensor sum(bool asked) override {
     const auto used = used_here();
     const auto& own = replica_.sums();
     auto numbers = at::cat({own, host_.on(own.device(), host_numbers(used, asked))});
-    auto& group = own.is_cpu() ? *world_.control : *world_.gradients;
-    const auto pending = group.all_reduce_async(numbers);
-    buckets_->finish();
-    pending->wait();
+    if (own.is_cpu()) {  // while gradients are still under way
+      const auto pending = world_.control->all_reduce_async(numbers);
+      buckets_->finish();
+      pending->wait();
+    } else {  // behind them, since ranks differ in how many they have sent by now
+      buckets_->finish();
+      world_.gradients->all_reduce(numbers);
+    }
     buckets_->hand_out(used_anywhere(used, numbers));
     look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
     return numbers;

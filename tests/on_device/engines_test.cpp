@@ -37,6 +37,30 @@ TEST(EnginesOnADevice, AreTheCpus) {
   expect_same(on_the_host(by_dp(factory(), batches(), on_devices({0, 1}), 2)), expected);
 }
 
+// Some of their windows leave a rank without rows, or a parameter without a gradient on one of two.
+TEST(EnginesOnADevice, OfRanksAreTheCpus) {
+  expect_same(on_the_host(by_ddp(factory(), batches(), on_devices(), 2)),
+              by_single(factory(), batches()));
+  auto options = on_devices();
+  options.find_unused_parameters = true;
+  const auto spare = factory({true, false, true});
+  expect_same(on_the_host(by_ddp(spare, batches(), options, 2)), by_single(spare, batches()));
+}
+
+TEST(EnginesOnADevice, NameUnusedParametersOnAllRanks) {
+  for (const std::int64_t step : {0, 1}) {  // used by nobody, and by rank 0 alone
+    const auto thrown = play(make_thread_worlds(2), [&](World& world) {
+      const auto engine = make_ddp_engine(factory({true, false, true}), on_devices(), world);
+      MicroStep at;
+      at.step = step;
+      const auto numbers = sum_window(*engine, samples(4), {1, world.rank, 2}, at);
+      engine->totals(numbers.cpu());
+    });
+    for (const auto& error : thrown)
+      EXPECT_THAT(message_of(error), HasSubstr("no gradient on some rank: 'spare'"));
+  }
+}
+
 TEST(EnginesOnADevice, SynchroniseBatchNormOverTwo) {
   const std::vector<Batch> images{samples(8, "a", {2, 4, 4}), samples(7, "b", {2, 4, 4})};
   auto options = on_devices({0, 1});
