@@ -128,7 +128,8 @@ int add_up(DeviceKind kind, const Topology& topology) {
   auto tensor = at::full({static_cast<std::int64_t>(elements)}, topology.rank + 1,
                          at::TensorOptions(device).dtype(at::kFloat));
   require_sum(tensor, elements * (topology.rank + 1));
-  JoinOptions options{&devices, topology.rank, kPatience, kPatience};
+  JoinOptions options{.accelerator = &devices, .device = topology.rank};
+  options.start = options.step = kPatience;
   options.connects_alone = true;
   auto world = join(topology, options);
   world.gradients->all_reduce(tensor);

@@ -8,11 +8,7 @@
 
 #include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
-#include "data/dataset.h"
 #include "data/files/mapping_guard.h"
-#include "data/loader/lengths.h"
-#include "data/loader/loader.h"
-#include "data/sampler.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "train/build/build.h"
@@ -20,6 +16,7 @@
 #include "train/requests.h"
 #include "train/run/checkpoint_writer.h"
 #include "train/run/completion.h"
+#include "train/run/epoch.h"
 #include "train/run/state.h"
 #include "train/stages.h"
 #include "train/step/evaluate.h"
@@ -83,15 +80,16 @@ class Loop {
   /// Nothing was trained where a rank has lost the file of its samples.
   void step() {
     const auto at = next_position();
-    if (!epoch_started_) start_epoch(at);
+    if (!epoch_started_) epoch_ = start_epoch(t_, at);
+    epoch_started_ = true;
     const auto index = static_cast<std::size_t>(at.step_in_epoch);
     beat("step");
     stage_ = enter_stage(t_, at.step, stage_);
-    begin_step({at.step, at.epoch}, micro_steps_.at(index));
+    begin_step({at.step, at.epoch}, epoch_.micro_steps.at(index));
     if (stepper_.is_under_way()) read_step();
     if (data_lost_) return stepper_.abandon();
     stepper_.finish(ask());
-    samples_under_way_ = step_samples_.at(index);
+    samples_under_way_ = epoch_.samples.at(index);
     if (at.step_in_epoch + 1 == t_.length.per_epoch) epoch_started_ = false;
     if (is_to_be_read(at.step + 1)) read_step();
   }
@@ -148,25 +146,6 @@ class Loop {
   static bool steers(const Callbacks& callbacks) {
     return std::ranges::any_of(callbacks,
                                [](const auto& each) { return each->steers_each_step(); });
-  }
-
-  void start_epoch(const Position& at) {
-    auto order = t_.sampler->order(at.epoch);
-    const auto samples = static_cast<std::int64_t>(order.size());
-    auto plan = shard(samples, shard_plan(t_), t_.world->rank);
-    set_lengths(plan, step_lengths(lengths_of(*t_.data, Split::train, order), shard_plan(t_)));
-    EpochPlan epoch{at.epoch, std::move(order), {}, t_.length.global};
-    micro_steps_.clear();
-    step_samples_.clear();
-    for (std::size_t step = 0; step < plan.size(); ++step) {
-      micro_steps_.push_back(static_cast<std::int64_t>(plan[step].size()));
-      const auto first = static_cast<std::int64_t>(step) * t_.length.global;
-      step_samples_.push_back(std::min(t_.length.global, samples - first));
-      if (static_cast<std::int64_t>(step) < at.step_in_epoch) continue;
-      epoch.micros.insert(epoch.micros.end(), plan[step].begin(), plan[step].end());
-    }
-    t_.loader->start(std::move(epoch));
-    epoch_started_ = true;
   }
 
   bool stop_requested() const {
@@ -394,9 +373,8 @@ class Loop {
   Clock::time_point began_ = Clock::now();
   Clock::time_point evaluated_at_ = began_;
   Clock::time_point saved_at_ = began_;
-  std::vector<std::int64_t> micro_steps_;   // of each step of the epoch under way
-  std::vector<std::int64_t> step_samples_;  // over all ranks
-  std::int64_t samples_under_way_ = 0;      // of the step that was not read
+  EpochSteps epoch_;                    // the one under way
+  std::int64_t samples_under_way_ = 0;  // of the step that was not read
   std::int64_t seen_here_ = 0;
   CheckpointWriter writer_;                   // of rank 0
   std::pair<std::int64_t, double> saving_{};  // step and epoch of what it writes
