@@ -41,7 +41,7 @@ struct XResNetOptions {
   Sizes stem = {32, 32, 64};
   double widen = 1;
   double dropout = 0;
-  void fields(Fields& f) {
+  void declare(Fields& f, double least_widen) {
     f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
     f("in_channels", in_channels,
       {.doc = "Channels of an image; auto takes the data's, or 3.", .min = 1});
@@ -57,8 +57,7 @@ struct XResNetOptions {
        .min = 1,
        .min_items = 3,
        .max_items = 3});
-    f("widen", widen,
-      {.doc = "Factor on the channels of every stage.", .min = 0, .above_min = true});
+    f("widen", widen, {.doc = "Factor on the channels of every stage.", .min = least_widen});
     f("dropout", dropout,
       {.doc = "Probability of dropping each feature before the last layer (fastai's p).",
        .min = 0,
@@ -66,11 +65,14 @@ struct XResNetOptions {
   }
 };
 
-/// Of networks whose blocks make four times the channels.
-struct WideXResNetOptions : XResNetOptions {
+/// `wide`: of networks whose blocks make four times the channels. `squeezed`: of those with
+/// squeeze-and-excitation, which divides 16 channels, the first stage's at a quarter of its 64; the
+/// others have one channel at least.
+template <bool wide, bool squeezed>
+struct DeclaredXResNetOptions : XResNetOptions {
   void fields(Fields& f) {
-    XResNetOptions::fields(f);
-    f.require(always(multiple_of("stem[2]", 4)));
+    declare(f, squeezed ? 0.25 : 1.0 / 64);
+    if (wide) f.require(always(multiple_of("stem[2]", 4)));
   }
 };
 
@@ -185,10 +187,17 @@ Entry<Model> entry_of(std::string name, std::string doc, const XResNetPlan& plan
       {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 
+template <bool wide>
+Entry<Model> entry_with(std::string name, std::string doc, const XResNetPlan& plan) {
+  if (plan.reduction > 0)
+    return entry_of<DeclaredXResNetOptions<wide, true>>(std::move(name), std::move(doc), plan);
+  return entry_of<DeclaredXResNetOptions<wide, false>>(std::move(name), std::move(doc), plan);
+}
+
 Entry<Model> xresnet_entry(std::string name, std::string doc, const XResNetPlan& plan) {
-  if (plan.expansion == 1) return entry_of<XResNetOptions>(std::move(name), std::move(doc), plan);
+  if (plan.expansion == 1) return entry_with<false>(std::move(name), std::move(doc), plan);
   DDP_CHECK(plan.expansion == 4, "blocks make as many channels as they take, or four times");
-  return entry_of<WideXResNetOptions>(std::move(name), std::move(doc), plan);
+  return entry_with<true>(std::move(name), std::move(doc), plan);
 }
 
 }  // namespace
