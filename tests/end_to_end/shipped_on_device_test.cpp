@@ -191,14 +191,62 @@ TEST_P(ShippedOnADevice, TrainsAsOnTheCpu) {
   expect_the_weights_and_scores_of_the_cpu();
 }
 
-INSTANTIATE_TEST_SUITE_P(Recipes, ShippedOnADevice, testing::ValuesIn(shipped_runs()),
-                         [](const auto& given) {
-                           std::string name = given.param.file + "_" + given.param.mode;
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
-                               '_');
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<ShippedRun>& given) {
+  std::string name = given.param.file + "_" + given.param.mode;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedOnADevice, testing::ValuesIn(shipped_runs()), name_of);
+
+std::vector<ShippedRun> runs_of_steps() {
+  auto runs = shipped_runs();
+  std::erase_if(runs, [](const ShippedRun& run) {
+    return run.mode == "ddp" && run.file.starts_with("recipes/");
+  });
+  return runs;
+}
+
+using ShippedSteps = ShippedOnADevice;
+
+/// What each process wrote (tests/simulated/counting.cpp).
+std::map<std::string, std::vector<std::string>> notes_of(const std::string& file) {
+  std::map<std::string, std::vector<std::string>> notes;
+  std::istringstream lines(read(file));
+  for (std::string process, what; lines >> process && std::getline(lines >> std::ws, what);)
+    notes[process].push_back(what);
+  return notes;
+}
+
+// Between the copies of the fifth step's batch, which is prepared while the third is made, and
+// those of the tenth's there are only copies: each tensor of a batch once, and nobody waits.
+TEST_P(ShippedSteps, OnlyCopyBatchesOnceTheyAreWarm) {
+  auto words = shipped_words(GetParam(), "simulated");
+  for (const auto* word : {"eval.every=99 epochs", "checkpoint.every=99 epochs",
+                           "train.duration=11 steps", "train.fine_tune=null"})
+    words.emplace_back(word);
+  auto variables = environment();
+  variables["DDPTRAIN_SIMULATED_DEVICE"] = test::build_folder() + "/libddptrain_simulated.so";
+  variables["DDPTRAIN_SIMULATED_LOG"] = folder_ / "notes";
+  const auto ended = Program(words, folder_.path(), variables).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto& how = GetParam().how;
+  const int copies =
+      how.value("copies", 2) * how.value("accumulate", 1) * (GetParam().mode == "dp" ? 2 : 1);
+  for (const auto& [process, notes] : notes_of(folder_ / "notes")) {
+    int seen = 0;
+    for (const auto& note : notes) {
+      if (note.starts_with("copies from pinned"))
+        ++seen;
+      else if (seen > 4 * copies && seen <= 9 * copies)
+        ADD_FAILURE() << note << " after " << seen;
+    }
+    EXPECT_GE(seen, 11 * copies);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedSteps, testing::ValuesIn(runs_of_steps()), name_of);
 
 TEST(ShippedOnDevices, AreAllRecipesAndConfigs) {
   std::set<std::string> shipped, tried;

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files/atomic_file.h"
+#include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/quoting.h"
 #include "base/secrets.h"
