@@ -143,9 +143,9 @@ bool ImageRows::load(Split split, Image&& image, std::string_view name, const Dr
 }
 
 Image ImageRows::image(Split split, const Batch& batch, std::int64_t row) const {
-  const Batch one = slice(batch, row, 1);
-  const auto inputs =
-      one.pixels ? finished_pixels(one.inputs, *one.pixels, at::kFloat) : one.inputs;
+  std::vector<at::Tensor> inputs;
+  for (const auto& input : batch.inputs) inputs.push_back(input.narrow(0, row, 1));
+  if (batch.pixels) inputs = finished_pixels(inputs, *batch.pixels, at::kFloat);
   const auto values = inputs[0][0].contiguous();
   const auto& side = of(split);
   return side.pipeline.shown(values.const_data_ptr<float>(), side.extent);

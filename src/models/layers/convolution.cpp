@@ -4,12 +4,27 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 
+#include "base/error.h"
 #include "models/layers/initialise.h"
 
 namespace ddptrain {
+namespace {
+
+// Between the sizes of a whole network, where no single option is wrong.
+void require_groups(const ConvolutionShape& shape) {
+  if (shape.in >= shape.groups && shape.in % shape.groups == 0 && shape.out >= shape.groups &&
+      shape.out % shape.groups == 0)
+    return;
+  throw Error(Exit::recipe, "a convolution of " + std::to_string(shape.in) + " channels to " +
+                                std::to_string(shape.out) + " in " + std::to_string(shape.groups) +
+                                " groups cannot be made: their number divides both");
+}
+
+}  // namespace
 
 Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& generator)
     : shape_(shape) {
+  require_groups(shape);
   weight_ = parameter("weight",
                       at::empty({shape.out, shape.in / shape.groups, shape.kernel, shape.kernel}));
   if (shape.bias) bias_ = parameter("bias", at::empty({shape.out}));
