@@ -1,4 +1,4 @@
-// What kernels are told of tensors: arithmetic without a device.
+// Arguments of kernels, computed from tensors: no device is needed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
