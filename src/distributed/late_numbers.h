@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
+#include <chrono>
 #include <optional>
 
 namespace ddptrain {
@@ -15,6 +16,9 @@ class LateNumbers {
   explicit LateNumbers(const at::Tensor& numbers);
   /// On the host. Waits for the copy, and not for what the device was given after it.
   const at::Tensor& read();
+  /// Whether they came within `limit`: read() then does not wait. A device that waits for another
+  /// rank never brings them.
+  bool come_within(std::chrono::milliseconds limit) const;
 
  private:
   at::Tensor host_;

@@ -20,7 +20,8 @@ std::unique_ptr<Group> device_group(const Store& store, BackendOptions options, 
   if (join.accelerator == nullptr) return gloo_group(store, options, name);
   options.name = name;
   options.waits_for_peers = true;
-  options.timeout *= 2;  // the control group's clock decides, whose errors we catch
+  options.timeout *= 2;  // the control group's clock and World::step_limit come first: their
+                         // errors are ours
   return make_backend_group(join.accelerator->process_group(store, options, join.device), options);
 }
 
@@ -39,6 +40,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   world.control = gloo_group(store, backend, "control");
   world.gradients = device_group(store, backend, "gradients", options);
   if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
+  if (!options.supervised) world.step_limit = options.step;
   if (topology.store.empty()) world.board = make_failure_board(store, topology);
   return world;
 }

@@ -2,7 +2,9 @@
 // purposes never wait for each other.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,9 @@ struct World {
   std::unique_ptr<Group> gradients;               // on the device
   std::unique_ptr<Group> statistics;              // sync_bn, on the device; null without it
   std::unique_ptr<FailureBoard> board = nullptr;  // of ranks that somebody else started; else null
+  /// How long the numbers of a step may take to come from the device, where nobody else ends ranks
+  /// that hang.
+  std::optional<std::chrono::milliseconds> step_limit = {};
 };
 
 struct JoinOptions {

@@ -314,6 +314,19 @@ TEST(StepsOnADevice, OfTwoReplicasAreThoseOfTheCpu) {
   expect_same(make(far(kind)), make(kind));
 }
 
+TEST(StepsOnADevice, EndWhereTheirNumbersDoNotCome) {
+  auto world = single_world();
+  world.rank = 3;
+  world.step_limit = std::chrono::milliseconds(100);
+  auto kind = far(with("adamw"));
+  kind.change = [](SmallTraining&) { simulated::let_events_pass(false); };
+  const auto made = make(world, kind);
+  simulated::let_events_pass(true);
+  EXPECT_EQ(made.message,
+            "rank 3, step 1: its numbers did not come within 100 ms: another rank hangs, or "
+            "'parallel.timeout.step' is too short");
+}
+
 std::vector<Made> of_two_ranks(Kind kind) {
   kind.run.mode = Mode::ddp;
   std::vector<Made> all(2);

@@ -30,5 +30,7 @@ void reset();
 void set_devices(int count);
 /// Bytes of each device, 0 for as many as the host has: beyond is an OutOfMemoryError.
 void set_memory(std::int64_t bytes);
+/// Whether events pass. Where they do not, a device waits for what never comes.
+void let_events_pass(bool pass);
 
 }  // namespace ddptrain::simulated

@@ -16,6 +16,7 @@
 #include "data/mix/mixing.h"
 #include "data/sampler.h"
 #include "distributed/late_numbers.h"
+#include "distributed/torch_compat.h"
 #include "distributed/window_numbers.h"
 #include "launch/failure.h"
 #include "optim/clip.h"
@@ -204,11 +205,21 @@ void Stepper::abandon() {
   begun_.reset();
 }
 
+void Stepper::await(const Step& step) const {
+  const auto limit = t_.world->step_limit;
+  if (!limit || step.numbers->come_within(*limit)) return;
+  throw PeerError("rank " + std::to_string(t_.world->rank) + ", step " +
+                  std::to_string(step.at.step + 1) + ": its numbers did not come within " +
+                  in_words(*limit) +
+                  ": another rank hangs, or 'parallel.timeout.step' is too short");
+}
+
 StepReport Stepper::read() {
   const auto step = std::exchange(finished_, nullptr);
   DDP_CHECK(step, "there is no step to read");
   auto& report = step->report;
   if (decision_) {
+    await(*step);
     const auto& numbers = step->numbers->read();
     const auto totals = t_.engine->totals(numbers);
     if (!is_made(totals)) t_.optimizer->was_refused();

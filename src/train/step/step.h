@@ -62,6 +62,7 @@ class Stepper {
  private:
   struct Step;
   void gather(Step& step, std::int64_t micro_steps);
+  void await(const Step& step) const;
   void account(Step& step, const StepTotals& totals);
   void update_on_host(Step& step, double weight);
   void update_on_device(Step& step, const at::Tensor& numbers);
