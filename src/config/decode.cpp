@@ -20,9 +20,10 @@ T must(std::optional<T> value, const std::string& why) {
 Decode::Decode(const Node& map) : at_{&map} {}
 Decode::~Decode() = default;
 
-bool Decode::begin(std::string_view key, const Spec&) {
+bool Decode::begin(std::string_view key, const Spec& spec) {
   const Node* value = at_.back()->find(key);
   if (value == nullptr) return false;
+  unit_ = spec.unit;
   at_.push_back(value);
   return true;
 }
@@ -57,7 +58,7 @@ void Decode::leaf(Duration& v) {
 
 void Decode::leaf(Size& v) {
   std::string why;
-  const bool fits = parse(*at_.back(), v, why);
+  const bool fits = parse(*at_.back(), v, why, unit_);
   DDP_CHECK(fits, "an unchecked tree: " + why);
 }
 

@@ -41,6 +41,7 @@ class Decode final : public Fields {
 
  private:
   std::vector<const Node*> at_;  // the value being read, innermost last
+  std::string_view unit_;        // Spec::unit of the key that began last
   std::deque<Node> made_;        // maps that a shorthand stands for; addresses stay
 };
 

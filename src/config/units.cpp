@@ -187,11 +187,12 @@ bool parse(const Node& node, Duration& value, std::string& why) {
   return check_count(value, why);
 }
 
-bool parse(const Node& node, Size& value, std::string& why) {
+bool parse(const Node& node, Size& value, std::string& why, std::string_view bare) {
   static const std::vector<std::string> words{"B", "KiB", "MiB", "GiB", "kB", "MB", "GB"};
   const auto amounts = read_amounts(node.text);
   if (amounts.size() != 1) return refuse(why, describe(node) + " is not a size; write '64 MiB'");
-  const auto& [number, unit] = amounts.front();
+  const auto& [number, written] = amounts.front();
+  const auto unit = written.empty() ? std::string(bare) : written;
   const auto plain = format_number(number);
   if (unit.empty())
     return refuse(

@@ -46,7 +46,8 @@ struct Auto {
 
 /// Reads a value from a scalar; on failure says why ("write '5 epochs' or '5 steps'") in `why`.
 bool parse(const Node& node, Duration& value, std::string& why);
-bool parse(const Node& node, Size& value, std::string& why);
+/// `bare`: the unit of a number alone; none: it needs one.
+bool parse(const Node& node, Size& value, std::string& why, std::string_view bare = {});
 bool parse(const Node& node, Share& value, std::string& why);
 
 }  // namespace ddptrain

@@ -72,6 +72,10 @@ TEST(Size, ReadsBinaryAndDecimalUnits) {
   ASSERT_TRUE(parse(Node::scalar("25MB"), size, why));
   EXPECT_EQ(size.bytes, 25'000'000);
   EXPECT_EQ(refusal<Size>("64"), "'64' has no unit; write '64 MiB' or '64 B'");
+  ASSERT_TRUE(parse(Node::scalar("12.5"), size, why, "MiB"));
+  EXPECT_EQ(to_text(size), "12800 KiB");
+  ASSERT_TRUE(parse(Node::scalar("1 GiB"), size, why, "MiB"));
+  EXPECT_EQ(to_text(size), "1 GiB");
   EXPECT_EQ(refusal<Size>("64 mib"), "'mib' is not a unit; did you mean 'MiB'?");
   EXPECT_EQ(refusal<Size>("0.3 B"), "'0.3 B' is not a whole number of bytes");
   EXPECT_EQ(refusal<Size>("1 GiB 3 MiB"), "'1 GiB 3 MiB' is not a size; write '64 MiB'");

@@ -25,6 +25,11 @@ std::string no_time(const Node& node, const std::string& why) {
   return general ? describe(node) + " is not a time; write for example '5 min'" : why;
 }
 
+bool size(const Node& node, const std::string& unit, std::string& why) {
+  Size ignored;
+  return parse(node, ignored, why, unit);
+}
+
 template <class T>
 bool amount(const Node& node, std::string& why) {
   T ignored;
@@ -60,7 +65,7 @@ void Checker::scalar(const Node& node, const Shape& shape, const std::string& pa
     case Shape::Kind::duration:
       return duration(node, shape, path);
     case Shape::Kind::size:
-      fits = amount<Size>(node, why);
+      fits = size(node, shape.unit, why);
       break;
     default:
       fits = amount<Share>(node, why);

@@ -148,6 +148,7 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"torchtune", "dtype", "train.precision", kHalf},
     {"timm, torchvision", "model_ema", "train.ema", kEma},
     {"timm, torchvision", "model_ema_decay", "train.ema.decay"},
+    {"timm", "model_ema_warmup", "train.ema.warmup"},
     {"Lightning", "swa_lrs", "train.swa.lr"},
     {"Lightning", "swa_epoch_start", "train.swa.start", ", as in '75 %'"},
     {"Hugging Face", "full_determinism", "train.deterministic", ", as in 'true'"},
@@ -215,7 +216,7 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Hugging Face", "dataloader_drop_last", "data.loader.drop_last"},
     {"Accelerate", "even_batches", "data.loader.pad"},
     {"Accelerate", "split_batches", "data.loader.shard", ", as in 'split'"},
-    {"Accelerate", "dispatch_batches", "data.loader.shard"},
+    {"Accelerate", "dispatch_batches", "data.loader.shard", ", as in 'dispatch'"},
 
     // devices
     {"Accelerate", "num_processes", "parallel.devices"},
@@ -230,7 +231,8 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Hugging Face", "no_cuda", "parallel.device", kCpu},
     {"Lightning", "sync_batchnorm", "parallel.sync_bn", ", as in 'true'"},
     {"Hugging Face", "ddp_find_unused_parameters", "parallel.ddp.find_unused_parameters"},
-    {"Hugging Face", "ddp_bucket_cap_mb", "parallel.ddp.bucket_cap_mb", ", as in '25 MiB'"},
+    {"Hugging Face", "ddp_bucket_cap_mb", "parallel.ddp.bucket_cap_mb"},
+    {"Accelerate", "comm_hook", "parallel.ddp.comm.dtype"},
     {"Hugging Face", "ddp_broadcast_buffers", "parallel.ddp.broadcast_buffers"},
     {"Hugging Face", "ddp_timeout", "parallel.timeout.step", ", as in '30 min'"},
 

@@ -74,6 +74,9 @@ Json common_definitions() {
   share["type"] = {"string", "number"};
   share["minimum"] = 0;
   share["maximum"] = 1;
+  auto bare_size = amount(kSize, "Not a size: write '64 MiB', or a number alone.");
+  bare_size["type"] = {"string", "number"};
+  bare_size["minimum"] = 0;
   return {
       {"reference", pattern(kReference, "Not a reference such as ${env:NAME} or ${seed}.")},
       {"duration",
@@ -83,6 +86,7 @@ Json common_definitions() {
        amount(kCountedSteps, "Not a number of steps: write '5 epochs', '1000 steps' or '5 %'.")},
       {"unset", unset_schema()},
       {"size", amount(kSize, "Not a size: write '64 MiB'.")},
+      {"size.bare", bare_size},
       {"share", share}};
 }
 
@@ -200,7 +204,7 @@ class SchemaWriter {
       case Shape::Kind::duration:
         return reference_to(shape.in_steps ? "duration.steps" : "duration");
       case Shape::Kind::size:
-        return reference_to("size");
+        return reference_to(shape.unit.empty() ? "size" : "size.bare");
       case Shape::Kind::share:
         return reference_to("share");
       case Shape::Kind::word:
