@@ -216,6 +216,23 @@ TEST(Spearman, SeesOnlyRanks) {
               ElementsAre(Pair("spearman", testing::DoubleNear(1, 1e-15))));
 }
 
+// By hand, as scikit-learn with average="samples", zero_division=0: two labels named of which one
+// is true; nothing named and nothing true; both that are true.
+TEST(MultiLabel, AverageOverSamplesOfTheirOwnScores) {
+  const auto output = scores({1, 1, -1, -1, -1, -1, -1, 1, 1}, 3);
+  const auto target = scores({1, 0, 0, 0, 0, 0, 0, 1, 1}, 3);
+  const auto score = [&](const char* name, const nlohmann::json& more) {
+    nlohmann::json recipe{{"type", name}, {"average", "samples"}};
+    recipe.update(more);
+    return of(*build(recipe), output, target).front().second;
+  };
+  EXPECT_NEAR(score("precision_multi", {}), (1. / 2 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("recall_multi", {}), (1. + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("f1_multi", {}), (2. / 3 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("jaccard_multi", {}), (1. / 2 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("fbeta_multi", {{"beta", 2}}), (5. / 6 + 0 + 1) / 3, 1e-15);
+}
+
 TEST(MultiLabel, RefusesTargetsOfAnotherShape) {
   EXPECT_THAT(
       [] {

@@ -28,9 +28,10 @@ Entry<Metric> fbeta_multi_metric() {
       "F1 in which recall counts beta times as much as precision, over several labels at once.",
       [](const FbetaMultiOptions& options, const MetricContext&) {
         const double square = options.beta * options.beta;
-        return make_label_score("fbeta_multi", options.score, [square](const ClassCounts& c) {
-          return share((1 + square) * c.hits, c.predicted + square * c.actual);
-        });
+        return make_label_score(
+            "fbeta_multi", options.score, LabelFormula::from([square](const auto& c) {
+              return share((1 + square) * c.hits, c.predicted + square * c.actual);
+            }));
       },
       {"larger_is_better", "at_most_1", "takes_labels"});
 }

@@ -1,30 +1,27 @@
 #include "metrics/multi_label/label_scores.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <array>
 #include <limits>
 #include <sstream>
 
 #include "base/error.h"
+#include "metrics/labels.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(LabelAverage) {
-  static constexpr std::array<std::string_view, 3> words{"macro", "micro", "weighted"};
+  static constexpr std::array<std::string_view, 4> words{"macro", "micro", "weighted", "samples"};
   return words;
 }
 
-Average average_of(LabelAverage average) {
-  switch (average) {
-    case LabelAverage::macro:
-      return Average::macro;
-    case LabelAverage::micro:
-      return Average::micro;
-    case LabelAverage::weighted:
-      break;
-  }
-  return Average::weighted;
+at::Tensor share(const at::Tensor& a, const at::Tensor& b) {
+  return at::where(b.eq(0), at::zeros_like(b), a.div(b));
 }
 
 void LabelOptions::fields(Fields& f) {
@@ -36,7 +33,8 @@ void LabelScoreOptions::fields(Fields& f) {
   labels.fields(f);
   f("average", average,
     {.doc = "macro: the mean over labels; micro: of all counts together; weighted: the mean "
-            "weighted by how often a label is true."});
+            "weighted by how often a label is true; samples: the mean over samples of each one's "
+            "own score."});
 }
 
 at::Tensor named_labels(const at::Tensor& output, const LabelOptions& options) {
@@ -60,15 +58,21 @@ at::Tensor column_sums(const at::Tensor& flags) {
   return labels.sum(0).to(at::kDouble);
 }
 
+at::Tensor row_sums(const at::Tensor& flags) { return flags.flatten(1).sum(1).to(at::kDouble); }
+
+/// The average over labels.
 class LabelScore final : public Metric {
  public:
-  LabelScore(std::string name, const LabelScoreOptions& options, ClassFormula formula)
-      : name_(std::move(name)), options_(options), formula_(std::move(formula)) {}
+  LabelScore(std::string name, const LabelOptions& options, Average average, ClassFormula formula)
+      : name_(std::move(name)),
+        options_(options),
+        average_(average),
+        formula_(std::move(formula)) {}
 
   /// Hits of every label, then how often each was named, then how often each is true.
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    const auto guess = named_labels(output, options_.labels);
+    const auto guess = named_labels(output, options_);
     const auto truth = true_labels(target, output);
     return at::cat({column_sums(guess.logical_and(truth)), column_sums(guess), column_sums(truth)});
   }
@@ -79,20 +83,60 @@ class LabelScore final : public Metric {
     std::vector<ClassCounts> counts;
     for (std::size_t i = 0; i < labels; ++i)
       counts.push_back({total[i], total[labels + i], total[2 * labels + i]});
-    return {{name_, averaged(average_of(options_.average), counts, formula_)}};
+    return {{name_, averaged(average_, counts, formula_)}};
   }
 
  private:
   std::string name_;
-  LabelScoreOptions options_;
+  LabelOptions options_;
+  Average average_;
   ClassFormula formula_;
+};
+
+/// The mean over rows.
+class RowScore final : public Metric {
+ public:
+  RowScore(std::string name, const LabelOptions& options,
+           std::function<at::Tensor(const RowCounts&)> formula)
+      : name_(std::move(name)), options_(options), formula_(std::move(formula)) {}
+
+  /// The sum of the rows' scores, and how many rows there are.
+  at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
+                  const LossTerms&) const override {
+    const auto guess = named_labels(output, options_);
+    const auto truth = true_labels(target, output);
+    const auto scores =
+        formula_({row_sums(guess.logical_and(truth)), row_sums(guess), row_sums(truth)});
+    return at::stack({scores.sum(), at::ones_like(scores).sum()});
+  }
+
+  Values values(const Terms& total) const override { return {{name_, ratio(total)}}; }
+
+ private:
+  std::string name_;
+  LabelOptions options_;
+  std::function<at::Tensor(const RowCounts&)> formula_;
 };
 
 }  // namespace
 
 std::unique_ptr<Metric> make_label_score(std::string name, const LabelScoreOptions& options,
-                                         ClassFormula formula) {
-  return std::make_unique<LabelScore>(std::move(name), options, std::move(formula));
+                                         LabelFormula formula) {
+  const auto over_labels = [&](Average average) {
+    return std::make_unique<LabelScore>(std::move(name), options.labels, average,
+                                        std::move(formula.of_label));
+  };
+  switch (options.average) {
+    case LabelAverage::macro:
+      return over_labels(Average::macro);
+    case LabelAverage::micro:
+      return over_labels(Average::micro);
+    case LabelAverage::weighted:
+      return over_labels(Average::weighted);
+    case LabelAverage::samples:
+      break;
+  }
+  return std::make_unique<RowScore>(std::move(name), options.labels, std::move(formula.of_rows));
 }
 
 }  // namespace ddptrain

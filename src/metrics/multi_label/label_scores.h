@@ -1,6 +1,12 @@
 // Metrics of several labels at once: outputs [rows, labels], targets of zeros and ones.
 #pragma once
 
+#include <ATen/TensorOperators.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "metrics/classes/class_scores.h"
 
 namespace ddptrain {
@@ -11,10 +17,9 @@ struct LabelOptions {
   void fields(Fields& f);
 };
 
-enum class LabelAverage { macro, micro, weighted };
+/// samples: the mean over rows of a row's own score.
+enum class LabelAverage { macro, micro, weighted, samples };
 std::span<const std::string_view> names(LabelAverage);
-Average average_of(LabelAverage average);
-
 struct LabelScoreOptions {
   LabelOptions labels;
   LabelAverage average = LabelAverage::macro;
@@ -27,8 +32,29 @@ at::Tensor named_labels(const at::Tensor& output, const LabelOptions& options);
 /// Targets as booleans in the output's shape; an Error where shapes differ.
 at::Tensor true_labels(const at::Tensor& target, const at::Tensor& output);
 
-/// Every label counts in the average, met or not (scikit-learn on an indicator matrix).
+/// ClassCounts of the labels of each row, doubles [rows].
+struct RowCounts {
+  at::Tensor hits, predicted, actual;
+};
+
+/// a / b of each element, and 0 where b is.
+at::Tensor share(const at::Tensor& a, const at::Tensor& b);
+
+/// A score of ClassCounts that is one of RowCounts as well.
+struct LabelFormula {
+  ClassFormula of_label;
+  std::function<at::Tensor(const RowCounts&)> of_rows;
+
+  /// From a generic function of either.
+  template <class Formula>
+  static LabelFormula from(Formula formula) {
+    return {formula, formula};
+  }
+};
+
+/// Every label counts in the average, met or not (scikit-learn on an indicator matrix,
+/// zero_division=0).
 std::unique_ptr<Metric> make_label_score(std::string name, const LabelScoreOptions& options,
-                                         ClassFormula formula);
+                                         LabelFormula formula);
 
 }  // namespace ddptrain

@@ -10,8 +10,9 @@ Entry<Metric> precision_multi_metric() {
       "precision_multi",
       "The share of units taken for a class that are of it, over several labels at once.",
       [](const LabelScoreOptions& options, const MetricContext&) {
-        return make_label_score("precision_multi", options,
-                                [](const ClassCounts& c) { return share(c.hits, c.predicted); });
+        return make_label_score("precision_multi", options, LabelFormula::from([](const auto& c) {
+                                  return share(c.hits, c.predicted);
+                                }));
       },
       {"larger_is_better", "at_most_1", "takes_labels"});
 }
@@ -22,8 +23,9 @@ Entry<Metric> recall_multi_metric() {
       "recall_multi",
       "The share of units of a class that were taken for it, over several labels at once.",
       [](const LabelScoreOptions& options, const MetricContext&) {
-        return make_label_score("recall_multi", options,
-                                [](const ClassCounts& c) { return share(c.hits, c.actual); });
+        return make_label_score("recall_multi", options, LabelFormula::from([](const auto& c) {
+                                  return share(c.hits, c.actual);
+                                }));
       },
       {"larger_is_better", "at_most_1", "takes_labels"});
 }
@@ -33,9 +35,9 @@ Entry<Metric> f1_multi_metric() {
   return entry<Metric, LabelScoreOptions>(
       "f1_multi", "The harmonic mean of precision and recall, over several labels at once.",
       [](const LabelScoreOptions& options, const MetricContext&) {
-        return make_label_score("f1_multi", options, [](const ClassCounts& c) {
-          return share(2 * c.hits, c.predicted + c.actual);
-        });
+        return make_label_score("f1_multi", options, LabelFormula::from([](const auto& c) {
+                                  return share(2 * c.hits, c.predicted + c.actual);
+                                }));
       },
       {"larger_is_better", "at_most_1", "takes_labels"});
 }
@@ -46,9 +48,9 @@ Entry<Metric> jaccard_multi_metric() {
       "jaccard_multi",
       "Hits over units that are of a class or were taken for it, over several labels at once.",
       [](const LabelScoreOptions& options, const MetricContext&) {
-        return make_label_score("jaccard_multi", options, [](const ClassCounts& c) {
-          return share(c.hits, c.predicted + c.actual - c.hits);
-        });
+        return make_label_score("jaccard_multi", options, LabelFormula::from([](const auto& c) {
+                                  return share(c.hits, c.predicted + c.actual - c.hits);
+                                }));
       },
       {"larger_is_better", "at_most_1", "takes_labels"});
 }
