@@ -290,7 +290,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"model: tabular\ndata: {type: csv_table, file: t.csv, target: y, sampler: "
              "length_sorted}",
              {"length-sorted"}},
-        Case{"model: awd_lstm\ndata: {type: text_folder, root: p, sampler: length_sorted}", {}}));
+        Case{"model: awd_lstm\ndata: {type: text_folder, root: p, padding: chunks, sampler: "
+             "length_sorted}",
+             {}}));
 
 }  // namespace
 }  // namespace ddptrain

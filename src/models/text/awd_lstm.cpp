@@ -168,7 +168,7 @@ Entry<Model> awd_lstm_model() {
       [](const AwdLstmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AwdLstm>(options, context);
       },
-      {"batch_norm", "dropout", "takes_texts"});
+      {"batch_norm", "dropout", "takes_texts", "reads_segments bptt"});
 }
 
 }  // namespace ddptrain

@@ -66,12 +66,41 @@ void lengths_differ(const RuleContext& rule) {
                                    " are all alike; 'shuffle' gives a random order");
 }
 
+/// What `padding` of texts says, short ("first") or whole; null: its default.
+std::string padding_option(const Node* padding, const char* key, const std::string& initial) {
+  if (padding == nullptr) return initial;
+  if (padding->is_scalar()) return std::string(key) == "side" ? padding->text : initial;
+  const auto* value = padding->find(key);
+  return value ? value->text : initial;
+}
+
+void segments_are_padded_whole(const RuleContext& rule) {
+  const auto* entry = rule.entry(rule.recipe.model);
+  if (entry == nullptr || kind_of(rule) != "texts") return;
+  const std::string name = "reads_segments ";
+  for (const auto& trait : entry->traits) {
+    if (!trait.starts_with(name)) continue;
+    const auto option = trait.substr(name.size());
+    const auto tokens = number_of(rule.value(rule.recipe.model, option));
+    const auto* padding = rule.value(rule.recipe.data, "padding");
+    const auto chunk = parse_number(padding_option(padding, "chunk", "72"));
+    if (!tokens || !chunk) continue;
+    const bool whole = padding_option(padding, "side", "last") == "chunks" && *chunk == *tokens;
+    if (!whole)
+      rule.error("data.padding",
+                 "'" + rule.recipe.model.type() + "' reads segments of " + format_number(*tokens) +
+                     " tokens; write '{side: chunks, chunk: " + format_number(*tokens) + "}'");
+  }
+}
+
 void samples_have_weights(const RuleContext& rule) {
   const auto& sampler = rule.data.sampler;
   if (!kind_of(rule) || !rule.has(sampler, "wants_weights")) return;
+  if (text_of(rule.value(sampler, "by")) == "classes") return;
   if (!rule.has(rule.recipe.data, "gives_weights"))
     rule.error("data.sampler", "'" + rule.recipe.data.type() + "' gives samples no weights; " +
-                                   names_with(rule, "data", "gives_weights") + " does");
+                                   names_with(rule, "data", "gives_weights") +
+                                   " does; 'by: classes' needs none");
 }
 
 void channels_are_of_images(const RuleContext& rule) {
@@ -93,26 +122,33 @@ std::vector<Rule> kind_rules() {
        losses_are_sums},
       {{"model-data", "A model takes the kind of samples that the data gives.",
         "An image is numbers, a text is words, and a table is both beside each other.",
-        "model: resnet18\ndata: {type: text_folder, root: imdb}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+        "model: resnet18\ndata: {type: text_folder, root: imdb, padding: chunks}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        the_model_takes_the_samples},
       {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
         "There is no mean of two words, and no box in a row of a table.",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, mix: mixup}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks, mix: mixup}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        only_images_are_mixed},
       {{"length-sorted", "Samples that are sorted by length have lengths.",
         "Images and rows of a table are all alike.", "data: {sampler: length_sorted}",
         "data: {sampler: shuffle}"},
        lengths_differ},
+      {{"padding-segments", "A model that reads segments gets texts padded by whole segments.",
+        "A text that begins or ends inside a segment would be read as if its padding were words. "
+        "data.padding.chunk is the model's bptt, and whole chunks stand in front.",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: first}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
+       segments_are_padded_whole},
       {{"weighted", "Samples that are drawn by weight have weights.",
         "They are a column of a manifest; other data has none.", "data: {sampler: weighted}",
         "data: {type: manifest, file: labels.csv, sampler: weighted}"},
        samples_have_weights},
       {{"channels-last", "channels_last is about images.",
         "It says in which order the numbers of an image lie in memory.",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb}\ntrain: {channels_last: true}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb}"},
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}\ntrain: "
+        "{channels_last: true}",
+        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        channels_are_of_images},
   };
 }

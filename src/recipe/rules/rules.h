@@ -2,7 +2,8 @@
 // classes; they stand by topic in recipe/rules/.
 //
 // Traits that they ask for:
-//   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts
+//   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts,
+//              reads_segments OPTION (tokens of a segment, by which texts are padded in front)
 //   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
