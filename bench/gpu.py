@@ -21,6 +21,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAMS = [("build/ddptrain", "build/bench/bench_step"), ("bin/ddptrain", "bin/bench_step")]  # of a build, of a bundle
 PEER = os.path.join(ROOT, "bench", "peers", "gpu_steps.py")
 
 
@@ -169,8 +170,9 @@ def arguments():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=480)
-    parser.add_argument("--program", default=os.path.join(ROOT, "build", "ddptrain"))
-    parser.add_argument("--step", default=os.path.join(ROOT, "build", "bench", "bench_step"), help="'make bench' builds it")
+    program, step = next((each for each in PROGRAMS if os.path.exists(os.path.join(ROOT, each[0]))), PROGRAMS[0])
+    parser.add_argument("--program", default=os.path.join(ROOT, program))
+    parser.add_argument("--step", default=os.path.join(ROOT, step), help="'make bench' builds it")
     parser.add_argument("--data", default=os.environ.get("DDPTRAIN_DATA"))
     options = parser.parse_args()
     options.program, options.step = os.path.abspath(options.program), os.path.abspath(options.step)

@@ -12,7 +12,7 @@ SLOTS = {
     5: [("two NCCL ranks on one device", numbers.two_ranks), ("the same with sync_bn", numbers.two_ranks_sync_bn)],
     6: [("kill -9 of a rank", faults.killed), ("a rank that is stopped", faults.stopped),
         ("a broken JPEG on one rank", faults.broken_image), ("a label out of range", faults.label_out_of_range)],
-    7: [("memory over 2,000 steps", faults.memory_flat), ("out of memory", faults.out_of_memory),
+    7: [("memory stays flat", faults.memory_flat), ("out of memory", faults.out_of_memory),
         ("batch.micro: auto", faults.micro_auto)],
     8: [(f"compute-sanitizer {tool}", devices.sanitizer(tool)) for tool in ("memcheck", "initcheck", "synccheck")],
     9: [("bench/gpu.py", speed.bench)],
