@@ -234,14 +234,14 @@ TEST_F(FittedTables, NoteWhichRowsCannotBePredicted) {
   EXPECT_EQ(table.splits[1].continuous.at(3), sound.splits[1].continuous.at(0));
 }
 
-// A million bad rows: finding the line of each from the start would take hours.
+// Many bad rows: finding the line of each from the start would take minutes.
 TEST_F(FittedTables, NoteManyBadRowsInLinearTime) {
   const auto kept = fitted();
   std::string text = "work,age\n";
-  for (int row = 0; row < 1'000'000; ++row) text += "b,old\n";
+  for (int row = 0; row < 200'000; ++row) text += "b,old\n";
   const auto table = test::read_unlabelled_csv(options(text, {}), kept);
-  ASSERT_EQ(table.errors.size(), 1'000'000U);
-  EXPECT_THAT(table.errors.rbegin()->second, HasSubstr("t.csv:1000001: column 'age'"));
+  ASSERT_EQ(table.errors.size(), 200'000U);
+  EXPECT_THAT(table.errors.rbegin()->second, HasSubstr("t.csv:200001: column 'age'"));
 }
 
 TEST_F(FittedTables, RefuseOptionsThatWouldHaveNoEffect) {
