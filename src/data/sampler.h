@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct SamplerContext {
   std::uint64_t seed = 0;
   std::vector<std::int64_t> lengths = {};  // Dataset::length; empty: all alike
   std::int64_t global = 1;
+  std::function<std::int64_t(std::int64_t)> label = {};  // of a sample; -1 where it has not one
 };
 
 class Sampler {

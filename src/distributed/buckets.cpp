@@ -1,5 +1,6 @@
 #include "distributed/buckets.h"
 
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -64,7 +65,7 @@ struct GradientHook final : torch::autograd::PostAccumulateGradHook {
 };
 
 Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views,
-                 Group& group)
+                 Group& group, std::optional<at::ScalarType> wire)
     : group_(group), views_(views) {
   std::vector<std::int64_t> bytes;
   for (auto& named : parameters) {
@@ -72,8 +73,10 @@ Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bo
     slots_.push_back({std::move(named.tensor), {}, 0, false, false});
   }
   for (auto& slots : bucket_layout(bytes, size)) {
-    buckets_.push_back({{}, std::move(slots), 0, nullptr});
+    buckets_.push_back({{}, {}, std::move(slots), 0, nullptr});
     allocate(buckets_.back(), buckets_.size() - 1);
+    auto& made = buckets_.back();
+    if (wire) made.wire = at::empty_like(made.flat, at::TensorOptions(*wire));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i)
     impl::set_post_acc_grad_hooks(slots_[i].parameter, std::make_unique<GradientHook>(*this, i));
@@ -132,12 +135,16 @@ void Buckets::send(Bucket& bucket) {
     else if (!views_)
       slot.view.copy_(slot.parameter.grad());
   }
-  bucket.pending = group_.all_reduce_async(bucket.flat);
+  if (bucket.wire.defined()) bucket.wire.copy_(bucket.flat);
+  bucket.pending = group_.all_reduce_async(bucket.wire.defined() ? bucket.wire : bucket.flat);
 }
 
 void Buckets::finish() {
   while (next_ < buckets_.size()) send(buckets_[next_++]);
-  for (auto& bucket : buckets_) bucket.pending->wait();
+  for (auto& bucket : buckets_) {
+    bucket.pending->wait();
+    if (bucket.wire.defined()) bucket.flat.copy_(bucket.wire);
+  }
 }
 
 std::vector<bool> Buckets::used() const {

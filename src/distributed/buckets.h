@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,10 +29,12 @@ std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
 /// bucket from its first accumulation on; without, it is copied in and out. On an accelerator it
-/// begins at a multiple of 256 bytes; what lies between is 0.
+/// begins at a multiple of 256 bytes; what lies between is 0. With a `wire` type, gradients are
+/// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook).
 class Buckets {
  public:
-  Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group);
+  Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group,
+          std::optional<at::ScalarType> wire = {});
   ~Buckets();
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
@@ -60,6 +63,7 @@ class Buckets {
   };
   struct Bucket {
     at::Tensor flat;
+    at::Tensor wire;  // what travels, where that is not `flat`
     std::vector<std::size_t> slots;
     std::size_t missing = 0;
     std::unique_ptr<Pending> pending;

@@ -31,6 +31,7 @@ struct EngineOptions {
   bool static_graph = false;
   bool gradient_as_bucket_view = true;
   bool broadcast_buffers = true;
+  std::optional<at::ScalarType> wire_type = {};  // what gradients travel as; none: as they are
 };
 
 /// Where a micro-batch stands in its optimiser step.

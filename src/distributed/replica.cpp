@@ -88,7 +88,8 @@ at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
     inputs = finished_pixels(inputs, *batch.pixels, numerics_.parameters);
   }
   for (auto& input : inputs) input = prepared(input, numerics_, device_);
-  const Autocast autocast(device_.type(), numerics_.autocast);
+  const Autocast autocast(device_.type(),
+                          pass.training ? numerics_.autocast : numerics_.evaluation_autocast);
   return model_->run(inputs, pass);
 }
 

@@ -36,7 +36,7 @@ std::vector<Preview> previews(const Recipe& recipe, const Dataset& data,
                               const ShowOptions& options) {
   std::vector<Preview> all;
   for (const auto index : chosen(recipe, data, options)) {
-    const Draw draw{static_cast<std::uint64_t>(recipe.seed), 0,
+    const Draw draw{seed_of_data(recipe), 0,
                     static_cast<std::int64_t>(all.size())};
     all.push_back(data.preview(options.split, index, draw));
   }

@@ -190,7 +190,7 @@ class Prediction {
     options.split = Split::valid;
     options.workers = static_cast<int>(spec.workers.value.value_or(job_.placement.threads));
     options.prefetch = static_cast<int>(spec.prefetch);
-    options.seed = static_cast<std::uint64_t>(job_.recipe.seed);
+    options.seed = seed_of_data(job_.recipe);
     const auto loader = build_loader(data, options, job_.placement, world_);
     loader->start(std::move(plan));
     const auto all = (data.size(Split::valid) + batch - 1) / batch;

@@ -113,7 +113,7 @@ PredictionInput image_input(const Recipe& recipe, const Names& classes, const Na
     for (const auto& path : images->paths) list.files[1].push_back({path, -1, {}});
     list.files[0] = {list.files[1].front()};
     DataContext context;
-    context.seed = static_cast<std::uint64_t>(recipe.seed);
+    context.seed = seed_of_data(recipe);
     context.channels_last = recipe.train.channels_last.value.value_or(false);
     return std::make_unique<ImageFiles>(std::move(list),
                                         decode<ImageFileOptions>(recipe.data.node()), context);

@@ -11,18 +11,12 @@
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(Averaging) {
-  static constexpr std::string_view words[] = {"ema", "swa", "timm_ema"};
-  return words;
-}
-
 double kept_share(const EmaOptions& options, std::int64_t update) {
-  const auto n = static_cast<double>(update);
-  if (update == 0) return 0;
+  const auto n = static_cast<double>(update - options.update_after_step);
+  if (n <= 0) return 0;
   if (options.type == Averaging::swa) return n / (n + 1);
-  if (options.type == Averaging::timm_ema && options.warmup)
-    return std::min(1 - std::pow(1 + n, -2.0 / 3), options.decay);
-  return options.decay;
+  if (!options.warmup) return options.decay;
+  return std::clamp(1 - std::pow(1 + n, -2.0 / 3), options.min_decay, options.decay);
 }
 
 Ema::Ema(const std::vector<NamedTensor>& parameters, EmaOptions options)

@@ -12,15 +12,16 @@
 
 namespace ddptrain {
 
-/// torch.optim.swa_utils.AveragedModel with its exponential (ema) or equal (swa) average, or
-/// timm.utils.ModelEmaV3 (timm_ema).
-enum class Averaging { ema, swa, timm_ema };
-std::span<const std::string_view> names(Averaging);
+/// torch.optim.swa_utils.AveragedModel with its exponential (ema) or equal (swa) average.
+enum class Averaging { ema, swa };
 
+/// What is behind `decay` is that of timm.utils.ModelEmaV3, for `ema`.
 struct EmaOptions {
   Averaging type = Averaging::ema;
   double decay = 0.999;
-  bool warmup = false;  // timm_ema: decay rises from 0 as 1 - (1 + update)^(-2/3)
+  bool warmup = false;  // what is kept rises as 1 - (1 + update)^(-2/3) from min_decay to decay
+  double min_decay = 0;
+  std::int64_t update_after_step = 0;  // updates that copy; `update` above counts from there
 };
 
 /// The share of the average that update number `update` (from 0) keeps; 0 copies the weights.

@@ -5,8 +5,8 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(Layout) {
-  static constexpr std::array<std::string_view, 5> words{"global_batch", "contiguous",
-                                                         "interleaved", "round_robin", "split"};
+  static constexpr std::array<std::string_view, 6> words{
+      "global_batch", "contiguous", "interleaved", "round_robin", "split", "dispatch"};
   return words;
 }
 

@@ -16,7 +16,7 @@ namespace ddptrain {
 /// How an epoch's order is dealt to ranks. global_batch: ours, the same samples in step k for every
 /// world size. contiguous: fastai now. interleaved: fastai before and PyTorch's DistributedSampler.
 /// round_robin: Accelerate. split: Accelerate with split_batches.
-enum class Layout { global_batch, contiguous, interleaved, round_robin, split };
+enum class Layout { global_batch, contiguous, interleaved, round_robin, split, dispatch };
 std::span<const std::string_view> names(Layout);
 
 /// An archive to fetch (url) or to unpack (file), with its digest and, if it is known, its size;

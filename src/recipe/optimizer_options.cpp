@@ -1,9 +1,16 @@
 // The options that every optimiser has.
 #include "recipe/optimizer_options.h"
 
+#include <array>
+
 #include "config/decode.h"
 
 namespace ddptrain {
+
+std::span<const std::string_view> names(LrScaling) {
+  static constexpr std::array<std::string_view, 2> words{"linear", "sqrt"};
+  return words;
+}
 
 void OptimizerCommon::fields(Fields& f) {
   f("lr", lr,
@@ -16,6 +23,9 @@ void OptimizerCommon::fields(Fields& f) {
     {.doc = "The global batch that lr is for; the rate scales with the batch. Null: it does not.",
      .min = 1,
      .unit = "samples"});
+  f("lr_scaling", lr_scaling,
+    {.doc = "With lr_batch: the rate scales with the batch, or with its square root."});
+  f.require(needs(is("lr_scaling", "sqrt"), "lr_batch"));
 }
 
 OptimizerCommon common_options(const ChoiceBase& optimizer) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,17 @@ struct LearningRate {
   void fields(Fields& f);
 };
 
+/// How the rate grows with the batch: with its size (Goyal et al. 2017), or the square root of that
+/// (Krizhevsky 2014), which keeps the variance of a step.
+enum class LrScaling { linear, sqrt };
+std::span<const std::string_view> names(LrScaling);
+
 struct OptimizerCommon {
   LearningRate lr = 1e-3;
   double weight_decay = 0;
   std::vector<std::string> no_decay{};
   std::optional<std::int64_t> lr_batch{};
+  LrScaling lr_scaling = LrScaling::linear;
   void fields(Fields& f);
 };
 

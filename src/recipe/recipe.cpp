@@ -35,6 +35,16 @@ std::span<const std::string_view> names(BestMode) {
   return words;
 }
 
+std::span<const std::string_view> names(ForwardPrecision) {
+  static constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
+  return words;
+}
+
+std::span<const std::string_view> names(CommType) {
+  static constexpr std::array<std::string_view, 2> words{"bf16", "fp16"};
+  return words;
+}
+
 std::span<const std::string_view> names(SwaAnneal) {
   static constexpr std::array<std::string_view, 3> words{"cosine", "linear", "none"};
   return words;
@@ -68,6 +78,31 @@ void EmaSpec::fields(Fields& f) {
      .min = 0,
      .max = 1,
      .below_max = true});
+  f("warmup", warmup,
+    {.doc = "The share that is kept rises from 0 to decay, as 1 - (1 + step) ^ -2/3 (timm)."});
+  f("min_decay", min_decay,
+    {.doc = "Where it rises, it begins here.", .min = 0, .max = 1, .below_max = true});
+  f("update_after_step", update_after_step,
+    {.doc = "Until so many steps were made, the average is the weights.",
+     .min = 0,
+     .unit = "steps"});
+  f.require(at_most("min_decay", "decay"));
+  f.require(needs("min_decay", "warmup"));
+}
+
+void LossScaleSpec::fields(Fields& f) {
+  f("init_scale", init_scale,
+    {.doc = "What the loss is multiplied with at first.", .min = 0, .above_min = true});
+  f("growth_factor", growth_factor,
+    {.doc = "The scale grows by it after growth_interval finite steps.", .min = 1});
+  f("backoff_factor", backoff_factor,
+    {.doc = "The scale is multiplied with it after a step that was not finite.",
+     .min = 0,
+     .max = 1,
+     .above_min = true,
+     .below_max = true});
+  f("growth_interval", growth_interval,
+    {.doc = "Finite steps in a row before it grows.", .min = 1, .unit = "steps"});
 }
 
 void SwaSpec::fields(Fields& f) {
@@ -96,6 +131,9 @@ void TrainSpec::fields(Fields& f) {
   f("precision", precision,
     {.doc = "How the forward and backward passes compute; auto is bf16 where the devices have it, "
             "and fp32 on the CPU."});
+  f("loss_scale", loss_scale,
+    {.doc = "Under fp16: how gradients are kept above zero, as torch.amp.GradScaler does; null "
+            "takes its constants."});
   f("channels_last", channels_last,
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
             "GPUs for models that convolve, unless the run is deterministic."});
@@ -121,8 +159,15 @@ void TimeoutSpec::fields(Fields& f) {
     {.doc = "How long a rank waits in a collective before the run ends.", .unit = "time"});
 }
 
+void CommSpec::fields(Fields& f) {
+  f("dtype", dtype,
+    {.doc = "Gradients are rounded to it before they are summed over ranks, which halves what "
+            "travels; null leaves them."});
+}
+
 void DdpSpec::fields(Fields& f) {
-  f("bucket_cap_mb", bucket_cap_mb, {.doc = "Size of a gradient bucket, such as '25 MiB'."});
+  f("bucket_cap_mb", bucket_cap_mb,
+    {.doc = "Size of a gradient bucket, such as '25 MiB' or, in MiB, 25.", .unit = "MiB"});
   f("find_unused_parameters", find_unused_parameters,
     {.doc = "Search each forward pass for parameters that take no part."});
   f("static_graph", static_graph,
@@ -132,6 +177,7 @@ void DdpSpec::fields(Fields& f) {
   f("broadcast_buffers", broadcast_buffers,
     {.doc = "Rank 0's buffers, such as batch-norm statistics, go to all before each forward "
             "pass."});
+  f("comm", comm, {.doc = "How gradients travel between ranks."});
 }
 
 void ParallelSpec::fields(Fields& f) {
@@ -161,6 +207,8 @@ void EvalSpec::fields(Fields& f) {
     {.doc = "Samples per evaluation batch, the same on any number of ranks.",
      .min = 1,
      .unit = "samples"});
+  f("precision", precision,
+    {.doc = "How evaluation's forward passes compute; auto: as those of training."});
   f("tta", tta,
     {.doc = "Also score test-time augmentation, as 'valid_tta/...': predictions averaged over "
             "passes through the training transforms."});
@@ -212,6 +260,10 @@ void Recipe::fields(Fields& f) {
   f("recipe", recipe, {.doc = "Version of the recipe format.", .min = 1, .max = 1});
   f("name", name, {.doc = "Names the folder of runs."});
   f("seed", seed, {.doc = "Every random draw follows from it.", .min = 0});
+  f("data_seed", data_seed,
+    {.doc = "The order of samples, their augmentation and mixing follow from it, instead of seed: "
+            "runs of several seeds then see the same batches.",
+     .min = 0});
   f("model", model, {.doc = "What is trained.", .required = true});
   f("data", data, {.doc = "What it is trained on.", .required = true});
   f("batch", batch, {.doc = "Samples per optimiser step and how they are cut."});
@@ -234,6 +286,10 @@ void Recipe::fields(Fields& f) {
   f("output", output, {.doc = "Where results go."});
   f("policy", policy, {.doc = "What to do when something goes wrong."});
   f("expect", expect, {.doc = "Bounds that metrics must meet at the end, for recipes as tests."});
+}
+
+std::uint64_t seed_of_data(const Recipe& recipe) {
+  return static_cast<std::uint64_t>(recipe.data_seed.value_or(recipe.seed));
 }
 
 }  // namespace ddptrain

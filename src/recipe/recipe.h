@@ -45,8 +45,21 @@ struct BatchSpec {
   void fields(Fields& f);
 };
 
+/// torch's AveragedModel; with the options behind `decay`, timm's ModelEmaV3.
 struct EmaSpec {
   double decay = 0.999;
+  bool warmup = false;
+  double min_decay = 0;
+  std::int64_t update_after_step = 0;
+  void fields(Fields& f);
+};
+
+/// torch.amp.GradScaler's constants, with its names.
+struct LossScaleSpec {
+  double init_scale = 65536;
+  double growth_factor = 2;
+  double backoff_factor = 0.5;
+  std::int64_t growth_interval = 2000;
   void fields(Fields& f);
 };
 
@@ -67,6 +80,7 @@ struct TrainSpec {
   std::optional<FineTuneSpec> fine_tune;
   FreezeSpec freeze;
   Auto<Precision> precision{Precision::fp32};  // auto: as the devices compute best
+  std::optional<LossScaleSpec> loss_scale;     // null: its defaults, under fp16
   Auto<bool> channels_last;                    // auto: where the devices gain by it
   std::optional<Choice<Clip>> clip;
   std::optional<EmaSpec> ema;
@@ -91,6 +105,15 @@ struct TimeoutSpec {
   void fields(Fields& f);
 };
 
+/// What gradients travel as: torch's bf16_compress_hook and fp16_compress_hook.
+enum class CommType { bf16, fp16 };
+std::span<const std::string_view> names(CommType);
+
+struct CommSpec {
+  std::optional<CommType> dtype;  // null: as they are
+  void fields(Fields& f);
+};
+
 /// Options of torch's DistributedDataParallel, with its names and meaning.
 struct DdpSpec {
   Size bucket_cap_mb{25 << 20};
@@ -98,6 +121,7 @@ struct DdpSpec {
   bool static_graph = false;
   bool gradient_as_bucket_view = true;
   bool broadcast_buffers = true;
+  CommSpec comm;
   void fields(Fields& f);
 };
 
@@ -111,6 +135,10 @@ struct ParallelSpec {
   void fields(Fields& f);
 };
 
+/// Of the forward pass, where weights are fp32.
+enum class ForwardPrecision { fp32, bf16, fp16 };
+std::span<const std::string_view> names(ForwardPrecision);
+
 /// Test-time augmentation, with fastai's names (Learner.tta).
 struct TtaSpec {
   std::int64_t n = 4;
@@ -122,7 +150,8 @@ struct TtaSpec {
 
 struct EvalSpec {
   Duration every = epochs(1);
-  Auto<std::int64_t> batch;  // rows per evaluation batch; auto: batch.global, 64 to 256
+  Auto<std::int64_t> batch;          // rows per evaluation batch; auto: batch.global, 64 to 256
+  Auto<ForwardPrecision> precision;  // auto: train.precision
   std::optional<TtaSpec> tta;
   void fields(Fields& f);
 };
@@ -170,6 +199,7 @@ struct Recipe {
   std::int64_t recipe = 1;  // format version
   std::string name = "run";
   std::int64_t seed = 42;
+  std::optional<std::int64_t> data_seed;  // null: seed
   Choice<Model> model;
   Choice<Dataset> data;
   BatchSpec batch;
@@ -188,5 +218,8 @@ struct Recipe {
   std::map<std::string, ExpectSpec> expect;
   void fields(Fields& f);
 };
+
+/// Of the order of samples, their augmentation and mixing.
+std::uint64_t seed_of_data(const Recipe& recipe);
 
 }  // namespace ddptrain

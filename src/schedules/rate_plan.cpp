@@ -14,9 +14,10 @@ namespace {
 
 /// What the recipe's rates are multiplied with: they may be written for another global batch.
 double batch_factor(const Recipe& recipe, const RunLength& length) {
-  const auto written_for = common_options(recipe.optimizer).lr_batch;
-  if (!written_for) return 1;
-  return static_cast<double>(length.global) / static_cast<double>(*written_for);
+  const auto options = common_options(recipe.optimizer);
+  if (!options.lr_batch) return 1;
+  const auto ratio = static_cast<double>(length.global) / static_cast<double>(*options.lr_batch);
+  return options.lr_scaling == LrScaling::sqrt ? std::sqrt(ratio) : ratio;
 }
 
 /// The innermost optimiser's options, defaults filled in.

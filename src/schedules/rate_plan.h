@@ -50,7 +50,7 @@ struct RatePlan {
 };
 
 /// Each stage goes at its own rate, or at the optimizer's; all rates are multiplied by
-/// length.global / optimizer.lr_batch where the recipe names the batch that they are for. The end
+/// length.global / optimizer.lr_batch, or its root, where the recipe names that batch. The end
 /// of the run is held at train.swa.lr, where that is written.
 RatePlan plan_rates(const Recipe& recipe, const RunLength& length,
                     const ScheduleContext& optimizer);

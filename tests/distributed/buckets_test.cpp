@@ -1,7 +1,9 @@
 #include "distributed/buckets.h"
 
+#include <ATen/ops/equal.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -70,6 +72,23 @@ TEST(Buckets, KeepTheStridesOfTheirParameters) {
   buckets.begin();
   weight.mul(2).sum().backward();
   EXPECT_EQ(weight.grad().strides(), weight.strides());
+}
+
+// bfloat16 has 8 bits: 1 + 2^-10 travels as 1.
+TEST(Buckets, SumWhatTravelsInTheTypeOfTheWire) {
+  test::play_all(2, [](World& world) {
+    auto weight = at::ones({2});
+    weight.set_requires_grad(true);
+    Buckets buckets({{"weight", weight}}, {}, true, *world.gradients, at::kBFloat16);
+    buckets.begin();
+    buckets.release();
+    const auto own = world.rank == 0 ? at::tensor({1.0009765625F, 1.F}) : at::tensor({1.F, 2.F});
+    weight.mul(own).sum().backward();
+    buckets.finish();
+    buckets.hand_out(buckets.used());
+    EXPECT_EQ(weight.grad().scalar_type(), at::kFloat);
+    EXPECT_TRUE(at::equal(weight.grad(), at::tensor({2.F, 3.F})));
+  });
 }
 
 std::int64_t resident_bytes() {

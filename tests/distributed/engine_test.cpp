@@ -301,6 +301,19 @@ TEST(Numerics, MixedPrecisionKeepsWeightsAndGradientsInFloat) {
   EXPECT_EQ(engine->evaluate(samples(2)).scalar_type(), at::kFloat);
 }
 
+TEST(Numerics, EvaluationMayHaveAPrecisionOfItsOwn) {
+  const auto outputs = [](const Numerics& numerics) {
+    EngineOptions options;
+    options.numerics = numerics;
+    return make_single_engine(factory(), options)->evaluate(samples(4));
+  };
+  const auto exact = outputs({});
+  EXPECT_TRUE(at::equal(outputs({.autocast = at::kBFloat16}), exact));
+  const auto rounded = outputs({.evaluation_autocast = at::kBFloat16});
+  EXPECT_FALSE(at::equal(rounded, exact));  // bfloat16 has 8 bits
+  EXPECT_LT(rounded.sub(exact).abs().max().item<double>(), 3e-2);
+}
+
 TEST(Numerics, AGradientThatOverflowsUnderALossScaleIsNotFinite) {
   MicroStep at;
   at.loss_scale = 3e38;  // near the largest float

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <sstream>
+
 #include "program.h"
 
 namespace ddptrain::end_to_end {
@@ -34,6 +36,34 @@ TEST(Repeat, MakesTheRunsThatTheirSeedsWouldMake) {
     EXPECT_EQ(second, read(folder / "runs/small/003" + kWeights)) << mode;
     EXPECT_NE(second, read(folder / "runs/small/001" + kWeights)) << mode;
   }
+}
+
+/// What -v logs of the samples of each step.
+std::string samples_of(const std::string& run) {
+  std::string found;
+  std::istringstream log(read(run + "/log.txt"));
+  for (std::string line; std::getline(log, line);)
+    if (const auto at = line.find(" samples "); at != std::string::npos)
+      found += line.substr(at) + "\n";
+  return found;
+}
+
+TEST(Repeat, SeesTheSameBatchesWhereTheDataHaveASeedOfTheirOwn) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  for (const auto* seed : {"data_seed=9", "data_seed=null"}) {
+    const auto ended = run({"run", "small.yaml", kSmallModel, "train.duration=4 steps", "-v",
+                            "seed=5", seed, "--repeat", "2"},
+                           folder.path(), environment());
+    ASSERT_EQ(ended.code, 0) << ended.err;
+  }
+  const auto of = [&](const char* number) {
+    return folder / ("runs/small/00" + std::string(number));
+  };
+  EXPECT_FALSE(samples_of(of("1")).empty());
+  EXPECT_EQ(samples_of(of("1")), samples_of(of("2")));
+  EXPECT_NE(samples_of(of("3")), samples_of(of("4")));
+  EXPECT_NE(read(of("1") + kWeights), read(of("2") + kWeights));
 }
 
 TEST(Repeat, EndsWithTheWorstCodeAfterAllSeeds) {

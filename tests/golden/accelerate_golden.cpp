@@ -41,10 +41,10 @@ Batches loaded(const json& input, std::int64_t rank) {
   if (mode == "split") return shard_batches(input, "split", true, rank);
   if (mode == "default" || mode == "uneven")
     return shard_batches(input, "round_robin", mode == "default", rank);
+  if (mode == "dispatch") return shard_batches(input, "dispatch", true, rank);
   const auto all =
       batched(input.at("n").get<std::int64_t>(), input.at("batch"), input.at("drop_last"));
-  return dispatched(all, {rank, input.at("world")}, input.at("drop_last"),
-                    mode == "dispatch_split");
+  return dispatched(all, {rank, input.at("world")}, input.at("drop_last"), true);
 }
 
 // Where Accelerate raises (a dispatched epoch without a whole round) ours is empty.

@@ -215,11 +215,11 @@ GOLDEN(optimizers, grad_scaler) {
 EmaOptions average_options(const json& input) {
   EmaOptions options;
   const std::string type = input.at("type");
-  const auto words = names(Averaging{});
-  options.type =
-      static_cast<Averaging>(std::find(words.begin(), words.end(), type) - words.begin());
+  if (type == "swa") options.type = Averaging::swa;
   options.decay = input.value("decay", options.decay);
   options.warmup = input.value("use_warmup", false);
+  options.min_decay = input.value("min_decay", 0.0);
+  options.update_after_step = input.value("update_after_step", std::int64_t{0});
   return options;
 }
 

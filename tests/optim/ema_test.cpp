@@ -36,10 +36,24 @@ TEST(Ema, EqualAveragesAreMeans) {
 }
 
 TEST(Ema, WarmupRisesToTheDecay) {
-  const EmaOptions options{.type = Averaging::timm_ema, .decay = 0.9, .warmup = true};
+  const EmaOptions options{.decay = 0.9, .warmup = true};
   EXPECT_EQ(kept_share(options, 0), 0);
   EXPECT_NEAR(kept_share(options, 7), 0.75, 1e-12);  // 1 - 8^(-2/3)
   EXPECT_EQ(kept_share(options, 1000), 0.9);
+}
+
+// timm 1.0.31: step = max(0, step - update_after_step - 1), from 1; 0 copies; the rest is bounded.
+TEST(Ema, WarmupBeginsAfterItsStepsAndAtItsLeast) {
+  const EmaOptions options{.decay = 0.9, .warmup = true, .min_decay = 0.5, .update_after_step = 10};
+  EXPECT_EQ(kept_share(options, 10), 0);
+  EXPECT_EQ(kept_share(options, 11), 0.5);  // 1 - 2^(-2/3) is less
+  EXPECT_NEAR(kept_share(options, 17), 0.75, 1e-12);
+}
+
+TEST(Ema, CopiesUntilItBegins) {
+  const EmaOptions options{.decay = 0.9, .update_after_step = 2};
+  EXPECT_EQ(kept_share(options, 2), 0);
+  EXPECT_EQ(kept_share(options, 3), 0.9);
 }
 
 TEST(Ema, LeavesTheParametersAlone) {

@@ -59,6 +59,13 @@ TEST(RatePlan, ScalesEveryRateWithTheGlobalBatch) {
   expect_rates(plan, 8, {0.025, 0.025, 0.1, 0.075, 0.05, 0.025});  // 64 / 256 of them
 }
 
+TEST(RatePlan, ScalesWithTheRootOfTheBatch) {
+  const nlohmann::json optimizer{
+      {"type", "sgd"}, {"lr", 0.1}, {"lr_batch", 256}, {"lr_scaling", "sqrt"}};
+  const auto plan = plan_rates(two_stages(optimizer), {14, 5, 64}, {0.1, 0.9});
+  expect_rates(plan, 8, {0.05, 0.05, 0.2, 0.15, 0.1, 0.05});  // sqrt(64 / 256) of them
+}
+
 TEST(RatePlan, ScalesTheRateOfAnOptimizerThatOthersWrap) {
   const nlohmann::json inner{{"type", "sgd"}, {"lr", 0.1}, {"lr_batch", 32}};
   const auto recipe = recipe_for("constant", {{"type", "lookahead"}, {"inner", inner}});

@@ -235,6 +235,20 @@ TEST(RestoredRun, HasOnlyWhatItsRecipeUses) {
   EXPECT_EQ(half.state.loss_scale.value().scale(), LossScale().scale());
 }
 
+TEST(RestoredRun, ScalesTheLossByTheConstantsOfItsRecipe) {
+  auto world = single_world();
+  auto t = with_all_state(world);
+  t.recipe.train.loss_scale = LossScaleSpec{.init_scale = 8, .growth_interval = 2};
+  t.state = first_state(t);
+  EXPECT_EQ(t.state.loss_scale.value().scale(), 8);
+  t.state.loss_scale->update(true);
+  auto resumed = with_all_state(world);
+  resumed.recipe = t.recipe;
+  restore(resumed, capture(t));
+  resumed.state.loss_scale->update(true);  // the second finite step
+  EXPECT_EQ(resumed.state.loss_scale.value().scale(), 16);
+}
+
 /// Why a run cannot continue from a checkpoint of a small training.
 std::string restore_refusal(const std::function<void(SmallTraining&)>& change) {
   auto world = single_world();

@@ -61,6 +61,8 @@ Batches peer_batches(std::int64_t length, const ShardPlan& plan, std::int64_t ra
       const auto whole = batch * plan.world;
       return split(batched(length, whole, plan.drop_last), who, {whole, plan.drop_last, plan.pad});
     }
+    case Layout::dispatch:
+      return dispatched(batched(length, batch, plan.drop_last), who, plan.drop_last, false);
     case Layout::global_batch:
       break;
   }

@@ -1,7 +1,10 @@
 // sampler weighted: draws with replacement, in proportion to the samples' weights.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <span>
 
 #include "base/error.h"
 #include "base/output/log.h"
@@ -12,10 +15,20 @@
 namespace ddptrain {
 namespace {
 
+enum class WeighedBy { weights, classes };
+std::span<const std::string_view> names(WeighedBy) {
+  static constexpr std::array<std::string_view, 2> words{"weights", "classes"};
+  return words;
+}
+
 struct WeightedOptions {
+  WeighedBy by = WeighedBy::weights;
   Auto<std::int64_t> samples;
   OrderRule order = OrderRule::philox;
   void fields(Fields& f) {
+    f("by", by,
+      {.doc = "weights: those that the data gives its samples; classes: 1 / (samples of the same "
+              "class), so that all classes are drawn alike."});
     f("samples", samples,
       {.doc = "Draws of an epoch; auto: as many as there are samples.", .min = 1});
     f("order", order,
@@ -70,7 +83,24 @@ void require_usable(const SamplerContext& context) {
     throw Error(Exit::data, Option{"data.sampler"}, "all weights are 0");
 }
 
-std::vector<double> weights_of(const SamplerContext& context) {
+std::vector<double> balancing_weights(const SamplerContext& context) {
+  std::map<std::int64_t, double> samples_of;
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < context.size; ++i) {
+    labels.push_back(context.label(i));
+    if (labels.back() < 0)
+      throw Error(Exit::data, Option{"data.sampler"},
+                  "'by: classes' is for samples of one class each; sample " + std::to_string(i) +
+                      " has not one");
+    ++samples_of[labels.back()];
+  }
+  std::vector<double> weights;
+  for (const auto label : labels) weights.push_back(1 / samples_of.at(label));
+  return weights;
+}
+
+std::vector<double> weights_of(const WeightedOptions& options, const SamplerContext& context) {
+  if (options.by == WeighedBy::classes) return balancing_weights(context);
   require_usable(context);
   if (!context.weights.empty()) return context.weights;
   log::warning("sampler weighted: the data has no weights, so all samples weigh the same");
@@ -83,7 +113,7 @@ class WeightedSampler final : public Sampler {
       : rule_(options.order),
         samples_(options.samples.value.value_or(context.size)),
         seed_(context.seed),
-        weights_(weights_of(context)),
+        weights_(weights_of(options, context)),
         table_(weights_) {}
 
   std::vector<std::int64_t> order(std::int64_t epoch) const override {

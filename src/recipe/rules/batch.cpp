@@ -26,11 +26,12 @@ void an_epoch_has_a_batch(const RuleContext& rule) {
                                            "; draw more, or write 'data.loader.drop_last: false'");
 }
 
-// Of the peers' layouts, fastai's always repeats samples.
+// Of the peers' layouts, fastai's and Accelerate's dispatched one always repeat samples.
 void padding_is_read(const RuleContext& rule) {
   const auto& loader = rule.data.loader;
   if (loader.pad) return;
-  if (loader.shard == Layout::global_batch || loader.shard == Layout::contiguous)
+  if (loader.shard == Layout::global_batch || loader.shard == Layout::contiguous ||
+      loader.shard == Layout::dispatch)
     rule.warn("data.loader.pad", "layout '" + std::string(name_of(loader.shard)) +
                                      "' does not read it; interleaved, round_robin and split do");
 }
@@ -69,7 +70,9 @@ std::vector<Rule> batch_rules() {
         "data: {sampler: {type: partial, samples: 32}, loader: {drop_last: false}}"},
        an_epoch_has_a_batch},
       {{"loader-pad", "data.loader.pad is for layouts that repeat samples.",
-        "The layout global_batch never does, and fastai's contiguous one always does.",
+        "The layout global_batch never does, and fastai's contiguous and Accelerate's dispatch "
+        "always "
+        "do.",
         "data: {loader: {pad: false}}", "data: {loader: {pad: false, shard: interleaved}}"},
        padding_is_read},
       {{"loader-prefetch", "Batches are loaded ahead by workers.",

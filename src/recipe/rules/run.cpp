@@ -16,6 +16,19 @@ void fp16_has_cuda(const RuleContext& rule) {
     rule.warn("train.precision", "fp16 is slow on the CPU; bf16 is made for it");
 }
 
+void the_loss_is_scaled(const RuleContext& rule) {
+  const auto& train = rule.recipe.train;
+  if (train.loss_scale && train.precision.value && *train.precision.value != Precision::fp16)
+    rule.warn("train.loss_scale", "only 'train.precision: fp16' scales the loss");
+}
+
+void evaluation_computes_with_the_weights(const RuleContext& rule) {
+  const auto& training = rule.recipe.train.precision.value;
+  if (!rule.recipe.eval.precision.value || !training) return;
+  if (*training == Precision::fp64)
+    rule.error("eval.precision", "under 'train.precision: fp64' evaluation computes in fp64 too");
+}
+
 void the_name_is_a_folder(const RuleContext& rule) {
   const auto& name = rule.recipe.name;
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
@@ -92,6 +105,16 @@ std::vector<Rule> run_rules() {
         "train: {precision: fp16}\nparallel: {device: cpu}",
         "train: {precision: bf16}\nparallel: {device: cpu}"},
        fp16_has_cuda},
+      {{"loss-scale", "train.loss_scale is read under fp16.",
+        "Gradients of other precisions have the exponents of fp32 and need no scale.",
+        "train: {precision: bf16, loss_scale: {init_scale: 1024}}",
+        "train: {precision: fp16, loss_scale: {init_scale: 1024}}"},
+       the_loss_is_scaled},
+      {{"eval-precision", "Evaluation in another precision keeps the weights' type.",
+        "The weights of a run in fp64 are double numbers, and what is computed with them is too.",
+        "train: {precision: fp64}\neval: {precision: bf16}",
+        "train: {precision: fp32}\neval: {precision: bf16}"},
+       evaluation_computes_with_the_weights},
       {{"name", "A run's name is that of a folder.",
         "Runs are made as output.dir/name/number, and found there again by the name.",
         "name: shapes/first", "name: first\noutput: {dir: runs/shapes}"},

@@ -59,12 +59,21 @@ int worthwhile_threads(const Training& t) {
   return 1;
 }
 
-Numerics numerics(const TrainSpec& train) {
+std::optional<at::ScalarType> autocast_type(ForwardPrecision precision) {
+  if (precision == ForwardPrecision::bf16) return at::kBFloat16;
+  if (precision == ForwardPrecision::fp16) return at::kHalf;
+  return {};
+}
+
+Numerics numerics(const Recipe& recipe) {
+  const auto& train = recipe.train;
   Numerics made;
   made.channels_last = train.channels_last.value.value_or(false);
   if (train.precision.value == Precision::fp64) made.parameters = at::kDouble;
   if (train.precision.value == Precision::bf16) made.autocast = at::kBFloat16;
   if (train.precision.value == Precision::fp16) made.autocast = at::kHalf;
+  const auto& evaluation = recipe.eval.precision.value;
+  made.evaluation_autocast = evaluation ? autocast_type(*evaluation) : made.autocast;
   return made;
 }
 
@@ -82,7 +91,7 @@ std::vector<at::Device> devices_of(const Placement& placement, const World& worl
 
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
   EngineOptions options;
-  options.numerics = numerics(recipe.train);
+  options.numerics = numerics(recipe);
   if (!placement.on_cpu()) options.device = device_of(placement, placement.id(local_rank));
   options.replicas = placement.replicas;
   options.device_ids = placement.ids;
@@ -93,6 +102,8 @@ EngineOptions engine_options(const Recipe& recipe, const Placement& placement, i
   options.static_graph = ddp.static_graph;
   options.gradient_as_bucket_view = ddp.gradient_as_bucket_view;
   options.broadcast_buffers = ddp.broadcast_buffers;
+  if (ddp.comm.dtype)
+    options.wire_type = ddp.comm.dtype == CommType::bf16 ? at::kBFloat16 : at::kHalf;
   return options;
 }
 
@@ -125,7 +136,7 @@ std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   options.split = split;
   options.workers = static_cast<int>(spec.workers.value.value_or(t.placement.threads));
   options.prefetch = static_cast<int>(spec.prefetch);
-  options.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  options.seed = seed_of_data(t.recipe);
   if (split == Split::train) options.mix = t.mix.get();
   return build_loader(*t.data, options, t.placement, *t.world);
 }
@@ -204,7 +215,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   context.mixed = mix.has_value();
   context.pixels_as_bytes =
       on_device && (!mix || catalog<Mix>().find(mix->type())->has("keeps_bytes"));
-  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.seed = seed_of_data(recipe);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last.value.value_or(false);
   context.fitted = saved.fitted;
@@ -227,9 +238,10 @@ std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data
   SamplerContext context;
   context.size = data.size(Split::train);
   context.weights = data.weights(Split::train);
-  context.seed = static_cast<std::uint64_t>(recipe.seed);
+  context.seed = seed_of_data(recipe);
   context.lengths = lengths_of(data, Split::train);
   context.global = recipe.batch.global.value_or(context.global);
+  context.label = [&data](std::int64_t index) { return data.label(Split::train, index); };
   return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
 }
 

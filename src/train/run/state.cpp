@@ -71,8 +71,9 @@ void lift_stop(const Training& t, std::optional<Stop>& stop) {
 /// Of what was saved, as much as this run has a use for.
 RunState state_for(const Training& t, const Json& json) {
   auto state = run_state_of(json);
-  const auto first = first_state(t);
-  if (!state.loss_scale || !first.loss_scale) state.loss_scale = first.loss_scale;
+  auto scale = first_state(t).loss_scale;
+  if (scale && state.loss_scale) scale->load(state.loss_scale->state());
+  state.loss_scale = scale;
   if (!t.recipe.checkpoint.keep_best) state.best.reset();
   return state;
 }
@@ -139,7 +140,11 @@ std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, co
 
 RunState first_state(const Training& t) {
   RunState state;
-  if (t.recipe.train.precision.value == Precision::fp16) state.loss_scale.emplace();
+  const auto& train = t.recipe.train;
+  if (train.precision.value != Precision::fp16) return state;
+  const auto constants = train.loss_scale.value_or(LossScaleSpec{});
+  state.loss_scale.emplace(LossScaleOptions{constants.init_scale, constants.growth_factor,
+                                            constants.backoff_factor, constants.growth_interval});
   return state;
 }
 

@@ -94,7 +94,7 @@ Batch first_rows(const Training& t, std::int64_t rows, std::int64_t of = kRows) 
   auto batch = longest > 0 ? t.data->allocate_length(Split::train, rows, longest)
                            : t.data->allocate_train(0, rows);
   Draw draw;
-  draw.seed = static_cast<std::uint64_t>(t.recipe.seed);
+  draw.seed = seed_of_data(t.recipe);
   for (std::int64_t row = 0; row < rows; ++row) {
     draw.position = row;
     if (!t.data->load(Split::train, sample(row), draw, batch, row))

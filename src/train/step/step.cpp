@@ -51,7 +51,7 @@ Batch without_rows(const Training& t, std::int64_t epoch) {
   auto batch = t.data->allocate_train(epoch, 0);
   batch.rows = 0;
   if (t.mix)
-    mix_rows(*t.mix, {static_cast<std::uint64_t>(t.recipe.seed), epoch, t.length.global}, {}, {},
+    mix_rows(*t.mix, {seed_of_data(t.recipe), epoch, t.length.global}, {}, {},
              batch);
   return batch;
 }

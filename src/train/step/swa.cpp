@@ -173,12 +173,20 @@ bool has_batch_norm(Model& model) {
   });
 }
 
+std::unique_ptr<Ema> exponential_average(const std::vector<NamedTensor>& parameters,
+                                         const EmaSpec& spec) {
+  return std::make_unique<Ema>(parameters, EmaOptions{.decay = spec.decay,
+                                                      .warmup = spec.warmup,
+                                                      .min_decay = spec.min_decay,
+                                                      .update_after_step = spec.update_after_step});
+}
+
 }  // namespace
 
 std::unique_ptr<Ema> build_average(const Training& t) {
   const auto& train = t.recipe.train;
   const auto parameters = t.engine->model().named_parameters();
-  if (!train.swa) return train.ema ? std::make_unique<Ema>(parameters, train.ema->decay) : nullptr;
+  if (!train.swa) return train.ema ? exponential_average(parameters, *train.ema) : nullptr;
   if (!is_ever_due(t))
     throw Error(Exit::recipe, Option{"train.swa"},
                 "a run of " + std::to_string(t.length.total) +
