@@ -40,6 +40,11 @@ std::span<const std::string_view> names(ForwardPrecision) {
   return words;
 }
 
+std::span<const std::string_view> names(Affinity) {
+  static constexpr std::array<std::string_view, 2> words{"none", "cores"};
+  return words;
+}
+
 std::span<const std::string_view> names(CommType) {
   static constexpr std::array<std::string_view, 2> words{"bf16", "fp16"};
   return words;
@@ -189,6 +194,10 @@ void ParallelSpec::fields(Fields& f) {
          "Batch-norm statistics over all devices; auto: where the model has batch norm and there "
          "are several."});
   f("ddp", ddp, {.doc = "Options of mode ddp, named as in PyTorch."});
+  f("affinity", affinity,
+    {.doc = "cores: each rank and its loading threads run on their own share of the machine's "
+            "cores, those of one NUMA node where it has several; none: where the system puts "
+            "them."});
   f("timeout", timeout, {.doc = "How long ranks wait for each other."});
 }
 

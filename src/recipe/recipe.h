@@ -125,12 +125,17 @@ struct DdpSpec {
   void fields(Fields& f);
 };
 
+/// Whether ranks are bound to cores of their own.
+enum class Affinity { none, cores };
+std::span<const std::string_view> names(Affinity);
+
 struct ParallelSpec {
   Mode mode = Mode::none;
   DeviceKind device = DeviceKind::automatic;
   Devices devices;
   Auto<bool> sync_bn = false;
   DdpSpec ddp;
+  Affinity affinity = Affinity::none;
   TimeoutSpec timeout;
   void fields(Fields& f);
 };

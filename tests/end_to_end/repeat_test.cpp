@@ -66,6 +66,21 @@ TEST(Repeat, SeesTheSameBatchesWhereTheDataHaveASeedOfTheirOwn) {
   EXPECT_NE(read(of("1") + kWeights), read(of("2") + kWeights));
 }
 
+TEST(Affinity, ChangesWhereRanksRunAndNoWeight) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  for (const auto* affinity : {"parallel.affinity=none", "parallel.affinity=cores"}) {
+    const auto ended = run({"run", "small.yaml", kSmallModel, "train.duration=4 steps", "-v",
+                            "train.threads=1", "parallel.mode=ddp", "parallel.devices=2", affinity},
+                           folder.path(), environment());
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.err.find("runs on cores") != std::string::npos,
+              affinity == std::string("parallel.affinity=cores"))
+        << ended.err;
+  }
+  EXPECT_EQ(read(folder / "runs/small/001" + kWeights), read(folder / "runs/small/002" + kWeights));
+}
+
 TEST(Repeat, EndsWithTheWorstCodeAfterAllSeeds) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe("expect: {accuracy: {min: 1}}\n"));

@@ -17,6 +17,7 @@
 #include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
 #include "data/dataset.h"
+#include "launch/affinity.h"
 #include "recipe/period.h"
 #include "recipe/stages.h"
 #include "train/build/agreement.h"
@@ -246,9 +247,16 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   return outcome;
 }
 
+void bind_rank(const Topology& topology) {
+  const auto cores = share_of_cores(usable_cores(), topology.local_rank, topology.local_world);
+  log::debug("rank " + std::to_string(topology.rank) + " runs on cores " + to_text(cores));
+  bind_to(cores);
+}
+
 }  // namespace
 
 Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
+  if (job.recipe.parallel.affinity == Affinity::cores) bind_rank(topology);
   prepare_process(job.recipe, job.placement);
   return in_world(job.recipe, job.placement, topology,
                   [&](World& world) { return run_in(world, job, hooks); });
