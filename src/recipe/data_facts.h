@@ -2,17 +2,30 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ddptrain {
 
+/// Targets that give each pixel a class: int64 [N, H, W], a class or `void_code`.
+struct MaskFacts {
+  std::int64_t classes = 0;               // their names are DataFacts::classes
+  std::optional<std::int64_t> void_code;  // of pixels that are neither trained nor scored
+};
+
+/// At most one of `mask`, `points` and `numbers` is there; none where targets are classes or labels
+/// of samples.
 struct DataFacts {
   std::vector<std::string> classes;  // names in order of their label; empty: not a classification
   std::vector<std::int64_t> sample;  // shape of one input, {3, 128, 128}; empty when it varies
   std::vector<std::int64_t> cardinalities;  // how many values each column of whole numbers can
                                             // take; of a text: the size of its vocabulary
   std::int64_t padding = -1;                // the number that fills up short rows; -1: none are
+
+  std::optional<MaskFacts> mask;
+  std::int64_t points = 0;  // of a sample: float [N, points, 2], x and y from -1 to 1; NaN: missing
+  std::int64_t numbers = 0;  // of a sample: float [N], or of several [N, numbers]; NaN: missing
 
   std::int64_t class_count() const { return static_cast<std::int64_t>(classes.size()); }
 };
