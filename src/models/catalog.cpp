@@ -8,10 +8,12 @@ namespace ddptrain {
 Entry<Model> alexnet_model();
 Entry<Model> awd_lstm_model();
 Entry<Model> bag_of_embeddings_model();
+Entry<Model> collab_nn_model();
 Entry<Model> convnext_tiny_model();
 Entry<Model> densenet121_model();
 Entry<Model> densenet169_model();
 Entry<Model> efficientnet_b0_model();
+Entry<Model> embedding_dot_bias_model();
 Entry<Model> mlp_model();
 Entry<Model> mnist_net_model();
 Entry<Model> mobilenet_v2_model();
@@ -66,10 +68,12 @@ const Catalog<Model>& catalog<Model>() {
       alexnet_model(),
       awd_lstm_model(),
       bag_of_embeddings_model(),
+      collab_nn_model(),
       convnext_tiny_model(),
       densenet121_model(),
       densenet169_model(),
       efficientnet_b0_model(),
+      embedding_dot_bias_model(),
       mlp_model(),
       mnist_net_model(),
       mobilenet_v2_model(),

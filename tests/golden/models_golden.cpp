@@ -41,17 +41,31 @@ void drop_nothing(json& recipe) {
 
 /// The table of a case: fastai is given its sizes, a recipe takes them from the data.
 std::unique_ptr<Model> make_tabular(const json& input) {
-  json recipe = {{"type", "tabular"}, {"num_classes", input.at("out")}};
+  json recipe = {{"type", input.at("model")}};
+  if (input.contains("out")) recipe["num_classes"] = input["out"];
   ModelContext context;
   for (const auto& pair : input.at("embeddings")) {
     context.data.cardinalities.push_back(pair[0]);
     recipe["embedding_sizes"].push_back(pair[1]);
   }
-  context.data.sample = {input.at("continuous")};
+  context.data.sample = {input.value("continuous", 0)};
   if (input.at("kind") == "layout" && input.contains("ps")) recipe["ps"] = input["ps"];
   for (const char* key : {"layers", "y_range", "lin_first", "bn_final", "bn_cont", "use_bn"})
     if (input.contains(key)) recipe[key] = input[key];
   return catalog<Model>().build(fragment<Model>(recipe), context);
+}
+
+std::unique_ptr<Model> make_dot_bias(const json& input) {
+  json recipe = {{"type", "embedding_dot_bias"}, {"n_factors", input.at("factors")}};
+  if (input.contains("y_range")) recipe["y_range"] = input["y_range"];
+  ModelContext context;
+  context.data.cardinalities = {input.at("users"), input.at("items")};
+  context.data.sample = {0};
+  return catalog<Model>().build(fragment<Model>(recipe), context);
+}
+
+bool is_of_tables(const json& model) {
+  return model == "tabular" || model == "collab_nn" || model == "embedding_dot_bias";
 }
 
 /// fastai's names of what a recipe says: the data has the vocabulary.
@@ -66,7 +80,8 @@ std::unique_ptr<Model> make_text_classifier(const json& input) {
 }
 
 std::unique_ptr<Model> make_model(const Case& c) {
-  if (c.input.at("model") == "tabular") return make_tabular(c.input);
+  if (c.input.at("model") == "embedding_dot_bias") return make_dot_bias(c.input);
+  if (is_of_tables(c.input.at("model"))) return make_tabular(c.input);
   if (c.input.at("model") == "text_classifier") return make_text_classifier(c.input);
   json recipe = {{"type", c.input.at("model")}, {"num_classes", c.input.at("classes")}};
   drop_nothing(recipe);
@@ -109,7 +124,7 @@ void fill_with_formula(const Module& model) {
   std::uint64_t k = 0;
   for (const auto& [name, tensor] : model.state()) {
     if (tensor.scalar_type() == at::kFloat && seen.insert(tensor.unsafeGetTensorImpl()).second) {
-      const auto fan = tensor.dim() > 0 ? tensor.numel() / tensor.size(0) : 1;
+      const auto fan = tensor.dim() > 0 && tensor.numel() > 0 ? tensor.numel() / tensor.size(0) : 1;
       auto* values = tensor.mutable_data_ptr<float>();
       for (std::int64_t i = 0; i < tensor.numel(); ++i)
         values[i] = static_cast<float>(golden::formula_weight(
@@ -163,10 +178,10 @@ at::Tensor tokens_of(const json& rows) {
 
 std::vector<at::Tensor> inputs_of(const Case& c) {
   if (c.input.contains("tokens")) return {tokens_of(c.input.at("tokens"))};
-  if (c.input.at("model") != "tabular")
+  if (!is_of_tables(c.input.at("model")))
     return {formula_tensor(c.input.at("input").get<Sizes>(), 777).to(at::kDouble)};
-  const std::int64_t rows = c.input.at("rows"), numbers = c.input.at("continuous");
-  const auto columns = static_cast<std::int64_t>(c.input.at("embeddings").size());
+  const std::int64_t rows = c.input.at("rows"), numbers = c.input.value("continuous", 0);
+  const auto columns = static_cast<std::int64_t>(c.input.at("categories").at(0).size());
   const auto codes = at::tensor(golden::numbers(c.input.at("categories")), at::kDouble);
   return {codes.to(at::kLong).view({rows, columns}),
           formula_tensor({rows, numbers}, 777).to(at::kDouble)};

@@ -50,6 +50,18 @@ TEST(SizesOfData, TabularHasAWidthForEachColumnOfNames) {
   EXPECT_EQ(refusal(one, data_of({3}, {4})), "none");
 }
 
+TEST(SizesOfData, OfRecommendationAreUsersAndItems) {
+  for (const std::string network : {"embedding_dot_bias", "collab_nn"}) {
+    const auto wanted = "model: " + network +
+                        " wants users and items: two columns of names and no numbers (data: "
+                        "{type: ratings})";
+    EXPECT_EQ(refusal(network, data_of({0}, {4, 5})), "none");
+    EXPECT_EQ(refusal(network, data_of({1}, {4, 5})), wanted);
+    EXPECT_EQ(refusal(network, data_of({0}, {4})), wanted);
+    EXPECT_EQ(refusal(network, data_of({3, 32, 32})), wanted);
+  }
+}
+
 TEST(SizesOfData, AreSaidWhereTheDataHaveNone) {
   EXPECT_EQ(refusal("mlp", data_of({})),
             "model.in_features: 'auto' needs data with samples of one shape; write how many");
