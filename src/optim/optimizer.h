@@ -49,7 +49,7 @@ class Optimizer {
   virtual std::optional<double> momentum() const = 0;
 
   /// One step on every parameter whose gradient is defined; the others stay untouched, state
-  /// included.
+  /// included. Nothing waits for an accelerator.
   virtual void step(const Rates& rates) = 0;
   /// The device refused the last step: it counts for nothing. Comes before the next one.
   virtual void was_refused() {}
@@ -71,9 +71,6 @@ class Optimizer {
 
   virtual const std::vector<ParameterGroup>& groups() const = 0;
 };
-
-/// Whether a step of these rates changes nothing. Waits for the device where that decided.
-bool is_refused(const Rates& rates);
 
 template <>
 const Catalog<Optimizer>& catalog<Optimizer>();

@@ -1,6 +1,7 @@
 // What all optimisers share: groups, state by name in a fixed order, and which parameters move.
 #include "optim/stateful.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "optim/refusal.h"
 
 namespace ddptrain {
 namespace {
@@ -40,6 +42,15 @@ bool moves_with(const Update& u, const at::Tensor& parameter, std::size_t group,
          first.scalar_type() == parameter.scalar_type() && first.device() == parameter.device();
 }
 
+/// The parameters and those of their slots that are on their device.
+std::vector<at::Tensor> on_their_device(const Update& u) {
+  auto all = u.parameters;
+  for (const auto& slot : u.state)
+    for (std::size_t i = 0; i < slot.size(); ++i)
+      if (slot[i].defined() && slot[i].device() == u.parameters[i].device()) all.push_back(slot[i]);
+  return all;
+}
+
 }  // namespace
 
 Stateful::Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, StateNames names)
@@ -54,13 +65,19 @@ Stateful::Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, S
 
 void Stateful::step(const Rates& rates) {
   at::NoGradGuard no_grad;
-  undecided_ = rates.refused.defined() && heeds_refusal();
-  if (!undecided_ && is_refused(rates)) return;
+  undecided_ = rates.refused.defined();
+  host_slots_.clear();
+  host_slots_before_.clear();
   find_gradients();
   for (auto& u : updates_) begin(u, rates);
   prepare(updates_);
+  const bool takes_back = undecided_ && !heeds_refusal();
+  const auto made = takes_back ? 1 - rates.refused : at::Tensor();
   for (auto& u : updates_) {
+    std::optional<Snapshot> before;
+    if (takes_back) before.emplace(on_their_device(u));
     update(u);
+    if (before) before->restore_unless(made);
     u.gradients.clear();  // the engine may free or reuse them
   }
 }
@@ -71,6 +88,7 @@ void Stateful::was_refused() {
     --u.step;
     for (const auto index : u.members) counts_[index] = static_cast<float>(u.step);
   }
+  for (std::size_t i = 0; i < host_slots_.size(); ++i) host_slots_[i].copy_(host_slots_before_[i]);
 }
 
 /// The lists are kept from step to step; they are built anew when other parameters have gradients.
@@ -113,13 +131,23 @@ void Stateful::begin(Update& u, const Rates& rates) {
   u.lr = rates.of(group);
   u.weight_decay = common_.weight_decay * group.decay_scale;
   u.momentum = rates.momentum;
-  u.refused = undecided_ ? rates.refused : at::Tensor();
+  u.refused = heeds_refusal() ? rates.refused : at::Tensor();
+  if (undecided_) keep_slots_of_the_host(u);
   ++u.step;
   for (const auto index : u.members) {
     counts_[index] = static_cast<float>(u.step);
     const auto& parameter = entries_[index].parameter;
     u.gradients.push_back(laid_out_as(parameter, parameter.grad()));
   }
+}
+
+void Stateful::keep_slots_of_the_host(const Update& u) {
+  for (const auto& slot : u.state)
+    for (const auto& tensor : slot) {
+      if (!tensor.defined() || !tensor.is_cpu()) continue;
+      host_slots_.push_back(tensor);
+      host_slots_before_.push_back(tensor.clone());
+    }
 }
 
 at::Tensor Stateful::first_state(std::size_t, const at::Tensor& parameter) const {

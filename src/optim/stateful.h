@@ -22,7 +22,7 @@ struct Update {
   double lr = 0;                               // the group's multipliers applied
   double weight_decay = 0;
   std::optional<double> momentum;  // where a schedule cycles it
-  at::Tensor refused;              // as in Rates: undefined, or update() must heed it
+  at::Tensor refused;              // as in Rates, where update() heeds it; else undefined
   std::vector<std::size_t> members;
   std::size_t group = 0;
 };
@@ -34,8 +34,9 @@ struct StateNames {
   std::vector<std::string> slots;
 };
 
-/// A parameter's state is created when its first gradient comes. A step on which the device decides
-/// waits for that decision, unless the optimiser's update() heeds it.
+/// A parameter's state is created when its first gradient comes. A step that the device refuses is
+/// taken back there, unless the optimiser's update() heeds the refusal itself. The host's part, the
+/// numbers of steps and the slots that it has, goes back in was_refused().
 class Stateful : public Optimizer {
  public:
   double lr() const final { return common_.lr.to; }
@@ -52,7 +53,7 @@ class Stateful : public Optimizer {
   /// Called once per step before the updates, for what depends on all gradients.
   virtual void prepare(std::span<const Update>) {}
   virtual void update(const Update& u) = 0;
-  /// Whether update() changes nothing where u.refused is 1, without a wait.
+  /// Whether update() changes nothing where u.refused is 1, as torch's fused optimisers.
   virtual bool heeds_refusal() const { return false; }
   /// A slot before the first step, zeros in the parameter's shape unless an optimiser says
   /// otherwise; undefined where this parameter has none.
@@ -70,6 +71,7 @@ class Stateful : public Optimizer {
   void regroup();
   void add_to_update(std::size_t index);
   void begin(Update& u, const Rates& rates);
+  void keep_slots_of_the_host(const Update& u);
   void create_slots(Entry& entry);
   std::vector<NamedTensor> state_of(std::size_t index) const;
   void load_entry(std::size_t index, std::map<std::string, at::Tensor>& given);
@@ -82,7 +84,8 @@ class Stateful : public Optimizer {
   float* counts_;             // the numbers of steps_
   std::vector<char> active_;  // which entries have a gradient in updates_
   std::vector<Update> updates_;
-  bool undecided_ = false;  // the last step may have been refused
+  bool undecided_ = false;                                  // the last step may have been refused
+  std::vector<at::Tensor> host_slots_, host_slots_before_;  // that step
 };
 
 }  // namespace ddptrain

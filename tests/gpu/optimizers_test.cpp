@@ -1,8 +1,12 @@
 // A few steps of every optimiser of the catalogue with the same gradients.
 #include "optim/optimizer.h"
 
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "gpu/device.h"
 #include "models/nets.h"
@@ -18,8 +22,20 @@ std::vector<std::vector<std::int64_t>> shapes_for(const std::string& name) {
   return {{6, 4}, {7}, {2, 3, 2, 2}};
 }
 
-std::vector<at::Tensor> trained_on(const std::string& name, c10::Device where,
-                                   at::ScalarType type) {
+/// A step that its device refuses, since gradients are no numbers.
+void make_refused_step(Optimizer& optimizer, const std::vector<NamedTensor>& parameters) {
+  for (const auto& [unused, tensor] : parameters)
+    tensor.mutable_grad() = at::full_like(tensor, std::numeric_limits<double>::quiet_NaN());
+  const auto refused =
+      at::ones({1}, parameters[0].tensor.options().dtype(at::kFloat).requires_grad(false));
+  optimizer.step({.lr = optimizer.lr(), .refused = refused});
+  optimizer.was_refused();
+}
+
+enum class Between { nothing, refused_steps };
+
+std::vector<at::Tensor> trained_on(const std::string& name, c10::Device where, at::ScalarType type,
+                                   Between between = Between::nothing) {
   const auto random = test::seeded(13);
   ParameterGroup group;
   for (const auto& shape : shapes_for(name))
@@ -32,6 +48,7 @@ std::vector<at::Tensor> trained_on(const std::string& name, c10::Device where,
   const auto optimizer =
       catalog<Optimizer>().build(fragment<Optimizer>(recipe), std::vector{group});
   for (int step = 0; step < 7; ++step) {
+    if (between == Between::refused_steps) make_refused_step(*optimizer, parameters);
     for (const auto& [unused, tensor] : parameters)
       tensor.mutable_grad() = at::randn(tensor.sizes(), random, at::kDouble).to(where, type);
     optimizer->step({optimizer->lr(), {}});
@@ -66,6 +83,13 @@ TEST_P(EveryOptimizerOnADevice, StepsAsTheCpuInDoublePrecision) {
 }
 TEST_P(EveryOptimizerOnADevice, StepsAsTheCpuInSinglePrecision) {
   expect_the_parameters_of_the_cpu({at::kFloat, GetParam() == "muon" ? 1e-3 : 1e-5});
+}
+
+TEST_P(EveryOptimizerOnADevice, LeavesOutWhatItsDeviceRefuses) {
+  const auto expected = trained_on(GetParam(), device(), at::kDouble);
+  const auto values = trained_on(GetParam(), device(), at::kDouble, Between::refused_steps);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(values[i].cpu().equal(expected[i].cpu())) << "parameter " << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOptimizerOnADevice, testing::ValuesIn(optimizers()),

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "optim/every_optimizer.h"
 #include "optim/parameters.h"
 
 namespace ddptrain::testing_optim {
@@ -27,27 +28,6 @@ std::vector<NamedTensor> copies(const std::vector<NamedTensor>& tensors) {
   std::vector<NamedTensor> made;
   for (const auto& [name, tensor] : tensors) made.push_back({name, tensor.detach().clone()});
   return made;
-}
-
-/// Every optimiser, with what makes it keep all the state it can.
-std::vector<nlohmann::json> recipes() {
-  return {{{"type", "sgd"}, {"lr", 0.1}, {"momentum", 0.9}, {"dampening", 0.1}},
-          {{"type", "adam"}, {"lr", 0.1}, {"amsgrad", true}, {"weight_decay", 0.1}},
-          {{"type", "adamw"}, {"lr", 0.1}},
-          {{"type", "rmsprop"}, {"lr", 0.1}, {"momentum", 0.9}, {"centered", true}},
-          {{"type", "radam"}, {"lr", 0.1}, {"betas", {0.9, 0.8}}},
-          {{"type", "lamb"}, {"lr", 0.1}},
-          {{"type", "lars"}, {"lr", 0.1}, {"momentum", 0.9}, {"weight_decay", 0.1}},
-          {{"type", "ranger"}, {"lr", 0.1}, {"k", 2}},
-          {{"type", "adadelta"}, {"lr", 1}, {"weight_decay", 0.1}},
-          {{"type", "adafactor"}, {"lr", 0.1}},
-          {{"type", "adagrad"}, {"lr", 0.1}, {"initial_accumulator_value", 0.1}},
-          {{"type", "adamax"}, {"lr", 0.1}},
-          {{"type", "larc"}, {"lr", 0.1}},
-          {{"type", "lion"}, {"lr", 0.1}},
-          {{"type", "nadam"}, {"lr", 0.1}},
-          {{"type", "qhadam"}, {"lr", 0.1}},
-          {{"type", "lookahead"}, {"inner", {{"type", "adam"}, {"lr", 0.1}}}, {"k", 3}}};
 }
 
 class EveryOptimizer : public testing::TestWithParam<nlohmann::json> {
@@ -163,13 +143,13 @@ TEST_P(EveryOptimizer, AppliesTheMultipliersOfGroups) {
   EXPECT_NE(values(parameters[0].tensor), (std::vector<double>{1, 2, 3}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, testing::ValuesIn(recipes()),
+INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, testing::ValuesIn(every_optimizer()),
                          [](const auto& param) {
                            return param.param["type"].template get<std::string>();
                          });
 
 TEST(Stateful, EveryOptimizerOfTheCatalogIsTriedHere) {
-  EXPECT_EQ(recipes().size() + 1, catalog<Optimizer>().size());  // muon wants a matrix
+  EXPECT_EQ(every_optimizer().size() + 1, catalog<Optimizer>().size());  // muon wants a matrix
 }
 
 TEST(Stateful, StateHasTorchsNamesInAFixedOrder) {

@@ -6,7 +6,10 @@
 #include <ATen/ops/_foreach_lerp.h>
 #include <ATen/ops/zeros.h>
 
+#include <utility>
+
 #include "base/error.h"
+#include "optim/refusal.h"
 
 namespace ddptrain {
 
@@ -37,13 +40,20 @@ class Lookahead final : public Optimizer {
 
   void step(const Rates& rates) override {
     at::NoGradGuard no_grad;
-    if (is_refused(rates)) return;  // waits: the slow weights follow the number of steps made
     if (slow_.empty()) copy_fast();
-    inner_->step({rates.lr, rates.momentum, rates.shares});
-    auto& steps = *steps_.mutable_data_ptr<std::int64_t>();
-    if (++steps % options_.k != 0) return;
+    inner_->step(rates);
+    undecided_ = rates.refused.defined();
+    if (++steps_made() % options_.k != 0) return;
+    if (undecided_) return move_unless(rates.refused);
     at::_foreach_lerp_(slow_, fast_, options_.alpha);
     at::_foreach_copy_(fast_, slow_);
+  }
+
+  // Steps are counted by the host, which hears of a refusal before the next one.
+  void was_refused() override {
+    inner_->was_refused();
+    if (!std::exchange(undecided_, false)) return;
+    if (--steps_made() == 0) slow_.clear();
   }
 
   std::vector<NamedTensor> state() const override {
@@ -66,6 +76,14 @@ class Lookahead final : public Optimizer {
   static constexpr const char* slow_suffix = ".slow_weights";
   static constexpr const char* steps_name = "lookahead_steps";
 
+  std::int64_t& steps_made() { return *steps_.mutable_data_ptr<std::int64_t>(); }
+
+  void move_unless(const at::Tensor& refused) {
+    const auto moved = at::_foreach_lerp(slow_, fast_, options_.alpha);
+    copy_unless(refused, slow_, moved);
+    copy_unless(refused, fast_, moved);
+  }
+
   void copy_fast() {
     for (const auto& tensor : fast_) slow_.push_back(tensor.detach().clone());
   }
@@ -75,7 +93,8 @@ class Lookahead final : public Optimizer {
   std::unique_ptr<Optimizer> inner_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> fast_, slow_;
-  at::Tensor steps_;
+  at::Tensor steps_;        // of the host
+  bool undecided_ = false;  // the last step may have been refused
 };
 
 void Lookahead::load(const std::vector<NamedTensor>& state) {
