@@ -27,6 +27,9 @@ class Cpu final : public Accelerator {
   DeviceMemory memory(int) const override { return {}; }
   void reset_peak_memory(int) const override {}
   void empty_cache() const override {}
+  std::unique_ptr<DeviceGraph> capture(int, const DeviceWork&) const override {
+    throw Error(Exit::device, "the CPU has no graphs");
+  }
   Backend process_group(const Store& store, const BackendOptions& options, int) const override {
     return make_gloo(store, options);
   }

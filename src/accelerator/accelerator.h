@@ -5,10 +5,10 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "accelerator/graph.h"
 #include "accelerator/process_group.h"
 
 namespace ddptrain {
@@ -60,6 +60,12 @@ class Accelerator {
   virtual void reset_peak_memory(int device) const = 0;
   /// Gives memory that no tensor holds back to the devices.
   virtual void empty_cache() const = 0;
+  /// Captures what `work` gives to a device, from this thread and from backward passes in it, on a
+  /// stream of its own. Nothing is computed before the first replay. Memory of tensors that were
+  /// made in it stays the graph's; what it reads and writes must stay where it is. Throws, and
+  /// nothing has changed, what `work` throws, and where the host waits for the device in it or
+  /// copies from memory that is not pinned.
+  virtual std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const = 0;
   /// Collectives between processes on tensors of `device`. All ranks call it.
   virtual Backend process_group(const Store& store, const BackendOptions& options,
                                 int device) const = 0;

@@ -8,7 +8,7 @@
 namespace ddptrain {
 
 struct AcceleratorPlugin {
-  static constexpr int current = 3;
+  static constexpr int current = 4;
   static constexpr const char* symbol = "ddptrain_accelerator";
 
   int version;        // `current` of the header that it was compiled with

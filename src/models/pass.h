@@ -44,6 +44,9 @@ struct Pass {
   Statistics* statistics = nullptr;
   Penalty* penalty = nullptr;
   std::span<const std::int64_t> positions = {};  // of each row there; empty: first_row and on
+  /// `step` as an int64 on the device, which a graph reads anew at each replay; undefined where
+  /// nothing is captured.
+  at::Tensor step_there = {};
 };
 
 }  // namespace ddptrain

@@ -36,10 +36,16 @@ void by_type(at::ScalarType type, Float f, Double d, BFloat16 b, Half h, const C
 }
 
 /// What the kernel makes of an input, in few threads, so that each makes several turns.
-at::Tensor emulated_dropout(const at::Tensor& input, const MaskRows& rows, double p) {
+at::Tensor emulated_dropout(const at::Tensor& input, const MaskRows& rows, double p,
+                            bool from_the_device = false) {
   const auto output = at::empty_like(input);
   const DropoutMasks masks{p, rows.key, rows.step, rows.first_row, rows.elements};
-  const auto arguments = dropout_arguments(input, masks);
+  auto arguments = dropout_arguments(input, masks);
+  const long long step = rows.step;
+  if (from_the_device) {
+    arguments.step = 999;
+    arguments.step_there = &step;
+  }
   const auto* positions = reinterpret_cast<const long long*>(rows.positions.data());
   const auto run = [&]<class T>(void (*kernel)(const T*, T*, const long long*, DropoutArguments)) {
     emulated::launch(kernel, 3, 64, static_cast<const T*>(input.const_data_ptr()),
@@ -90,6 +96,12 @@ TEST(DropoutKernel, TakesOneRowWhateverItsStride) {
 TEST(DropoutKernel, FollowsThePositionsOfRows) {
   const std::vector<std::int64_t> positions{9, 2, 70};
   expect_the_bits_of_the_cpu(at::randn({3, 33}), 33, positions);
+}
+
+TEST(DropoutKernel, ReadsTheStepOnTheDevice) {
+  const auto x = at::randn({4, 12});
+  const MaskRows rows{3, 7, 5, 4, 12};
+  EXPECT_TRUE(emulated_dropout(x, rows, 0.5, true).equal(drop(x, rows, 0.5)));
 }
 
 TEST(DropoutKernel, LeavesOtherOrdersOfMemoryToACopy) {

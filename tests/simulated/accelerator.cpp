@@ -5,12 +5,14 @@
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <functional>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "accelerator/plugin.h"
 #include "base/error.h"
 #include "simulated/counting.h"
 #include "simulated/faults.h"
+#include "simulated/graphs.h"
 #include "simulated/memory.h"
 #include "simulated/simulated.h"
 #include "simulated/streams.h"
@@ -113,26 +115,44 @@ class Gloo final : public c10d::Backend {
   const std::string getBackendName() const override { return "simulated"; }
 
   Works allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override {
-    return on_copies(tensors, [&](Tensors& copies) { return inner_->allreduce(copies, options); });
+    return on_copies(tensors, [inner = inner_, options](Tensors& copies) {
+      return inner->allreduce(copies, options);
+    });
   }
   Works broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override {
-    return on_copies(tensors, [&](Tensors& copies) { return inner_->broadcast(copies, options); });
+    return on_copies(tensors, [inner = inner_, options](Tensors& copies) {
+      return inner->broadcast(copies, options);
+    });
   }
   Works allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                   const c10d::AllgatherOptions& options) override {
-    return on_copies(outputs.at(0), [&](Tensors& copies) {
-      std::vector<Tensors> lists{copies};
-      Tensors given{inputs.at(0).cpu()};
-      return inner_->allgather(lists, given, options);
-    });
+    return on_copies(outputs.at(0),
+                     [inner = inner_, options, input = frozen(inputs.at(0))](Tensors& copies) {
+                       std::vector<Tensors> lists{copies};
+                       Tensors given{input.cpu()};
+                       return inner->allgather(lists, given, options);
+                     });
   }
   Works barrier(const c10d::BarrierOptions& options) override { return inner_->barrier(options); }
   void shutdown() override { inner_->shutdown(); }
   void abort() override { inner_->abort(); }
 
  private:
-  template <class Collective>
+  using Collective = std::function<Works(Tensors&)>;
+
+  /// A collective that a graph holds.
+  struct Kept final : c10d::Work {
+    bool wait(std::chrono::milliseconds) override { return true; }
+  };
+
   static Works on_copies(const Tensors& tensors, const Collective& collective) {
+    const int device = tensors.at(0).is_hpu() ? tensors.at(0).device().index() : 0;
+    if (!tensors.at(0).is_hpu() || capture_under_way(device) == 0) return now(tensors, collective);
+    keep(device, [tensors = frozen(tensors), collective] { now(tensors, collective); });
+    return c10::make_intrusive<Kept>();
+  }
+
+  static Works now(const Tensors& tensors, const Collective& collective) {
     for (const auto& tensor : tensors)
       if (tensor.is_hpu()) run_waiting(tensor.device().index());
     const Inside inside;
@@ -175,6 +195,9 @@ class Simulated final : public Accelerator {
   DeviceMemory memory(int device) const override { return memory_of(device); }
   void reset_peak_memory(int device) const override { reset_peak(device); }
   void empty_cache() const override { return_unused(); }
+  std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
+    return simulated::capture(device, work);
+  }
   ddptrain::Backend process_group(const Store& store, const BackendOptions& options,
                                   int) const override {
     return c10::make_intrusive<Gloo>(make_gloo(store, options));

@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 
+#include "simulated/graphs.h"
+
 namespace ddptrain::simulated {
 namespace {
 
@@ -76,6 +78,7 @@ void count(std::int64_t Counts::*what) {
   if (Inside::operators()) return;
   const std::lock_guard lock(mutex);
   ++(sums.*what);
+  if (what == &Counts::replays) note("replays of a graph");
   if (what == &Counts::from_pinned) note("copies from pinned memory");
   if (what == &Counts::from_pageable) note("copies from pageable memory in " + place());
 }
@@ -87,6 +90,7 @@ void count_misuse() {
 
 void count_wait(const std::string& why) {
   if (Inside::operators()) return;
+  forbid_in_a_capture(why);
   const auto where = why + " in " + place();
   const std::lock_guard lock(mutex);
   ++sums.waits[where];

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "simulated/counting.h"
+#include "simulated/graphs.h"
 #include "simulated/simulated.h"
 #include "simulated/streams.h"
 
@@ -26,6 +27,7 @@ struct Block {
   int held = 0;   // by copies under way
   bool ended = false;
   std::uint32_t used_by = 0, known_to = 0;  // streams, a bit each; the allocator knows of some
+  int graph = 0;                            // the capture in which it was allocated
 };
 
 using Blocks = std::map<const void*, Block>;
@@ -64,8 +66,10 @@ void change_users(const void* address, int by, int stream) {
   const auto found = block_at(blocks, address);
   if (found == blocks.end()) return;
   auto& [start, block] = *found;
-  if (stream < 0) stream = static_cast<int>(current_stream(block.device).id());
-  block.used_by |= std::uint32_t{1} << stream;
+  if (capture_under_way(block.device) == 0) {  // else it is used at replays alone
+    if (stream < 0) stream = static_cast<int>(current_stream(block.device).id());
+    block.used_by |= std::uint32_t{1} << stream;
+  }
   if (by > 0 && block.users == 0) protect(start, block, PROT_READ | PROT_WRITE);
   block.users += by;
   if (block.users == 0) protect(start, block, PROT_NONE);
@@ -81,12 +85,16 @@ void free_pinned(Blocks::iterator found) {
   memory().pinned.erase(found);
 }
 
-/// Another stream may still work with it, and the next tensor may be there already.
-void spoil(const void* start, const Block& block) {
-  count_misuse();
+void fill(const void* start, const Block& block) {
   protect(start, block, PROT_READ | PROT_WRITE);
   std::memset(const_cast<void*>(start), 255, block.bytes);
   protect(start, block, PROT_NONE);
+}
+
+/// Another stream may still work with it, and the next tensor may be there already.
+void spoil(const void* start, const Block& block) {
+  count_misuse();
+  fill(start, block);
 }
 
 void release(void* data) {
@@ -137,7 +145,11 @@ class DeviceAllocator final : public c10::Allocator {
     void* data = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     TORCH_CHECK(data != MAP_FAILED, "mmap failed");
     const auto stream = current_stream(current).id();
-    m.blocks[data] = {.bytes = bytes, .device = current, .known_to = std::uint32_t{1} << stream};
+    const int graph = capture_under_way(current);  // which may be replayed on any stream
+    m.blocks[data] = {.bytes = bytes,
+                      .device = current,
+                      .known_to = graph != 0 ? ~std::uint32_t{0} : std::uint32_t{1} << stream,
+                      .graph = graph};
     return {data, data, &release, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -205,6 +217,20 @@ void also_used_by(const void* address, int stream) {
   const std::lock_guard lock(m.mutex);
   const auto found = block_at(m.blocks, address);
   if (found != m.blocks.end()) found->second.known_to |= std::uint32_t{1} << stream;
+}
+
+int graph_of(const void* address) {
+  auto& m = memory();
+  const std::lock_guard lock(m.mutex);
+  const auto found = block_at(m.blocks, address);
+  return found == m.blocks.end() ? 0 : found->second.graph;
+}
+
+void fill_memory_of(int graph) {
+  auto& m = memory();
+  const std::lock_guard lock(m.mutex);
+  for (auto& [start, block] : m.blocks)
+    if (block.graph == graph) fill(start, block);
 }
 
 DeviceMemory memory_of(int device) {

@@ -39,6 +39,11 @@ void let_go(const std::vector<const void*>& addresses);
 /// A tensor's memory is also used by a stream (record_stream): it may end before that has run.
 void also_used_by(const void* address, int stream);
 
+/// The capture in which memory was allocated; 0: in none.
+int graph_of(const void* address);
+/// With bytes of 255: NaN, or -1.
+void fill_memory_of(int graph);
+
 DeviceMemory memory_of(int device);
 void reset_peak(int device);
 /// As CUDA's allocator does, freed memory stays reserved until here.

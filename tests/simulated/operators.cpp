@@ -1,29 +1,28 @@
-// The operators of the simulated device: the CPU's, on copies, after what CUDA would ask of them.
+#include "simulated/operators.h"
+
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
-#include <ATen/ops/convolution.h>
-#include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
+#include <functional>
 #include <optional>
 #include <set>
 
 #include "simulated/counting.h"
 #include "simulated/faults.h"
+#include "simulated/graphs.h"
 #include "simulated/memory.h"
 #include "simulated/streams.h"
 
 namespace ddptrain::simulated {
 namespace {
 
-using at::Tensor;
 using Stack = torch::jit::Stack;
 using Integers = at::IntArrayRef;
 template <class T>
@@ -72,10 +71,10 @@ Tensor host_view(const Tensor& tensor) {
 }
 
 /// An operator of a device is counted, and comes after what is in its stream.
-void begin(const Tensor& of) {
-  if (Inside::operators()) return;
+void begin(int device) {
+  if (Inside::operators() || is_captured(device)) return;
   count(&Counts::operators);
-  run_waiting(of.device().index());
+  run_waiting(device);
 }
 
 /// The host waits for what the stream has to do.
@@ -92,14 +91,54 @@ void copy_now(const Tensor& to, const Tensor& from) {
   target.copy_(host_view(from));
 }
 
+void write(const Tensors& to, const Tensors& from) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i].defined() && to[i].numel() > 0) copy_now(to[i], from[i]);
+}
+
+}  // namespace
+
+bool is_captured(int device) { return !Inside::operators() && capture_under_way(device) != 0; }
+
+Tensors computed(const Tensor& on, const std::function<Tensors()>& operation) {
+  const int device = on.device().index();
+  begin(device);
+  const bool captured = is_captured(device);
+  const Inside inside;
+  auto results = operation();
+  if (captured) keep(device, [operation, kept = frozen(results)] { write(kept, operation()); });
+  return results;
+}
+
+namespace {
+
 /// CUDA copies such tensors as they are; others by way of a temporary one in pageable memory.
 bool one_block(const Tensor& to, const Tensor& from) {
   return to.scalar_type() == from.scalar_type() && to.sizes() == from.sizes() &&
          to.strides() == from.strides() && to.is_non_overlapping_and_dense();
 }
 
+/// From memory to memory, again at each replay.
+void keep_copy(const Tensor& to, const Tensor& from, int device) {
+  const auto as_it_is = [](const Tensor& tensor) {
+    return tensor.is_hpu() ? frozen(tensor) : tensor;
+  };
+  keep(device, [to = as_it_is(to), from = as_it_is(from)] { copy_now(to, from); });
+  if (!to.is_hpu()) return;
+  will_change(device, to);
+  copy_now(to, from);
+}
+
+bool keeps_copy(const Tensor& to, const Tensor& from, bool pinned, int device) {
+  if (!is_captured(device)) return false;
+  if (!pinned) forbid_in_a_capture("a copy that waits, or of memory that is not pinned");
+  keep_copy(to, from, device);
+  return true;
+}
+
 void copy_to_device(const Tensor& to, const Tensor& from, bool non_blocking) {
   const bool pinned = one_block(to, from) && is_pinned(from.data_ptr());
+  if (keeps_copy(to, from, pinned && non_blocking, to.device().index())) return;
   count(pinned ? &Counts::from_pinned : &Counts::from_pageable);
   const int device = to.device().index();
   if (pinned && non_blocking)
@@ -112,8 +151,10 @@ void copy_to_device(const Tensor& to, const Tensor& from, bool non_blocking) {
 }
 
 void copy_to_host(const Tensor& to, const Tensor& from, bool non_blocking) {
+  const bool pinned = non_blocking && one_block(to, from) && is_pinned(to.data_ptr());
+  if (keeps_copy(to, from, pinned, from.device().index())) return;
   count(&Counts::to_host);
-  if (non_blocking && one_block(to, from) && is_pinned(to.data_ptr()))
+  if (pinned)
     return copy_to_host_later({to.data_ptr(), from.data_ptr(), from.nbytes()},
                               from.device().index());
   wait(from, "copy to the host");
@@ -129,8 +170,8 @@ Tensor& copy(Tensor& self, const Tensor& from, bool non_blocking) {
     copy_to_device(self, from, non_blocking);
   } else if (!self.is_hpu()) {
     copy_to_host(self, from, non_blocking);
-  } else {
-    begin(self);
+  } else if (!keeps_copy(self, from, true, self.device().index())) {
+    begin(self.device().index());
     run_waiting(from.device().index());
     copy_now(self, from);
   }
@@ -162,14 +203,14 @@ void record_stream(Tensor& self, c10::Stream stream) {
 
 // Operators.
 
-void collect(const c10::IValue& value, std::vector<Tensor>& tensors) {
+void collect(const c10::IValue& value, Tensors& tensors) {
   if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
   if (!value.isList()) return;
   for (const auto& element : value.toListRef()) collect(element, tensors);
 }
 
-std::vector<Tensor> tensors_of(const c10::OperatorHandle& op, const Stack& stack) {
-  std::vector<Tensor> tensors;
+Tensors tensors_of(const c10::OperatorHandle& op, const Stack& stack) {
+  Tensors tensors;
   for (const auto& value : torch::jit::last(stack, op.schema().arguments().size()))
     collect(value, tensors);
   return tensors;
@@ -194,18 +235,61 @@ bool waits(const std::string& name) {
   return names.contains(name);
 }
 
-void begin_on(const std::optional<at::Device>& device, const std::string& name) {
-  count(&Counts::operators);
-  const int index = device && device->is_hpu() ? device->index() : current_device();
-  run_waiting(index);
+void begin_on(int device, const std::string& name) {
+  begin(device);
   if (!waits(name)) return;
   count_wait(name);
-  finish(current_stream(index));
+  finish(current_stream(device));
+}
+
+bool is_written(const c10::AliasInfo* alias) { return alias != nullptr && alias->isWrite(); }
+
+/// What a call returns and not only changed.
+Tensors results_of(const c10::OperatorHandle& op, const Stack& stack) {
+  const auto& declared = op.schema().returns();
+  const auto values = torch::jit::last(stack, declared.size());
+  Tensors results;
+  for (std::size_t i = 0; i < declared.size(); ++i)
+    if (!is_written(declared[i].alias_info())) collect(values[i], results);
+  return results;
+}
+
+/// The arguments whose memory a call changes.
+Tensors changed_by(const c10::OperatorHandle& op, const Stack& arguments) {
+  Tensors changed;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (is_written(op.schema().arguments()[i].alias_info())) collect(arguments[i], changed);
+  return changed;
+}
+
+/// The same call with results in the same memory.
+DeviceWork repeated(const c10::OperatorHandle& op, const Stack& arguments, const Stack& stack) {
+  Stack kept;
+  for (const auto& argument : arguments) kept.push_back(frozen(argument));
+  return [op, kept, results = frozen(results_of(op, stack))] {
+    Stack again = kept;
+    at::native::cpu_fallback(op, &again);
+    write(results, results_of(op, again));
+  };
+}
+
+void capture_call(const c10::OperatorHandle& op, Stack* stack, int device) {
+  const auto arguments = torch::jit::last(*stack, op.schema().arguments().size()).vec();
+  for (const auto& tensor : changed_by(op, arguments))
+    if (tensor.is_hpu()) will_change(device, tensor);
+  const Inside inside;
+  at::native::cpu_fallback(op, stack);
+  keep(device, repeated(op, arguments, *stack));
 }
 
 void on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   fail_if_asked(op.schema().name());
-  if (!Inside::operators()) begin_on(require_one_device(op, *stack), op.schema().name());
+  if (!Inside::operators()) {
+    const auto found = require_one_device(op, *stack);
+    const int device = found && found->is_hpu() ? found->index() : current_device();
+    begin_on(device, op.schema().name());
+    if (is_captured(device)) return capture_call(op, stack, device);
+  }
   const Inside inside;
   at::native::cpu_fallback(op, stack);
 }
@@ -233,60 +317,6 @@ void random_order_max_pool_backward(const c10::OperatorHandle& op, Stack* stack)
   on_cpu(op, stack);
 }
 
-// Convolutions of devices that LibTorch does not know have operators of their own.
-
-Tensor on_host(const Tensor& tensor) { return tensor.defined() ? tensor.cpu() : tensor; }
-
-Tensor convolution(const Tensor& input, const Tensor& weight, const Maybe<Tensor>& bias,
-                   c10::SymIntArrayRef stride, c10::SymIntArrayRef padding,
-                   c10::SymIntArrayRef dilation, bool transposed,
-                   c10::SymIntArrayRef output_padding, c10::SymInt groups) {
-  fail_if_asked("convolution_forward");
-  begin(input);
-  const Inside inside;
-  const auto host_bias = bias ? Maybe<Tensor>(on_host(*bias)) : bias;
-  return at::convolution_symint(on_host(input), on_host(weight), host_bias, stride, padding,
-                                dilation, transposed, output_padding, std::move(groups))
-      .to(input.device());
-}
-
-std::tuple<Tensor, Tensor, Tensor> convolution_backward(
-    const Tensor& gradient, const Tensor& input, const Tensor& weight, c10::SymIntArrayRef stride,
-    c10::SymIntArrayRef padding, c10::SymIntArrayRef dilation, bool transposed,
-    c10::SymIntArrayRef output_padding, c10::SymInt groups, std::array<bool, 3> mask) {
-  fail_if_asked("convolution_backward");
-  begin(input);
-  const Inside inside;
-  const std::vector<c10::SymInt> bias{gradient.sym_size(1)};
-  const auto [dx, dw, db] = at::convolution_backward_symint(
-      on_host(gradient), on_host(input), on_host(weight), bias, stride, padding, dilation,
-      transposed, output_padding, std::move(groups), mask);
-  const auto back = [&](const Tensor& tensor) {
-    return tensor.defined() ? tensor.to(input.device()) : tensor;
-  };
-  return {back(dx), back(dw), back(db)};
-}
-
-// Its schema does not say that it moves the running statistics, so the fallback would lose them.
-std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<Tensor>& weight,
-                                              const Maybe<Tensor>& bias, const Maybe<Tensor>& mean,
-                                              const Maybe<Tensor>& variance, bool training,
-                                              double momentum, double eps) {
-  fail_if_asked("native_batch_norm");
-  begin(input);
-  const Inside inside;
-  const auto host = [](const Maybe<Tensor>& tensor) {
-    return tensor ? Maybe<Tensor>(on_host(*tensor)) : tensor;
-  };
-  const auto host_mean = host(mean), host_variance = host(variance);
-  const auto [output, saved_mean, saved_invstd] = at::native_batch_norm(
-      input.cpu(), host(weight), host(bias), host_mean, host_variance, training, momentum, eps);
-  if (training && mean && mean->defined()) mean->copy_(*host_mean);
-  if (training && variance && variance->defined()) variance->copy_(*host_variance);
-  const auto device = input.device();
-  return {output.to(device), saved_mean.to(device), saved_invstd.to(device)};
-}
-
 TORCH_LIBRARY_IMPL(_, HPU, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_cpu>()); }
 
 // One kernel on CUDA; without this it would be the several of the device that has none.
@@ -307,12 +337,9 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("_copy_from_and_resize", &copy_from_and_resize);
   m.impl("_local_scalar_dense", &item);
   m.impl("record_stream", &record_stream);
-  m.impl("convolution_overrideable", &convolution);
-  m.impl("convolution_backward_overrideable", &convolution_backward);
   // One kernel on CUDA; several operators on devices that LibTorch does not know.
   for (const char* name : {"silu_backward", "mish_backward"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
-  m.impl("native_batch_norm", &batch_norm);
   m.impl("native_batch_norm_backward",
          torch::CppFunction::makeFromBoxedFunction<&strict_batch_norm_backward>());
   m.impl("adaptive_max_pool2d_backward",

@@ -12,7 +12,9 @@ namespace ddptrain::simulated {
 
 /// Calls since reset(), over all threads. Views and allocations are free.
 struct Counts {
-  std::int64_t operators = 0;  // about one kernel each; copies within the device are some
+  std::int64_t operators = 0;  // about one kernel each; copies within the device are some, and a
+                               // graph's replay is one
+  std::int64_t replays = 0;    // of graphs
   std::int64_t items = 0;      // single numbers read by the host (item)
   std::int64_t to_host = 0;    // tensors copied to the host
   std::int64_t from_pageable = 0, from_pinned = 0;  // tensors copied to the device

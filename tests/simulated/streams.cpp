@@ -162,6 +162,12 @@ void run_waiting(int device) {
   run_all(queue_of(current_stream(device)));
 }
 
+void run_all_waiting(int device) {
+  const std::lock_guard lock(streams().mutex);
+  for (auto& [key, queue] : streams().queues)
+    if (key.first == device) run_all(queue);
+}
+
 void finish(c10::Stream stream) {
   const std::lock_guard lock(streams().mutex);
   auto& queue = queue_of(stream);

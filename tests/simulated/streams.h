@@ -31,6 +31,8 @@ void copy_to_host_later(const LateCopy& copy, int device);
 
 /// An operator of the current stream of a device comes: all that is in the stream runs.
 void run_waiting(int device);
+/// All that is in the streams of a device runs.
+void run_all_waiting(int device);
 /// The host sees what a stream has done so far.
 void finish(c10::Stream stream);
 void finish_device(int device);

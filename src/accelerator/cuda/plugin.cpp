@@ -18,6 +18,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
+#include "accelerator/cuda/graph.h"
 #include "base/error.h"
 
 namespace ddptrain {
@@ -115,6 +116,10 @@ class Cuda final : public Accelerator {
   }
 
   void empty_cache() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }
+
+  std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
+    return capture_cuda_graph(device, work);
+  }
 
   Backend process_group(const Store& store, const BackendOptions& options,
                         int device) const override {

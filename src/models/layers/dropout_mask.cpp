@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include "base/clones.h"
 #include "base/error.h"
@@ -94,7 +95,9 @@ at::Tensor drop_by_mask(const at::Tensor& input, const MaskRows& rows, double p,
 }
 
 at::Tensor dropout_cpu(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
-                       std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+                       std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements,
+                       const std::optional<at::Tensor>& step_there) {
+  if (step_there) step = step_there->item<std::int64_t>();
   const MaskRows rows{static_cast<std::uint64_t>(key),     step, first_row, input.size(0), elements,
                       {positions.begin(), positions.end()}};
   const double scale = p < 1 ? 1 / (1 - p) : 0;
@@ -110,11 +113,12 @@ at::Tensor dropout_cpu(const at::Tensor& input, double p, std::int64_t key, std:
 }
 
 at::Tensor dropout(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
-                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements,
+                   const std::optional<at::Tensor>& step_there) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("ddptrain::dropout", "")
                              .typed<decltype(dropout_cpu)>();
-  return op.call(input, p, key, step, first_row, positions, elements);
+  return op.call(input, p, key, step, first_row, positions, elements, step_there);
 }
 
 using torch::autograd::AutogradContext;
@@ -124,7 +128,8 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double p,
                             std::int64_t key, std::int64_t step, std::int64_t first_row,
-                            at::IntArrayRef positions, std::int64_t elements) {
+                            at::IntArrayRef positions, std::int64_t elements,
+                            const std::optional<at::Tensor>& step_there) {
     auto& saved = context->saved_data;
     saved["p"] = p;
     saved["key"] = key;
@@ -132,34 +137,37 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
     saved["first_row"] = first_row;
     saved["positions"] = positions.vec();
     saved["elements"] = elements;
+    saved["step_there"] = step_there;
     const at::AutoDispatchBelowADInplaceOrView below;
-    return dropout(input, p, key, step, first_row, positions, elements);
+    return dropout(input, p, key, step, first_row, positions, elements, step_there);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     auto& saved = context->saved_data;
-    return {dropout(gradients[0], saved["p"].toDouble(), saved["key"].toInt(),
-                    saved["step"].toInt(), saved["first_row"].toInt(),
-                    saved["positions"].toIntVector(), saved["elements"].toInt()),
-            {},
-            {},
-            {},
-            {},
-            {},
-            {}};
+    return {
+        dropout(gradients[0], saved["p"].toDouble(), saved["key"].toInt(), saved["step"].toInt(),
+                saved["first_row"].toInt(), saved["positions"].toIntVector(),
+                saved["elements"].toInt(), saved["step_there"].toOptional<at::Tensor>()),
+        {},
+        {},
+        {},
+        {},
+        {},
+        {},
+        {}};
   }
 };
 
 at::Tensor dropout_autograd(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
                             std::int64_t first_row, at::IntArrayRef positions,
-                            std::int64_t elements) {
-  return DropoutFunction::apply(input, p, key, step, first_row, positions, elements);
+                            std::int64_t elements, const std::optional<at::Tensor>& step_there) {
+  return DropoutFunction::apply(input, p, key, step, first_row, positions, elements, step_there);
 }
 
 TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
   m.def(
       "dropout(Tensor input, float p, int key, int step, int first_row, int[] positions, "
-      "int elements) -> Tensor");
+      "int elements, Tensor? step_there=None) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(ddptrain, CPU, m) { m.impl("dropout", &dropout_cpu); }
 TORCH_LIBRARY_IMPL(ddptrain, Autograd, m) { m.impl("dropout", &dropout_autograd); }
@@ -169,7 +177,7 @@ TORCH_LIBRARY_IMPL(ddptrain, Autograd, m) { m.impl("dropout", &dropout_autograd)
 MaskRows mask_rows(const Pass& pass, std::uint64_t key, std::int64_t rows, std::int64_t elements) {
   DDP_CHECK(pass.positions.empty() || std::ssize(pass.positions) == rows,
             "a position for each row");
-  return {key, pass.step, pass.first_row, rows, elements, pass.positions};
+  return {key, pass.step, pass.first_row, rows, elements, pass.positions, pass.step_there};
 }
 
 at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::ScalarType type) {
@@ -184,7 +192,8 @@ at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::Scalar
 
 at::Tensor drop(const at::Tensor& input, const MaskRows& rows, double p) {
   return dropout(input, p, static_cast<std::int64_t>(rows.key), rows.step, rows.first_row,
-                 {rows.positions.data(), rows.positions.size()}, rows.elements);
+                 {rows.positions.data(), rows.positions.size()}, rows.elements,
+                 rows.step_there.defined() ? std::optional(rows.step_there) : std::nullopt);
 }
 
 }  // namespace ddptrain

@@ -19,6 +19,7 @@ struct MaskRows {
   std::int64_t rows = 0;
   std::int64_t elements = 0;                     // per row
   std::span<const std::int64_t> positions = {};  // empty: first_row and on
+  at::Tensor step_there = {};  // Pass::step_there; where it is defined it counts, not `step`
   std::int64_t position(std::int64_t row) const {
     return positions.empty() ? first_row + row : positions[static_cast<std::size_t>(row)];
   }

@@ -40,8 +40,13 @@ at::Tensor RnnDropout::forward(const at::Tensor& input, const Pass& pass) {
 
 at::Tensor drop_shared(const at::Tensor& tensor, const SharedMask& mask, const Pass& pass) {
   const auto matrix = tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor;
-  const MaskRows rows{key_of(mask.path, mask.segment, pass), pass.step, 0, matrix.size(0),
-                      matrix.size(1)};
+  const MaskRows rows{key_of(mask.path, mask.segment, pass),
+                      pass.step,
+                      0,
+                      matrix.size(0),
+                      matrix.size(1),
+                      {},
+                      pass.step_there};
   return ddptrain::drop(matrix, rows, mask.p).view(tensor.sizes());
 }
 

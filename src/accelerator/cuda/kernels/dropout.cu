@@ -50,12 +50,13 @@ template <class T, class Index>
 __device__ inline void drop_blocks(const T* from, T* to, const long long* positions,
                                    const DropoutArguments& a) {
   const typename WideOf<T>::type dropped = factor<T>(a.dropped), kept = factor<T>(a.kept);
+  const unsigned step = a.step_there ? (unsigned)*a.step_there : a.step;
   const Index elements = (Index)a.elements, inner = (Index)a.inner, repeats = (Index)a.repeats;
   const Index blocks = (elements + 3) / 4, all = (Index)a.rows * repeats * blocks;
   for (Index i = first_of_thread<Index>(); i < all; i += all_threads<Index>()) {
     const Index line = i / blocks, row = line / repeats, block = block_of(i % blocks, a);
     const unsigned position = positions ? (unsigned)positions[row] : a.first_row + (unsigned)row;
-    Words words = philox(a.one_word ? 0 : (unsigned)block, position, a.step, a.key);
+    Words words = philox(a.one_word ? 0 : (unsigned)block, position, step, a.key);
     if (a.one_word) words.at[1] = words.at[2] = words.at[3] = words.at[0];
     const long long base = row * a.row_stride + line % repeats * a.repeat_stride;
     if (a.vectors) {

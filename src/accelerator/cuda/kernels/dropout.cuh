@@ -7,6 +7,7 @@
 struct DropoutArguments {
   unsigned long long key;
   unsigned step, first_row;
+  const long long* step_there;  // the step on the device; null: it is `step`
   unsigned last;         // words up to this one stand for `dropped`, others for `kept`
   int one_word;          // for a whole row: that of element 0
   int vectors;           // four elements at once can be read and written

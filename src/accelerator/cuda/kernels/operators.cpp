@@ -20,13 +20,16 @@ at::Tensor on_device(at::IntArrayRef positions, at::Device device) {
 }
 
 at::Tensor dropout(const at::Tensor& given, double p, std::int64_t key, std::int64_t step,
-                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements) {
+                   std::int64_t first_row, at::IntArrayRef positions, std::int64_t elements,
+                   const std::optional<at::Tensor>& step_there) {
   const c10::DeviceGuard guard(given.device());
   if (given.numel() == 0) return at::empty_like(given);
   const auto input = dropout_takes(given, elements) ? given : given.contiguous();
   const auto output = at::empty_like(input);
   auto arguments =
       dropout_arguments(input, {p, static_cast<std::uint64_t>(key), step, first_row, elements});
+  if (step_there)
+    arguments.step_there = reinterpret_cast<const long long*>(step_there->const_data_ptr());
   const auto rows = on_device(positions, input.device());
   const void* from = input.const_data_ptr();
   void* to = output.mutable_data_ptr();
