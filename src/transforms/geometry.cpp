@@ -120,7 +120,7 @@ void pad(Image& image, const Borders& borders, PaddingMode mode, double fill) {
   });
   image.width = static_cast<int>(columns.size());
   image.height = static_cast<int>(rows.size());
-  for (auto& mask : image.masks) pad(mask, borders, mode, 0);
+  for (auto& mask : image.masks) pad(mask, borders, mode, mask.border);
   for (auto& point : image.points) point = {point.x + borders.left, point.y + borders.top};
 }
 

@@ -26,8 +26,9 @@ struct Image {
   std::vector<std::uint8_t> bytes;
   std::vector<float> floats;
   /// The class of each pixel: bytes in one channel, of this image's size. They are looked up by
-  /// nearest, and are 0 where a constant border was added.
+  /// nearest.
   std::vector<Image> masks = {};
+  std::uint8_t border = 0;              // of a mask: the class where a constant border was added
   std::vector<ImagePoint> points = {};  // may leave the image
   bool is_float() const { return !floats.empty(); }
   std::size_t values() const { return std::size_t(width) * height * channels; }

@@ -33,6 +33,8 @@ ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
 bool is_png(std::span<const std::uint8_t> bytes);
 ImageHeader png_header(const EncodedImage& file);
 void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into);
+/// Palette indices or greys of at most 8 bits as they are stored; `options.channels` is 1.
+void decode_png_mask(const EncodedImage& file, const DecodeOptions& options, Image& into);
 
 bool is_webp(std::span<const std::uint8_t> bytes);
 ImageHeader webp_header(const EncodedImage& file);

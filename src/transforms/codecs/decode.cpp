@@ -139,6 +139,14 @@ Image decode(const EncodedImage& file, const DecodeOptions& options) {
   return image;
 }
 
+Image decode_mask(const EncodedImage& file, std::int64_t max_pixels) {
+  if (format_of(file) != Format::png)
+    bad_image(file, "is no PNG; masks are PNG files whose palette indices or greys are classes");
+  Image mask;
+  decode_png_mask(file, {.channels = 1, .max_pixels = max_pixels}, mask);
+  return mask;
+}
+
 void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
                    const DecodeOptions& options, Image& work, Image& into) {
   if (mode == DecodeMode::exact) {

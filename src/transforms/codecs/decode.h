@@ -45,6 +45,10 @@ ImageSize image_size(const EncodedImage& file, const DecodeOptions& options = {}
 Image decode(const EncodedImage& file, const DecodeOptions& options = {});
 void decode(const EncodedImage& file, const DecodeOptions& options, Image& into);
 
+/// The class of each pixel, from a PNG whose palette indices or greys are classes: one channel of
+/// bytes as they are stored, colours of the palette ignored. Other files are Errors.
+Image decode_mask(const EncodedImage& file, std::int64_t max_pixels = default_max_pixels);
+
 /// A window of the oriented image, resized to window.out_width x window.out_height. `work` holds
 /// what was decoded in between, so that its memory is used again.
 void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,

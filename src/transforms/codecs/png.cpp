@@ -57,6 +57,19 @@ class PngReader {
     });
   }
 
+  /// Greys and palette indices stay the numbers that they are.
+  void choose_numbers() {
+    const int type = png_get_color_type(png_, info_), depth = png_get_bit_depth(png_, info_);
+    if (type == PNG_COLOR_TYPE_RGB || type == PNG_COLOR_TYPE_RGB_ALPHA)
+      bad_image(file_, "has colours and no palette; a mask's palette indices or greys are classes");
+    if (depth > 8) bad_image(file_, "has greys of 16 bits; those of a mask have at most 8");
+    step([&] {
+      png_set_packing(png_);
+      if (type == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_strip_alpha(png_);
+      png_read_update_info(png_, info_);
+    });
+  }
+
   void read_image(Image& into) {
     const bool interlaced = png_get_interlace_type(png_, info_) == PNG_INTERLACE_ADAM7;
     const std::size_t stride = std::size_t(into.width) * into.channels;
@@ -135,17 +148,32 @@ ImageHeader png_header(const EncodedImage& file) {
   return {{static_cast<int>(width), static_cast<int>(height)}, 1};
 }
 
-void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+namespace {
+
+void read_png(const EncodedImage& file, const DecodeOptions& options, Image& into, bool numbers) {
   check_png_chunks(file);
   PngReader reader(file, options);
   check_png_data(file, reader.size());
-  reader.choose_output(options.channels);
+  if (numbers)
+    reader.choose_numbers();
+  else
+    reader.choose_output(options.channels);
   into.width = reader.size().width;
   into.height = reader.size().height;
   into.channels = options.channels;
   into.floats.clear();
   into.bytes.resize(into.values());
   reader.read_image(into);
+}
+
+}  // namespace
+
+void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  read_png(file, options, into, false);
+}
+
+void decode_png_mask(const EncodedImage& file, const DecodeOptions& options, Image& into) {
+  read_png(file, options, into, true);
 }
 
 }  // namespace ddptrain

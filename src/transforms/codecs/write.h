@@ -29,4 +29,7 @@ ChannelScale unit_scale(const Image& image);
 /// The bytes of a PNG file, of an image of bytes with one or three channels.
 std::string encode_png(const Image& image);
 
+/// The same of a mask, its numbers as indices of a palette.
+std::string encode_mask_png(const Image& mask);
+
 }  // namespace ddptrain

@@ -81,15 +81,19 @@ Range covered(int at, int out, int in) {
           static_cast<int>((std::int64_t(at + 1) * in + out - 1) / out)};
 }
 
-/// A mask's classes as floats and back, since only floats are looked up.
+/// A mask's classes as floats and back, since only floats are looked up. They count from the
+/// border's: what is outside is 0.
 Image sampled_mask(const Image& mask, const GridMaps& maps, int width, int height,
                    const GridOptions& options) {
+  const auto border = static_cast<float>(mask.border);
   Image classes = mask;
-  classes.floats.assign(mask.bytes.begin(), mask.bytes.end());
+  for (const auto byte : mask.bytes) classes.floats.push_back(static_cast<float>(byte) - border);
   classes.bytes.clear();
   Image out = grid_sample(classes, maps, width, height, options);
-  out.bytes.assign(out.floats.begin(), out.floats.end());
+  for (const auto value : out.floats)
+    out.bytes.push_back(static_cast<std::uint8_t>(value + border));
   out.floats.clear();
+  out.border = mask.border;
   return out;
 }
 

@@ -119,6 +119,7 @@ Image resampled_mask(const Image& mask, const Window& window) {
   out.width = window.out_width;
   out.height = window.out_height;
   out.channels = 1;
+  out.border = mask.border;
   const auto columns = nearest_pixels(window.left, window.width, out.width, mask.width);
   for (const auto row : nearest_pixels(window.top, window.height, out.height, mask.height))
     for (const auto column : columns)

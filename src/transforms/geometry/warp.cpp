@@ -63,8 +63,11 @@ void put(Image& image, std::size_t at, double value) {
 }
 
 void warp_targets(const Image& from, const PlaceMap& map, Image& out) {
-  for (const auto& mask : from.masks)
-    out.masks.push_back(warped(mask, map, out.width, out.height, {Interpolation::nearest, 0}));
+  for (const auto& mask : from.masks) {
+    const WarpOptions options{Interpolation::nearest, double(mask.border)};
+    out.masks.push_back(warped(mask, map, out.width, out.height, options));
+    out.masks.back().border = mask.border;
+  }
   if (from.points.empty()) return;
   const auto onwards = inverse(map);
   for (const auto& point : from.points) {

@@ -5,6 +5,7 @@
 
 #include "transforms/color/normalize.h"
 #include "transforms/color/random_erasing.h"
+#include "transforms/geometry/resample.h"
 
 namespace ddptrain {
 namespace {
@@ -44,6 +45,16 @@ std::vector<float> fill_of(const RandomErasing& erasing, int channels) {
   return {value.begin(), value.end()};
 }
 
+/// Gives an image the masks and points of its source, where the window puts them.
+void take_targets(Image* from, const std::optional<Window>& window, Image& image) {
+  image.masks.clear();
+  image.points.clear();
+  if (from == nullptr) return;
+  if (window) return resample_targets(*from, *window, image);
+  image.masks = std::move(from->masks);
+  image.points = std::move(from->points);
+}
+
 }  // namespace
 
 Pipeline::Pipeline(const std::vector<Choice<Transform>>& steps, const PipelineOptions& options)
@@ -71,7 +82,7 @@ Extent Pipeline::output(Extent source) const {
 Extent Pipeline::output() const { return output({options_.channels, 0, 0}); }
 
 void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
-                    const PixelRow& out) const {
+                    const PixelRow& out, Image* targets) const {
   thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
   DecodeOptions decoding;
   decoding.channels = options_.channels;
@@ -86,7 +97,11 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
     decode_window(file, *window, options_.mode, decoding, decoded, image);
   else
     decode(file, decoding, image);
+  take_targets(targets, window, image);
   finish(image, window ? 1 : 0, file.name, key, expected, out);
+  if (targets == nullptr) return;
+  targets->masks = std::move(image.masks);
+  targets->points = std::move(image.points);
 }
 
 void Pipeline::load(Image&& image, std::string_view name, const AugmentKey& key,

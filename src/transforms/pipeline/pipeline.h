@@ -67,9 +67,10 @@ class Pipeline {
 
   /// Decodes, transforms and writes a row to `out`, bytes only with a byte_ending(). An image that
   /// comes out in another size than `expected` is an Error that names the file and both sizes. Safe
-  /// to call from many threads; each keeps its own working memory.
+  /// to call from many threads; each keeps its own working memory. The masks and points of
+  /// `targets`, which may be null, belong to the source's pixels and become those of the row.
   void load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
-            const PixelRow& out) const;
+            const PixelRow& out, Image* targets = nullptr) const;
   /// The same for pixels that need no decoding (CIFAR, MNIST); `image` is used up.
   void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
             const PixelRow& out) const;
