@@ -27,6 +27,8 @@ Batch slice(const Batch& batch, std::int64_t first, std::int64_t count) {
   part.pixels = batch.pixels;
   if (!batch.positions.empty())
     part.positions.assign(batch.positions.begin() + first, batch.positions.begin() + first + count);
+  if (!batch.places.empty())
+    part.places.assign(batch.places.begin() + first, batch.places.begin() + first + count);
   return part;
 }
 
@@ -42,6 +44,7 @@ void leave_out(Batch& batch, const std::vector<char>& bad) {
     for (auto& tensor : batch.inputs) tensor.select(0, to).copy_(tensor.select(0, from));
     for (auto& tensor : batch.targets) tensor.select(0, to).copy_(tensor.select(0, from));
     batch.indices[static_cast<std::size_t>(to)] = batch.indices[row];
+    if (!batch.places.empty()) batch.places[static_cast<std::size_t>(to)] = batch.places[row];
   }
   const auto kept = std::ssize(positions), left_out = batch.rows - kept;
   if (left_out == 0) return;

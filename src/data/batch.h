@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "data/image_place.h"
+
 namespace ddptrain {
 
 struct PixelScale;
@@ -22,6 +24,7 @@ struct Batch {
   std::int64_t rows = 0;
   std::int64_t first_row = 0;
   std::vector<std::int64_t> positions;       // empty: first_row, first_row + 1, ...
+  std::vector<ImagePlace> places;            // of each row whose target lies in its image; or none
   std::int64_t left_out = 0;                 // bad samples that are not among the rows
   std::shared_ptr<const PixelScale> pixels;  // how a device finishes inputs that are bytes; or null
   std::vector<Batch> parts;  // the rows of each replica on its device; empty, or the tensors are

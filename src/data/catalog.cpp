@@ -11,6 +11,10 @@ namespace ddptrain {
 ///                        dataset; without it, the inputs of `predict` are images
 ///   file_each            a sample is a file, and a folder of them can be read file by file
 ///   listed_in_csv        a CSV file is a list of images
+///   predicts_images      reads images that `predict` is given with a target of its own kind
+///   predicts_files       and each prediction is also a file
+///   gives_masks          targets are masks
+///   gives_points         targets are points
 ///   label_column OPTION  the option names the column of a CSV file that has the label
 ///   label_in_lines       lines of JSON have it; else a folder that is called like a class
 ///   pixels SIZE [gray]   images of one size
@@ -18,7 +22,9 @@ namespace ddptrain {
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> csv_table_dataset();
 Entry<Dataset> image_folder_dataset();
+Entry<Dataset> image_masks_dataset();
 Entry<Dataset> image_names_dataset();
+Entry<Dataset> image_points_dataset();
 Entry<Dataset> manifest_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> parquet_table_dataset();
@@ -33,6 +39,8 @@ const Catalog<Dataset>& catalog<Dataset>() {
       image_folder_dataset(),
       image_names_dataset(),
       manifest_dataset(),
+      image_masks_dataset(),
+      image_points_dataset(),
       cifar10_dataset(),
       mnist_dataset(),
       pictures_dataset(),

@@ -16,6 +16,7 @@ namespace ddptrain {
 
 enum class Split { train, valid };
 struct Preview;
+class PredictionForm;
 
 /// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's
 /// global order, index of the transform), so a sample drawn twice is augmented differently, whoever
@@ -38,7 +39,9 @@ struct DataContext {
   KnownClasses classes = {};    // a checkpoint's, and what becomes of others
   std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
                                 // the section's own, its samples valid ones of unknown labels
-  std::optional<double> epochs = {};  // the run's, where its recipe says epochs
+  std::vector<std::string> images = {};  // what `predict` is given, where the dataset reads images
+                                         // with a target of its own kind, which is unknown
+  std::optional<double> epochs = {};     // the run's, where its recipe says epochs
   bool pixels_as_bytes = false;  // images travel to a device that normalises them (PixelScale),
   bool mixed = false;            // and training rows are mixed before
 };
@@ -91,6 +94,15 @@ class Dataset {
   virtual Node chosen() const { return Node::map(); }
   /// What a person may see of a sample, data/preview.h. Unless a dataset says more: its label.
   virtual Preview preview(Split split, std::int64_t index, const Draw& draw) const;
+  /// How predictions are written, where they are neither classes nor one number; or null.
+  virtual const PredictionForm* prediction_form() const { return nullptr; }
+  /// Predictions for the rows of `from`, brought to where `to` has the same samples, which were
+  /// transformed otherwise; NaN where `from` does not show it. As they are, unless targets lie in
+  /// an image.
+  virtual at::Tensor aligned(const at::Tensor& predictions, const Batch& /*from*/,
+                             const Batch& /*to*/) const {
+    return predictions;
+  }
   /// A digest of what the samples are (names, sizes, labels), equal on every rank.
   virtual std::string digest() const = 0;
 };

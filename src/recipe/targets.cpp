@@ -82,6 +82,8 @@ std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs&
 
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs) {
   if (label_delimiter(recipe, catalogs)) return TargetKind::labels;
+  const auto* numbers = option_named_by(recipe, catalogs, "numbers_by");
+  if (numbers && !numbers->items.empty()) return TargetKind::numbers;
   const auto* task = option_named_by(recipe, catalogs, "task_by");
   if (task && task->text == "regression") return TargetKind::numbers;
   if (task && task->text == "classification") return TargetKind::classes;

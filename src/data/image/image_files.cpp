@@ -1,16 +1,16 @@
 #include "data/image/image_files.h"
 
-#include <ATen/ops/empty.h>
-
-#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
+#include "base/text.h"
 #include "config/decode.h"
 #include "data/image/usual_transforms.h"
 #include "data/preview.h"
+#include "data/targets/alignment.h"
+#include "data/targets/label_target.h"
 
 namespace ddptrain {
 namespace {
@@ -21,16 +21,36 @@ EncodedImage encoded(const std::string& bytes, const std::string& name) {
   return {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name};
 }
 
+std::unique_ptr<ImageTarget> labels_of(const ImageList& list) {
+  return list.multi_label ? labels_target(std::ssize(list.classes)) : label_target();
+}
+
+/// A row that shows a whole image of its own size.
+ImagePlace whole_row(const at::Tensor& pixels) {
+  ImagePlace place;
+  place.width = place.row_width = static_cast<double>(pixels.size(3));
+  place.height = place.row_height = static_cast<double>(pixels.size(2));
+  place.corners = place.own();
+  return place;
+}
+
 }  // namespace
 
-ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context)
+ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context,
+                       std::unique_ptr<ImageTarget> target)
     : list_(std::move(list)),
+      target_(target ? std::move(target) : labels_of(list_)),
       max_pixels_(options.max_pixels),
       rows_(transforms_for(options.transforms), options.reading(), context,
             [this](Split split) { return source_size(split); }) {
   facts_.classes = list_.classes;
   const auto& extent = rows_.extent(Split::train);
   facts_.sample = {extent.channels, extent.height, extent.width};
+  target_->tell(facts_);
+  if (target_->in_image() && context.mixed)
+    throw Error(Exit::recipe, Option{"data.mix"},
+                "it mixes images and their labels, and these targets are places in an image; "
+                "remove it");
 }
 
 TransformLists ImageFiles::transforms_for(const TransformLists& written) {
@@ -59,30 +79,63 @@ Batch ImageFiles::allocate_train(std::int64_t epoch, std::int64_t rows) const {
 }
 
 Batch ImageFiles::with_targets(Batch batch) const {
-  const auto classes = facts_.class_count();
-  if (list_.multi_label) batch.targets[0] = at::empty({batch.rows, classes}, at::kFloat);
+  const auto& pixels = batch.inputs[0];
+  const Extent extent{static_cast<int>(pixels.size(1)), static_cast<int>(pixels.size(2)),
+                      static_cast<int>(pixels.size(3))};
+  batch.targets[0] = target_->allocate(batch.rows, extent);
+  if (target_->in_image())
+    batch.places.assign(static_cast<std::size_t>(batch.rows), whole_row(pixels));
   return batch;
 }
 
 bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                       std::int64_t row) const {
   const auto& wanted = file(split, index);
-  set_target(wanted, batch, row);
   const auto path = full_path(wanted);
+  const bool in_image = target_->in_image();
+  if (!in_image) target_->write(wanted, {}, batch.targets[0], row);
   std::string bytes;
-  return rows_.guarded([&] { bytes = read_text(path); }) &&
-         rows_.load(split, encoded(bytes, path), draw, batch, row);
+  Image targets;
+  const auto read = [&] {
+    bytes = read_text(path);
+    if (in_image) targets = targets_in(wanted, encoded(bytes, path));
+  };
+  const bool good = rows_.guarded(read) && rows_.load(split, encoded(bytes, path), draw, batch, row,
+                                                      in_image ? &targets : nullptr);
+  if (good && in_image) write_targets(wanted, std::move(targets), batch, row);
+  return good;
 }
 
-void ImageFiles::set_target(const ImageFile& file, Batch& batch, std::int64_t row) const {
-  auto& target = batch.targets[0];
-  if (!list_.multi_label) {
-    target.mutable_data_ptr<std::int64_t>()[row] = file.label;
-    return;
-  }
-  float* each = target.mutable_data_ptr<float>() + row * facts_.class_count();
-  std::fill_n(each, facts_.class_count(), 0.0F);
-  for (const auto label : file.labels) each[label] = 1;
+Image ImageFiles::targets_in(const ImageFile& file, const EncodedImage& encoded) const {
+  const auto size = image_size(encoded, {.max_pixels = max_pixels_});
+  Image targets;
+  targets.width = size.width;
+  targets.height = size.height;
+  target_->read(file, list_.root, size, targets);
+  for (const auto& [x, y] : ImagePlace{double(size.width), double(size.height)}.own())
+    targets.points.push_back({x, y});
+  return targets;
+}
+
+void ImageFiles::write_targets(const ImageFile& file, Image moved, Batch& batch,
+                               std::int64_t row) const {
+  auto& place = batch.places.at(static_cast<std::size_t>(row));
+  place.width = moved.width;
+  place.height = moved.height;
+  const auto first = moved.points.size() - place.corners.size();
+  for (std::size_t i = 0; i < place.corners.size(); ++i)
+    place.corners[i] = {moved.points[first + i].x, moved.points[first + i].y};
+  moved.points.resize(first);
+  moved.width = static_cast<int>(place.row_width);
+  moved.height = static_cast<int>(place.row_height);
+  target_->write(file, moved, batch.targets[0], row);
+}
+
+at::Tensor ImageFiles::aligned(const at::Tensor& predictions, const Batch& from,
+                               const Batch& to) const {
+  if (facts_.mask) return aligned_pixels(predictions, from.places, to.places);
+  if (facts_.points > 0) return aligned_points(predictions, from.places, to.places);
+  return predictions;
 }
 
 std::string ImageFiles::sample_name(Split split, std::int64_t index) const {
@@ -102,7 +155,9 @@ std::vector<double> ImageFiles::weights(Split split) const { return list_.weight
 Preview ImageFiles::preview(Split split, std::int64_t index, const Draw& draw) const {
   auto shown = Dataset::preview(split, index, draw);
   auto batch = allocate(split, 1);
-  if (load(split, index, draw, batch, 0)) shown.image = rows_.image(split, batch, 0);
+  if (!load(split, index, draw, batch, 0)) return shown;
+  shown.image = rows_.image(split, batch, 0);
+  target_->show(batch.targets[0], shown);
   return shown;
 }
 
@@ -115,6 +170,8 @@ std::string ImageFiles::digest() const {
       digest.add(each.path + '\n' + std::to_string(unknown ? 0 : bytes) + ' ' +
                  std::to_string(each.label) + '\n');
       for (const auto label : each.labels) digest.add(std::to_string(label) + ' ');
+      for (const auto value : each.numbers) digest.add(format_number(value) + ' ');
+      if (!each.target.empty()) digest.add(each.target + '\n');
     }
   for (const auto& name : list_.classes) digest.add(name + '\n');
   return digest.finish();

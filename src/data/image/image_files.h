@@ -1,23 +1,24 @@
 // A dataset of image files, whoever listed them.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "data/image/image_list.h"
 #include "data/image/image_rows.h"
+#include "data/targets/image_target.h"
 
 namespace ddptrain {
 
 class ImageFiles final : public Dataset {
  public:
-  ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context);
+  /// Targets are labels, unless `target` says otherwise.
+  ImageFiles(ImageList list, const ImageFileOptions& options, const DataContext& context,
+             std::unique_ptr<ImageTarget> target = nullptr);
 
   const DataFacts& facts() const override { return facts_; }
   std::int64_t size(Split split) const override;
-  /// Targets are labels int64 [N], or float32 [N, classes] of zeros and ones where images have
-  /// any number of labels.
   Batch allocate(Split split, std::int64_t rows) const override;
   Batch allocate_train(std::int64_t epoch, std::int64_t rows) const override;
   std::vector<std::int64_t> changes_of_shape() const override { return rows_.changes_of_shape(); }
@@ -28,6 +29,10 @@ class ImageFiles final : public Dataset {
   std::vector<std::int64_t> labels(Split split, std::int64_t index) const override;
   std::vector<double> weights(Split split) const override;
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override;
+  std::string state() const override { return target_->state(); }
+  const PredictionForm* prediction_form() const override { return target_->prediction_form(); }
+  at::Tensor aligned(const at::Tensor& predictions, const Batch& from,
+                     const Batch& to) const override;
   std::string digest() const override;
   Node chosen() const override { return chosen_; }
 
@@ -38,9 +43,13 @@ class ImageFiles final : public Dataset {
   std::string full_path(const ImageFile& file) const;
   Extent source_size(Split split) const;
   Batch with_targets(Batch batch) const;
-  void set_target(const ImageFile& file, Batch& batch, std::int64_t row) const;
+  /// Masks and points of a file, its corners behind the points; what of them came out of the
+  /// transforms becomes row `row` of the targets.
+  Image targets_in(const ImageFile& file, const EncodedImage& encoded) const;
+  void write_targets(const ImageFile& file, Image moved, Batch& batch, std::int64_t row) const;
 
   ImageList list_;
+  std::unique_ptr<ImageTarget> target_;
   std::int64_t max_pixels_;  // of an image that is decoded
   Node chosen_ = Node::map();
   ImageRows rows_;

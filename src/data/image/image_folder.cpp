@@ -79,7 +79,7 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
     const auto paths = scan.images((fs::path(folder) / name).lexically_normal().string());
     if (paths.empty() && split == Split::train && !choice.may_lack)
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no images");
-    for (const auto& each : paths) files.push_back({each, found - list.classes.begin(), {}});
+    for (const auto& each : paths) files.push_back({each, found - list.classes.begin()});
   }
   if (files.empty()) throw Error(Exit::data, "no images in '" + path.string() + "'");
 }

@@ -54,7 +54,20 @@ bool in_numeric_order(const std::string& a, const std::string& b) {
   return *parse_integer(a) < *parse_integer(b);
 }
 
+/// Whether a path lies below a folder; both relative to root.
+bool is_below(const std::string& path, const std::string& folder) {
+  const auto inside = std::filesystem::path(path).lexically_relative(folder);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
 }  // namespace
+
+ImageList unlabelled_images(const std::vector<std::string>& paths) {
+  ImageList list;
+  for (const auto& path : paths) list.files[1].push_back({path, -1});
+  list.files[0] = {list.files[1].front()};
+  return list;
+}
 
 void hold_out(ImageList& list, const ValidSpec& valid) {
   const auto all = std::move(list.files[0]);
@@ -62,6 +75,20 @@ void hold_out(ImageList& list, const ValidSpec& valid) {
   const auto parts = hold_out(paths_of(all), valid, "image");
   list.files = {chosen(all, parts.train), chosen(all, parts.valid)};
   if (!weights.empty()) list.weights = {chosen(weights, parts.train), chosen(weights, parts.valid)};
+}
+
+void divide(ImageList& list, const ValidSpec& valid) {
+  if (valid.fraction || valid.list) return hold_out(list, valid);
+  auto& files = list.files[0];
+  const auto held = std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
+    return !is_below(file.path, *valid.folder);
+  });
+  list.files[1].assign(held, files.end());
+  files.erase(held, files.end());
+  if (files.empty() || list.files[1].empty())
+    throw Error(
+        Exit::data, Option{"data.valid.folder"},
+        std::string(files.empty() ? "all" : "no") + " images are in '" + *valid.folder + "'");
 }
 
 std::vector<std::string> class_order(std::vector<std::string> labels) {

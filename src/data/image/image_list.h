@@ -6,16 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "data/targets/image_file.h"
+
 namespace ddptrain {
 
 struct KnownClasses;
 struct ValidSpec;
-
-struct ImageFile {
-  std::string path;  // relative to the list's root, or absolute
-  std::int64_t label = 0;
-  std::vector<std::int64_t> labels;  // where an image has any number of them
-};
 
 struct ImageList {
   std::string root;
@@ -25,10 +21,16 @@ struct ImageList {
   std::array<std::vector<double>, 2> weights;   // by split; empty: all equal
 };
 
+/// Valid images at these paths, of unknown targets; the first is also a training image.
+ImageList unlabelled_images(const std::vector<std::string>& paths);
+
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
 /// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter).
 /// Errors (Exit::data): a line that names no image, a split without any.
 void hold_out(ImageList& list, const ValidSpec& valid);
+
+/// The same, or those below a folder of the list's root.
+void divide(ImageList& list, const ValidSpec& valid);
 
 /// Each label once: bytewise, or as numbers where all are.
 std::vector<std::string> class_order(std::vector<std::string> labels);

@@ -92,26 +92,6 @@ class Labeller {
   std::map<std::string, Pattern> each_;
 };
 
-/// Whether a path lies below a folder; both relative to root.
-bool is_below(const std::string& path, const std::string& folder) {
-  const auto inside = fs::path(path).lexically_relative(folder);
-  return !inside.empty() && *inside.begin() != "..";
-}
-
-void divide(ImageList& list, const ValidSpec& valid) {
-  if (valid.fraction || valid.list) return hold_out(list, valid);
-  auto& files = list.files[0];
-  const auto held = std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
-    return !is_below(file.path, *valid.folder);
-  });
-  list.files[1].assign(held, files.end());
-  files.erase(held, files.end());
-  if (files.empty() || list.files[1].empty())
-    throw Error(
-        Exit::data, Option{"data.valid.folder"},
-        std::string(files.empty() ? "all" : "no") + " images are in '" + *valid.folder + "'");
-}
-
 ImageList list_images(const ImageNamesOptions& options, const KnownClasses& known) {
   std::error_code unknown;
   if (!fs::is_directory(options.root, unknown))
@@ -127,7 +107,7 @@ ImageList list_images(const ImageNamesOptions& options, const KnownClasses& know
   list.classes = class_order(labels);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto found = std::find(list.classes.begin(), list.classes.end(), labels[i]);
-    list.files[0].push_back({paths[i], found - list.classes.begin(), {}});
+    list.files[0].push_back({paths[i], found - list.classes.begin()});
   }
   divide(list, options.valid);
   number_classes(list, known, classes_in_train(list));

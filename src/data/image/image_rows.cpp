@@ -129,9 +129,10 @@ Batch ImageRows::allocate(const Side& side, std::int64_t rows) const {
 }
 
 bool ImageRows::load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
-                     std::int64_t row) const {
+                     std::int64_t row, Image* targets) const {
   const auto& side = of(split, draw);
-  return guarded([&] { side.pipeline.load(file, key_of(draw), side.extent, row_of(batch, row)); });
+  return guarded(
+      [&] { side.pipeline.load(file, key_of(draw), side.extent, row_of(batch, row), targets); });
 }
 
 bool ImageRows::load(Split split, Image&& image, std::string_view name, const Draw& draw,

@@ -31,9 +31,12 @@ class ImageRows {
   /// The epochs with which other sizes begin.
   std::vector<std::int64_t> changes_of_shape() const;
 
+  /// The size of the images that are drawn so.
+  const Extent& extent(Split split, const Draw& draw) const { return of(split, draw).extent; }
   /// Both write row `row` of a batch; false when the image is bad and is to be left out.
-  bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
-            std::int64_t row) const;
+  /// `targets` are masks and points of the file's image, which move with its pixels, or null.
+  bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch, std::int64_t row,
+            Image* targets = nullptr) const;
   bool load(Split split, Image&& image, std::string_view name, const Draw& draw, Batch& batch,
             std::int64_t row) const;
   /// A loaded row as a person would see it: bytes, without normalisation.

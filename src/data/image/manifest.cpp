@@ -1,15 +1,18 @@
-// data manifest: images listed in a CSV file, with a label or any number of them (fastai's
-// ImageDataLoaders.from_csv).
+// data manifest: images listed in a CSV file, with a label, any number of them (fastai's
+// ImageDataLoaders.from_csv), or numbers.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "data/csv/csv.h"
 #include "data/dataset.h"
+#include "data/image/image_csv.h"
 #include "data/image/image_files.h"
 #include "data/split/split.h"
+#include "data/targets/number_target.h"
 
 namespace ddptrain {
 namespace {
@@ -36,6 +39,7 @@ struct ManifestOptions {
   std::optional<std::string> root;
   ManifestColumns columns;
   std::optional<std::string> label_delimiter;
+  std::vector<std::string> numbers;
   ValidSpec valid;
   ImageFileOptions images;
   void fields(Fields& f) {
@@ -51,25 +55,19 @@ struct ManifestOptions {
       {.doc = "What stands between labels where an image has any number of them, such as ' '; "
               "targets are then zeros and ones for 'loss: bce_with_logits'.",
        .min_items = 1});
+    f("numbers", numbers,
+      {.doc = "Columns of numbers that are the target instead of a label; an empty cell is missing "
+              "and counts in no loss."});
     f("valid", valid,
       {.doc = "The fraction or the list that is held out where no column says it."});
     images.fields(f);
     f.require(always(unset("valid.folder")));
+    f.require(not_both("label_delimiter", "numbers"));
   }
 };
 
 std::string root_of(const ManifestOptions& options) {
   return options.root.value_or(std::filesystem::path(options.file).parent_path().string());
-}
-
-Split split_at(const Csv& csv, std::size_t row, std::optional<std::size_t> column) {
-  if (!column) return Split::train;
-  const auto& word = csv.at(row, *column);
-  for (const auto* train : {"train", "False", "false", "0"})
-    if (word == train) return Split::train;
-  for (const auto* valid : {"valid", "True", "true", "1"})
-    if (word == valid) return Split::valid;
-  csv.fail(row, *column, "'" + word + "' is neither 'train' nor 'valid' (nor 'False' or 'True')");
 }
 
 double weight_at(const Csv& csv, std::size_t row, std::size_t column) {
@@ -98,13 +96,6 @@ std::vector<std::string> labels_at(const Csv& csv, std::size_t row, std::size_t 
   return labels;
 }
 
-/// A column that is named must be there; another may be.
-std::optional<std::size_t> column_of(const Csv& csv, const std::optional<std::string>& name,
-                                     std::string_view usual) {
-  if (name) return csv.required_column(*name);
-  return csv.column(usual);
-}
-
 std::vector<std::vector<std::string>> labels_of(const ManifestOptions& options, const Csv& csv) {
   const auto column = csv.required_column(options.columns.label);
   std::vector<std::vector<std::string>> labels;
@@ -119,59 +110,58 @@ std::vector<std::string> all_of(const std::vector<std::vector<std::string>>& lab
   return all;
 }
 
-ImageFile file_of(const std::string& path, const std::vector<std::string>& labels,
-                  const std::map<std::string, std::int64_t>& classes, bool multi_label) {
-  if (!multi_label) return {path, classes.at(labels.front()), {}};
-  ImageFile file{path, -1, {}};
-  for (const auto& label : labels) file.labels.push_back(classes.at(label));
-  return file;
+/// What the target of each row is.
+using RowTargets = std::function<ImageFile(std::size_t row)>;
+
+RowTargets number_targets(const ManifestOptions& options, const Csv& csv) {
+  std::vector<std::size_t> columns;
+  for (const auto& name : options.numbers) columns.push_back(csv.required_column(name));
+  return [&csv, columns](std::size_t row) {
+    ImageFile file{{}, -1};
+    file.numbers = numbers_at(csv, row, columns);
+    return file;
+  };
+}
+
+/// Numbers the classes of the list.
+RowTargets label_targets(const ManifestOptions& options, const Csv& csv, ImageList& list) {
+  auto labels = labels_of(options, csv);
+  list.multi_label = options.label_delimiter.has_value();
+  list.classes = class_order(all_of(labels));
+  if (list.classes.empty()) throw Error(Exit::data, options.file + ": no row has a label");
+  std::map<std::string, std::int64_t> classes;
+  for (const auto& name : list.classes) classes.emplace(name, std::ssize(classes));
+  return [labels, classes, several = list.multi_label](std::size_t row) {
+    if (!several) return ImageFile{{}, classes.at(labels[row].front())};
+    ImageFile file{{}, -1};
+    for (const auto& label : labels[row]) file.labels.push_back(classes.at(label));
+    return file;
+  };
 }
 
 ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
   const auto path = csv.required_column(options.columns.path);
   const auto weight = column_of(csv, options.columns.weight, "weight");
   const auto split = column_of(csv, options.columns.split, "split");
-  const auto labels = labels_of(options, csv);
   ImageList list;
   list.root = root_of(options);
-  list.multi_label = options.label_delimiter.has_value();
-  list.classes = class_order(all_of(labels));
-  if (list.classes.empty()) throw Error(Exit::data, options.file + ": no row has a label");
-  std::map<std::string, std::int64_t> classes;
-  for (const auto& name : list.classes)
-    classes.emplace(name, static_cast<std::int64_t>(classes.size()));
+  const auto target =
+      options.numbers.empty() ? label_targets(options, csv, list) : number_targets(options, csv);
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     if (csv.at(row, path).empty()) csv.fail(row, path, "empty");
-    const auto side = static_cast<std::size_t>(split_at(csv, row, split));
-    list.files[side].push_back(file_of(csv.at(row, path), labels[row], classes, list.multi_label));
+    const auto side = split_at(csv, row, split);
+    list.files[side].push_back(target(row));
+    list.files[side].back().path = csv.at(row, path);
     if (weight) list.weights[side].push_back(weight_at(csv, row, *weight));
   }
   return list;
 }
 
-/// One way to hold samples out: a column, a fraction or a list.
-void divide(ImageList& list, const ManifestOptions& options, bool has_split) {
-  const auto& valid = options.valid;
-  const bool held_out = valid.fraction || valid.list;
-  if (!has_split && !held_out)
-    throw Error(Exit::data, options.file +
-                                ": no column 'split'; add one, name another in data.columns.split, "
-                                "or write data.valid.fraction");
-  if (has_split && held_out)
-    throw Error(Exit::recipe, Option{valid.list ? "data.valid.list" : "data.valid.fraction"},
-                "has no effect: a column of '" + options.file + "' says what is held out");
-  if (!has_split) hold_out(list, valid);
-}
-
 ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
   const Csv csv(options.file);
   auto list = read_rows(options, csv);
-  divide(list, options, column_of(csv, options.columns.split, "split").has_value());
-  for (const auto split : {0, 1})
-    if (list.files[static_cast<std::size_t>(split)].empty())
-      throw Error(Exit::data,
-                  options.file + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
-  number_classes(list, known, classes_in_train(list));
+  divide_rows(list, options.valid, csv, column_of(csv, options.columns.split, "split").has_value());
+  if (options.numbers.empty()) number_classes(list, known, classes_in_train(list));
   return list;
 }
 
@@ -181,11 +171,15 @@ Entry<Dataset> manifest_dataset() {
   return entry<Dataset, ManifestOptions>(
       "manifest", "Images listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(read_manifest(options, context.classes), options.images,
-                                            context);
+        auto list = context.images.empty() ? read_manifest(options, context.classes)
+                                           : unlabelled_images(context.images);
+        if (options.numbers.empty())
+          return std::make_unique<ImageFiles>(std::move(list), options.images, context);
+        return std::make_unique<ImageFiles>(std::move(list), options.images, context,
+                                            number_target(options.numbers));
       },
       {"gives_images", "gives_weights", "gives_class", "labels_by label_delimiter",
-       "listed_in_csv"});
+       "numbers_by numbers", "listed_in_csv", "predicts_images"});
 }
 
 }  // namespace ddptrain

@@ -28,7 +28,7 @@ ImageList list_images(const PicturesOptions& options) {
   ImageList list;
   list.root = options.root;
   for (const auto& path : ImageScan(options.root, options.extensions).images(""))
-    list.files[0].push_back({path, -1, {}});
+    list.files[0].push_back({path, -1});
   if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   list.files[1] = list.files[0];
   return list;

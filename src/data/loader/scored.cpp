@@ -56,6 +56,11 @@ class ScoredDataset final : public Dataset {
     const auto at = place(split, index);
     return data_->preview(at.split, at.index, draw);
   }
+  const PredictionForm* prediction_form() const override { return data_->prediction_form(); }
+  at::Tensor aligned(const at::Tensor& predictions, const Batch& from,
+                     const Batch& to) const override {
+    return data_->aligned(predictions, from, to);
+  }
   std::string digest() const override { return data_->digest(); }
 
  private:
@@ -87,6 +92,7 @@ std::unique_ptr<Dataset> with_scored(std::unique_ptr<Dataset> data, Scored score
 }
 
 std::vector<std::string> absent_classes(const Dataset& data, Split split) {
+  if (data.facts().mask) return {};  // samples have several, which only their masks tell
   const auto& names = data.facts().classes;
   std::vector<bool> present(names.size());
   for (std::int64_t i = 0; i < data.size(split) && !names.empty(); ++i)

@@ -41,6 +41,11 @@ class Tolerant final : public Dataset {
   std::int64_t label(Split split, std::int64_t index) const override {
     return inner_->label(split, index);
   }
+  const PredictionForm* prediction_form() const override { return inner_->prediction_form(); }
+  at::Tensor aligned(const at::Tensor& predictions, const Batch& from,
+                     const Batch& to) const override {
+    return inner_->aligned(predictions, from, to);
+  }
   std::string digest() const override { return inner_->digest(); }
 
   /// Why a sample could not be read, once; empty: it could.

@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "data/image_data.h"
+#include "data/prediction_form.h"
+#include "data/preview.h"
 #include "support/refused.h"
 
 namespace ddptrain {
@@ -171,6 +175,42 @@ TEST(Manifest, HoldsOutWhatAListNames) {
   EXPECT_EQ(data->sample_name(Split::valid, 0), folder / "img/c.png");
   wanted["valid"] = {{"list", folder.write("held.txt", "img/c.png\nd.png\n")}};
   EXPECT_THAT(data_problem(wanted), HasSubstr("held.txt:2: no image 'd.png'"));
+}
+
+TEST(Manifest, TakesNumbersForTheTarget) {
+  const TemporaryFolder folder;
+  folder.write("a.png", image("a_rgb.png"));
+  auto wanted = section(folder.write("list.csv",
+                                     "path,age,height,split\n"
+                                     "a.png,31,1.75,train\n"
+                                     "a.png,NA,1.5,train\n"
+                                     "a.png,7,,valid\n"));
+  wanted["numbers"] = {"age", "height"};
+  const auto data = build_data(wanted);
+  EXPECT_EQ(data->facts().numbers, 2);
+  EXPECT_EQ(data->facts().class_count(), 0);
+  const auto known = load_one(*data, Split::train, 0).batch.targets.at(0);
+  EXPECT_EQ(known.sizes(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(known[0][0].item<float>(), 31);
+  EXPECT_EQ(known[0][1].item<float>(), 1.75F);
+  EXPECT_TRUE(std::isnan(load_one(*data, Split::train, 1).batch.targets[0][0][0].item<float>()));
+  EXPECT_TRUE(std::isnan(load_one(*data, Split::valid, 0).batch.targets[0][0][1].item<float>()));
+  wanted["numbers"] = {"age"};
+  const auto single = build_data(wanted);
+  EXPECT_EQ(load_one(*single, Split::train, 0).batch.targets[0].sizes(),
+            (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(single->prediction_form()->columns(), std::vector<std::string>{"age"});
+  const auto cells = single->preview(Split::train, 1, {}).cells;
+  EXPECT_EQ(cells.at(0), std::pair(std::string("age"), std::string("missing")));
+}
+
+TEST(Manifest, NamesTheCellThatIsNoNumber) {
+  const TemporaryFolder folder;
+  auto wanted = section(folder.write("list.csv", "path,age,split\na.png,old,train\nb,1,valid\n"));
+  wanted["numbers"] = {"age"};
+  EXPECT_EQ(data_problem(wanted),
+            (folder / "list.csv") +
+                ":2: column 'age': 'old' is no number; leave the cell empty where it is missing");
 }
 
 }  // namespace

@@ -1,0 +1,203 @@
+// data image_points: images with points in them, listed in a CSV file or with a pose file each as
+// the Biwi Kinect Head Pose Database has them (fastai's PointBlock and its lesson's get_ctr).
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "data/csv/csv.h"
+#include "data/dataset.h"
+#include "data/image/image_csv.h"
+#include "data/image/image_files.h"
+#include "data/image/image_scan.h"
+#include "data/split/split.h"
+#include "data/targets/points_target.h"
+#include "data/targets/pose_file.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What columns are called.
+struct PointColumns {
+  std::string path = "path";
+  Auto<std::vector<std::string>> points;
+  std::optional<std::string> split;
+  void fields(Fields& f) {
+    f("path", path, {.doc = "The image's file."});
+    f("points", points,
+      {.doc = "x and y of each point in pixels from the left upper corner, [x1, y1, x2, y2]; auto: "
+              "the columns of these names that are there. An empty cell is missing.",
+       .items = ItemOrder::distinct});
+    f("split", split,
+      {.doc = "'train' or 'valid', or as fastai's is_valid 'False' or 'True'; null reads column "
+              "'split' if there is one."});
+  }
+};
+
+/// A file of each image that has the head's turn and place.
+struct PoseFiles {
+  std::string image_ending = "_rgb.jpg";
+  std::string pose_ending = "_pose.txt";
+  std::string calibration = "rgb.cal";
+  void fields(Fields& f) {
+    f("image_ending", image_ending,
+      {.doc = "How names of images end; other files are left out.", .min_items = 1});
+    f("pose_ending", pose_ending, {.doc = "What their pose files have there.", .min_items = 1});
+    f("calibration", calibration,
+      {.doc = "The camera's file, relative to root: one for all (fastai takes 01/rgb.cal).",
+       .min_items = 1});
+  }
+};
+
+struct ImagePointsOptions {
+  std::optional<std::string> file;
+  std::optional<std::string> root;
+  PointColumns columns;
+  std::optional<PoseFiles> poses;
+  OutsidePoints outside = OutsidePoints::keep;
+  ValidSpec valid;
+  ImageFileOptions images;
+  void fields(Fields& f) {
+    f("file", file,
+      {.doc = "CSV file with a row for each image and columns of its points.",
+       .path = true,
+       .example = "data/points.csv"});
+    f("root", root,
+      {.doc = "Folder that paths are relative to, and below which images with pose files are; the "
+              "CSV file's own if null.",
+       .path = true});
+    f("columns", columns, {.doc = "What the columns are called."});
+    f("poses", poses,
+      {.doc = "Instead of a CSV file: a pose file for each image, whose one point is the middle of "
+              "the head.",
+       .example = "{calibration: 01/rgb.cal}"});
+    f("outside", outside,
+      {.doc = "A point that a transform moves out of the image stays the target, or counts as "
+              "missing."});
+    f("valid", valid,
+      {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list."});
+    images.fields(f);
+    f.require(exactly_one({"file", "poses"}));
+    f.require(needs("poses", "root"));
+    f.require(not_both("valid.folder", "valid.fraction"));
+    f.require(not_both("valid.folder", "valid.list"));
+    f.require(not_both("valid.fraction", "valid.list"));
+  }
+};
+
+/// x1, y1, x2, y2, ... as far as they are there.
+std::vector<std::string> usual_columns(const Csv& csv) {
+  std::vector<std::string> names;
+  for (int i = 1;; ++i) {
+    const auto number = std::to_string(i);
+    if (!csv.column("x" + number) || !csv.column("y" + number)) break;
+    names.push_back("x" + number);
+    names.push_back("y" + number);
+  }
+  if (names.empty())
+    throw Error(Exit::data, csv.path() +
+                                ":1: no columns 'x1' and 'y1'; data.columns.points names "
+                                "others");
+  return names;
+}
+
+/// Of the options, or of the columns that a checkpoint keeps (Dataset::state).
+std::vector<std::string> columns_of(const ImagePointsOptions& options, const Csv& csv) {
+  if (options.columns.points.automatic()) return usual_columns(csv);
+  const auto& names = *options.columns.points.value;
+  if (names.empty() || names.size() % 2 != 0)
+    throw Error(Exit::recipe, Option{"data.columns.points"},
+                std::to_string(names.size()) + " columns; x and y of each point are wanted");
+  return names;
+}
+
+ImageList listed(const ImagePointsOptions& options, const Csv& csv,
+                 const std::vector<std::string>& names) {
+  const auto path = csv.required_column(options.columns.path);
+  const auto split = column_of(csv, options.columns.split, "split");
+  std::vector<std::size_t> columns;
+  for (const auto& name : names) columns.push_back(csv.required_column(name));
+  ImageList list;
+  list.root = options.root.value_or(fs::path(*options.file).parent_path().string());
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    if (csv.at(row, path).empty()) csv.fail(row, path, "empty");
+    auto& files = list.files[split_at(csv, row, split)];
+    files.push_back({csv.at(row, path), -1});
+    files.back().numbers = numbers_at(csv, row, columns);
+  }
+  divide_rows(list, options.valid, csv, split.has_value());
+  return list;
+}
+
+ImageList with_poses(const ImagePointsOptions& options) {
+  const auto& poses = *options.poses;
+  const auto& root = *options.root;
+  std::error_code unknown;
+  if (!fs::is_directory(root, unknown))
+    throw Error(Exit::data, Option{"data.root"},
+                "no folder '" + root + "'; name another, or an archive under data.source");
+  ImageList list;
+  list.root = root;
+  for (const auto& path : ImageScan(root, image_extensions()).images("")) {
+    if (!path.ends_with(poses.image_ending)) continue;
+    list.files[0].push_back({path, -1});
+    list.files[0].back().target =
+        path.substr(0, path.size() - poses.image_ending.size()) + poses.pose_ending;
+  }
+  if (list.files[0].empty())
+    throw Error(Exit::data, "no images '*" + poses.image_ending + "' in '" + root +
+                                "'; data.poses.image_ending "
+                                "names another ending");
+  if (!options.valid.folder && !options.valid.fraction && !options.valid.list)
+    throw Error(Exit::data, Option{"data.valid"},
+                "names no validation split; write '{fraction: 0.2}', or a folder in root");
+  divide(list, options.valid);
+  return list;
+}
+
+std::vector<ImagePoint> listed_points(const ImageFile& file, const std::string&) {
+  std::vector<ImagePoint> points;
+  for (std::size_t i = 0; i + 1 < file.numbers.size(); i += 2)
+    points.push_back({file.numbers[i], file.numbers[i + 1]});
+  return points;
+}
+
+ReadPoints pose_points(const ImagePointsOptions& options) {
+  const auto path = (fs::path(*options.root) / options.poses->calibration).string();
+  const auto calibration = read_calibration(path);
+  return [calibration](const ImageFile& file, const std::string& root) {
+    return std::vector{head_centre((fs::path(root) / file.target).string(), calibration)};
+  };
+}
+
+/// Images that are to be predicted: the columns alone are known.
+std::unique_ptr<Dataset> unlabelled(const ImagePointsOptions& options, const DataContext& context) {
+  return std::make_unique<ImageFiles>(
+      unlabelled_images(context.images), options.images, context,
+      points_target(nlohmann::json::parse(context.fitted).get<std::vector<std::string>>(),
+                    options.outside, listed_points));
+}
+
+std::unique_ptr<Dataset> open_points(const ImagePointsOptions& options,
+                                     const DataContext& context) {
+  if (!context.images.empty()) return unlabelled(options, context);
+  if (options.poses)
+    return std::make_unique<ImageFiles>(
+        with_poses(options), options.images, context,
+        points_target({"x", "y"}, options.outside, pose_points(options)));
+  const Csv csv(*options.file);
+  const auto names = columns_of(options, csv);
+  return std::make_unique<ImageFiles>(listed(options, csv, names), options.images, context,
+                                      points_target(names, options.outside, listed_points));
+}
+
+}  // namespace
+
+Entry<Dataset> image_points_dataset() {
+  return entry<Dataset, ImagePointsOptions>("image_points", "Images with points in them.",
+                                            open_points,
+                                            {"gives_images", "gives_points", "predicts_images"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,97 @@
+#include "data/targets/points_target.h"
+
+#include <ATen/ops/empty.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/prediction_form.h"
+#include "data/preview.h"
+#include "data/targets/alignment.h"
+#include "transforms/preview/overlay.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+class PointsTarget final : public ImageTarget, public PredictionForm {
+ public:
+  PointsTarget(std::vector<std::string> columns, OutsidePoints outside, ReadPoints read)
+      : columns_(std::move(columns)), outside_(outside), read_(std::move(read)) {}
+
+  void tell(DataFacts& facts) const override { facts.points = count(); }
+  at::Tensor allocate(std::int64_t rows, const Extent&) const override {
+    return at::empty({rows, count(), 2}, at::kFloat);
+  }
+  bool in_image() const override { return true; }
+  void read(const ImageFile& file, const std::string& root, ImageSize, Image& into) const override {
+    if (file.target.empty() && file.numbers.empty()) return;  // they are to be predicted
+    const auto points = read_(file, root);
+    into.points.insert(into.points.end(), points.begin(), points.end());
+  }
+
+  void write(const ImageFile&, const Image& moved, at::Tensor& targets,
+             std::int64_t row) const override {
+    auto* to = targets.mutable_data_ptr<float>() + row * targets.stride(0);
+    for (std::int64_t i = 0; i < count(); ++i) {
+      const bool known = i < std::ssize(moved.points);
+      const auto point = known ? moved.points[static_cast<std::size_t>(i)] : ImagePoint{};
+      const double x = point.x * 2 / moved.width - 1, y = point.y * 2 / moved.height - 1;
+      const bool left = std::abs(x) > 1 || std::abs(y) > 1;
+      const bool wanted = known && !(left && outside_ == OutsidePoints::ignore);
+      *to++ = wanted ? static_cast<float>(x) : kMissing;
+      *to++ = wanted ? static_cast<float>(y) : kMissing;
+    }
+  }
+
+  void show(const at::Tensor& targets, Preview& shown) const override {
+    if (!shown.image) return;
+    const auto* at = targets.const_data_ptr<float>();
+    std::vector<ImagePoint> points;
+    for (std::int64_t i = 0; i < count(); ++i, at += 2)
+      points.push_back(
+          {(at[0] + 1) / 2 * shown.image->width, (at[1] + 1) / 2 * shown.image->height});
+    draw_points(*shown.image, points);
+  }
+
+  std::string state() const override { return nlohmann::json(columns_).dump(); }
+  const PredictionForm* prediction_form() const override { return this; }
+  std::vector<std::string> columns() const override { return columns_; }
+  /// Of [points, 2] or [2 * points], in pixels of the image's file.
+  std::vector<std::string> cells(const at::Tensor& output,
+                                 const PredictedSample& sample) const override {
+    const auto values = output.reshape({-1, 2}).contiguous();
+    const auto* value = values.const_data_ptr<double>();
+    std::vector<std::string> texts;
+    for (std::int64_t i = 0; i < values.size(0); ++i, value += 2)
+      for (const auto number : point_in_file({value[0], value[1]}, sample.place))
+        texts.push_back(format_number(std::round(number * 1000) / 1000));
+    return texts;
+  }
+
+ private:
+  std::int64_t count() const { return std::ssize(columns_) / 2; }
+
+  std::vector<std::string> columns_;
+  OutsidePoints outside_;
+  ReadPoints read_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> names(OutsidePoints) {
+  static constexpr std::array<std::string_view, 2> words{"keep", "ignore"};
+  return words;
+}
+
+std::unique_ptr<ImageTarget> points_target(std::vector<std::string> columns, OutsidePoints outside,
+                                           ReadPoints read) {
+  return std::make_unique<PointsTarget>(std::move(columns), outside, std::move(read));
+}
+
+}  // namespace ddptrain
