@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/catalog.h"
 #include "config/node.h"
+#include "data/synthetic/scenes.h"
 #include "data/synthetic/shapes.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"
@@ -124,6 +125,47 @@ Node images(const Node& own, const std::string& pixels, const std::string& folde
   return data;
 }
 
+constexpr ScenesOptions kFewScenes{.seed = 1, .train = 40, .val = 4, .size = 64};
+
+/// What the recipe says of images, without smaller ones at first.
+Node image_options(const Node& own, Node given) {
+  Node data = with(std::move(given), own, {"transforms", "decode", "sampler", "loader"});
+  if (auto* transforms = data.find("transforms")) remove(*transforms, "progressive");
+  return data;
+}
+
+Node masks(const Node& own, const std::string& folder) {
+  make_masks(folder, kFewScenes);
+  return image_options(own, map_of({{"type", word("image_masks")},
+                                    {"root", Node::quoted_text(folder)},
+                                    {"codes", word("codes.txt")},
+                                    {"void", Node::list({Node::quoted_text("255")})},
+                                    {"valid", word("images/val")}}));
+}
+
+/// Images with one point where the recipe's have one, else with two.
+Node points(const Node& own, const std::string& folder) {
+  make_points(folder, kFewScenes);
+  Node data =
+      map_of({{"type", word("image_points")}, {"file", Node::quoted_text(folder + "/points.csv")}});
+  const auto* columns = own.find("columns");
+  const auto* names = columns ? columns->find("points") : nullptr;
+  if (own.find("poses") || (names && names->items.size() == 2))
+    data.set("columns", map_of({{"points", Node::list({word("x1"), word("y1")})}}));
+  return image_options(own, std::move(data));
+}
+
+/// Images with as many numbers as the recipe's: places in them.
+Node numbers(const Node& own, const Node& names, const std::string& folder) {
+  make_points(folder, kFewScenes);
+  const std::vector<std::string> places{"x1", "y1", "x2", "y2"};
+  Node columns = Node::list();
+  for (std::size_t i = 0; i < names.items.size(); ++i) columns.items.push_back(word(places.at(i)));
+  return image_options(own, map_of({{"type", word("manifest")},
+                                    {"file", Node::quoted_text(folder + "/points.csv")},
+                                    {"numbers", columns}}));
+}
+
 /// What the rows are to hold: as the recipe says it, else as its loss takes it.
 bool is_regression(const Recipe& recipe) {
   if (const auto target = written_target(recipe, all_catalogs()))
@@ -156,6 +198,12 @@ Node texts(const Node& own, const std::string& folder) {
 
 Node made_data(const Node& own, const Recipe& recipe, const std::string& folder) {
   const auto& entry = *all_catalogs().at("data")->find(recipe.data.type());
+  if (entry.has("gives_masks")) return masks(own, folder);
+  if (entry.has("gives_points")) return points(own, folder);
+  const auto option = trait_argument(entry, "numbers_by");
+  const auto* names = option ? own.find(*option) : nullptr;
+  if (names && !names->items.empty() && names->items.size() <= 4)
+    return numbers(own, *names, folder);
   if (entry.has("gives_images") && entry.has("gives_class"))
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));

@@ -23,7 +23,7 @@ bool has_option(const EntryBase& entry, const std::string& key) {
 TEST(Datasets, NameOptionsOfTheirOwnInTraits) {
   int named = 0;
   for (std::size_t i = 0; i < catalog<Dataset>().size(); ++i)
-    for (const auto* trait : {"labels_by", "task_by", "label_column"}) {
+    for (const auto* trait : {"labels_by", "numbers_by", "task_by", "label_column"}) {
       const auto& entry = catalog<Dataset>().at(i);
       const auto option = trait_argument(entry, trait);
       if (!option) continue;
@@ -56,6 +56,8 @@ TEST(Datasets, TellTheTargetsThatTheirOptionsAskFor) {
   EXPECT_EQ(target({{"type", "manifest"}, {"file", "a.csv"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "manifest"}, {"file", "a.csv"}, {"label_delimiter", "|"}}),
             TargetKind::labels);
+  EXPECT_EQ(target({{"type", "manifest"}, {"file", "a.csv"}, {"numbers", {"age"}}}),
+            TargetKind::numbers);
   EXPECT_EQ(
       label_delimiter(recipe_of({{"type", "manifest"}, {"label_delimiter", "|"}}), all_catalogs()),
       "|");
@@ -79,7 +81,8 @@ TEST(QuickRecipe, ReplacesDataByThoseOfTheSameKind) {
     EXPECT_EQ(type_for(images), "image_folder") << images;
   for (const auto* texts : {"text_folder", "text_csv", "text_jsonl"})
     EXPECT_EQ(type_for(texts), "text_folder") << texts;
-  EXPECT_EQ(type_for("csv_table"), "csv_table");
+  for (const auto* same : {"csv_table", "image_masks", "image_points"})
+    EXPECT_EQ(type_for(same), same);
   EXPECT_THROW(quick_data("pictures"), Error);
 }
 

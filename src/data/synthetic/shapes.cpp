@@ -3,12 +3,11 @@
 #include <turbojpeg.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "base/error.h"
-#include "base/files/atomic_file.h"
 #include "base/files/files.h"
+#include "data/synthetic/made_folder.h"
 #include "data/synthetic/shapes_image.h"
 
 namespace ddptrain {
@@ -16,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* mark = ".shapes";  // says what a finished folder holds
 constexpr int quality = 90;
 
 std::string description(const ShapesOptions& options) {
@@ -39,18 +37,6 @@ std::string encode_jpeg(const Image& image) {
   return encoded;
 }
 
-std::string number(int i) {
-  std::string text = std::to_string(i);
-  return std::string(4 - std::min<std::size_t>(4, text.size()), '0') + text;
-}
-
-void write_file(const fs::path& path, const std::string& content) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (!out) throw Error(Exit::data, "cannot write '" + path.string() + "': is the disk full?");
-}
-
 void write_split(const fs::path& folder, int split, int count, const ShapesOptions& options) {
   for (std::size_t shape = 0; shape < shape_names.size(); ++shape) {
     const fs::path place = folder / shape_names[shape];
@@ -59,41 +45,18 @@ void write_split(const fs::path& folder, int split, int count, const ShapesOptio
       const auto key = mix(mix(options.seed, hash_text("shapes")), std::uint64_t(split));
       Stream random(key, shape, std::uint64_t(i));
       const Image image = draw_shape(static_cast<int>(shape), options.size, random);
-      write_file(place / (number(i) + ".jpg"), encode_jpeg(image));
+      write_made_file(place / (file_number(i) + ".jpg"), encode_jpeg(image));
     }
   }
-}
-
-/// True when the folder is there and holds what is asked for; an Error when it holds anything else.
-bool is_complete(const fs::path& folder, const ShapesOptions& options) {
-  if (!fs::exists(folder)) return false;
-  const bool is_folder = fs::is_directory(folder);
-  if (is_folder && fs::exists(folder / mark)) {
-    const std::string holds = read_text(folder / mark);
-    if (holds == description(options)) return true;
-    throw Error(Exit::data, "'" + folder.string() + "' holds other images (" +
-                                holds.substr(0, holds.find('\n')) +
-                                "); remove it, or choose another folder");
-  }
-  if (is_folder && fs::is_empty(folder)) return false;
-  throw Error(Exit::data, "'" + folder.string() +
-                              "' is not empty and was not made by this command; choose another "
-                              "folder");
 }
 
 }  // namespace
 
 bool make_shapes(const std::string& folder, const ShapesOptions& options) {
-  fs::path target(folder);
-  if (!target.has_filename()) target = target.parent_path();  // a trailing slash
-  if (is_complete(target, options)) return false;
-  const fs::path temporary = temporary_name(target.string());
-  make_folders(temporary);
-  write_split(temporary / "train", 0, options.train, options);
-  write_split(temporary / "val", 1, options.val, options);
-  write_file(temporary / mark, description(options));
-  fs::rename(temporary, target);
-  return true;
+  return make_folder(folder, {".shapes", description(options)}, [&](const fs::path& made) {
+    write_split(made / "train", 0, options.train, options);
+    write_split(made / "val", 1, options.val, options);
+  });
 }
 
 }  // namespace ddptrain

@@ -169,26 +169,41 @@ void paint_clutter(Canvas& canvas, int count, Stream& random) {
   }
 }
 
-/// Any place, turn, size and a little squeeze; the fill is shaded from one colour to another.
-void paint_shape(Canvas& canvas, int shape, const Color& color, Stream& random) {
-  const double size = canvas.size();
-  const double radius = random.uniform(0.24, 0.42) * size;
-  const double center_x = random.uniform(radius, size - radius);
-  const double center_y = random.uniform(radius, size - radius);
-  const double squeeze = random.uniform(0.82, 1.0);
-  const Direction turn = any_direction(random), shade = any_direction(random);
+/// Any place and turn, a size and a little squeeze.
+ShapePose any_pose(double size, double least, double most, Stream& random) {
+  ShapePose pose;
+  pose.radius = random.uniform(least, most) * size;
+  pose.x = random.uniform(pose.radius, size - pose.radius);
+  pose.y = random.uniform(pose.radius, size - pose.radius);
+  pose.squeeze = random.uniform(0.82, 1.0);
+  const auto turn = any_direction(random);
+  pose.turn_x = turn.x;
+  pose.turn_y = turn.y;
+  return pose;
+}
+
+/// How much of a pixel a shape covers.
+double shape_coverage(int shape, const ShapePose& pose, int x, int y) {
+  return coverage(x, y, [&](double at_x, double at_y) {
+    const double dx = (at_x - pose.x) / pose.radius, dy = (at_y - pose.y) / pose.radius;
+    return inside_shape(shape, dx * pose.turn_x + dy * pose.turn_y,
+                        (dy * pose.turn_x - dx * pose.turn_y) / pose.squeeze);
+  });
+}
+
+/// The fill is shaded from one colour to another.
+void paint_shape(Canvas& canvas, int shape, const ShapePose& pose, const Color& color,
+                 Stream& random) {
+  const Direction shade = any_direction(random);
   Color other = color;
   for (double& value : other.value) value = std::clamp(value + random.uniform(-30, 30), 0.0, 255.0);
-  const auto inside = [&](double x, double y) {
-    const double dx = (x - center_x) / radius, dy = (y - center_y) / radius;
-    return inside_shape(shape, dx * turn.x + dy * turn.y, (dy * turn.x - dx * turn.y) / squeeze);
-  };
   const auto paint = [&](int x, int y) {
-    const double along = ((x - center_x) * shade.x + (y - center_y) * shade.y) / radius;
+    const double along = ((x - pose.x) * shade.x + (y - pose.y) * shade.y) / pose.radius;
     return blend(color, other, std::clamp(0.5 + 0.5 * along, 0.0, 1.0));
   };
   canvas.paint(
-      center_x, center_y, radius, [&](int x, int y) { return coverage(x, y, inside); }, paint);
+      pose.x, pose.y, pose.radius, [&](int x, int y) { return shape_coverage(shape, pose, x, y); },
+      paint);
 }
 
 Image to_image(Canvas& canvas, Stream& random) {
@@ -214,9 +229,31 @@ Image draw_shape(int shape, int size, Stream& random) {
   const Color ground = any_color(random);
   paint_background(canvas, ground, random);
   paint_clutter(canvas, 3 + int(random.below(5)), random);
-  paint_shape(canvas, shape, contrasting(ground, random), random);
+  const Color color = contrasting(ground, random);
+  const auto pose = any_pose(size, 0.24, 0.42, random);
+  paint_shape(canvas, shape, pose, color, random);
   paint_clutter(canvas, int(random.below(3)), random);
   return to_image(canvas, random);
+}
+
+Scene draw_scene(const std::vector<int>& shapes, int size, Stream& random) {
+  Canvas canvas(size);
+  const Color ground = any_color(random);
+  paint_background(canvas, ground, random);
+  paint_clutter(canvas, 2 + int(random.below(3)), random);
+  Scene scene;
+  scene.covered.resize(shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Color color = contrasting(ground, random);
+    const auto pose = any_pose(size, 0.16, 0.3, random);
+    paint_shape(canvas, shapes[i], pose, color, random);
+    scene.poses.push_back(pose);
+    for (int y = 0; y < size; ++y)
+      for (int x = 0; x < size; ++x)
+        scene.covered[i].push_back(shape_coverage(shapes[i], pose, x, y));
+  }
+  scene.image = to_image(canvas, random);
+  return scene;
 }
 
 }  // namespace ddptrain

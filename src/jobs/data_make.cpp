@@ -1,0 +1,86 @@
+#include "jobs/data_make.h"
+
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "base/output/log.h"
+#include "base/text.h"
+#include "data/synthetic/houses.h"
+#include "data/synthetic/ratings.h"
+#include "data/synthetic/scenes.h"
+#include "data/synthetic/shapes.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::array<const char*, 3> kOfImages{"--train", "--val", "--size"};
+constexpr std::array<const char*, 1> kOfTables{"--rows"};
+
+template <class Flags>
+void refuse(const Arguments& arguments, const Flags& flags) {
+  for (const auto* flag : flags)
+    if (arguments.has(flag))
+      throw Error(Exit::recipe,
+                  std::string(flag) + " has no effect on 'data make " + arguments.words[1] + "'");
+}
+
+std::uint64_t seed_of(const Arguments& arguments, std::uint64_t otherwise) {
+  return static_cast<std::uint64_t>(whole_number(arguments, "--seed", static_cast<int>(otherwise)));
+}
+
+/// Writes `name` in the folder by `make`.
+template <class Options, class Make>
+int make_table(const Arguments& arguments, const char* name, const Make& make) {
+  refuse(arguments, kOfImages);
+  Options options;
+  options.seed = seed_of(arguments, options.seed);
+  options.rows = whole_number(arguments, "--rows", options.rows);
+  const auto file = arguments.words[2] + "/" + name;
+  log::info(make(arguments.words[2], options)
+                ? "wrote " + plural(options.rows, "row") + " into " + file
+                : file + " is there already");
+  return 0;
+}
+
+/// Draws images into the folder by `make`: `kinds` times as many as the options say.
+template <class Options, class Make>
+int make_images(const Arguments& arguments, int kinds, const Make& make) {
+  refuse(arguments, kOfTables);
+  Options options;
+  options.seed = seed_of(arguments, options.seed);
+  options.train = whole_number(arguments, "--train", options.train);
+  options.val = whole_number(arguments, "--val", options.val);
+  options.size = whole_number(arguments, "--size", options.size);
+  const auto& folder = arguments.words[2];
+  log::info(make(folder, options)
+                ? "drew " + std::to_string(kinds * (options.train + options.val)) +
+                      " images into " + folder
+                : "the images are in " + folder + " already");
+  return 0;
+}
+
+}  // namespace
+
+int whole_number(const Arguments& arguments, std::string_view flag, int otherwise) {
+  if (!arguments.has(flag)) return otherwise;
+  const auto value = parse_integer(arguments.value(flag));
+  if (!value || *value < 1 || *value > 1'000'000)
+    throw Error(Exit::recipe, std::string(flag) + ": '" + arguments.value(flag) +
+                                  "' is not a whole number above 0");
+  return static_cast<int>(*value);
+}
+
+int make_data(const Arguments& arguments) {
+  const auto what = arguments.words.size() == 3 ? arguments.words[1] : "";
+  if (what == "shapes") return make_images<ShapesOptions>(arguments, 10, make_shapes);
+  if (what == "masks") return make_images<ScenesOptions>(arguments, 1, make_masks);
+  if (what == "points") return make_images<ScenesOptions>(arguments, 1, make_points);
+  if (what == "table") return make_table<HousesOptions>(arguments, "houses.csv", make_houses);
+  if (what == "ratings") return make_table<RatingsOptions>(arguments, "ratings.csv", make_ratings);
+  throw Error(Exit::recipe,
+              "usage: ddptrain data make KIND FOLDER; there are shapes, masks, points, table and "
+              "ratings");
+}
+
+}  // namespace ddptrain
