@@ -18,6 +18,7 @@
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
 #include "distributed/engine.h"
+#include "jobs/prediction_files.h"
 #include "jobs/prediction_rows.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
@@ -112,6 +113,15 @@ PredictJob settled(PredictJob job, const SavedData& saved) {
   return job;
 }
 
+bool writes_files(const PredictJob& job) { return dataset_of(job.recipe).has("predicts_files"); }
+
+/// Empty: stdout.
+std::string csv_of(const PredictJob& job) {
+  if (!writes_files(job)) return job.output;
+  make_folders(job.output);
+  return (std::filesystem::path(job.output) / "predictions.csv").string();
+}
+
 class Prediction {
  public:
   Prediction(const PredictJob& job, const Checkpoint& checkpoint, World& world, const Hooks& hooks)
@@ -121,7 +131,7 @@ class Prediction {
         hooks_(hooks),
         inputs_(prediction_inputs(job_.recipe, saved_, job_.paths)),
         rows_(make_rows()) {
-    if (world.rank == 0) destination_ = std::make_unique<Destination>(job.output);
+    if (world.rank == 0) destination_ = std::make_unique<Destination>(csv_of(job_));
   }
 
   int run(const Checkpoint& checkpoint) {
@@ -167,13 +177,13 @@ class Prediction {
   }
 
   void note_unreadable(const PredictionInput& input, const std::string& why) {
-    take({{0, {one_line(why, kMostError)}, rows_.unreadable(input, why)}}, "path");
+    take({{0, {one_line(why, kMostError)}, rows_.unreadable(input, why)}}, "path", nullptr);
     before_ = ++samples_;
   }
 
   void build(const Dataset& data, const Checkpoint& checkpoint) {
     auto facts = data.facts();
-    facts.classes = saved_.classes;
+    facts.classes = saved_.classes;  // of images whose labels are unknown
     auto recipe = job_.recipe;
     recipe.parallel.mode = Mode::none;
     engine_ = build_engine(recipe, job_.placement, world_, facts);
@@ -193,36 +203,48 @@ class Prediction {
     options.seed = seed_of_data(job_.recipe);
     const auto loader = build_loader(data, options, job_.placement, world_);
     loader->start(std::move(plan));
+    const auto predicted = predicted_data(data);
     const auto all = (data.size(Split::valid) + batch - 1) / batch;
     for (std::int64_t round = 0; round * world_.size < all && signal_ == 0; ++round) {
       Part part;
-      if (static_cast<std::size_t>(round) < own) part = next_part(input, data, *loader);
+      if (static_cast<std::size_t>(round) < own) part = next_part(input, predicted, *loader);
       if (hooks_.stop_requested) part.signal = hooks_.stop_requested().signal;
       if (hooks_.beat) hooks_.beat(round, "prediction");
-      take(exchanged(part), data.name_kind());
+      take(exchanged(part), data.name_kind(), data.prediction_form());
       samples_ = std::min(samples_ + batch * world_.size, before_ + data.size(Split::valid));
       if (destination_) line_.show(samples_, before_ + data.size(Split::valid));
     }
     before_ = samples_;
   }
 
-  Part next_part(const PredictionInput& input, const Tolerant& data, Loader& loader) {
+  PredictedData predicted_data(const Tolerant& data) const {
+    if (!writes_files(job_)) return {data, {}, {}};
+    std::vector<std::string> paths;
+    for (std::int64_t i = 0; i < data.size(Split::valid); ++i)
+      paths.push_back(data.sample_name(Split::valid, i));
+    return {data, job_.output, prediction_files(paths)};
+  }
+
+  Part next_part(const PredictionInput& input, const PredictedData& from, Loader& loader) {
     const at::NoGradGuard no_grad;
     const auto batch = loader.next();
     Part part;
-    part.rows = rows_.rows(input, data, batch, output_of(batch, loader), part.errors);
+    part.rows = rows_.rows(input, from, batch, output_of(from.data, batch, loader), part.errors);
     for (auto& error : part.errors) error = one_line(error, kMostError);
     return part;
   }
 
   /// Of the plain pass, or of all that eval.tta asks for.
-  at::Tensor output_of(const Batch& batch, Loader& loader) {
+  at::Tensor output_of(const Dataset& data, const Batch& batch, Loader& loader) {
     const auto& tta = job_.recipe.eval.tta;
     std::vector<at::Tensor> outputs{engine_->evaluate(batch)};
     if (!tta) return outputs.front().cpu();
-    for (std::int64_t pass = 1; pass <= tta->n; ++pass)
-      outputs.push_back(engine_->evaluate(loader.next()));
-    return combined(outputs, rows_.loss(), *tta).cpu();
+    std::vector<Batch> batches{batch};
+    for (std::int64_t pass = 1; pass <= tta->n; ++pass) {
+      batches.push_back(loader.next());
+      outputs.push_back(engine_->evaluate(batches.back()));
+    }
+    return combined(outputs, rows_.loss(), *tta, alignment(data, batches)).cpu();
   }
 
   std::vector<Part> exchanged(const Part& part) {
@@ -233,12 +255,13 @@ class Prediction {
     return parts;
   }
 
-  void take(const std::vector<Part>& parts, const std::string& name_kind) {
+  void take(const std::vector<Part>& parts, const std::string& name_kind,
+            const PredictionForm* form) {
     for (const auto& part : parts) {
       if (part.signal != 0) signal_ = part.signal;
       bad_ += static_cast<std::int64_t>(part.errors.size());
       if (!destination_) continue;
-      if (!begun_) destination_->write(rows_.header(name_kind));
+      if (!begun_) destination_->write(rows_.header(name_kind, form));
       begun_ = true;
       for (const auto& error : part.errors) log::warning(error);
       destination_->write(part.rows);
@@ -329,6 +352,10 @@ int predict(const Arguments& arguments) {
   job.recipe = resolved(run.recipe, job.placement);
   job.checkpoint = run.checkpoint;
   job.output = arguments.value("--output");
+  if (writes_files(job) && job.output.empty())
+    throw Error(Exit::recipe,
+                "each prediction is a file: '--output FOLDER' says where they and predictions.csv "
+                "are to be written");
   job.skip_bad =
       arguments.has("--skip-bad") || run.recipe.policy.on_bad_sample == OnBadSample::skip;
   return start_ranks(job.recipe, job.placement, {},
@@ -345,11 +372,12 @@ Verb predict_verb() {
       .name = "predict",
       .usage = "RUN_FOLDER INPUT... [key=value...]",
       .summary =
-          "a CSV of label and probabilities, or value, for images, tables or texts: files, "
-          "folders, lists of them",
+          "a CSV of label and probabilities, or values, for images, tables or texts: files, "
+          "folders, lists of them; masks as files",
       .flags = {kCheckpoint,
                 {"--list", "FILE", "also the files and folders that its lines name; - is stdin"},
-                {"--output", "FILE", "write there instead of stdout"},
+                {"--output", "FILE",
+                 "write there instead of stdout; a folder where masks are predicted"},
                 {"--skip-bad", "", "samples that cannot be read are no error"}},
       .min_words = 1,
       .run = predict};

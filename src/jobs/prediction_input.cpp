@@ -58,6 +58,15 @@ std::string column_of(const Recipe& recipe, const std::string& name) {
   return node && !node->is_null() ? node->text : name;
 }
 
+/// Of a CSV file that lists images: the one of the numbers that are predicted, if it is one, or of
+/// labels.
+std::string target_column(const Recipe& recipe) {
+  const auto option = trait_argument(dataset_of(recipe), "numbers_by");
+  const auto* numbers = option ? recipe.data.node().find(*option) : nullptr;
+  if (!numbers || numbers->items.empty()) return column_of(recipe, "label");
+  return numbers->items.size() == 1 ? numbers->items[0].text : std::string();
+}
+
 /// Images with what is known of each.
 struct Images {
   Names paths;
@@ -81,7 +90,7 @@ void add_folder(const std::string& folder, const Names& classes, Images& images)
 void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
   const Csv csv(file);
   const auto path = csv.required_column(column_of(recipe, "path"));
-  const auto label = csv.column(column_of(recipe, "label"));
+  const auto label = csv.column(target_column(recipe));
   const auto written = option_of(recipe, "root");
   const fs::path root = written.empty() ? fs::path(file).parent_path() : fs::path(written);
   for (std::size_t row = 0; row < csv.rows(); ++row)
@@ -91,7 +100,7 @@ void add_manifest(const Recipe& recipe, const std::string& file, Images& images)
 Images images_of(const Recipe& recipe, const Names& classes, const Names& paths) {
   Images images;
   const bool listed = dataset_of(recipe).has("listed_in_csv");
-  const bool one_label = !label_delimiter(recipe, all_catalogs());
+  const bool one_label = written_target(recipe, all_catalogs()) == TargetKind::classes;
   for (const auto& path : paths) {
     if (is_directory(path))
       add_folder(path, one_label ? classes : Names{}, images);
@@ -103,20 +112,22 @@ Images images_of(const Recipe& recipe, const Names& classes, const Names& paths)
   return images;
 }
 
-PredictionInput image_input(const Recipe& recipe, const Names& classes, const Names& paths) {
-  auto images = std::make_shared<const Images>(images_of(recipe, classes, paths));
+PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const Names& paths) {
+  auto images = std::make_shared<const Images>(images_of(recipe, saved.classes, paths));
   PredictionInput input;
   input.name =
       paths.size() == 1 ? "'" + paths[0] + "'" : plural(std::int64_t(paths.size()), "path");
-  input.open = [images, recipe] {
-    ImageList list;
-    for (const auto& path : images->paths) list.files[1].push_back({path, -1, {}});
-    list.files[0] = {list.files[1].front()};
+  input.open = [images, recipe, saved] {
     DataContext context;
     context.seed = seed_of_data(recipe);
     context.channels_last = recipe.train.channels_last.value.value_or(false);
-    return std::make_unique<ImageFiles>(std::move(list),
-                                        decode<ImageFileOptions>(recipe.data.node()), context);
+    context.fitted = saved.fitted;
+    context.classes.names = saved.classes;
+    context.images = images->paths;
+    if (dataset_of(recipe).has("predicts_images"))
+      return catalog<Dataset>().build(recipe.data, context);
+    return std::unique_ptr<Dataset>(std::make_unique<ImageFiles>(
+        unlabelled_images(images->paths), decode<ImageFileOptions>(recipe.data.node()), context));
   };
   if (images->any_truth)
     input.truth = [images](const std::string&, std::int64_t index) {
@@ -220,7 +231,7 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
 std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const SavedData& saved,
                                                const std::vector<std::string>& paths) {
   const auto& dataset = dataset_of(recipe);
-  if (!dataset.has("unlabelled")) return {image_input(recipe, saved.classes, paths)};
+  if (!dataset.has("unlabelled")) return {image_input(recipe, saved, paths)};
   std::vector<PredictionInput> inputs;
   for (const auto& path : paths) {
     const bool files = dataset.has("file_each");  // of which one may be bad

@@ -42,10 +42,11 @@ OutputMeaning meaning_of(const Recipe& recipe, const Loss& loss, std::vector<std
   return meaning;
 }
 
-std::string PredictionRows::header(const std::string& name_kind) const {
+std::string PredictionRows::header(const std::string& name_kind, const PredictionForm* form) const {
   std::string line = columns_.file ? "file," : "";
-  line += name_kind + (meaning_.numbers() ? ",value" : ",label");
-  for (const auto& each : meaning_.classes) line += "," + csv_cell(each);
+  line += name_kind;
+  if (!form) line += meaning_.numbers() ? ",value" : ",label";
+  for (const auto& each : form ? form->columns() : meaning_.classes) line += "," + csv_cell(each);
   if (columns_.truth) line += ",truth,loss";
   if (columns_.error) line += ",error";
   return line + "\n";
@@ -70,12 +71,38 @@ std::string PredictionRows::prediction(const double* output, std::size_t width) 
   return text;
 }
 
-std::string PredictionRows::rows(const PredictionInput& input, const Tolerant& data,
+/// Cells of one row of predictions [rows, ...].
+std::string PredictionRows::prediction(const PredictedData& from, const Batch& batch,
+                                       const at::Tensor& output, std::int64_t row) const {
+  const auto own = output[row];
+  const auto* form = from.data.prediction_form();
+  if (!form) {
+    const auto numbers = own.reshape({-1}).contiguous();
+    return prediction(numbers.const_data_ptr<double>(), std::size_t(numbers.numel()));
+  }
+  const auto at = static_cast<std::size_t>(row);
+  PredictedSample sample;
+  sample.folder = from.folder;
+  if (!batch.places.empty()) sample.place = batch.places.at(at);
+  if (!from.files.empty())
+    sample.name = from.files.at(static_cast<std::size_t>(batch.indices.at(at)));
+  std::string text;
+  for (const auto& cell : form->cells(own, sample)) text += "," + csv_cell(cell);
+  return text;
+}
+
+std::size_t PredictionRows::cell_count(const PredictionForm* form, std::size_t width) const {
+  if (form) return form->columns().size();
+  return width + (meaning_.numbers() ? 0 : 1);
+}
+
+std::string PredictionRows::rows(const PredictionInput& input, const PredictedData& from,
                                  const Batch& batch, const at::Tensor& output,
                                  std::vector<std::string>& errors) const {
-  const auto numbers =
-      predictions(output, meaning_.activation).reshape({batch.rows, -1}).contiguous();
-  const auto width = static_cast<std::size_t>(numbers.size(1));
+  const auto& data = from.data;
+  const auto found = predictions(output, meaning_.activation);
+  const auto width =
+      static_cast<std::size_t>(found.numel() / std::max<std::int64_t>(1, batch.rows));
   std::vector<std::string> truths;
   for (const auto index : batch.indices)
     truths.push_back(input.truth ? input.truth(data.sample_name(Split::valid, index), index) : "");
@@ -86,8 +113,8 @@ std::string PredictionRows::rows(const PredictionInput& input, const Tolerant& d
     const auto error = data.take_error(batch.indices.at(row));
     if (columns_.file) text += csv_cell(file_of(input)) + ",";
     text += csv_cell(input.sample.empty() ? name : input.sample);
-    text += error.empty() ? prediction(numbers.const_data_ptr<double>() + row * width, width)
-                          : std::string(width + (meaning_.numbers() ? 0 : 1), ',');
+    text += error.empty() ? prediction(from, batch, found, static_cast<std::int64_t>(row))
+                          : std::string(cell_count(data.prediction_form(), width), ',');
     if (columns_.truth)
       text += "," + csv_cell(truths[row]) + "," + (error.empty() ? loss[row] : "");
     if (columns_.error) text += "," + csv_cell(without_secrets(error));

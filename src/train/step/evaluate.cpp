@@ -57,16 +57,18 @@ void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output,
   record.add(terms);
 }
 
-/// Outputs of the passes that follow a batch's plain one.
-void run_passes(const Training& t, const Batch& batch, std::vector<at::Tensor>& outputs,
+/// Outputs of the passes that follow a batch's plain one, which `batches` begins with.
+void run_passes(const Training& t, std::vector<Batch>& batches, std::vector<at::Tensor>& outputs,
                 const std::function<void()>& alive) {
   for (std::int64_t pass = 1; pass <= t.recipe.eval.tta->n; ++pass) {
-    const auto again = t.valid_loader->next();
-    if (again.indices != batch.indices)
+    auto again = t.valid_loader->next();
+    if (again.indices != batches.front().indices)
       throw Error(Exit::data,
                   "a held-out sample could be read in one pass of eval.tta and not in another; see "
                   "the warnings above, and leave it out of the data");
     outputs.push_back(t.engine->evaluate(again));
+    again.inputs.clear();
+    batches.push_back(std::move(again));
     if (alive) alive();
   }
 }
@@ -81,8 +83,9 @@ std::int64_t score_batch(const Training& t, TermsRecord& record,
   add_terms(record, t, outputs.front(), batch);
   if (alive) alive();
   if (!tta) return batch.left_out;
-  run_passes(t, batch, outputs, alive);
-  add_terms(record, t, combined(outputs, *t.loss, *tta), batch);
+  std::vector<Batch> batches{batch};
+  run_passes(t, batches, outputs, alive);
+  add_terms(record, t, combined(outputs, *t.loss, *tta, alignment(*t.data, batches)), batch);
   return batch.left_out;
 }
 

@@ -51,6 +51,30 @@ TEST(TestTimeAugmentation, CanTakeTheLargest) {
   EXPECT_NEAR(std::exp(most[0][1].item<double>()), 0.7, 1e-12);
 }
 
+at::Tensor numbers(std::initializer_list<double> values) {
+  return at::tensor(std::vector<double>(values), at::kDouble).reshape({1, -1});
+}
+
+// A crop does not show all of an image: there the other passes count, or the plain one alone.
+TEST(TestTimeAugmentation, LeavesOutWhatAPassDoesNotShow) {
+  const auto loss = loss_called("mse");
+  const std::vector<at::Tensor> outputs{numbers({1, 1, 1}), numbers({3, 3, 3}), numbers({5, 5, 5})};
+  const Align align = [](const at::Tensor& predictions, std::size_t pass) {
+    return predictions.add(pass == 1 ? numbers({0, 0, NAN}) : numbers({NAN, 0, NAN}));
+  };
+  const auto mean = combined(outputs, *loss, {.n = 2, .beta = 0.5}, align);
+  EXPECT_TRUE(mean.allclose(numbers({2, 2.5, 1}), 0, 1e-12)) << mean;
+  const auto most = combined(outputs, *loss, {.n = 2, .use_max = true}, align);
+  EXPECT_TRUE(most.allclose(numbers({3, 5, 1}), 0, 1e-12)) << most;
+}
+
+TEST(TestTimeAugmentation, HidesNothingThatIsNotANumber) {
+  const auto loss = loss_called("mse");
+  const Align align = [](const at::Tensor& predictions, std::size_t) { return predictions; };
+  const auto mean = combined({numbers({1}), numbers({NAN})}, *loss, {.n = 1}, align);
+  EXPECT_TRUE(mean.isnan().all().item<bool>());
+}
+
 TEST(TestTimeAugmentation, KnowsWhatALossIsFor) {
   const auto output = at::tensor({0.0, std::log(3.0)}, at::kDouble).reshape({1, 2});
   const auto yes = loss_called("bce_with_logits")->activation();
