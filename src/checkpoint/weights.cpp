@@ -136,7 +136,7 @@ void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::
 }
 
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::string& last_layer, const std::string& absent) {
+                        const std::string& last_layer, const std::vector<std::string>& absent) {
   std::map<std::string, at::Tensor> there;
   for (const auto& named : saved) there.emplace(named.name, named.tensor);
   WeightsFit fit;
@@ -144,7 +144,8 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
   for (const auto& [name, tensor] : live) {
     const auto found = there.find(name);
     if (found == there.end()) {
-      const bool may_lack = !absent.empty() && is_below(name, absent);
+      const bool may_lack = std::any_of(absent.begin(), absent.end(),
+                                        [&](const auto& part) { return is_below(name, part); });
       if (!may_lack && !name.ends_with("num_batches_tracked"))
         fit.missing.push_back("'" + name + "'");
       continue;

@@ -49,7 +49,7 @@ struct WeightsFit {
 /// shape may differ; of the part `absent` (a name without its dot, may be empty) nothing need be in
 /// the file.
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::string& last_layer, const std::string& absent = {});
+                        const std::string& last_layer, const std::vector<std::string>& absent = {});
 
 /// Nothing when all fits; otherwise one sentence that names at most three tensors of each kind.
 std::string misfit(const WeightsFit& fit);

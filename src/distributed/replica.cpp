@@ -97,12 +97,17 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
                     Statistics* statistics) {
   const c10::OptionalDeviceGuard guard(device_);
   Penalty penalty;
-  const Pass pass{true, at.seed, at.step, batch.first_row, statistics, &penalty, batch.positions};
+  AuxiliaryOutputs auxiliary;
+  const Pass pass{true,       at.seed,  at.step,         batch.first_row,
+                  statistics, &penalty, batch.positions, &auxiliary};
   const auto output =
       named("the forward pass", [&] { return forward(batch, pass).to(numerics_.parameters); });
   std::vector<at::Tensor> targets;
   for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));
-  const auto terms = loss_of(loss, output, targets);
+  auto terms = loss_of(loss, output, targets);
+  for (const auto& [other, weight] : auxiliary.all())
+    terms.values =
+        terms.values.add(loss_of(loss, other.to(numerics_.parameters), targets).values, weight);
   loss_sum_ += terms.values.detach().sum(at::kDouble);
   weight_ += terms.weights.sum(at::kDouble);
   if (!terms.values.requires_grad()) return;  // nothing to learn

@@ -10,10 +10,12 @@ Entry<Model> awd_lstm_model();
 Entry<Model> bag_of_embeddings_model();
 Entry<Model> collab_nn_model();
 Entry<Model> convnext_tiny_model();
+Entry<Model> deeplabv3_model();
 Entry<Model> densenet121_model();
 Entry<Model> densenet169_model();
 Entry<Model> efficientnet_b0_model();
 Entry<Model> embedding_dot_bias_model();
+Entry<Model> fcn_model();
 Entry<Model> mlp_model();
 Entry<Model> mnist_net_model();
 Entry<Model> mobilenet_v2_model();
@@ -32,6 +34,7 @@ Entry<Model> squeezenet1_1_model();
 Entry<Model> swin_t_model();
 Entry<Model> tabular_model();
 Entry<Model> text_transformer_model();
+Entry<Model> unet_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
 Entry<Model> vision_learner_model();
@@ -70,10 +73,12 @@ const Catalog<Model>& catalog<Model>() {
       bag_of_embeddings_model(),
       collab_nn_model(),
       convnext_tiny_model(),
+      deeplabv3_model(),
       densenet121_model(),
       densenet169_model(),
       efficientnet_b0_model(),
       embedding_dot_bias_model(),
+      fcn_model(),
       mlp_model(),
       mnist_net_model(),
       mobilenet_v2_model(),
@@ -92,6 +97,7 @@ const Catalog<Model>& catalog<Model>() {
       swin_t_model(),
       tabular_model(),
       text_transformer_model(),
+      unet_model(),
       vgg11_model(),
       vgg16_bn_model(),
       vision_learner_model(),

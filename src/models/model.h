@@ -48,8 +48,8 @@ class Model : public Module {
   /// For a model that was made of a part of another: the beginnings of names in the other's files,
   /// and what stands here in their place.
   virtual std::map<std::string, std::string> borrowed_names() const { return {}; }
-  /// The part that such a file lacks, a name without its dot; empty where there is none.
-  virtual std::string own_part() const { return {}; }
+  /// The parts that such a file lacks, names without their dots.
+  virtual std::vector<std::string> own_parts() const { return {}; }
 
  protected:
   /// A body of what torchvision calls `features`, in one layer group, or in two: the first `first`

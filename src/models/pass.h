@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ddptrain {
@@ -32,10 +33,25 @@ class Penalty {
   at::Tensor sum_;
 };
 
+/// Outputs beside a model's own, of layers on the way, from which training learns too: the loss of
+/// each with the same targets, times its weight, is added to that of the output.
+class AuxiliaryOutputs {
+ public:
+  struct Weighted {
+    at::Tensor output;
+    double weight = 1;
+  };
+  void add(at::Tensor output, double weight) { all_.push_back({std::move(output), weight}); }
+  const std::vector<Weighted>& all() const { return all_; }
+
+ private:
+  std::vector<Weighted> all_;
+};
+
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
 /// does not depend on how the batch was cut. `statistics` is the group over which sync_bn sums
 /// batch statistics: null means each replica alone (plain batch norm). `penalty` collects; null
-/// where nobody asks.
+/// where nobody asks, and so does `auxiliary`.
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
@@ -47,6 +63,7 @@ struct Pass {
   /// `step` as an int64 on the device, which a graph reads anew at each replay; undefined where
   /// nothing is captured.
   at::Tensor step_there = {};
+  AuxiliaryOutputs* auxiliary = nullptr;
 };
 
 }  // namespace ddptrain

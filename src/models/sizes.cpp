@@ -9,7 +9,11 @@ namespace ddptrain {
 
 std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context) {
   if (!written.automatic()) return *written.value;
-  if (context.data.class_count() > 0) return context.data.class_count();
+  const auto& data = context.data;
+  if (data.mask) return data.mask->classes;
+  if (data.class_count() > 0) return data.class_count();
+  if (data.points > 0) return 2 * data.points;
+  if (data.numbers > 0) return data.numbers;
   throw Error(Exit::recipe, Option{"model.num_classes"},
               "'auto' needs data that has classes; write how many outputs");
 }

@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// How many outputs: as written, or the number of classes of the data.
+/// How many outputs: as written, or by the data its classes, two for each point, or its numbers.
 std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& context);
 
 /// Refuses a table, whose names and numbers are two inputs where most networks take one, and a

@@ -108,7 +108,7 @@ inline Batch samples(std::int64_t rows, const std::string& name = "samples",
   return batch;
 }
 
-/// Cross-entropy; label k has the weight weights[k].
+/// Cross-entropy of rows or of pixels; label k has the weight weights[k].
 class CrossEntropy final : public Loss {
  public:
   explicit CrossEntropy(const std::vector<double>& weights)
@@ -116,8 +116,9 @@ class CrossEntropy final : public Loss {
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto likelihood = output.log_softmax(1).gather(1, target.unsqueeze(1)).squeeze(1);
     const auto weights =
-        weights_.to(target.device()).index_select(0, target).to(output.scalar_type());
-    return {likelihood.neg().mul(weights), weights};
+        weights_.to(target.device()).index_select(0, target.flatten()).to(output.scalar_type());
+    const auto each = weights.view_as(target);
+    return {likelihood.neg().mul(each), each};
   }
 
  private:

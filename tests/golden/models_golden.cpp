@@ -24,8 +24,8 @@ using Sizes = std::vector<std::int64_t>;
 constexpr double hardly = 1e-300;
 
 // Whatever the case says beside these is an option of the model.
-const std::set<std::string> not_options = {"kind",    "library", "model",
-                                           "classes", "input",   "target"};
+const std::set<std::string> not_options = {"kind",  "library", "model", "classes",
+                                           "input", "target",  "size"};
 
 // The peers' outputs in training are those without dropout and stochastic depth.
 void drop_nothing(json& recipe) {
@@ -94,7 +94,7 @@ std::string type_name(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kFloat ? "f32" : "i64";
 }
 
-GOLDEN(models, layout) {
+void expect_layout(const Case& c) {
   const auto model = make_model(c);
   json state = json::array();
   for (const auto& [name, tensor] : model->state())
@@ -108,6 +108,9 @@ GOLDEN(models, layout) {
   if (!c.expect.contains("groups")) return;
   EXPECT_EQ(json(layer_groups(*model)), c.expect["groups"]);
 }
+
+GOLDEN(models, layout) { expect_layout(c); }
+GOLDEN(segmentation, layout) { expect_layout(c); }
 
 at::Tensor formula_tensor(const Sizes& shape, std::uint64_t k) {
   const auto tensor = at::empty(shape);
@@ -156,6 +159,21 @@ void expect_output(const at::Tensor& output, const json& expected, const std::st
   golden::expect_close(values_of(output), values, 0, 1e-8 * largest(values) + 1e-10, what);
 }
 
+// [N, C, H, W]: mean and deviation of each map, and some of its elements. They are rounded to eight
+// digits.
+void expect_map(const at::Tensor& output, const json& expected) {
+  ASSERT_EQ(json(output.sizes().vec()), expected.at("shape"));
+  const auto maps = output.flatten(2);
+  const auto each = output.flatten().slice(0, 0, std::nullopt, 97);
+  const auto some = golden::numbers(expected.at("every_97th"));
+  const double near = 1e-6 * largest(some);
+  golden::expect_close(values_of(maps.mean(2)), golden::numbers(expected.at("mean")), 0, near,
+                       "means");
+  golden::expect_close(values_of(maps.std(2)), golden::numbers(expected.at("std")), 0, near,
+                       "deviations");
+  golden::expect_close(values_of(each), some, 0, near, "every 97th");
+}
+
 void expect_running_sums(const Module& model, const json& sums) {
   for (const auto& [name, tensor] : model.named_buffers()) {
     if (!sums.contains(name)) continue;
@@ -196,6 +214,7 @@ GOLDEN(models, forward) {
   {
     const at::NoGradGuard no_grad;
     const auto output = model->run(inputs, pass);
+    if (c.expect.contains("eval_map")) return expect_map(output, c.expect.at("eval_map"));
     EXPECT_EQ(json(output.sizes().vec()), c.expect.at("eval").at("shape"));
     expect_output(output, c.expect.at("eval"), "eval");
   }
@@ -210,6 +229,20 @@ GOLDEN(models, forward) {
   EXPECT_NEAR(loss.item<double>(), c.expect.at("loss"), 1e-9);
   loss.backward();
   expect_gradients(*model, c.expect.at("grad_norms"));
+}
+
+/// torchvision's models that classify pixels, which have an auxiliary output beside their own.
+GOLDEN(segmentation, forward) {
+  const auto model = make_model(c);
+  fill_with_formula(*model);
+  model->to(at::kCPU, at::kDouble);
+  const at::NoGradGuard no_grad;
+  AuxiliaryOutputs auxiliary;
+  const auto output = model->run(inputs_of(c), {.auxiliary = &auxiliary});
+  expect_map(output, c.expect.at("eval_map"));
+  ASSERT_EQ(auxiliary.all().size(), 1U);
+  EXPECT_EQ(auxiliary.all().front().weight, c.input.at("aux_loss"));
+  expect_map(auxiliary.all().front().output, c.expect.at("aux_map"));
 }
 
 }  // namespace

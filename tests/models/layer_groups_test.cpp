@@ -119,7 +119,7 @@ TEST(VisionLearner, TellsHowTheOtherNetworkCallsItsPart) {
   const auto net =
       test::make_model({{"type", "vision_learner"}, {"body", "resnet18"}, {"num_classes", 2}});
   EXPECT_EQ(net->borrowed_names().at("layer1."), "0.4.");
-  EXPECT_EQ(net->own_part(), "1");
+  EXPECT_THAT(net->own_parts(), ElementsAre("1"));
 }
 
 }  // namespace

@@ -45,9 +45,12 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"recipes/pets.yaml", Sample::image, 306},
       {"recipes/shapes.yaml", Sample::image, 49},
       {"convnext_tiny", Sample::image, 453},
+      {"deeplabv3", Sample::image, 500},
       {"efficientnet_b0", Sample::image, 597},
+      {"fcn", Sample::image, 450},
       {"resnet50", Sample::image, 405},
       {"swin_t", Sample::image, 1018},
+      {"unet", Sample::image, 500},
       {"vit_b_16", Sample::image, 497},
   };
   return all;

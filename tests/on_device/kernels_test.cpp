@@ -52,6 +52,10 @@ Shown shown(Sample sample) {
 
 std::unique_ptr<Model> model_of(const KernelBudget& row, const ModelContext& context) {
   if (!row.model.ends_with(".yaml")) {
+    if (const auto* entry = catalog<Model>().find(row.model); entry->has("classifies_pixels"))
+      return test::make_model(
+          {{"type", row.model}, {"body", entry->has("dropout") ? "resnet50" : "resnet34"}},
+          context);
     if (row.model != "vit_b_16") return test::make_model({{"type", row.model}}, context);
     return test::make_model({{"type", "vit"}, {"image_size", 64}, {"num_layers", 12}}, context);
   }

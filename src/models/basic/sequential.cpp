@@ -45,7 +45,7 @@ Entry<Model> sequential_model() {
       "sequential", "Layers one after another, as torch.nn.Sequential has them.",
       [](const Sequential::Options& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<Sequential>(options, context); },
-      {"batch_norm", "convolves", "dropout", "takes_images"});
+      {"any_outputs", "batch_norm", "convolves", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

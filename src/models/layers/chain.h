@@ -13,11 +13,11 @@ namespace ddptrain {
 template <class Base>
 class Chain : public Base {
  public:
-  void append(std::unique_ptr<Module> module) {
-    append(std::to_string(steps_.size()), std::move(module));
+  Module* append(std::unique_ptr<Module> module) {
+    return append(std::to_string(steps_.size()), std::move(module));
   }
-  void append(std::string name, std::unique_ptr<Module> module) {
-    steps_.push_back(this->child(std::move(name), std::move(module)));
+  Module* append(std::string name, std::unique_ptr<Module> module) {
+    return steps_.emplace_back(this->child(std::move(name), std::move(module)));
   }
   template <class M, class... Args>
   M* add(Args&&... arguments) {
@@ -25,6 +25,13 @@ class Chain : public Base {
     M* raw = module.get();
     append(std::move(module));
     return raw;
+  }
+  /// Gives its steps away, which are named by their numbers.
+  std::vector<std::unique_ptr<Module>> release() {
+    std::vector<std::unique_ptr<Module>> all;
+    for (std::size_t i = 0; i < steps_.size(); ++i) all.push_back(this->take(std::to_string(i)));
+    steps_.clear();
+    return all;
   }
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
     at::Tensor value = input;

@@ -33,7 +33,8 @@ Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& gen
 
 at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
   return at::conv2d(input, weight_, bias_, {shape_.stride, shape_.stride},
-                    at::IntArrayRef{shape_.padding, shape_.padding}, {1, 1}, shape_.groups);
+                    at::IntArrayRef{shape_.padding, shape_.padding},
+                    {shape_.dilation, shape_.dilation}, shape_.groups);
 }
 
 Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator, LinearBias bias)

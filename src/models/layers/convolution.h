@@ -16,6 +16,7 @@ struct ConvolutionShape {
   std::int64_t padding = 0;
   std::int64_t groups = 1;
   bool bias = false;
+  std::int64_t dilation = 1;
 };
 
 /// [rows, in, height, width] to [rows, out, height', width'].

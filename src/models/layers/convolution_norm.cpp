@@ -10,8 +10,9 @@ ConvolutionNorm::ConvolutionNorm(const ConvolutionNormShape& shape,
                                     .out = shape.out,
                                     .kernel = shape.kernel,
                                     .stride = shape.stride,
-                                    .padding = (shape.kernel - 1) / 2,
-                                    .groups = shape.groups},
+                                    .padding = (shape.kernel - 1) / 2 * shape.dilation,
+                                    .groups = shape.groups,
+                                    .dilation = shape.dilation},
                    generator);
   add<BatchNorm>(shape.out, shape.norm);
   if (shape.activation != Activation::none)

@@ -16,6 +16,7 @@ struct ConvolutionNormShape {
   std::int64_t kernel = 3;
   std::int64_t stride = 1;
   std::int64_t groups = 1;
+  std::int64_t dilation = 1;
   BatchNormOptions norm = {};
   Activation activation = Activation::relu;  // none: the chain ends in batch norm
 };

@@ -9,6 +9,9 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
+
+#include "models/layers/chain.h"
 #include "models/layers/initialise.h"
 
 namespace ddptrain {
@@ -22,14 +25,22 @@ at::Tensor random_unit(std::int64_t size, const at::Generator& generator) {
   return unit(vector);
 }
 
+/// Places [rows, height * width, channels] as a map in the sizes and the layout of `like`.
+at::Tensor map_of(const at::Tensor& places, const at::Tensor& like) {
+  const auto map = places.view({like.size(0), like.size(2), like.size(3), like.size(1)});
+  return map.permute({0, 3, 1, 2}).contiguous(like.suggest_memory_format());
+}
+
 }  // namespace
 
-SpectralConvolution::SpectralConvolution(std::int64_t channels, const at::Generator& generator) {
-  weight_ = parameter("weight_orig", at::empty({channels, channels, 1}));
+SpectralConvolution::SpectralConvolution(std::int64_t in, std::int64_t out, FirstWeights first,
+                                         const at::Generator& generator) {
+  weight_ = parameter("weight_orig", at::empty({out, in, 1}));
   initialise::layer_default(weight_, {}, generator);
-  initialise::kaiming_normal(weight_, initialise::Fan::in, generator);
-  u_ = buffer("weight_u", random_unit(channels, generator));
-  v_ = buffer("weight_v", random_unit(channels, generator));
+  if (first == FirstWeights::kaiming_normal)
+    initialise::kaiming_normal(weight_, initialise::Fan::in, generator);
+  u_ = buffer("weight_u", random_unit(out, generator));
+  v_ = buffer("weight_v", random_unit(in, generator));
 }
 
 // In full precision whatever the forward pass runs in.
@@ -52,7 +63,9 @@ at::Tensor SpectralConvolution::forward(const at::Tensor& input, const Pass& pas
 
 SimpleSelfAttention::SimpleSelfAttention(std::int64_t channels, const at::Generator& generator)
     : gamma_(parameter("gamma", at::zeros({1}))),
-      conv_(make<SpectralConvolution>("conv", channels, generator)) {}
+      conv_(make<SpectralConvolution>("conv", channels, channels,
+                                      SpectralConvolution::FirstWeights::kaiming_normal,
+                                      generator)) {}
 
 // Places first and channels last: all products read and write dense memory when the input is
 // channels_last, and x x^T is symmetric.
@@ -60,9 +73,35 @@ at::Tensor SimpleSelfAttention::forward(const at::Tensor& input, const Pass& pas
   const auto x = input.flatten(2);
   const auto places = x.transpose(1, 2);
   const auto products = at::bmm(conv_->forward(places, pass), at::bmm(x, places));
-  auto sum = products.mul(gamma_).add_(places);
-  auto map = sum.view({input.size(0), input.size(2), input.size(3), input.size(1)});
-  return map.permute({0, 3, 1, 2}).contiguous(input.suggest_memory_format());
+  return map_of(products.mul(gamma_).add_(places), input);
+}
+
+namespace {
+
+/// fastai's ConvLayer under spectral norm, whose convolution is its first step.
+SpectralConvolution* add_spectral(Sequence& layer, std::int64_t in, std::int64_t out,
+                                  const at::Generator& generator) {
+  return layer.add<SpectralConvolution>(in, out, SpectralConvolution::FirstWeights::of_conv1d,
+                                        generator);
+}
+
+}  // namespace
+
+SelfAttention::SelfAttention(std::int64_t channels, const at::Generator& generator)
+    : gamma_(parameter("gamma", at::zeros({1}))) {
+  const auto eighth = std::max<std::int64_t>(1, channels / 8);
+  query_ = add_spectral(*make<Sequence>("query"), channels, eighth, generator);
+  key_ = add_spectral(*make<Sequence>("key"), channels, eighth, generator);
+  value_ = add_spectral(*make<Sequence>("value"), channels, channels, generator);
+}
+
+// fastai's softmax is over its queries: what attention calls queries are its keys.
+at::Tensor SelfAttention::forward(const at::Tensor& input, const Pass& pass) {
+  const auto places = input.flatten(2).transpose(1, 2);
+  const auto scores =
+      at::bmm(key_->forward(places, pass), query_->forward(places, pass).transpose(1, 2));
+  const auto mixed = at::bmm(scores.softmax(2), value_->forward(places, pass));
+  return map_of(mixed.mul(gamma_).add_(places), input);
 }
 
 }  // namespace ddptrain

@@ -40,6 +40,12 @@ bool are_told_apart(const std::vector<Depth>& depths) {
   return true;
 }
 
+bool is_said(const Choice<Model>& network, const char* option) {
+  const auto* value = network.node().find(option);
+  if (value == nullptr || value->is_null()) return false;
+  return value->is_list() ? !value->items.empty() : value->text != "auto";
+}
+
 }  // namespace
 
 void Body::take(const std::string& name, std::unique_ptr<Module> child) {
@@ -51,6 +57,28 @@ void Body::divide(const std::vector<Module*>& modules, std::size_t first) {
   DDP_CHECK(first < modules.size(), "each of the two groups has layers");
   const auto cut = modules.begin() + static_cast<std::ptrdiff_t>(first);
   groups = {{modules.begin(), cut}, {cut, modules.end()}};
+}
+
+Body body_of(const Choice<Model>& network, const ModelContext& context) {
+  DDP_CHECK(catalog<Model>().find(network.type())->has("body"), "this network has no body to lend");
+  for (const auto* key : {"num_classes", "weights", "layer_groups"})
+    DDP_CHECK(!is_said(network, key), "a body has no head of its own");
+  auto whole = context;
+  whole.data.classes.resize(1000);  // as torchvision builds it, so that the same weights are drawn
+  return catalog<Model>().build(network, whole)->take_body();
+}
+
+std::map<std::string, std::string> names_below(const std::string& path,
+                                               const std::map<std::string, std::string>& names) {
+  std::map<std::string, std::string> below;
+  for (const auto& [theirs, ours] : names) below[theirs] = path + "." + ours;
+  return below;
+}
+
+std::int64_t image_channels(const Sequence& layers) {
+  const auto first = layers.named_parameters().at(0).tensor;
+  DDP_CHECK(first.dim() == 4, "a body begins with a convolution");
+  return first.size(1);
 }
 
 std::vector<Depth> depths_of(Sequence& layers, std::int64_t channels) {

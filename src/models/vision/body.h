@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,25 @@ struct Body {
   std::unique_ptr<Sequence> layers = std::make_unique<Sequence>();
   std::vector<std::vector<Module*>> groups;
   std::map<std::string, std::string> names;
+  std::optional<std::size_t> middle;  // step after which torchvision's heads for pixels have an
+                                      // auxiliary classifier
 
   /// Appends what was the network's child `name`.
   void take(const std::string& name, std::unique_ptr<Module> child);
   /// Two groups: the first `first` of the modules, and the others.
   void divide(const std::vector<Module*>& modules, std::size_t first);
 };
+
+/// The body of a network that a recipe names under `body`, which has the trait "body" and no
+/// options of a head; with the first weights that the network has where torchvision builds it.
+Body body_of(const Choice<Model>& network, const ModelContext& context);
+
+/// `names` of a body whose layers are the model's part `path`.
+std::map<std::string, std::string> names_below(const std::string& path,
+                                               const std::map<std::string, std::string>& names);
+
+/// Channels of the images that a body takes.
+std::int64_t image_channels(const Sequence& layers);
 
 /// Where a head can take features from a body: after the last of the steps that give the same
 /// height and width.

@@ -10,6 +10,7 @@
 #include "models/layers/squeeze_excitation.h"
 #include "models/model.h"
 #include "models/sizes.h"
+#include "models/vision/body.h"
 #include "models/vision/image_options.h"
 #include "models/vision/pooled_classifier.h"
 
@@ -22,6 +23,7 @@ struct MobileNetV3Plan {
     bool squeeze;
     Activation activation;
     std::int64_t stride;
+    std::int64_t dilation = 1;
   };
   std::vector<Block> blocks;
   std::int64_t hidden = 0;  // features between the two last layers
@@ -36,6 +38,7 @@ struct MobileNetV3Options {
   ImageOptions image;
   double width_mult = 1;
   double dropout = 0.2;
+  bool dilated = false;
   void fields(Fields& f) {
     image.fields(f);
     f("width_mult", width_mult,
@@ -44,8 +47,31 @@ struct MobileNetV3Options {
       {.doc = "Probability of dropping each hidden feature before the last layer.",
        .min = 0,
        .max = 1});
+    f("dilated", dilated,
+      {.doc = "The last stage keeps the size of its features and dilates its convolutions."});
   }
 };
+
+/// Where the last block with a stride is.
+std::size_t last_stage(const std::vector<Block>& blocks) {
+  auto at = blocks.size() - 1;
+  while (blocks[at].stride == 1) --at;
+  return at;
+}
+
+/// The feature at which torchvision's segmentation models look on the way: of the first layer, the
+/// blocks with a stride and the last layer the fourth from the end.
+std::size_t middle_of(const std::vector<Block>& blocks) {
+  std::vector<std::size_t> stages;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].stride > 1) stages.push_back(i + 1);
+  return stages.at(stages.size() - 3);
+}
+
+std::vector<Block> with_dilation(std::vector<Block> blocks) {
+  for (auto at = last_stage(blocks); at < blocks.size(); ++at) blocks[at].dilation = 2;
+  return blocks;
+}
 
 std::int64_t widened(std::int64_t channels, double width) {
   return whole_channels(static_cast<double>(channels) * width, 8);
@@ -77,8 +103,9 @@ InvertedResidualV3::InvertedResidualV3(const Block& shape, const at::Generator& 
   const ConvolutionNormShape depthwise{.in = shape.inside,
                                        .out = shape.inside,
                                        .kernel = shape.kernel,
-                                       .stride = shape.stride,
+                                       .stride = shape.dilation > 1 ? 1 : shape.stride,
                                        .groups = shape.inside,
+                                       .dilation = shape.dilation,
                                        .norm = norm,
                                        .activation = shape.activation};
   const SqueezeExcitationShape squeeze{
@@ -105,17 +132,21 @@ class MobileNetV3 final : public PooledClassifier {
  public:
   MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
               const ModelContext& context);
+  Body take_body() override;
 
  private:
   std::int64_t add_features(const std::vector<Block>& blocks, std::int64_t in, double width,
                             const at::Generator& generator);
+  std::size_t middle_ = 0;
 };
 
 MobileNetV3::MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
                          const ModelContext& context) {
   const auto& generator = context.generator;
   const auto in = channels_of(options.image.in_channels, context, 3);
-  const auto made = add_features(plan.blocks, in, options.width_mult, generator);
+  const auto made = add_features(options.dilated ? with_dilation(plan.blocks) : plan.blocks, in,
+                                 options.width_mult, generator);
+  middle_ = middle_of(plan.blocks);
   const auto hidden = widened(plan.hidden, options.width_mult);
   classifier().add<Linear>(made, hidden, generator);
   classifier().add<Activate>(hard_swish);
@@ -123,6 +154,12 @@ MobileNetV3::MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& 
   classifier().add<Linear>(hidden, classes_of(options.image.num_classes, context), generator);
   initialise_mobile(*this, generator,
                     [&](const at::Tensor& weight) { initialise::normal(weight, 0.01, generator); });
+}
+
+Body MobileNetV3::take_body() {
+  auto body = take_features();
+  body.middle = middle_;
+  return body;
 }
 
 std::int64_t MobileNetV3::add_features(const std::vector<Block>& blocks, std::int64_t in,
@@ -149,7 +186,7 @@ Entry<Model> mobilenet_v3_entry(std::string name, std::string doc, const MobileN
              const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<MobileNetV3>(plan, options, context);
       },
-      {"batch_norm", "body", "convolves", "dropout", "takes_images"});
+      {"batch_norm", "body", "convolves", "dilates", "dropout", "takes_images"});
 }
 
 }  // namespace

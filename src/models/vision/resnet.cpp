@@ -41,15 +41,26 @@ struct ResNetOptions {
   }
 };
 
+/// Of networks with bottlenecks, whose 3x3 convolutions torchvision can dilate.
+struct BottleneckOptions : ResNetOptions {
+  bool dilated = false;
+  void fields(Fields& f) {
+    ResNetOptions::fields(f);
+    f("dilated", dilated,
+      {.doc = "The two last stages keep the size of their features and dilate their convolutions "
+              "(torchvision's replace_stride_with_dilation: [false, true, true])."});
+  }
+};
+
 class ResNet final : public Model {
  public:
-  ResNet(const ResNetPlan& plan, const ResNetOptions& options, const ModelContext& context);
+  ResNet(const ResNetPlan& plan, const BottleneckOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   Body take_body() override;
 
  private:
   template <class Block>
-  void add_layers(const ResNetPlan& plan, const at::Generator& generator);
+  void add_layers(const ResNetPlan& plan, bool dilated, const at::Generator& generator);
   void initialise_weights(bool zero_residual, const at::Generator& generator);
 
   Convolution* conv1_;
@@ -59,7 +70,8 @@ class ResNet final : public Model {
   Linear* fc_;
 };
 
-ResNet::ResNet(const ResNetPlan& plan, const ResNetOptions& options, const ModelContext& context) {
+ResNet::ResNet(const ResNetPlan& plan, const BottleneckOptions& options,
+               const ModelContext& context) {
   const auto& generator = context.generator;
   const ConvolutionShape stem{.in = channels_of(options.in_channels, context, 3),
                               .out = 64,
@@ -69,21 +81,25 @@ ResNet::ResNet(const ResNetPlan& plan, const ResNetOptions& options, const Model
   conv1_ = make<Convolution>("conv1", stem, generator);
   bn1_ = make<BatchNorm>("bn1", 64);
   if (plan.block == ResNetPlan::Block::basic)
-    add_layers<BasicBlock>(plan, generator);
+    add_layers<BasicBlock>(plan, false, generator);
   else
-    add_layers<Bottleneck>(plan, generator);
+    add_layers<Bottleneck>(plan, options.dilated, generator);
   fc_ = make<Linear>("fc", features_, classes_of(options.num_classes, context), generator);
   initialise_weights(options.zero_init_residual, generator);
 }
 
+// A stage that keeps its size dilates by twice what the one before it does, from its second block
+// on.
 template <class Block>
-void ResNet::add_layers(const ResNetPlan& plan, const at::Generator& generator) {
+void ResNet::add_layers(const ResNetPlan& plan, bool dilated, const at::Generator& generator) {
   ResNetBlockShape shape{.groups = plan.groups, .width_per_group = plan.width_per_group};
   for (std::size_t i = 0; i < 4; ++i) {
     layers_[i] = make<Sequence>("layer" + std::to_string(i + 1));
     shape.planes = 64 << i;
+    const bool keeps_size = dilated && i >= 2;
     for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {
-      shape.stride = i > 0 && block == 0 ? 2 : 1;
+      shape.stride = i > 0 && block == 0 && !keeps_size ? 2 : 1;
+      if (keeps_size && block == 1) shape.dilation *= 2;
       layers_[i]->template add<Block>(shape, generator);
       shape.in = shape.planes * Block::expansion;
     }
@@ -117,16 +133,24 @@ Body ResNet::take_body() {
   body.layers->add<MaxPool>(PoolWindow{.kernel = 3, .stride = 2, .padding = 1});
   for (const auto* name : {"layer1", "layer2", "layer3", "layer4"}) body.take(name, take(name));
   body.divide(body.layers->children(), 6);
+  body.middle = 6;
   return body;
 }
 
 Entry<Model> resnet_entry(std::string name, std::string doc, const ResNetPlan& plan) {
-  return entry<Model, ResNetOptions>(
+  if (plan.block == ResNetPlan::Block::basic)
+    return entry<Model, ResNetOptions>(
+        std::move(name), std::move(doc),
+        [plan](const ResNetOptions& options,
+               const ModelContext& context) -> std::unique_ptr<Model> {
+          return std::make_unique<ResNet>(plan, BottleneckOptions{options, false}, context);
+        },
+        {"batch_norm", "body", "convolves", "takes_images"});
+  return entry<Model, BottleneckOptions>(
       std::move(name), std::move(doc),
-      [plan](const ResNetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<ResNet>(plan, options, context);
-      },
-      {"batch_norm", "body", "convolves", "takes_images"});
+      [plan](const BottleneckOptions& options, const ModelContext& context)
+          -> std::unique_ptr<Model> { return std::make_unique<ResNet>(plan, options, context); },
+      {"batch_norm", "body", "convolves", "dilates", "takes_images"});
 }
 
 }  // namespace

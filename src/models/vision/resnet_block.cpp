@@ -11,8 +11,18 @@ Shape conv1x1(std::int64_t in, std::int64_t out, std::int64_t stride = 1) {
   return {.in = in, .out = out, .stride = stride};
 }
 
-Shape conv3x3(std::int64_t in, std::int64_t out, std::int64_t stride, std::int64_t groups = 1) {
-  return {.in = in, .out = out, .kernel = 3, .stride = stride, .padding = 1, .groups = groups};
+Shape conv3x3(std::int64_t in, std::int64_t out, std::int64_t stride) {
+  return {.in = in, .out = out, .kernel = 3, .stride = stride, .padding = 1};
+}
+
+Shape conv3x3_within(const ResNetBlockShape& shape, std::int64_t width) {
+  return {.in = width,
+          .out = width,
+          .kernel = 3,
+          .stride = shape.stride,
+          .padding = shape.dilation,
+          .groups = shape.groups,
+          .dilation = shape.dilation};
 }
 
 bool needs_shortcut(const ResNetBlockShape& shape, std::int64_t out) {
@@ -63,7 +73,7 @@ Bottleneck::Bottleneck(const ResNetBlockShape& shape, const at::Generator& gener
   auto shortcut = make_shortcut(shape, out, generator);
   conv1_ = make<Convolution>("conv1", conv1x1(shape.in, width), generator);
   bn1_ = make<BatchNorm>("bn1", width);
-  conv2_ = make<Convolution>("conv2", conv3x3(width, width, shape.stride, shape.groups), generator);
+  conv2_ = make<Convolution>("conv2", conv3x3_within(shape, width), generator);
   bn2_ = make<BatchNorm>("bn2", width);
   conv3_ = make<Convolution>("conv3", conv1x1(width, out), generator);
   bn3_ = make<BatchNorm>("bn3", out);

@@ -13,6 +13,7 @@ struct ResNetBlockShape {
   std::int64_t stride = 1;
   std::int64_t groups = 1;
   std::int64_t width_per_group = 64;
+  std::int64_t dilation = 1;  // of the 3x3 convolution of a bottleneck
 };
 
 /// A block that ends in a sum with its input, which a 1x1 convolution with batch norm fits where

@@ -56,31 +56,15 @@ class ConcatPool final : public Module {
   }
 };
 
-bool is_said(const Choice<Model>& network, const char* option) {
-  const auto* value = network.node().find(option);
-  if (value == nullptr || value->is_null()) return false;
-  return value->is_list() ? !value->items.empty() : value->text != "auto";
-}
-
-Body cut_body(const Choice<Model>& network, const ModelContext& context) {
-  DDP_CHECK(catalog<Model>().find(network.type())->has("body"), "this network has no body to lend");
-  for (const auto* key : {"num_classes", "weights", "layer_groups"})
-    DDP_CHECK(!is_said(network, key), "a body has no head of its own");
-  auto whole = context;
-  whole.data.classes.resize(1000);  // as torchvision builds it, so that the same weights are drawn
-  return catalog<Model>().build(network, whole)->take_body();
-}
-
 class VisionLearner final : public Model {
  public:
   VisionLearner(const VisionLearnerOptions& options, const ModelContext& context) {
-    auto body = cut_body(options.body, context);
+    auto body = body_of(options.body, context);
     names_ = std::move(body.names);
     groups_ = std::move(body.groups);
     body_ = child("0", std::move(body.layers));
     head_ = make<Sequence>("1");
-    add_head(options, features(context), classes_of(options.num_classes, context),
-             context.generator);
+    add_head(options, features(), classes_of(options.num_classes, context), context.generator);
     groups_.push_back({head_});
   }
 
@@ -90,17 +74,14 @@ class VisionLearner final : public Model {
   std::vector<std::vector<Module*>> layer_groups() override { return groups_; }
 
   std::map<std::string, std::string> borrowed_names() const override {
-    std::map<std::string, std::string> names;
-    for (const auto& [theirs, ours] : names_) names[theirs] = "0." + ours;
-    return names;
+    return names_below("0", names_);
   }
-  std::string own_part() const override { return "1"; }
+  std::vector<std::string> own_parts() const override { return {"1"}; }
 
  private:
   /// Channels that the body gives (fastai's num_features_model).
-  std::int64_t features(const ModelContext& context) const {
-    const auto channels = context.data.sample.size() == 3 ? context.data.sample[0] : 3;
-    return depths_of(*body_, channels).back().channels;
+  std::int64_t features() const {
+    return depths_of(*body_, image_channels(*body_)).back().channels;
   }
 
   void add_head(const VisionLearnerOptions& options, std::int64_t features, std::int64_t outputs,

@@ -62,7 +62,8 @@ std::unique_ptr<Module> make_pool(XPool pool, std::int64_t stride) {
 
 void add_convolutions(Sequence& path, const XBlockShape& s, const at::Generator& generator) {
   const auto in = s.ni * s.expansion, out = s.nf * s.expansion;
-  const auto add = [&](const ConvLayerShape& shape, Activation activation) {
+  const auto add = [&](ConvLayerShape shape, Activation activation) {
+    if (!s.norms) shape.norm = Norm::none;
     path.append(conv_layer(shape, activation, generator));
   };
   if (s.expansion == 1) {

@@ -33,6 +33,7 @@ struct XBlockShape {
   std::int64_t groups = 1;
   std::int64_t reduction = 0;
   bool self_attention = false;
+  bool norms = true;  // of convolutions; false: they have biases
   Activation activation = Activation::relu;
   XPool pool = XPool::average;
 };

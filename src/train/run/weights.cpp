@@ -96,7 +96,9 @@ void start_from_weights(const Training& t) {
   if (borrowed) take_borrowed(tensors, model);
   const auto layer = last_layer(model);
   const bool others = !borrowed && match_outputs(saved, t.data->facts().classes, layer);
-  const auto absent = borrowed ? model.own_part() : others ? layer : std::string();
+  const auto absent = borrowed ? model.own_parts()
+                      : others ? std::vector{layer}
+                               : std::vector<std::string>();
   const auto fit = take_weights(tensors, live, layer, absent);
   const auto problem = misfit(fit);
   const auto where = "model.weights: '" + spec.file + "' ";
@@ -106,7 +108,9 @@ void start_from_weights(const Training& t) {
                                 "; 'remap' renames, and 'strict: false' takes what fits");
   log::info("weights: " + plural(static_cast<std::int64_t>(fit.taken.size()), "tensor") + " of " +
             spec.file);
-  if (borrowed) log::info("'" + model.own_part() + "', which such a file has not, starts anew");
+  if (borrowed)
+    log::info(quoted_list(absent) + ", which such a file has not, " +
+              (absent.size() == 1 ? "starts anew" : "start anew"));
   if (!fit.replaced.empty())
     log::info("the last layer starts anew, its shape is another there: " +
               join(fit.replaced, ", "));
