@@ -98,8 +98,8 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   const c10::OptionalDeviceGuard guard(device_);
   Penalty penalty;
   AuxiliaryOutputs auxiliary;
-  const Pass pass{true,       at.seed,  at.step,         batch.first_row,
-                  statistics, &penalty, batch.positions, &auxiliary};
+  const Pass pass{true,     at.seed,         at.step, batch.first_row, statistics,
+                  &penalty, batch.positions, {},      &auxiliary};
   const auto output =
       named("the forward pass", [&] { return forward(batch, pass).to(numerics_.parameters); });
   std::vector<at::Tensor> targets;

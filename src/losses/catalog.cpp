@@ -4,6 +4,7 @@
 namespace ddptrain {
 
 Entry<Loss> bce_with_logits_loss();
+Entry<Loss> combined_loss();
 Entry<Loss> cross_entropy_loss();
 Entry<Loss> fastai_dice_loss();
 Entry<Loss> fastai_label_smoothing_loss();
@@ -19,6 +20,7 @@ template <>
 const Catalog<Loss>& catalog<Loss>() {
   static const Catalog<Loss> losses({
       bce_with_logits_loss(),
+      combined_loss(),
       cross_entropy_loss(),
       fastai_dice_loss(),
       fastai_label_smoothing_loss(),

@@ -13,7 +13,7 @@ class CrossEntropy final : public Loss {
   struct Options {
     std::vector<double> weight;
     double label_smoothing = 0;
-    std::int64_t ignore_index = -100;
+    Auto<std::int64_t> ignore_index;
     std::int64_t axis = 1;
     void fields(Fields& f) {
       f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
@@ -21,20 +21,24 @@ class CrossEntropy final : public Loss {
         {.doc = "Share of the target spread over all classes, weighted like them.",
          .min = 0,
          .max = 1});
-      f("ignore_index", ignore_index, {.doc = "Label that does not count."});
+      f("ignore_index", ignore_index,
+        {.doc =
+             "Label that does not count; auto takes the code of the data's void pixels, or -100."});
       f("axis", axis, {.doc = "Axis of the classes in the output; -1 is the last.", .min = -1});
     }
   };
 
   CrossEntropy(const Options& options, const LossContext& context)
-      : options_(options), weight_(options.weight, context.classes) {}
+      : options_(options),
+        ignored_(options.ignore_index.value.value_or(context.void_code.value_or(kNoLabel))),
+        weight_(options.weight, context.classes) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output).movedim(options_.axis, 1);
     const auto weight = weight_.as(scores);
     if (target.is_floating_point()) return soft(scores, target, weight);
     const auto labels = target.to(at::kLong);
-    return labelled(values(scores, labels, weight), labels, weight, options_.ignore_index);
+    return labelled(values(scores, labels, weight), labels, weight, ignored_);
   }
   OutputActivation activation() const override {
     return {OutputActivation::Kind::softmax, options_.axis};
@@ -43,8 +47,8 @@ class CrossEntropy final : public Loss {
  private:
   at::Tensor values(const at::Tensor& scores, const at::Tensor& target,
                     const at::Tensor& weight) const {
-    return at::cross_entropy_loss(scores, target, weight, at::Reduction::None,
-                                  options_.ignore_index, options_.label_smoothing);
+    return at::cross_entropy_loss(scores, target, weight, at::Reduction::None, ignored_,
+                                  options_.label_smoothing);
   }
 
   /// torch divides by the number of rows here, whatever the class weights.
@@ -54,6 +58,7 @@ class CrossEntropy final : public Loss {
   }
 
   Options options_;
+  std::int64_t ignored_;
   ClassWeights weight_;
 };
 
@@ -65,7 +70,7 @@ Entry<Loss> cross_entropy_loss() {
       [](const CrossEntropy::Options& options, const LossContext& context) {
         return std::make_unique<CrossEntropy>(options, context);
       },
-      {"takes_class"});
+      {"takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

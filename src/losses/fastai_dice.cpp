@@ -21,14 +21,16 @@ class FastaiDice final : public Loss {
     }
   };
 
-  explicit FastaiDice(const Options& options) : options_(options) {}
+  FastaiDice(const Options& options, const LossContext& context)
+      : options_(options), void_code_(context.void_code) {}
 
-  /// One value for each sample and class.
+  /// One value for each sample and class; pixels that are void count nowhere.
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     if (output.dim() < 3 || target.dim() + 1 != output.dim())
       throw Error(Exit::recipe, Option{"loss"},
                   "fastai_dice wants scores and a label for each pixel");
-    const auto chances = full_precision(output).softmax(1).flatten(2);
+    auto chances = full_precision(output).softmax(1).flatten(2);
+    if (void_code_) chances = chances.mul(target.flatten(1).unsqueeze(1).ne(*void_code_));
     const auto classes = at::arange(output.size(1), target.options()).view({1, -1, 1});
     const auto truth = target.flatten(1).unsqueeze(1).eq(classes).to(chances.scalar_type());
     const auto both = chances.mul(truth).sum(2);
@@ -40,6 +42,7 @@ class FastaiDice final : public Loss {
 
  private:
   Options options_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -47,10 +50,10 @@ class FastaiDice final : public Loss {
 Entry<Loss> fastai_dice_loss() {
   return entry<Loss, FastaiDice::Options>(
       "fastai_dice", "1 - Dice of each sample and class, for a label per pixel, as fastai has it.",
-      [](const FastaiDice::Options& options, const LossContext&) {
-        return std::make_unique<FastaiDice>(options);
+      [](const FastaiDice::Options& options, const LossContext& context) {
+        return std::make_unique<FastaiDice>(options, context);
       },
-      {"takes_class"});
+      {"takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -25,7 +25,9 @@ class FastaiLabelSmoothing final : public Loss {
   };
 
   FastaiLabelSmoothing(const Options& options, const LossContext& context)
-      : eps_(options.eps), weight_(options.weight, context.classes) {}
+      : eps_(options.eps),
+        ignored_(context.void_code.value_or(kNoLabel)),
+        weight_(options.weight, context.classes) {}
 
   /// fastai's mean is mean(uniform) + sum(weighted) / sum(weights): the uniform part is multiplied
   /// by the mean weight, so that dividing by the sum of weights gives just that.
@@ -34,18 +36,18 @@ class FastaiLabelSmoothing final : public Loss {
     const auto weight = weight_.as(scores);
     const auto labels = target.to(at::kLong);
     const auto logs = at::log_softmax(scores, 1);
-    const auto hard = at::nll_loss_nd(logs, labels, weight, at::Reduction::None, kNoLabel);
+    const auto hard = at::nll_loss_nd(logs, labels, weight, at::Reduction::None, ignored_);
     auto uniform = logs.sum(1).mul(-eps_ / static_cast<double>(scores.size(1)));
-    auto terms = labelled(hard.mul(1 - eps_), labels, weight, kNoLabel);
+    auto terms = labelled(hard.mul(1 - eps_), labels, weight, ignored_);
     if (weight.defined()) uniform = uniform.mul(terms.weights.mean());
-    terms.values = terms.values.add(uniform);
+    terms.values = terms.values.add(uniform.mul(labels.ne(ignored_)));
     return terms;
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
-  static constexpr std::int64_t kNoLabel = -100;
   double eps_;
+  std::int64_t ignored_;
   ClassWeights weight_;
 };
 
@@ -59,7 +61,7 @@ Entry<Loss> fastai_label_smoothing_loss() {
       [](const FastaiLabelSmoothing::Options& options, const LossContext& context) {
         return std::make_unique<FastaiLabelSmoothing>(options, context);
       },
-      {"takes_class", "weight_of_whole_batch"});
+      {"takes_class", "takes_mask", "weight_of_whole_batch"});
 }
 
 }  // namespace ddptrain

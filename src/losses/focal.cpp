@@ -21,18 +21,24 @@ class Focal final : public Loss {
   };
 
   Focal(const Options& options, const LossContext& context)
-      : gamma_(options.gamma), weight_(options.weight, context.classes) {}
+      : gamma_(options.gamma),
+        ignored_(context.void_code.value_or(kNoLabel)),
+        weight_(options.weight, context.classes) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output);
-    const auto entropy = at::cross_entropy_loss(scores, target.to(at::kLong), weight_.as(scores),
-                                                at::Reduction::None, -100, 0);
-    return each_counts_once(entropy.neg().exp().neg().add(1).pow(gamma_).mul(entropy));
+    const auto labels = target.to(at::kLong);
+    const auto entropy = at::cross_entropy_loss(scores, labels, weight_.as(scores),
+                                                at::Reduction::None, ignored_, 0);
+    // At 0, where a pixel is void, a power below 1 would have no gradient.
+    const auto wrong = entropy.neg().exp().neg().add(1).clamp_min(1e-12);
+    return labelled(wrong.pow(gamma_).mul(entropy), labels, {}, ignored_);
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 
  private:
   double gamma_;
+  std::int64_t ignored_;
   ClassWeights weight_;
 };
 
@@ -44,7 +50,7 @@ Entry<Loss> focal_loss() {
       [](const Focal::Options& options, const LossContext& context) {
         return std::make_unique<Focal>(options, context);
       },
-      {"takes_class"});
+      {"takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

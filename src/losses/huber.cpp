@@ -20,9 +20,10 @@ class Huber final : public Loss {
   explicit Huber(const Options& options) : delta_(options.delta) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    const auto values = full_precision(output);
-    return each_counts_once(
-        at::huber_loss(values, fitted_target(target, values), at::Reduction::None, delta_));
+    return of_known_numbers(output, target,
+                            [this](const at::Tensor& numbers, const at::Tensor& known) {
+                              return at::huber_loss(numbers, known, at::Reduction::None, delta_);
+                            });
   }
 
  private:
@@ -37,7 +38,7 @@ Entry<Loss> huber_loss() {
       [](const Huber::Options& options, const LossContext&) {
         return std::make_unique<Huber>(options);
       },
-      {"takes_number"});
+      {"takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "config/catalog.h"
@@ -21,7 +22,8 @@ struct LossTerms {
 };
 
 struct LossContext {
-  std::int64_t classes = 0;  // 0: not a classification
+  std::int64_t classes = 0;                 // 0: not a classification
+  std::optional<std::int64_t> void_code{};  // label of units that do not count, by the data
 };
 
 /// What turns outputs into predictions: nothing, probabilities of classes along an axis, or a

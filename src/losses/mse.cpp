@@ -10,9 +10,9 @@ namespace {
 class Mse final : public Loss {
  public:
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    const auto values = full_precision(output);
-    return each_counts_once(
-        at::mse_loss(values, fitted_target(target, values), at::Reduction::None));
+    return of_known_numbers(output, target, [](const at::Tensor& numbers, const at::Tensor& known) {
+      return at::mse_loss(numbers, known, at::Reduction::None);
+    });
   }
 };
 
@@ -22,7 +22,7 @@ Entry<Loss> mse_loss() {
   return entry<Loss, NoOptions>(
       "mse", "Squared difference of output and target.",
       [](const NoOptions&, const LossContext&) { return std::make_unique<Mse>(); },
-      {"takes_number"});
+      {"takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

@@ -11,15 +11,18 @@ class Nll final : public Loss {
  public:
   struct Options {
     std::vector<double> weight;
-    std::int64_t ignore_index = -100;
+    Auto<std::int64_t> ignore_index;
     void fields(Fields& f) {
       f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
-      f("ignore_index", ignore_index, {.doc = "Label that does not count."});
+      f("ignore_index", ignore_index,
+        {.doc =
+             "Label that does not count; auto takes the code of the data's void pixels, or -100."});
     }
   };
 
   Nll(const Options& options, const LossContext& context)
-      : ignored_(options.ignore_index), weight_(options.weight, context.classes) {}
+      : ignored_(options.ignore_index.value.value_or(context.void_code.value_or(kNoLabel))),
+        weight_(options.weight, context.classes) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output);
@@ -43,7 +46,7 @@ Entry<Loss> nll_loss() {
       [](const Nll::Options& options, const LossContext& context) {
         return std::make_unique<Nll>(options, context);
       },
-      {"takes_class"});
+      {"takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -4,12 +4,24 @@
 #include <ATen/ops/ne.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 
 namespace ddptrain {
+namespace {
+
+/// [rows, n, 2] and [rows, 2n], in either order.
+bool are_points_and_numbers(const at::Tensor& a, const at::Tensor& b) {
+  const auto& [flat, deep] = a.dim() < b.dim() ? std::pair{a, b} : std::pair{b, a};
+  return flat.dim() == 2 && deep.dim() == 3 && deep.size(2) == 2 && deep.size(0) == flat.size(0) &&
+         2 * deep.size(1) == flat.size(1);
+}
+
+}  // namespace
 
 at::Tensor full_precision(const at::Tensor& output) {
   const auto type = output.scalar_type();
@@ -19,6 +31,7 @@ at::Tensor full_precision(const at::Tensor& output) {
 at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output) {
   at::Tensor fitted = target;
   if (target.dim() + 1 == output.dim() && output.size(-1) == 1) fitted = target.unsqueeze(-1);
+  if (are_points_and_numbers(target, output)) fitted = target.reshape(output.sizes());
   if (fitted.sizes() != output.sizes()) {
     std::ostringstream message;
     message << "targets of shape " << target.sizes() << " do not fit outputs of shape "
@@ -31,6 +44,11 @@ at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output) {
 LossTerms each_counts_once(at::Tensor values) {
   auto weights = at::ones_like(values.detach());
   return {std::move(values), std::move(weights)};
+}
+
+KnownNumbers known_numbers(const at::Tensor& target, const at::Tensor& predicted) {
+  const auto missing = target.isnan();
+  return {at::where(missing, predicted, target), missing.logical_not().to(predicted.scalar_type())};
 }
 
 ClassWeights::ClassWeights(const std::vector<double>& weights, std::int64_t classes) {

@@ -14,12 +14,32 @@ namespace ddptrain {
 /// fp16 and bf16 outputs (autocast) as float32; others as they are.
 at::Tensor full_precision(const at::Tensor& output);
 
-/// A target of the output's shape and dtype; a [rows] target fits a [rows, 1] output. Any other
-/// difference is an Error, never a broadcast.
+/// A target of the output's shape and dtype; a [rows] target fits a [rows, 1] output, and points
+/// [rows, n, 2] and outputs [rows, 2n] fit each other. Any other difference is an Error, never a
+/// broadcast.
 at::Tensor fitted_target(const at::Tensor& target, const at::Tensor& output);
 
 /// Terms in which each element counts once.
 LossTerms each_counts_once(at::Tensor values);
+
+/// Missing targets replaced by what was predicted, and a 0 for each of them, a 1 for the others.
+struct KnownNumbers {
+  at::Tensor filled, weights;
+};
+KnownNumbers known_numbers(const at::Tensor& target, const at::Tensor& predicted);
+
+/// Terms of a loss between numbers, as torch's function gives them for each element. A target that
+/// is not a number is a missing one: its weight is 0, and so are its value and gradient.
+template <class Function>
+LossTerms of_known_numbers(const at::Tensor& output, const at::Tensor& target,
+                           const Function& function) {
+  const auto numbers = full_precision(output);
+  const auto known = known_numbers(fitted_target(target, numbers), numbers.detach());
+  return {function(numbers, known.filled), known.weights};
+}
+
+/// torch's label that does not count.
+inline constexpr std::int64_t kNoLabel = -100;
 
 /// Class weights as recipes give them; an empty list stands for none and gives an undefined tensor.
 class ClassWeights {

@@ -20,9 +20,10 @@ class SmoothL1 final : public Loss {
   explicit SmoothL1(const Options& options) : beta_(options.beta) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    const auto values = full_precision(output);
-    return each_counts_once(
-        at::smooth_l1_loss(values, fitted_target(target, values), at::Reduction::None, beta_));
+    return of_known_numbers(output, target,
+                            [this](const at::Tensor& numbers, const at::Tensor& known) {
+                              return at::smooth_l1_loss(numbers, known, at::Reduction::None, beta_);
+                            });
   }
 
  private:
@@ -37,7 +38,7 @@ Entry<Loss> smooth_l1_loss() {
       [](const SmoothL1::Options& options, const LossContext&) {
         return std::make_unique<SmoothL1>(options);
       },
-      {"takes_number"});
+      {"takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

@@ -33,7 +33,9 @@ Entry<Metric> mse_metric();
 Entry<Metric> msle_metric();
 Entry<Metric> pearson_metric();
 Entry<Metric> per_class_accuracy_metric();
+Entry<Metric> per_class_iou_metric();
 Entry<Metric> perplexity_metric();
+Entry<Metric> point_distance_metric();
 Entry<Metric> precision_metric();
 Entry<Metric> precision_multi_metric();
 Entry<Metric> r2_metric();
@@ -79,7 +81,9 @@ const Catalog<Metric>& catalog<Metric>() {
       msle_metric(),
       pearson_metric(),
       per_class_accuracy_metric(),
+      per_class_iou_metric(),
       perplexity_metric(),
+      point_distance_metric(),
       precision_metric(),
       precision_multi_metric(),
       r2_metric(),

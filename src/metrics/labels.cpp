@@ -43,23 +43,34 @@ at::Tensor number(double value, const at::Tensor& like) {
   return at::full({}, value, at::TensorOptions(at::kDouble).device(like.device()));
 }
 
-at::Tensor count_true(const at::Tensor& flags) {
+at::Tensor scored(const at::Tensor& labels, const std::optional<std::int64_t>& void_code) {
+  return void_code ? labels.ne(*void_code) : at::Tensor();
+}
+
+at::Tensor count_true(const at::Tensor& flags, const at::Tensor& counted) {
+  if (counted.defined()) return together({flags.logical_and(counted).sum(), counted.sum()});
   return together({flags.sum(), number(static_cast<double>(flags.numel()), flags)});
 }
 
-// bincount looks at the largest value to know how many counts there are; a device need not.
-at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target) {
+// bincount looks at the largest value to know how many counts there are; a device need not. Units
+// that are not scored have a bin of their own behind the others.
+at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target,
+                       const std::optional<std::int64_t>& void_code) {
   const auto classes = output.size(1);
+  const auto bins = classes * classes + (void_code ? 1 : 0);
   const auto guess = predicted(output);
   const auto labels = labels_of(target, guess);
-  const auto pairs = labels.mul(classes).add(guess).reshape({-1});
+  auto pairs = labels.mul(classes).add(guess);
+  if (void_code) pairs.masked_fill_(labels.eq(*void_code), bins - 1);
+  pairs = pairs.reshape({-1});
   if (!pairs.is_cpu()) {
     const auto each = at::ones_like(pairs, at::kDouble);
-    return at::zeros({classes * classes}, each.options()).scatter_add_(0, pairs, each);
+    const auto counts = at::zeros({bins}, each.options()).scatter_add_(0, pairs, each);
+    return counts.narrow(0, 0, classes * classes);
   }
-  const auto counts = at::bincount(pairs, {}, classes * classes);
-  DDP_CHECK(counts.numel() == classes * classes, "a label is not below the number of classes");
-  return counts.to(at::kDouble);
+  const auto counts = at::bincount(pairs, {}, bins);
+  DDP_CHECK(counts.numel() == bins, "a label is not below the number of classes");
+  return counts.narrow(0, 0, classes * classes).to(at::kDouble);
 }
 
 std::string class_name(const MetricContext& context, std::size_t index) {

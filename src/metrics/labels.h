@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "metrics/metric.h"
@@ -24,11 +25,15 @@ at::Tensor together(const std::vector<at::Tensor>& numbers);
 /// A number that the host knows, where `like` is.
 at::Tensor number(double value, const at::Tensor& like);
 
-/// How many elements are true, and how many there are.
-at::Tensor count_true(const at::Tensor& flags);
+/// Which units are scored: flags in the shape of `labels`. Undefined where all are.
+at::Tensor scored(const at::Tensor& labels, const std::optional<std::int64_t>& void_code);
 
-/// counts[true * classes + predicted] over all units.
-at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target);
+/// How many elements are true, and how many there are; of those in `counted` where it is defined.
+at::Tensor count_true(const at::Tensor& flags, const at::Tensor& counted = {});
+
+/// counts[true * classes + predicted] over all units that are scored.
+at::Tensor count_pairs(const at::Tensor& output, const at::Tensor& target,
+                       const std::optional<std::int64_t>& void_code = {});
 
 /// The name of a class for a value's name: the given one, or its number.
 std::string class_name(const MetricContext& context, std::size_t index);

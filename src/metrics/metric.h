@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,9 @@
 namespace ddptrain {
 
 struct MetricContext {
-  std::vector<std::string> classes;  // names; may be empty
+  std::vector<std::string> classes{};       // names; may be empty
+  std::optional<std::int64_t> void_code{};  // label of units that are not scored, by the data
+  std::vector<std::int64_t> sample{};       // shape of one input; empty when it varies
 };
 
 /// Evaluation cuts data into the same batches whatever the world size; `terms` of each batch travel

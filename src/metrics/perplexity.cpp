@@ -23,7 +23,7 @@ Entry<Metric> perplexity_metric() {
   return entry<Metric, NoOptions>(
       "perplexity", "The exponential of the mean loss, for a loss that is a cross entropy.",
       [](const NoOptions&, const MetricContext&) { return std::make_unique<Perplexity>(); },
-      {"smaller_is_better", "takes_class"});
+      {"smaller_is_better", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -20,19 +20,29 @@ struct Kind {
   std::string_view usual_metrics;
 };
 
-constexpr std::array<Kind, 3> kTargetKinds{
+constexpr std::array<Kind, 5> kTargetWords{
     {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc", "cross_entropy",
       "accuracy"},
      {"takes_labels", "several labels a sample", "bce_with_logits",
       "accuracy_multi, f1_multi or roc_auc_multi", "bce_with_logits", "accuracy_multi"},
-     {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2", "mse", "rmse mae"}}};
+     {"takes_number", "numbers", "mse, l1 or huber", "rmse, mae or r2", "mse", "rmse mae"},
+     {"takes_mask", "masks", "cross_entropy, focal or fastai_dice",
+      "accuracy, jaccard_coeff_multi or dice_multi", "cross_entropy",
+      "accuracy jaccard_coeff_multi"},
+     {"takes_points", "points", "mse, l1 or huber", "point_distance or rmse", "mse",
+      "point_distance"}}};
 
-const Kind& words_of(TargetKind kind) { return kTargetKinds.at(static_cast<std::size_t>(kind)); }
+const Kind& words_of(TargetKind kind) { return kTargetWords.at(static_cast<std::size_t>(kind)); }
 
+/// What takes the classes of samples takes those of pixels, with few exceptions, and likewise
+/// numbers and points: the shorter list says enough.
 std::string taken_by(const EntryBase& entry) {
   std::vector<std::string> taken;
-  for (const auto& kind : kTargetKinds)
-    if (entry.has(kind.trait)) taken.emplace_back(kind.words);
+  for (const auto& kind : kTargetWords) {
+    const bool said = (kind.trait == "takes_mask" && entry.has("takes_class")) ||
+                      (kind.trait == "takes_points" && entry.has("takes_number"));
+    if (entry.has(kind.trait) && !said) taken.emplace_back(kind.words);
+  }
   return join(taken, " or ");
 }
 
@@ -53,6 +63,10 @@ std::string instead(const EntryBase& entry, const CatalogBase& catalog, const Ki
   const auto other = counterpart(entry, catalog, kind);
   const auto known = catalog.kind() == "loss" ? kind.loss : kind.metric;
   return "; write " + (other.empty() ? "for example " + std::string(known) : other);
+}
+
+bool are_classes(TargetKind kind) {
+  return kind == TargetKind::classes || kind == TargetKind::masks;
 }
 
 const EntryBase* dataset_of(const Recipe& recipe, const Catalogs& catalogs) {
@@ -88,7 +102,10 @@ std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& c
   if (task && task->text == "regression") return TargetKind::numbers;
   if (task && task->text == "classification") return TargetKind::classes;
   const auto* entry = dataset_of(recipe, catalogs);
-  if (entry && entry->has("gives_class")) return TargetKind::classes;
+  if (entry == nullptr) return {};
+  if (entry->has("gives_masks")) return TargetKind::masks;
+  if (entry->has("gives_points")) return TargetKind::points;
+  if (entry->has("gives_class")) return TargetKind::classes;
   return {};
 }
 
@@ -109,16 +126,36 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
   if (!taken.empty() && !entry.has(kind.trait))
     return "'" + entry.name + "' takes " + taken + ", and the targets are " +
            std::string(kind.words) + instead(entry, catalog, kind);
-  if (targets.kind == TargetKind::classes && targets.classes > 2 && entry.has("two_classes"))
+  if (are_classes(targets.kind) && targets.classes > 2 && entry.has("two_classes"))
     return "'" + entry.name + "' is for two classes, and there are " +
            std::to_string(targets.classes) + instead(entry, catalog, kind);
   return {};
 }
 
+std::string model_misfit(const EntryBase& model, const CatalogBase& models,
+                         const std::string& dataset, TargetKind kind) {
+  const bool of_pixels = model.has("classifies_pixels"), wanted = kind == TargetKind::masks;
+  if (of_pixels == wanted || model.has("any_outputs") || !model.has("takes_images")) return {};
+  if (of_pixels)
+    return "'" + model.name + "' gives a class for each pixel, and '" + dataset +
+           "' has no masks; write for example resnet34 or xresnet50";
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (models.at(i).has("classifies_pixels")) others.push_back(models.at(i).name);
+  return "'" + model.name + "' gives one answer for a whole image, and '" + dataset +
+         "' gives masks, a class for each pixel; write " + join(others, " or ");
+}
+
 std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,
                           const std::vector<std::int64_t>& output) {
-  if (targets.kind != TargetKind::classes || !entry.has("takes_class")) return {};
   const auto rank = static_cast<std::int64_t>(output.size());
+  if (targets.kind == TargetKind::masks && rank != 4)
+    return "'" + entry.name + "' wants scores of each pixel, and the model gives " +
+           std::to_string(rank) +
+           " axes, where [rows, classes, height, width] are 4; write "
+           "'model: {type: unet, body: resnet34}'";
+  const bool scores_classes = entry.has("takes_class") || entry.has("takes_mask");
+  if (!are_classes(targets.kind) || !scores_classes) return {};
   const auto written = axis_of(choice);
   const auto axis = written < 0 ? written + rank : written;
   if (axis < 0 || axis >= rank)

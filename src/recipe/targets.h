@@ -1,6 +1,7 @@
 // Which targets a loss or a metric takes, and what the model must give for them. Torch-free.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,17 +13,20 @@
 namespace ddptrain {
 
 /// What is to be predicted: the number of a class; a zero or a one for each of several labels; real
-/// numbers.
-enum class TargetKind { classes, labels, numbers };
+/// numbers; the number of a class for each pixel; points of an image.
+enum class TargetKind { classes, labels, numbers, masks, points };
+inline constexpr std::array kTargetKinds{TargetKind::classes, TargetKind::labels,
+                                         TargetKind::numbers, TargetKind::masks,
+                                         TargetKind::points};
 
 struct Targets {
   TargetKind kind = TargetKind::classes;
   std::int64_t classes = 0;  // 0: not known, or not a classification
 };
 
-/// Traits of losses and metrics: "takes_class", "takes_labels" and "takes_number" say what they
-/// take (one without any takes what there is); "two_classes" that they are about two classes at
-/// most; "one_output" that the model may then give one output for both.
+/// Traits of losses and metrics: "takes_class", "takes_labels", "takes_number", "takes_mask" and
+/// "takes_points" say what they take (one without any takes what there is); "two_classes" that they
+/// are about two classes at most; "one_output" that the model may then give one output for both.
 
 /// What is between the labels of a sample that may have several; nothing where it has one. A trait
 /// of the dataset, "labels_by OPTION", names the option that says so.
@@ -31,7 +35,7 @@ std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs&
 /// The kind that the recipe itself tells; nothing where only the data do. A dataset with the trait
 /// "gives_class" gives classes unless its options say otherwise: with several labels, where the
 /// option that its trait "numbers_by OPTION" names lists some, or as the one of "task_by OPTION"
-/// says.
+/// says. "gives_masks" and "gives_points" are traits of those that give nothing else.
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
 
 /// What is trained and evaluated with where a recipe says `auto`.
@@ -42,6 +46,12 @@ std::vector<Choice<Metric>> usual_metrics(TargetKind kind);
 /// where it can.
 std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
                           const Targets& targets);
+
+/// Why a model cannot be trained on such targets of a dataset, both named; empty where it can. A
+/// model with the trait "classifies_pixels" gives a class for each pixel, one with "any_outputs"
+/// what its layers give, and others something of a whole sample.
+std::string model_misfit(const EntryBase& model, const CatalogBase& models,
+                         const std::string& dataset, TargetKind kind);
 
 /// The same of an output [rows, ...]: classes want one each along `axis` of the entry's options, or
 /// along axis 1.

@@ -1,12 +1,16 @@
+#include <ATen/TensorIndexing.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "losses/loss.h"
@@ -20,8 +24,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::unique_ptr<Loss> build(const json& recipe, std::int64_t classes = 0) {
-  return catalog<Loss>().build(fragment<Loss>(recipe), LossContext{classes});
+std::unique_ptr<Loss> build(const json& recipe, const LossContext& context = {}) {
+  return catalog<Loss>().build(fragment<Loss>(recipe), context);
 }
 
 at::Tensor row(std::vector<double> values) { return at::tensor(values, at::kDouble); }
@@ -82,7 +86,7 @@ TEST(CrossEntropy, OfCertainProbabilitiesIsThatOfTheLabels) {
 TEST(CrossEntropy, RefusesAWrongNumberOfWeights) {
   EXPECT_THAT(
       [] {
-        build({{"type", "cross_entropy"}, {"weight", {1, 2}}}, 3);
+        build({{"type", "cross_entropy"}, {"weight", {1, 2}}}, {.classes = 3});
       },
       ThrowsMessage<Error>(HasSubstr("2 weights for 3 classes")));
 }
@@ -133,6 +137,118 @@ TEST(BceWithLogits, WeighsPositivesPerOutput) {
   const auto terms = (*loss)(at::zeros({1, 2}, at::kDouble), row({1, 1}).view({1, 2}));
   EXPECT_TRUE(terms.values.allclose(row({2 * std::log(2.0), std::log(2.0)}).view({1, 2})));
 }
+
+constexpr std::int64_t kVoid = 255;
+
+at::Tensor wavy(std::vector<std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const auto size : shape) count *= size;
+  return at::arange(count, at::kDouble).mul(0.7).sin().mul(2).reshape(shape);
+}
+
+/// Classes of the pixels of two images of 2 x 3, some of them void.
+at::Tensor mask() {
+  return labels({0, 1, kVoid, 2, kVoid, 0, 1, 1, 2, kVoid, 0, 2}).view({2, 2, 3});
+}
+
+class LossOfMasks : public testing::TestWithParam<const char*> {};
+
+// The pixels that are not void, as rows of their own, have the same losses, weights and gradients.
+TEST_P(LossOfMasks, LeavesVoidPixelsOut) {
+  const auto loss = build(GetParam(), {.void_code = kVoid});
+  const auto output = wavy({2, 3, 2, 3}).log_softmax(1).requires_grad_(true);
+  const auto terms = (*loss)(output, mask());
+  terms.values.sum().backward();
+  const auto known = mask().ne(kVoid);
+  const auto rows = output.detach().movedim(1, 3).index({known}).requires_grad_(true);
+  const auto expected = (*build(GetParam()))(rows, mask().index({known}));
+  expected.values.sum().backward();
+  EXPECT_EQ(terms.weights.sizes(), mask().sizes());
+  EXPECT_EQ(terms.weights.sum().item<double>(), 9);
+  EXPECT_TRUE(terms.weights.index({known.logical_not()}).eq(0).all().item<bool>());
+  EXPECT_NEAR(terms.values.sum().item<double>(), expected.values.sum().item<double>(), 1e-12);
+  const auto gradient = output.grad().movedim(1, 3);
+  EXPECT_TRUE(gradient.index({known}).allclose(rows.grad(), 1e-12, 1e-14));
+  EXPECT_TRUE(gradient.index({known.logical_not()}).eq(0).all().item<bool>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, LossOfMasks,
+                         testing::Values("cross_entropy", "nll", "focal", "fastai_label_smoothing"),
+                         [](const auto& name) { return std::string(name.param); });
+
+// (1 - p)^(1/2) has no gradient at p = 1, and a void pixel none at all.
+TEST(Focal, HasAGradientWhereAPixelIsVoid) {
+  const auto output = wavy({1, 3, 1, 2}).requires_grad_(true);
+  const auto loss = build({{"type", "focal"}, {"gamma", 0.5}}, {.void_code = kVoid});
+  (*loss)(output, labels({1, kVoid}).view({1, 1, 2})).values.sum().backward();
+  EXPECT_TRUE(output.grad().isfinite().all().item<bool>());
+  EXPECT_NE(output.grad().abs().sum().item<double>(), 0);
+}
+
+TEST(CrossEntropy, PrefersTheWrittenLabelToTheCodeOfTheData) {
+  const auto loss = build({{"type", "cross_entropy"}, {"ignore_index", 1}}, {.void_code = kVoid});
+  const auto terms = (*loss)(at::zeros({2, 2}, at::kDouble), labels({0, 1}));
+  EXPECT_TRUE(terms.weights.equal(row({1, 0})));
+}
+
+// 1 - (2 * 0.5 + s) / (1 + 1 + s) of class 0 and of class 1, whose pixels are one each besides the
+// void one.
+TEST(FastaiDice, CountsAVoidPixelNowhere) {
+  const auto loss = build({{"type", "fastai_dice"}, {"smooth", 0}}, {.void_code = kVoid});
+  const auto terms = (*loss)(at::zeros({1, 2, 3}, at::kDouble), labels({0, kVoid, 1}).view({1, 3}));
+  EXPECT_TRUE(terms.values.allclose(row({0.5, 0.5}).view({1, 2})));
+}
+
+// Two images, the first of which has two void pixels of four: its cross-entropy is that of two
+// pixels, and its Dice counts twice, the other's four times.
+TEST(Combined, WeighsEachLossByThePixelsOfTheFirst) {
+  const auto output = wavy({2, 3, 4});
+  const auto target = labels({0, kVoid, 2, kVoid, 1, 1, 0, 2}).view({2, 4});
+  const LossContext context{.void_code = kVoid};
+  const auto loss = build(
+      {{"type", "combined"}, {"losses", {"cross_entropy", "fastai_dice"}}, {"weights", {2, 0.5}}},
+      context);
+  const auto terms = (*loss)(output, target);
+  const auto entropy = (*build("cross_entropy", context))(output, target).values.sum(1);
+  const auto dice = (*build("fastai_dice", context))(output, target).values.mean(1);
+  EXPECT_TRUE(terms.weights.equal(row({2, 4})));
+  EXPECT_TRUE(terms.values.allclose(entropy * 2 + dice * row({2, 4}) * 0.5));
+}
+
+TEST(Combined, OfOneLossHasItsMean) {
+  const auto output = wavy({4, 3});
+  const auto loss = build({{"type", "combined"}, {"losses", {"cross_entropy"}}});
+  const auto target = labels({0, 1, 2, 1});
+  EXPECT_NEAR(mean((*loss)(output, target)), mean((*build("cross_entropy"))(output, target)),
+              1e-15);
+}
+
+class LossOfNumbers : public testing::TestWithParam<const char*> {};
+
+TEST_P(LossOfNumbers, LeavesMissingTargetsOut) {
+  const auto missing = std::numeric_limits<double>::quiet_NaN();
+  const auto output = row({1, 2, -3, 0.5}).view({2, 2}).requires_grad_(true);
+  const auto terms = (*build(GetParam()))(output, row({0, missing, missing, 2}).view({2, 2}));
+  terms.values.sum().backward();
+  EXPECT_TRUE(terms.weights.equal(row({1, 0, 0, 1}).view({2, 2})));
+  const auto known = (*build(GetParam()))(row({1, 0.5}), row({0, 2}));
+  EXPECT_TRUE(terms.values.equal(
+      at::stack({known.values[0], row({0, 0})[0], row({0, 0})[0], known.values[1]}).view({2, 2})));
+  EXPECT_EQ(output.grad()[0][1].item<double>(), 0);
+  EXPECT_EQ(output.grad()[1][0].item<double>(), 0);
+  EXPECT_NE(output.grad()[0][0].item<double>(), 0);
+}
+
+TEST_P(LossOfNumbers, TakesPointsForPairsOfOutputs) {
+  const auto points = wavy({2, 3, 2});
+  const auto flat = (*build(GetParam()))(points.reshape({2, 6}), points.add(0.5));
+  const auto deep = (*build(GetParam()))(points, points.add(0.5).reshape({2, 6}));
+  EXPECT_EQ(flat.values.sizes(), (at::IntArrayRef{2, 6}));
+  EXPECT_TRUE(flat.values.view({2, 3, 2}).equal(deep.values));
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, LossOfNumbers, testing::Values("mse", "l1", "smooth_l1", "huber"),
+                         [](const auto& name) { return std::string(name.param); });
 
 // What every loss of the catalogue owes the engine.
 class EveryLoss : public testing::TestWithParam<TriedLoss> {

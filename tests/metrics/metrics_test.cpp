@@ -1,3 +1,5 @@
+#include <ATen/TensorIndexing.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -6,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -260,6 +263,86 @@ TEST(Metrics, OfNumbersRefuseClasses) {
         << name;
 }
 
+constexpr std::int64_t kVoid = 255;
+
+/// Classes of the pixels of two images of 2 x 2, two of which are void.
+at::Tensor mask() { return labels({0, 1, kVoid, 1, kVoid, 0, 1, 0}).view({2, 2, 2}); }
+
+/// Scores of two classes for each pixel, and of the other pixels as rows.
+at::Tensor pixel_scores() {
+  return at::tensor({3., 1., 4., 1., 5., 9., 2., 6., 5., 3., 5., 8., 9., 7., 9., 3.}, at::kDouble)
+      .view({2, 2, 2, 2});
+}
+at::Tensor known_rows() { return pixel_scores().movedim(1, 3).index({mask().ne(kVoid)}); }
+
+TEST(Masks, AreScoredWithoutTheirVoidPixels) {
+  const auto known = mask().index({mask().ne(kVoid)});
+  for (const auto& name : catalog<Metric>().names()) {
+    if (!catalog<Metric>().find(name)->has("takes_mask") || name == "perplexity") continue;
+    SCOPED_TRACE(name);
+    json recipe{{"type", name}};
+    if (name == "top_k") recipe["k"] = 1;
+    if (name == "fbeta") recipe["beta"] = 2;
+    const auto of_mask =
+        catalog<Metric>().build(fragment<Metric>(recipe), MetricContext{.void_code = kVoid});
+    const auto sums = of_mask->terms(pixel_scores(), mask(), {});
+    EXPECT_EQ(sums, build(recipe)->terms(known_rows(), known, {}));
+    EXPECT_EQ(of_mask->terms(pixel_scores(), at::full({2, 2, 2}, kVoid, at::kLong), {}),
+              Metric::Terms(sums.size(), 0));
+  }
+}
+
+// Class 0: one pixel of two that were taken for it or are it; class 1: 2 of 4; class 2 of none.
+TEST(PerClassIou, NamesClassesAndLeavesAbsentOnesWithoutANumber) {
+  const auto output = scores({1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0}, 3).t().view({1, 3, 5});
+  const auto target = labels({0, 0, 1, 1, 1}).view({1, 5});
+  const auto values = of(*build("per_class_iou", {"road", "car", "sky"}), output, target);
+  ASSERT_EQ(values.size(), 3U);
+  EXPECT_THAT(values[0], Pair("iou/road", 1.0 / 3));
+  EXPECT_THAT(values[1], Pair("iou/car", 0.5));
+  EXPECT_EQ(values[2].first, "iou/sky");
+  EXPECT_TRUE(std::isnan(values[2].second));
+}
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+/// Two samples of two points; distances 5, 0 and 13 of those that are known.
+at::Tensor true_points() {
+  return at::tensor({0., 0., 1., 1., kMissing, 2., 5., 12.}, at::kDouble).view({2, 2, 2});
+}
+at::Tensor predicted_points() { return scores({3, 4, 1, 1, 7, 7, 0, 0}, 4); }
+
+TEST(PointDistance, IsEuclidsOverThePointsThatAreKnown) {
+  EXPECT_THAT(of(*build("point_distance"), predicted_points(), true_points()),
+              ElementsAre(Pair("point_distance", 6)));
+  const auto deep = predicted_points().view({2, 2, 2});
+  EXPECT_EQ(of(*build("point_distance"), deep, true_points()).front().second, 6);
+}
+
+// An image of 200 x 100 is 2 x 2 in the targets' units.
+TEST(PointDistance, InPixelsKnowsTheImage) {
+  const auto metric =
+      catalog<Metric>().build(fragment<Metric>({{"type", "point_distance"}, {"unit", "pixels"}}),
+                              MetricContext{.sample = {3, 100, 200}});
+  const auto target = at::zeros({1, 1, 2}, at::kDouble);
+  EXPECT_NEAR(of(*metric, scores({0.03, 0.08}, 2), target).front().second, 5, 1e-12);
+  EXPECT_THAT(
+      [] {
+        build({{"type", "point_distance"}, {"unit", "pixels"}});
+      },
+      ThrowsMessage<Error>(HasSubstr("wants images of one size")));
+}
+
+TEST(Regression, LeavesMissingTargetsOut) {
+  const auto output = scores({1.5, 9, 2.5, -3, 4, 7}, 2);
+  const auto target = at::tensor({1., kMissing, 2., 2.5, 5., kMissing}, at::kDouble).view({3, 2});
+  const auto known = scores({1.5, 2.5, -3, 4}, 1), known_target = scores({1, 2, 2.5, 5}, 1);
+  for (const auto* name : {"mae", "mse", "rmse", "r2", "explained_variance", "pearson", "spearman"})
+    EXPECT_NEAR(of(*build(name), output, target).front().second,
+                of(*build(name), known, known_target).front().second, 1e-14)
+        << name;
+}
+
 /// What every metric takes, as scikit-learn and fastai.metrics say; "loss" takes what the loss
 /// does.
 const std::map<std::string, std::string> kTakes{
@@ -293,7 +376,9 @@ const std::map<std::string, std::string> kTakes{
     {"msle", "takes_number"},
     {"pearson", "takes_number"},
     {"per_class_accuracy", "takes_class"},
+    {"per_class_iou", "takes_class"},
     {"perplexity", "takes_class"},
+    {"point_distance", "takes_points"},
     {"precision", "takes_class"},
     {"precision_multi", "takes_labels"},
     {"r2", "takes_number"},
@@ -317,6 +402,12 @@ TEST(Metrics, SayWhichTargetsTheyTake) {
     ASSERT_NE(entry, nullptr) << name;
     for (const auto* trait : {"takes_class", "takes_labels", "takes_number"})
       EXPECT_EQ(entry->has(trait), taken == trait) << name << " " << trait;
+    // Areas under curves want all scores of all units at once: those of pixels are too many.
+    const std::set<std::string> of_curves{"average_precision_binary", "roc_auc", "roc_auc_binary"};
+    EXPECT_EQ(entry->has("takes_mask"), taken == "takes_class" && !of_curves.contains(name))
+        << name;
+    const std::set<std::string> of_points{"mae", "mse", "point_distance", "rmse"};
+    EXPECT_EQ(entry->has("takes_points"), of_points.contains(name)) << name;
   }
 }
 

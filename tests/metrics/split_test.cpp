@@ -36,6 +36,10 @@ Scored drawn_for(const EntryBase& metric, Stream& random) {
     const auto target = normal_draws(random, {kSamples}).abs();
     return {target.add(normal_draws(random, {kSamples}).mul(0.3)).abs().unsqueeze(1), target};
   }
+  if (metric.has("takes_points")) {
+    const auto target = normal_draws(random, {kSamples, 3, 2});
+    return {target.add(normal_draws(random, {kSamples, 3, 2}).mul(0.3)).flatten(1), target};
+  }
   if (metric.has("takes_labels"))
     return {normal_draws(random, {kSamples, 4}),
             normal_draws(random, {kSamples, 4}).gt(0).to(at::kDouble)};
@@ -114,7 +118,8 @@ TEST(Metrics, AddUpHoweverRowsAreCut) {
     const auto& entry = catalog<Metric>().at(i);
     for (const auto& variant : variants(entry)) {
       SCOPED_TRACE(variant.dump());
-      const auto metric = catalog<Metric>().build(fragment<Metric>(variant), MetricContext{});
+      const auto metric =
+          catalog<Metric>().build(fragment<Metric>(variant), MetricContext{.sample = {3, 50, 80}});
       for (int round = 0; round < 10; ++round) {
         const auto all = drawn_for(variant, entry, random);
         expect_equal(in_parts(*metric, all, drawn_ends(random)),

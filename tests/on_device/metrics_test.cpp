@@ -20,6 +20,7 @@ Rows rows_for(const EntryBase& entry, bool labels, bool numbers) {
   const auto values = at::arange(1, 9, at::kDouble).div(10);
   const auto column = values.slice(0, 0, 4).view({4, 1});
   if (labels) return {values.view({4, 2}), values.gt(0.4).view({4, 2})};
+  if (entry.has("takes_points") && !numbers) return {values.view({2, 4}), values.view({2, 2, 2})};
   if (numbers) return {column, values.slice(0, 1, 5)};
   const auto classes = at::arange(4).remainder(2);
   return {entry.has("one_output") ? column : values.view({4, 2}), classes};

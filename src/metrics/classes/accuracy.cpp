@@ -14,17 +14,20 @@ class Accuracy final : public Metric {
     }
   };
 
-  explicit Accuracy(const Options& options) : axis_(options.axis) {}
+  Accuracy(const Options& options, const MetricContext& context)
+      : axis_(options.axis), void_code_(context.void_code) {}
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     const auto guess = predicted(output, axis_);
-    return count_true(guess.eq(labels_of(target, guess, axis_)));
+    const auto labels = labels_of(target, guess, axis_);
+    return count_true(guess.eq(labels), scored(labels, void_code_));
   }
   Values values(const Terms& total) const override { return {{"accuracy", ratio(total)}}; }
 
  private:
   std::int64_t axis_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -32,10 +35,10 @@ class Accuracy final : public Metric {
 Entry<Metric> accuracy_metric() {
   return entry<Metric, Accuracy::Options>(
       "accuracy", "Share of rows (or pixels) whose largest score is the target's.",
-      [](const Accuracy::Options& options, const MetricContext&) {
-        return std::make_unique<Accuracy>(options);
+      [](const Accuracy::Options& options, const MetricContext& context) {
+        return std::make_unique<Accuracy>(options, context);
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -20,10 +20,11 @@ double balanced_accuracy(const std::vector<double>& pairs) {
 
 Entry<Metric> balanced_accuracy_metric() {
   return entry<Metric, NoOptions>("balanced_accuracy", "The mean recall of the classes that occur.",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_pair_metric("balanced_accuracy", balanced_accuracy);
+                                  [](const NoOptions&, const MetricContext& context) {
+                                    return make_pair_metric("balanced_accuracy", balanced_accuracy,
+                                                            context);
                                   },
-                                  {"larger_is_better", "at_most_1", "takes_class"});
+                                  {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

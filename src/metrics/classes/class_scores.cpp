@@ -77,11 +77,12 @@ namespace {
 
 class PairMetric final : public Metric {
  public:
-  PairMetric(std::string name, PairFormula formula) : name_(std::move(name)), formula_(formula) {}
+  PairMetric(std::string name, PairFormula formula, const MetricContext& context)
+      : name_(std::move(name)), formula_(formula), void_code_(context.void_code) {}
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    return count_pairs(output, target);
+    return count_pairs(output, target, void_code_);
   }
   Values values(const Terms& total) const override {
     const bool none = std::all_of(total.begin(), total.end(), [](double n) { return n == 0; });
@@ -91,20 +92,24 @@ class PairMetric final : public Metric {
  private:
   std::string name_;
   PairFormula formula_;
+  std::optional<std::int64_t> void_code_;
 };
 
 class ClassScore final : public Metric {
  public:
   ClassScore(std::string name, const ClassScoreOptions& options, const MetricContext& context,
              ClassFormula formula)
-      : name_(std::move(name)), options_(options), formula_(std::move(formula)) {
+      : name_(std::move(name)),
+        options_(options),
+        formula_(std::move(formula)),
+        void_code_(context.void_code) {
     require_two(context.classes.size());
   }
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     require_two(static_cast<std::size_t>(output.size(1)));
-    return count_pairs(output, target);
+    return count_pairs(output, target, void_code_);
   }
 
   Values values(const Terms& total) const override { return {{name_, value(total)}}; }
@@ -136,12 +141,14 @@ class ClassScore final : public Metric {
   std::string name_;
   ClassScoreOptions options_;
   ClassFormula formula_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
 
-std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula) {
-  return std::make_unique<PairMetric>(std::move(name), formula);
+std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula,
+                                         const MetricContext& context) {
+  return std::make_unique<PairMetric>(std::move(name), formula, context);
 }
 
 std::unique_ptr<Metric> make_class_score(std::string name, const ClassScoreOptions& options,

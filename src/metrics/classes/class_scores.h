@@ -42,7 +42,8 @@ std::unique_ptr<Metric> make_class_score(std::string name, const ClassScoreOptio
 
 /// One number from counts[true * classes + predicted] of the whole split; NaN without any unit.
 using PairFormula = double (*)(const std::vector<double>& pairs);
-std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula);
+std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula,
+                                         const MetricContext& context);
 
 /// a / b, and 0 where b is.
 double share(double a, double b);

@@ -30,11 +30,12 @@ class CohenKappa final : public Metric {
     }
   };
 
-  explicit CohenKappa(const Options& options) : weights_(options.weights) {}
+  CohenKappa(const Options& options, const MetricContext& context)
+      : weights_(options.weights), void_code_(context.void_code) {}
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    return count_pairs(output, target);
+    return count_pairs(output, target, void_code_);
   }
   Values values(const Terms& total) const override { return {{"cohen_kappa", value(total)}}; }
 
@@ -60,6 +61,7 @@ class CohenKappa final : public Metric {
   }
 
   Weights weights_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -67,10 +69,10 @@ class CohenKappa final : public Metric {
 Entry<Metric> cohen_kappa_metric() {
   return entry<Metric, CohenKappa::Options>(
       "cohen_kappa", "Cohen's kappa: agreement of predicted and true classes beyond chance.",
-      [](const CohenKappa::Options& options, const MetricContext&) {
-        return std::make_unique<CohenKappa>(options);
+      [](const CohenKappa::Options& options, const MetricContext& context) {
+        return std::make_unique<CohenKappa>(options, context);
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

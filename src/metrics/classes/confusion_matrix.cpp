@@ -17,7 +17,7 @@ class ConfusionMatrix final : public Metric {
   /// Row by row: terms[true * classes + predicted].
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    return count_pairs(output, target);
+    return count_pairs(output, target, context_.void_code);
   }
 
   Values values(const Terms&) const override { return {}; }
@@ -63,7 +63,7 @@ Entry<Metric> confusion_matrix_metric() {
       [](const NoOptions&, const MetricContext& context) {
         return std::make_unique<ConfusionMatrix>(context);
       },
-      {"named confusion_matrix/*", "takes_class"});
+      {"named confusion_matrix/*", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

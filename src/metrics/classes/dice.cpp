@@ -15,8 +15,10 @@ double dice(const std::vector<double>& pairs) {
 Entry<Metric> dice_metric() {
   return entry<Metric, NoOptions>(
       "dice", "Twice the hits over predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext&) { return make_pair_metric("dice", dice); },
-      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
+      [](const NoOptions&, const MetricContext& context) {
+        return make_pair_metric("dice", dice, context);
+      },
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask", "two_classes"});
 }
 
 }  // namespace ddptrain

@@ -15,10 +15,10 @@ double dice_multi(const std::vector<double>& pairs) {
 Entry<Metric> dice_multi_metric() {
   return entry<Metric, NoOptions>(
       "dice_multi", "The mean over classes of twice the hits over predicted and true units.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_pair_metric("dice_multi", dice_multi);
+      [](const NoOptions&, const MetricContext& context) {
+        return make_pair_metric("dice_multi", dice_multi, context);
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -14,17 +14,20 @@ class ErrorRate final : public Metric {
     }
   };
 
-  explicit ErrorRate(const Options& options) : axis_(options.axis) {}
+  ErrorRate(const Options& options, const MetricContext& context)
+      : axis_(options.axis), void_code_(context.void_code) {}
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     const auto guess = predicted(output, axis_);
-    return count_true(guess.ne(labels_of(target, guess, axis_)));
+    const auto labels = labels_of(target, guess, axis_);
+    return count_true(guess.ne(labels), scored(labels, void_code_));
   }
   Values values(const Terms& total) const override { return {{"error_rate", ratio(total)}}; }
 
  private:
   std::int64_t axis_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -32,10 +35,10 @@ class ErrorRate final : public Metric {
 Entry<Metric> error_rate_metric() {
   return entry<Metric, ErrorRate::Options>(
       "error_rate", "Share of rows (or pixels) whose largest score is not the target's.",
-      [](const ErrorRate::Options& options, const MetricContext&) {
-        return std::make_unique<ErrorRate>(options);
+      [](const ErrorRate::Options& options, const MetricContext& context) {
+        return std::make_unique<ErrorRate>(options, context);
       },
-      {"smaller_is_better", "at_most_1", "takes_class"});
+      {"smaller_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -30,7 +30,7 @@ Entry<Metric> fbeta_metric() {
           return share((1 + square) * c.hits, c.predicted + square * c.actual);
         });
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -14,15 +14,16 @@ class ForegroundAccuracy final : public Metric {
     }
   };
 
-  explicit ForegroundAccuracy(const Options& options) : background_(options.background) {}
+  ForegroundAccuracy(const Options& options, const MetricContext& context)
+      : background_(options.background), void_code_(context.void_code) {}
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     const auto guess = predicted(output);
     const auto labels = labels_of(target, guess);
-    const auto counted = labels.ne(background_);
-    const auto hits = guess.eq(labels).logical_and(counted);
-    return together({hits.sum(), counted.sum()});
+    auto counted = labels.ne(background_);
+    if (void_code_) counted = counted.logical_and(labels.ne(*void_code_));
+    return count_true(guess.eq(labels), counted);
   }
   Values values(const Terms& total) const override {
     return {{"foreground_accuracy", ratio(total)}};
@@ -30,6 +31,7 @@ class ForegroundAccuracy final : public Metric {
 
  private:
   std::int64_t background_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -37,10 +39,10 @@ class ForegroundAccuracy final : public Metric {
 Entry<Metric> foreground_accuracy_metric() {
   return entry<Metric, ForegroundAccuracy::Options>(
       "foreground_accuracy", "Accuracy over the units that are not background.",
-      [](const ForegroundAccuracy::Options& options, const MetricContext&) {
-        return std::make_unique<ForegroundAccuracy>(options);
+      [](const ForegroundAccuracy::Options& options, const MetricContext& context) {
+        return std::make_unique<ForegroundAccuracy>(options, context);
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

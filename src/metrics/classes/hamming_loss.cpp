@@ -19,10 +19,10 @@ double hamming_loss(const std::vector<double>& pairs) {
 
 Entry<Metric> hamming_loss_metric() {
   return entry<Metric, NoOptions>("hamming_loss", "Share of units taken for a wrong class.",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_pair_metric("hamming_loss", hamming_loss);
+                                  [](const NoOptions&, const MetricContext& context) {
+                                    return make_pair_metric("hamming_loss", hamming_loss, context);
                                   },
-                                  {"smaller_is_better", "at_most_1", "takes_class"});
+                                  {"smaller_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

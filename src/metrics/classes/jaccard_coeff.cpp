@@ -15,10 +15,10 @@ double jaccard_coeff(const std::vector<double>& pairs) {
 Entry<Metric> jaccard_coeff_metric() {
   return entry<Metric, NoOptions>(
       "jaccard_coeff", "Hits over the union of predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_pair_metric("jaccard_coeff", jaccard_coeff);
+      [](const NoOptions&, const MetricContext& context) {
+        return make_pair_metric("jaccard_coeff", jaccard_coeff, context);
       },
-      {"larger_is_better", "at_most_1", "takes_class", "two_classes"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask", "two_classes"});
 }
 
 }  // namespace ddptrain

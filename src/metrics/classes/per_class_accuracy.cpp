@@ -14,7 +14,7 @@ class PerClassAccuracy final : public Metric {
   /// Right ones and all of class 0, then of class 1, ...
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    const auto pairs = count_pairs(output, target).view({output.size(1), -1});
+    const auto pairs = count_pairs(output, target, context_.void_code).view({output.size(1), -1});
     return at::stack({pairs.diagonal(), pairs.sum(1)}, 1).view({-1});
   }
 
@@ -38,7 +38,7 @@ Entry<Metric> per_class_accuracy_metric() {
       [](const NoOptions&, const MetricContext& context) {
         return std::make_unique<PerClassAccuracy>(context);
       },
-      {"larger_is_better", "at_most_1", "named accuracy/*", "takes_class"});
+      {"larger_is_better", "at_most_1", "named accuracy/*", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -12,7 +12,7 @@ Entry<Metric> precision_metric() {
         return make_class_score("precision", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.predicted); });
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 /// tp / (tp + fn) (sklearn.metrics.recall_score, fastai Recall).
@@ -23,7 +23,7 @@ Entry<Metric> recall_metric() {
         return make_class_score("recall", options, context,
                                 [](const ClassCounts& c) { return share(c.hits, c.actual); });
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 /// 2 tp / (2 tp + fp + fn) (sklearn.metrics.f1_score, fastai F1Score).
@@ -35,7 +35,7 @@ Entry<Metric> f1_metric() {
           return share(2 * c.hits, c.predicted + c.actual);
         });
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 /// tp / (tp + fp + fn) (sklearn.metrics.jaccard_score, fastai Jaccard).
@@ -47,7 +47,7 @@ Entry<Metric> jaccard_metric() {
           return share(c.hits, c.predicted + c.actual - c.hits);
         });
       },
-      {"larger_is_better", "at_most_1", "takes_class"});
+      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

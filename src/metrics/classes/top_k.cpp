@@ -18,7 +18,8 @@ class TopK final : public Metric {
     }
   };
 
-  TopK(const Options& options, const MetricContext& context) : k_(options.k) {
+  TopK(const Options& options, const MetricContext& context)
+      : k_(options.k), void_code_(context.void_code) {
     const auto classes = static_cast<std::int64_t>(context.classes.size());
     if (classes > 0 && k_ > classes)
       throw Error(Exit::recipe, Option{"metrics"},
@@ -28,14 +29,17 @@ class TopK final : public Metric {
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    const auto labels = labels_of(target, output.select(1, 0)).unsqueeze(1);
+    const auto given = labels_of(target, output.select(1, 0));
+    const auto counted = scored(given, void_code_);
+    // A label that is not scored may be no class.
+    const auto labels = (counted.defined() ? given.mul(counted) : given).unsqueeze(1);
     const auto score = output.gather(1, labels);
     std::vector<std::int64_t> along(static_cast<std::size_t>(output.dim()), 1);
     along[1] = output.size(1);
     const auto index = at::arange(output.size(1), labels.options()).view(along);
     const auto before = output.gt(score).logical_or(output.eq(score).logical_and(index.lt(labels)));
     const auto known = score.eq(score).squeeze(1);  // a score that is not a number is never right
-    return count_true(before.sum(1).lt(k_).logical_and(known));
+    return count_true(before.sum(1).lt(k_).logical_and(known), counted);
   }
   Values values(const Terms& total) const override {
     return {{"top_" + std::to_string(k_), ratio(total)}};
@@ -43,6 +47,7 @@ class TopK final : public Metric {
 
  private:
   std::int64_t k_;
+  std::optional<std::int64_t> void_code_;
 };
 
 }  // namespace
@@ -53,7 +58,7 @@ Entry<Metric> top_k_metric() {
       [](const TopK::Options& options, const MetricContext& context) {
         return std::make_unique<TopK>(options, context);
       },
-      {"larger_is_better", "at_most_1", "named top_{k}", "takes_class"});
+      {"larger_is_better", "at_most_1", "named top_{k}", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

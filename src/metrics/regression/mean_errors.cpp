@@ -14,7 +14,7 @@ Entry<Metric> mae_metric() {
         return make_mean_metric(
             "mae", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).abs(); }});
       },
-      {"smaller_is_better", "takes_number"});
+      {"smaller_is_better", "takes_number", "takes_points"});
 }
 
 /// The mean squared error (fastai.metrics.mse).
@@ -25,7 +25,7 @@ Entry<Metric> mse_metric() {
         return make_mean_metric(
             "mse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); }});
       },
-      {"smaller_is_better", "takes_number"});
+      {"smaller_is_better", "takes_number", "takes_points"});
 }
 
 /// The mean squared logarithmic error (fastai.metrics.msle).
@@ -49,7 +49,7 @@ Entry<Metric> rmse_metric() {
             "rmse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); },
                      [](double mean) { return std::sqrt(mean); }});
       },
-      {"smaller_is_better", "takes_number"});
+      {"smaller_is_better", "takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

@@ -16,8 +16,9 @@ class MeanMetric final : public Metric {
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     const auto [predicted, actual] = flat_columns(output, target);
-    const auto elements = formula_.element(predicted, actual);
-    return together({elements.sum(), number(static_cast<double>(elements.numel()), elements)});
+    const auto missing = actual.isnan();
+    const auto elements = formula_.element(predicted, actual).masked_fill(missing, 0);
+    return together({elements.sum(), missing.logical_not().sum()});
   }
   Values values(const Terms& total) const override {
     const double mean = ratio(total);
@@ -55,13 +56,16 @@ class MomentMetric final : public Metric {
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
-    const auto [predicted, y] = flat_columns(output, target);
-    const auto x = formula_.x(predicted, y);
-    if (x.numel() == 0) return x.new_zeros({6});
-    const auto dx = x.sub(x.mean());
-    const auto dy = y.sub(y.mean());
-    return together({number(static_cast<double>(x.numel()), x), x.mean(), y.mean(),
-                     dx.square().sum(), dy.square().sum(), dx.mul(dy).sum()});
+    const auto [predicted, actual] = flat_columns(output, target);
+    const auto missing = actual.isnan();
+    const auto of_known = [&](const at::Tensor& all) { return all.masked_fill(missing, 0); };
+    const auto x = of_known(formula_.x(predicted, actual)), y = of_known(actual);
+    const auto count = missing.logical_not().sum();
+    const auto units = count.clamp_min(1);
+    const auto mean_x = x.sum().div(units), mean_y = y.sum().div(units);
+    const auto dx = of_known(x.sub(mean_x)), dy = of_known(y.sub(mean_y));
+    return together(
+        {count, mean_x, mean_y, dx.square().sum(), dy.square().sum(), dx.mul(dy).sum()});
   }
   void add(Terms& total, const Terms& batch) const override {
     total = total.empty() ? batch : to_terms(merged(to_moments(total), to_moments(batch)));

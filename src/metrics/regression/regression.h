@@ -1,4 +1,5 @@
-// Metrics of numbers predicted for numbers, over all elements alike.
+// Metrics of numbers predicted for numbers, over all elements alike. A target that is not a number
+// is a missing one, and counts nowhere.
 #pragma once
 
 #include <memory>

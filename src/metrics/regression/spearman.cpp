@@ -54,10 +54,11 @@ class Spearman final : public Metric {
     std::vector<double> x;
     std::vector<double> y;
     for (std::size_t i = 0; i + 1 < total.size(); i += 2) {
+      if (std::isnan(total[i + 1])) continue;  // a missing target
       x.push_back(total[i]);
       y.push_back(total[i + 1]);
     }
-    const bool known = std::none_of(total.begin(), total.end(), [](double v) { return v != v; });
+    const bool known = std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); });
     return {{"spearman",
              known ? correlation(ranks(x), ranks(y)) : std::numeric_limits<double>::quiet_NaN()}};
   }

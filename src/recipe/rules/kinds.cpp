@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "recipe/rules/rules.h"
+#include "recipe/targets.h"
 
 namespace ddptrain {
 namespace {
@@ -38,6 +39,15 @@ void the_model_takes_the_samples(const RuleContext& rule) {
                               rule.recipe.data.type() + "' gives " + *given +
                               "; these take them: " + names_with(rule, "model", "takes_" + *given));
   }
+}
+
+void the_model_gives_the_targets(const RuleContext& rule) {
+  const auto kind = written_target(rule.recipe, rule.catalogs);
+  const auto* model = rule.entry(rule.recipe.model);
+  if (!kind || model == nullptr) return;
+  const auto& models = *rule.catalogs.find(rule.recipe.model.kind())->second;
+  const auto why = model_misfit(*model, models, rule.recipe.data.type(), *kind);
+  if (!why.empty()) rule.error("model", why);
 }
 
 void only_images_are_mixed(const RuleContext& rule) {
@@ -125,6 +135,11 @@ std::vector<Rule> kind_rules() {
         "model: resnet18\ndata: {type: text_folder, root: imdb, padding: chunks}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        the_model_takes_the_samples},
+      {{"model-target", "A model gives an answer of the kind that the data asks for.",
+        "A mask has a class for each pixel, other targets say something of a whole sample.",
+        "model: {type: unet, body: resnet34}\ndata: {type: image_folder, root: pets}",
+        "model: resnet34\ndata: {type: image_folder, root: pets}"},
+       the_model_gives_the_targets},
       {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
         "There is no mean of two words, and no box in a row of a table.",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks, mix: mixup}",

@@ -25,7 +25,7 @@ bool fits(const std::string& pattern, const std::string& name) {
 std::vector<Choice<Metric>> possible_metrics(const Recipe& recipe) {
   if (recipe.metrics.value) return *recipe.metrics.value;
   std::vector<Choice<Metric>> all;
-  for (const auto kind : {TargetKind::classes, TargetKind::labels, TargetKind::numbers})
+  for (const auto kind : kTargetKinds)
     for (const auto& metric : usual_metrics(kind)) all.push_back(metric);
   return all;
 }

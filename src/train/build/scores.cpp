@@ -24,6 +24,17 @@ struct Named {
 
 Named loss_of(const Recipe& recipe) { return {*recipe.loss.value, catalog<Loss>(), "loss"}; }
 
+/// The losses that a loss is the sum of; none of most.
+std::vector<Choice<Loss>> parts_of_loss(const Recipe& recipe) {
+  std::vector<Choice<Loss>> parts;
+  const auto* written = recipe.loss.value->node().find("losses");
+  if (written == nullptr) return parts;
+  for (const auto& item : written->items) parts.emplace_back().choose(item);
+  return parts;
+}
+
+Named named_part(const Choice<Loss>& part) { return {part, catalog<Loss>(), "loss.losses"}; }
+
 Named metric_of(const Recipe& recipe, std::size_t index) {
   return {recipe.metrics.value->at(index), catalog<Metric>(),
           "metrics[" + std::to_string(index) + "]"};
@@ -69,6 +80,8 @@ std::optional<Batch> held_out_sample(const Dataset& data) {
 
 Targets targets_of(const Dataset& data) {
   const auto& facts = data.facts();
+  if (facts.mask) return {TargetKind::masks, facts.mask->classes};
+  if (facts.points > 0) return {TargetKind::points};
   const auto batch = data.allocate(Split::valid, 0);
   if (!batch.targets.at(0).is_floating_point()) return {TargetKind::classes, facts.class_count()};
   if (facts.class_count() > 0) return {TargetKind::labels, facts.class_count()};
@@ -79,15 +92,17 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
   const auto targets = targets_of(data);
   settle_scores(recipe, targets.kind);
   const auto& metrics = *recipe.metrics.value;
-  const MetricContext context{data.facts().classes};
+  const auto void_code = data.facts().mask ? data.facts().mask->void_code : std::nullopt;
+  const MetricContext context{data.facts().classes, void_code, data.facts().sample};
   Scores scores;
   const auto fitting = [&](const Named& part) {
     require(part, target_misfit(part.entry(), part.catalog, targets));
   };
   fitting(loss_of(recipe));
+  for (const auto& part : parts_of_loss(recipe)) fitting(named_part(part));
   with_place(loss_of(recipe), [&] {
-    scores.loss =
-        catalog<Loss>().build(*recipe.loss.value, LossContext{data.facts().class_count()});
+    scores.loss = catalog<Loss>().build(*recipe.loss.value,
+                                        LossContext{data.facts().class_count(), void_code});
   });
   const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
   if (std::none_of(metrics.begin(), metrics.end(), is_loss))

@@ -19,8 +19,8 @@ struct Scores {
   std::vector<std::unique_ptr<Metric>> metrics;
 };
 
-/// What a dataset's held-out batches say of its targets: whole numbers are classes; others are
-/// labels where there are classes to name them, else numbers.
+/// What a dataset tells of its targets: masks or points, or by its held-out batches: whole numbers
+/// are classes; others are labels where there are classes to name them, else numbers.
 Targets targets_of(const Dataset& data);
 
 /// Makes loss and metrics, "loss" among them, and writes into the recipe which ones `auto` stands

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "data/numbers_dataset.h"
+#include "models/model.h"
 #include "support/node.h"
 
 namespace ddptrain {
@@ -20,7 +21,9 @@ using testing::HasSubstr;
 
 const std::map<TargetKind, std::string> kTraits{{TargetKind::classes, "takes_class"},
                                                 {TargetKind::labels, "takes_labels"},
-                                                {TargetKind::numbers, "takes_number"}};
+                                                {TargetKind::numbers, "takes_number"},
+                                                {TargetKind::masks, "takes_mask"},
+                                                {TargetKind::points, "takes_points"}};
 
 /// Its own tests hold the traits of a component to what its peers take.
 bool takes(const EntryBase& entry, TargetKind kind) {
@@ -77,13 +80,17 @@ Rows rows_for(const EntryBase& entry, TargetKind kind) {
   const auto column = numbers.slice(0, 0, 4).view({4, 1});
   if (kind == TargetKind::labels) return {numbers.view({4, 2}), numbers.gt(0.4).view({4, 2})};
   if (kind == TargetKind::numbers) return {column, numbers.slice(0, 1, 5)};
+  if (kind == TargetKind::points) return {numbers.view({2, 4}), numbers.view({2, 2, 2})};
   const auto classes = at::arange(4).remainder(2);
-  if (entry.name == "fastai_dice") return {numbers.view({4, 2, 1}), classes.view({4, 1})};
+  if (kind == TargetKind::masks) return {numbers.view({4, 2, 1}), classes.view({4, 1})};
   return {entry.has("one_output") ? column : numbers.view({4, 2}), classes};
 }
 
-LossTerms terms_of(const EntryBase& entry, const Rows& rows) {
-  const auto loss = catalog<Loss>().build(fragment<Loss>(entry.name), LossContext{});
+LossTerms terms_of(const EntryBase& entry, TargetKind kind) {
+  nlohmann::json recipe = {{"type", entry.name}};
+  if (entry.name == "combined") recipe["losses"] = {usual_loss(kind).type()};
+  const auto loss = catalog<Loss>().build(fragment<Loss>(recipe), LossContext{});
+  const auto rows = rows_for(entry, kind);
   return (*loss)(rows.output, rows.target);
 }
 
@@ -97,7 +104,7 @@ void for_each_taken(Try try_one) {
 
 TEST(Targets, EveryLossIsANumberOnWhatItTakes) {
   for_each_taken<Loss>([](const EntryBase& entry, TargetKind kind) {
-    const auto terms = terms_of(entry, rows_for(entry, kind));
+    const auto terms = terms_of(entry, kind);
     EXPECT_TRUE(std::isfinite(terms.values.sum().item<double>())) << entry.name;
     EXPECT_GT(terms.weights.sum().item<double>(), 0) << entry.name;
   });
@@ -127,6 +134,34 @@ TEST(Targets, SomeAreAboutTwoClasses) {
             "'dice' is for two classes, and there are 3; write dice_multi");
   EXPECT_THAT(why(catalog<Metric>(), "roc_auc_binary", 10), HasSubstr("roc_auc"));
   EXPECT_THAT(why(catalog<Loss>(), "bce_with_logits", 10), HasSubstr("cross_entropy"));
+}
+
+std::string misfit_of(const char* model, const char* dataset, TargetKind kind) {
+  return model_misfit(*catalog<Model>().find(model), catalog<Model>(), dataset, kind);
+}
+
+TEST(Targets, OfPixelsAreForModelsThatClassifyThem) {
+  EXPECT_THAT(
+      misfit_of("resnet18", "image_masks", TargetKind::masks),
+      testing::StartsWith("'resnet18' gives one answer for a whole image, and 'image_masks' "
+                          "gives masks, a class for each pixel; write "));
+  EXPECT_EQ(misfit_of("unet", "image_masks", TargetKind::masks), "");
+  EXPECT_EQ(misfit_of("sequential", "image_masks", TargetKind::masks), "");
+  EXPECT_THAT(misfit_of("unet", "image_folder", TargetKind::classes),
+              HasSubstr("'unet' gives a class for each pixel, and 'image_folder' has no masks"));
+  for (const auto kind : {TargetKind::classes, TargetKind::numbers, TargetKind::points})
+    EXPECT_EQ(misfit_of("vision_learner", "manifest", kind), "");
+}
+
+TEST(Outputs, OfMasksAreScoresOfEachPixel) {
+  const auto problem = [](const std::vector<std::int64_t>& shape) {
+    const auto choice = fragment<Loss>("cross_entropy");
+    return output_misfit(*catalog<Loss>().find("cross_entropy"), choice, {TargetKind::masks, 5},
+                         shape);
+  };
+  EXPECT_EQ(problem({1, 5, 8, 8}), "");
+  EXPECT_THAT(problem({1, 5}), HasSubstr("wants scores of each pixel, and the model gives 2 axes"));
+  EXPECT_THAT(problem({1, 4, 8, 8}), HasSubstr("wants an output for each of the 5 classes"));
 }
 
 std::string output_problem(const nlohmann::json& metric, const std::vector<std::int64_t>& shape) {
