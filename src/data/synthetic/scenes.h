@@ -11,8 +11,8 @@ namespace ddptrain {
 
 struct ScenesOptions {
   std::uint64_t seed = 1;
-  int train = 240;  // images
-  int val = 60;
+  int train = 800;  // images
+  int val = 100;
   int size = 96;  // pixels of each side
 };
 
