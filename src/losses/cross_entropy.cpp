@@ -11,12 +11,12 @@ namespace {
 class CrossEntropy final : public Loss {
  public:
   struct Options {
-    std::vector<double> weight;
+    ClassWeightOptions classes;
     double label_smoothing = 0;
     Auto<std::int64_t> ignore_index;
     std::int64_t axis = 1;
     void fields(Fields& f) {
-      f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+      classes.fields(f);
       f("label_smoothing", label_smoothing,
         {.doc = "Share of the target spread over all classes, weighted like them.",
          .min = 0,
@@ -31,7 +31,7 @@ class CrossEntropy final : public Loss {
   CrossEntropy(const Options& options, const LossContext& context)
       : options_(options),
         ignored_(options.ignore_index.value.value_or(context.void_code.value_or(kNoLabel))),
-        weight_(options.weight, context.classes) {}
+        weight_(options.classes, context) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output).movedim(options_.axis, 1);

@@ -13,17 +13,17 @@ class Focal final : public Loss {
  public:
   struct Options {
     double gamma = 2;
-    std::vector<double> weight;
+    ClassWeightOptions classes;
     void fields(Fields& f) {
       f("gamma", gamma, {.doc = "How much less: (1 - p)^gamma for a probability p.", .min = 0});
-      f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+      classes.fields(f);
     }
   };
 
   Focal(const Options& options, const LossContext& context)
       : gamma_(options.gamma),
         ignored_(context.void_code.value_or(kNoLabel)),
-        weight_(options.weight, context.classes) {}
+        weight_(options.classes, context) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output);

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +25,8 @@ struct LossTerms {
 struct LossContext {
   std::int64_t classes = 0;                 // 0: not a classification
   std::optional<std::int64_t> void_code{};  // label of units that do not count, by the data
+  /// Training samples of each class; may be empty, where nothing is trained.
+  std::function<std::vector<std::int64_t>()> class_counts{};
 };
 
 /// What turns outputs into predictions: nothing, probabilities of classes along an axis, or a

@@ -10,10 +10,10 @@ namespace {
 class Nll final : public Loss {
  public:
   struct Options {
-    std::vector<double> weight;
+    ClassWeightOptions classes;
     Auto<std::int64_t> ignore_index;
     void fields(Fields& f) {
-      f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+      classes.fields(f);
       f("ignore_index", ignore_index,
         {.doc =
              "Label that does not count; auto takes the code of the data's void pixels, or -100."});
@@ -22,7 +22,7 @@ class Nll final : public Loss {
 
   Nll(const Options& options, const LossContext& context)
       : ignored_(options.ignore_index.value.value_or(context.void_code.value_or(kNoLabel))),
-        weight_(options.weight, context.classes) {}
+        weight_(options.classes, context) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output);

@@ -6,6 +6,8 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
+#include <array>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -50,6 +52,41 @@ KnownNumbers known_numbers(const at::Tensor& target, const at::Tensor& predicted
   const auto missing = target.isnan();
   return {at::where(missing, predicted, target), missing.logical_not().to(predicted.scalar_type())};
 }
+
+std::span<const std::string_view> names(ClassBalance) {
+  static constexpr std::array<std::string_view, 1> words{"balanced"};
+  return words;
+}
+
+void ClassWeightOptions::fields(Fields& f) {
+  f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+  f("class_weights", class_weights,
+    {.doc = "balanced: classes weigh the more the fewer training samples they have, so that all "
+            "count alike; null: as `weight` says."});
+  f.require(not_both("weight", "class_weights"));
+}
+
+namespace {
+
+std::vector<double> weights_of(const ClassWeightOptions& options, const LossContext& context) {
+  if (!options.class_weights || !context.class_counts) return options.weight;
+  const auto counts = context.class_counts();
+  const auto all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0)
+      throw Error(Exit::recipe, Option{"loss.class_weights"},
+                  "'class_weights: balanced' cannot weigh class " + std::to_string(i) +
+                      ", of which there is no training sample");
+    weights.push_back(all / static_cast<double>(std::ssize(counts) * counts[i]));
+  }
+  return weights;
+}
+
+}  // namespace
+
+ClassWeights::ClassWeights(const ClassWeightOptions& options, const LossContext& context)
+    : ClassWeights(weights_of(options, context), context.classes) {}
 
 ClassWeights::ClassWeights(const std::vector<double>& weights, std::int64_t classes) {
   if (weights.empty()) return;

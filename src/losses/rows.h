@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "losses/loss.h"
@@ -41,11 +44,24 @@ LossTerms of_known_numbers(const at::Tensor& output, const at::Tensor& target,
 /// torch's label that does not count.
 inline constexpr std::int64_t kNoLabel = -100;
 
+enum class ClassBalance { balanced };
+std::span<const std::string_view> names(ClassBalance);
+
+/// Weights of classes, written or computed: `balanced` is samples / (classes * samples of the
+/// class), as scikit-learn's class_weight="balanced".
+struct ClassWeightOptions {
+  std::vector<double> weight;
+  std::optional<ClassBalance> class_weights;
+  void fields(Fields& f);
+};
+
 /// Class weights as recipes give them; an empty list stands for none and gives an undefined tensor.
 class ClassWeights {
  public:
   /// An Error where the number of weights is not that of the classes (0: not known).
   ClassWeights(const std::vector<double>& weights, std::int64_t classes);
+  /// An Error too where a class is to be weighed that no training sample is of.
+  ClassWeights(const ClassWeightOptions& options, const LossContext& context);
   bool given() const { return weights_.defined(); }
   /// On the device and in the dtype of an output; each is copied once. From any thread.
   at::Tensor as(const at::Tensor& output) const;

@@ -55,6 +55,33 @@ TEST(CrossEntropy, WeighsRowsByTheirClass) {
   EXPECT_TRUE(terms.values.allclose(row({std::log(2.0), 3 * std::log(2.0)})));
 }
 
+// Three samples of one class and one of the other: 4 / (2 * 3) and 4 / (2 * 1).
+TEST(ClassWeights, BalanceTheSamplesOfTraining) {
+  const LossContext context{.classes = 2, .class_counts = [] {
+                              return std::vector<std::int64_t>{3, 1};
+                            }};
+  const auto output = at::arange(4, at::kDouble).view({2, 2}).log_softmax(1);
+  for (const auto* name : {"cross_entropy", "nll", "focal"}) {
+    const auto balanced = build({{"type", name}, {"class_weights", "balanced"}}, context);
+    const auto written = build({{"type", name}, {"weight", {2 / 3., 2}}}, context);
+    const auto terms = (*balanced)(output, labels({0, 1}));
+    EXPECT_TRUE(terms.values.equal((*written)(output, labels({0, 1})).values)) << name;
+    EXPECT_FALSE(terms.values.equal((*build(name, context))(output, labels({0, 1})).values))
+        << name;
+  }
+}
+
+TEST(ClassWeights, CannotBalanceAClassWithoutASample) {
+  const LossContext context{.classes = 2, .class_counts = [] {
+                              return std::vector<std::int64_t>{3, 0};
+                            }};
+  EXPECT_THAT(
+      [&] {
+        build({{"type", "nll"}, {"class_weights", "balanced"}}, context);
+      },
+      ThrowsMessage<Error>(HasSubstr("class 1, of which there is no training sample")));
+}
+
 TEST(CrossEntropy, LeavesIgnoredRowsOutOfValuesAndWeights) {
   const auto loss = build({{"type", "cross_entropy"}, {"label_smoothing", 0.1}});
   const auto terms = (*loss)(at::zeros({2, 2}, at::kDouble), labels({1, -100}));

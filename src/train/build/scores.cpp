@@ -76,6 +76,19 @@ std::optional<Batch> held_out_sample(const Dataset& data) {
   return {};
 }
 
+std::vector<std::int64_t> class_counts(const Dataset& data) {
+  std::vector<std::int64_t> counts(data.facts().classes.size());
+  for (std::int64_t i = 0; i < data.size(Split::train); ++i) {
+    const auto label = data.facts().mask ? -1 : data.label(Split::train, i);
+    if (label < 0)
+      throw Error(Exit::recipe, Option{"loss.class_weights"},
+                  "'class_weights: balanced' counts samples of one class each, and '" +
+                      data.sample_name(Split::train, i) + "' has not one");
+    ++counts.at(static_cast<std::size_t>(label));
+  }
+  return counts;
+}
+
 }  // namespace
 
 Targets targets_of(const Dataset& data) {
@@ -101,8 +114,9 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
   fitting(loss_of(recipe));
   for (const auto& part : parts_of_loss(recipe)) fitting(named_part(part));
   with_place(loss_of(recipe), [&] {
-    scores.loss = catalog<Loss>().build(*recipe.loss.value,
-                                        LossContext{data.facts().class_count(), void_code});
+    scores.loss = catalog<Loss>().build(
+        *recipe.loss.value,
+        LossContext{data.facts().class_count(), void_code, [&data] { return class_counts(data); }});
   });
   const auto is_loss = [](const auto& choice) { return choice.type() == "loss"; };
   if (std::none_of(metrics.begin(), metrics.end(), is_loss))
