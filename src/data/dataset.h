@@ -42,8 +42,7 @@ struct DataContext {
   std::vector<std::string> images = {};  // what `predict` is given, where the dataset reads images
                                          // with a target of its own kind, which is unknown
   std::optional<double> epochs = {};     // the run's, where its recipe says epochs
-  bool pixels_as_bytes = false;  // images travel to a device that normalises them (PixelScale),
-  bool mixed = false;            // and training rows are mixed before
+  bool pixels_as_bytes = false;  // images travel to a device that normalises them (PixelScale)
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.

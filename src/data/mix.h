@@ -26,16 +26,31 @@ inline Stream& stream(MixDraws& draws, MixPer per) {
   return per == MixPer::row ? draws.row : draws.batch;
 }
 
+/// Columns left .. right - 1 of rows top .. bottom - 1.
+struct Patch {
+  std::int64_t left = 0, top = 0, right = 0, bottom = 0;
+  std::int64_t area() const { return (right - left) * (bottom - top); }
+};
+
+/// What becomes of a row: itself, share x itself + (1 - share) x its partner, or itself with the
+/// partner's patch.
+struct RowMix {
+  enum class How { nothing, blend, paste };
+  How how = How::nothing;
+  double share = 1;  // of the row's own targets in the loss, 0 .. 1
+  Patch patch{};
+};
+
 class Mix {
  public:
   using Make = std::unique_ptr<Mix>();
   virtual ~Mix() = default;
   /// Throws an Error (Exit::recipe) where rows like those of `example` cannot be mixed.
   virtual void check(const Batch& example) const = 0;
-  /// Mixes a row's inputs with its partner's, in place. Returns the share of the row's own targets
-  /// in the loss, 0 .. 1; 1 where it stays as it is.
-  virtual double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
-                     MixDraws& draws) const = 0;
+  /// What becomes of a row whose inputs have these shapes; their values are not read.
+  virtual RowMix draw(std::span<const at::Tensor> row, MixDraws& draws) const = 0;
+  /// Whether it may draw RowMix::How::blend.
+  virtual bool blends() const = 0;
 };
 
 template <>

@@ -35,6 +35,7 @@ inline float __fmul_rn(float a, float b) {
   return product;
 }
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
 
 namespace emulated {
 

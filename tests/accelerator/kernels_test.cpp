@@ -132,8 +132,9 @@ at::Tensor emulated_normalize(const at::Tensor& pixels, const NormalizePlanes& p
 TEST(NormalizeKernel, RoundsAsTheHostDoesInEveryTypeAndFormat) {
   const auto factor = at::tensor({0.0171F, 0.0175F, 0.0174F});
   const auto offset = at::tensor({-2.117F, -2.035F, -1.804F});
-  const NormalizePlanes planes{factor.const_data_ptr<float>(), offset.const_data_ptr<float>(),
-                               nullptr, nullptr};
+  NormalizePlanes planes{};
+  planes.factor = factor.const_data_ptr<float>();
+  planes.offset = offset.const_data_ptr<float>();
   for (const auto type : kTypes)
     for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
       const auto pixels = at::randint(256, {3, 3, 5, 7}, at::kByte).contiguous(format);
@@ -149,8 +150,11 @@ TEST(NormalizeKernel, FillsTheBoxesOfEachImage) {
              fill = at::tensor({-7.F, 9.F});
   const auto boxes = at::tensor({1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 6, 1, 4, 3, 5, 6}, at::kInt);
   const auto pixels = at::randint(256, {2, 2, 6, 6}, at::kByte);
-  const NormalizePlanes planes{factor.const_data_ptr<float>(), offset.const_data_ptr<float>(),
-                               fill.const_data_ptr<float>(), boxes.const_data_ptr<int>()};
+  NormalizePlanes planes{};
+  planes.factor = factor.const_data_ptr<float>();
+  planes.offset = offset.const_data_ptr<float>();
+  planes.fill = fill.const_data_ptr<float>();
+  planes.boxes = boxes.const_data_ptr<int>();
   const auto expected = normalised(pixels, factor, offset);
   const auto put = [&](std::int64_t image, std::int64_t top, std::int64_t left, std::int64_t bottom,
                        std::int64_t right) {
@@ -163,6 +167,36 @@ TEST(NormalizeKernel, FillsTheBoxesOfEachImage) {
   put(1, 0, 0, 6, 1);
   put(1, 4, 3, 5, 6);
   EXPECT_TRUE(emulated_normalize(pixels, planes, 2, at::kFloat).equal(expected));
+}
+
+// A blend of erased images, and a patch; three roundings after those of each image.
+TEST(NormalizeKernel, MixesImagesWithTheirPartners) {
+  const auto factor = at::tensor({0.0171F, 0.0175F}), offset = at::tensor({-2.117F, -2.035F}),
+             fill = at::tensor({-7.F, 9.F});
+  const auto boxes = at::tensor({1, 2, 3, 4, 0, 0, 0, 0}, at::kInt),
+             partner_boxes = at::tensor({2, 0, 6, 3, 0, 0, 1, 5}, at::kInt),
+             weights = at::tensor({0.F, 0.F, 6.F, 5.F, 0.7F, 1.F, 0.F, 4.F, 3.F, 0.F});
+  for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
+    const auto pixels = at::randint(256, {2, 2, 6, 5}, at::kByte).contiguous(format),
+               partners = at::randint(256, {2, 2, 6, 5}, at::kByte).contiguous(format);
+    NormalizePlanes planes{};
+    planes.factor = factor.const_data_ptr<float>();
+    planes.offset = offset.const_data_ptr<float>();
+    planes.fill = fill.const_data_ptr<float>();
+    planes.boxes = boxes.const_data_ptr<int>();
+    planes.partners = partners.const_data_ptr<std::uint8_t>();
+    planes.partner_boxes = partner_boxes.const_data_ptr<int>();
+    planes.mixes = weights.const_data_ptr<float>();
+    const auto expected = normalised(pixels, factor, offset),
+               others = normalised(partners, factor, offset);
+    const auto erased = fill.view({2, 1, 1});
+    expected[0].slice(1, 1, 3).slice(2, 2, 4).copy_(erased.expand({2, 2, 2}));
+    others[0].slice(1, 2, 6).slice(2, 0, 3).copy_(erased.expand({2, 4, 3}));
+    others[1].slice(1, 0, 1).copy_(erased.expand({2, 1, 5}));
+    expected[0].copy_(others[0].add(expected[0].sub(others[0]).mul(0.7F)));
+    expected[1].slice(1, 1, 4).slice(2, 0, 3).copy_(others[1].slice(1, 1, 4).slice(2, 0, 3));
+    EXPECT_TRUE(emulated_normalize(pixels, planes, 1, at::kFloat).equal(expected));
+  }
 }
 
 /// Where NVIDIA's wheels or a toolkit may have it.

@@ -1,11 +1,13 @@
 // Images that a device makes of bytes are the host's.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include "data/image/normalize_images.h"
+#include "data/mix/blend.h"
 #include "simulated/use.h"
 
 namespace ddptrain {
@@ -51,6 +53,29 @@ TEST(PixelsOnADevice, AreTheHostsBitForBitWithoutAWait) {
       EXPECT_EQ(expected[0][1][2][3].item<float>(), 1.5F);
       EXPECT_EQ(expected[1][2][15][1].item<float>(), -1.0F);
     }
+}
+
+// A blend, a patch, a row that stays alone.
+TEST(PixelsOnADevice, AreMixedByOneOperatorAsTheHostMixesThem) {
+  const auto device = test::simulated_device();
+  PixelScale scale;
+  set_imagenet(scale);
+  const auto pixels = at::cat({every_value(), every_value().slice(0, 0, 1)});
+  const auto partners = pixels.flip({0});
+  const auto mixes =
+      at::tensor({0.F, 0.F, 16.F, 16.F, 0.7F, 3.F, 2.F, 9.F, 16.F, 0.F, 0.F, 0.F, 0.F, 0.F, 0.F})
+          .view({3, 5});
+  const std::vector<at::Tensor> there{pixels.to(device), partners.to(device), mixes.to(device)};
+  finished_pixels(there, scale, at::kFloat);  // brings the constants
+  simulated::reset();
+  const auto finished = finished_pixels(there, scale, at::kFloat).at(0);
+  EXPECT_EQ(simulated::counts().operators, 1);
+  EXPECT_EQ(simulated::counts().waited(), 0);
+  const auto expected = finished_pixels({pixels}, scale, at::kFloat).at(0);
+  const auto others = finished_pixels({partners}, scale, at::kFloat).at(0);
+  blend(expected[0], others[0], 0.7);
+  paste(expected[1], others[1], {.left = 2, .top = 3, .right = 16, .bottom = 9});
+  EXPECT_TRUE(at::equal(finished.cpu(), expected));
 }
 
 // As the host's loop: two roundings.

@@ -46,7 +46,6 @@ ImageRows::ImageRows(const TransformLists& lists, const PipelineOptions& options
                      const DataContext& context, const Source& source)
     : channels_last_(context.channels_last),
       as_bytes_(context.pixels_as_bytes),
-      mixed_(context.mixed),
       skip_bad_(context.skip_bad_samples),
       sides_{make_side(lists.train, reading(options, context), Split::train, source),
              make_side(lists.valid, reading(options, context), Split::valid, source)} {
@@ -99,7 +98,7 @@ ImageRows::Side ImageRows::make_side(const std::vector<Choice<Transform>>& steps
   Side made{std::move(pipeline), extent};
   if (!as_bytes_) return made;
   const auto ending = made.pipeline.byte_ending(extent.channels);
-  if (!ending || (split == Split::train && mixed_ && ending->boxes > 0)) return made;
+  if (!ending) return made;
   made.scale = scale_of(*ending, extent.channels);
   made.boxes = ending->boxes;
   return made;

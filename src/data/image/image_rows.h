@@ -66,7 +66,7 @@ class ImageRows {
                  const Source& source) const;
 
   bool channels_last_;
-  bool as_bytes_, mixed_;  // DataContext
+  bool as_bytes_;  // DataContext
   bool skip_bad_;
   std::array<Side, 2> sides_;
   std::vector<Stage> stages_;  // before what `train` says

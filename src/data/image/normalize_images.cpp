@@ -29,29 +29,43 @@ at::Tensor in_a_box(const at::Tensor& boxes, std::int64_t height, std::int64_t w
   return down.unsqueeze(3).logical_and(across.unsqueeze(2)).any(1, /*keepdim=*/true);
 }
 
-// For devices without a kernel of their own; each operator rounds, as the host's loop does.
-at::Tensor normalize_images(const at::Tensor& pixels, const at::Tensor& factor,
-                            const at::Tensor& offset, const Maybe& boxes, const Maybe& fill,
+/// What pixels become.
+struct Constants {
+  const at::Tensor &factor, &offset;
+  const Maybe& fill;
+};
+
+// Each operator rounds, as the host's loops do.
+at::Tensor values_of(const at::Tensor& pixels, const Maybe& boxes, const Constants& constants) {
+  const auto values =
+      pixels.to(at::kFloat).mul_(of_channels(constants.factor)).add_(of_channels(constants.offset));
+  if (!boxes) return values;
+  const auto erased = in_a_box(*boxes, pixels.size(2), pixels.size(3));
+  return at::where(erased, of_channels(*constants.fill), values);
+}
+
+// For devices without a kernel of their own.
+at::Tensor normalize_images(const at::Tensor& pixels, const Maybe& boxes, const Maybe& partners,
+                            const Maybe& partner_boxes, const Maybe& mixes,
+                            const at::Tensor& factor, const at::Tensor& offset, const Maybe& fill,
                             at::ScalarType type) {
-  auto values = pixels.to(at::kFloat).mul_(of_channels(factor)).add_(of_channels(offset));
-  if (boxes) {
-    const auto erased = in_a_box(*boxes, pixels.size(2), pixels.size(3));
-    values = at::where(erased, of_channels(*fill), values);
-  }
-  return values.to(type);
+  const Constants constants{factor, offset, fill};
+  const auto values = values_of(pixels, boxes, constants);
+  if (!mixes) return values.to(type);
+  const auto others = values_of(*partners, partner_boxes, constants);
+  const auto weights = mixes->select(1, 4).view({-1, 1, 1, 1});
+  const auto mixed = in_a_box(mixes->narrow(1, 0, 4).unsqueeze(1), pixels.size(2), pixels.size(3));
+  return at::where(mixed, others.add(values.sub(others).mul_(weights)), values).to(type);
 }
 
 TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
   m.def(
-      "normalize_images(Tensor pixels, Tensor factor, Tensor offset, Tensor? boxes, Tensor? fill, "
-      "ScalarType dtype) -> Tensor");
+      "normalize_images(Tensor pixels, Tensor? boxes, Tensor? partners, Tensor? partner_boxes, "
+      "Tensor? mixes, Tensor factor, Tensor offset, Tensor? fill, ScalarType dtype) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(ddptrain, CompositeExplicitAutograd, m) {
   m.impl("normalize_images", &normalize_images);
 }
-
-using NormalizeImages = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                   const Maybe&, const Maybe&, at::ScalarType);
 
 }  // namespace
 
@@ -68,11 +82,15 @@ std::vector<at::Tensor> finished_pixels(const std::vector<at::Tensor>& inputs,
                                         const PixelScale& scale, at::ScalarType type) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("ddptrain::normalize_images", "")
-                             .typed<NormalizeImages>();
+                             .typed<decltype(normalize_images)>();
   const auto [factor, offset, fill] = scale.on(inputs.at(0).device());
-  const bool boxes = inputs.size() > 1;
-  return {op.call(inputs[0], factor, offset, boxes ? Maybe(inputs[1]) : Maybe(),
-                  boxes ? Maybe(fill) : Maybe(), type)};
+  const bool mixed = inputs.size() > 2;
+  const auto of_an_image = mixed ? (inputs.size() - 1) / 2 : inputs.size();
+  const bool boxes = of_an_image > 1;
+  const auto input = [&](bool there, std::size_t i) { return there ? Maybe(inputs[i]) : Maybe(); };
+  return {op.call(inputs[0], input(boxes, 1), input(mixed, of_an_image),
+                  input(mixed && boxes, of_an_image + 1), input(mixed, inputs.size() - 1), factor,
+                  offset, boxes ? Maybe(fill) : Maybe(), type)};
 }
 
 }  // namespace ddptrain

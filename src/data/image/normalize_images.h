@@ -15,6 +15,10 @@ namespace ddptrain {
 /// computes it (transforms/codecs/write.h). Inputs of a batch that has one are pixels, uint8
 /// [rows, channels, height, width], and where `fill` is not empty boxes, int32 [rows, boxes, 4]:
 /// top, left, bottom, right of what becomes `fill` instead, none where bottom <= top.
+///
+/// Where rows are mixed (data/mix/mixing.h), both follow again, those of each row's partner, and
+/// float [rows, 5]: top, left, bottom, right of the box within which a row is mixed, and the weight
+/// w of its own values there: partner + w * (own - partner), three roundings, as the host's blend.
 struct PixelScale {
   std::vector<float> factor, offset, fill;  // of each channel
   /// The three on a device, copied there once.

@@ -215,7 +215,7 @@ class ThreadedLoader final : public Loader {
       try {
         mix_rows(*options_.mix, {options_.seed, plan_.epoch, plan_.batch}, slot.rows, slot.bad,
                  slot.batch);
-        if (options_.pinned) pin(slot.batch.targets);
+        if (options_.pinned) pin(slot.batch.targets);  // inputs are already
       } catch (...) {
         slot.error = std::current_exception();
       }

@@ -56,6 +56,13 @@ void paste(const at::Tensor& row, const at::Tensor& partner, const Patch& patch)
     paste_values<float>(row, partner, patch);
 }
 
+void mix_row(const RowMix& mix, std::span<const at::Tensor> row,
+             std::span<const at::Tensor> partner) {
+  if (mix.how == RowMix::How::paste) paste(row[0], partner[0], mix.patch);
+  if (mix.how == RowMix::How::blend)
+    for (std::size_t i = 0; i < row.size(); ++i) blend(row[i], partner[i], mix.share);
+}
+
 Patch patch_at(std::int64_t x, std::int64_t y, double share, std::int64_t width,
                std::int64_t height) {
   const double cut = std::sqrt(1 - share);

@@ -4,6 +4,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
+
+#include "data/mix.h"
 
 namespace ddptrain {
 
@@ -11,14 +14,12 @@ namespace ddptrain {
 /// double, of one shape and layout.
 void blend(const at::Tensor& row, const at::Tensor& partner, double share);
 
-/// Columns left .. right - 1 of rows top .. bottom - 1.
-struct Patch {
-  std::int64_t left = 0, top = 0, right = 0, bottom = 0;
-  std::int64_t area() const { return (right - left) * (bottom - top); }
-};
-
 /// The patch of the partner replaces that of the row; both are [channels, height, width].
 void paste(const at::Tensor& row, const at::Tensor& partner, const Patch& patch);
+
+/// Mixes a row's inputs with its partner's, in place.
+void mix_row(const RowMix& mix, std::span<const at::Tensor> row,
+             std::span<const at::Tensor> partner);
 
 /// The box around (x, y) whose sides are sqrt(1 - share) of the image's, cut off at its edges:
 /// rand_bbox of fastai.callback.mixup.CutMix.

@@ -15,25 +15,25 @@ class Cutmix final : public Mix {
   explicit Cutmix(const Options& options) : options_(options) {}
 
   void check(const Batch& example) const override {
-    const bool images = example.inputs.size() == 1 && example.inputs[0].dim() == 4 &&
-                        (example.inputs[0].is_floating_point() || example.pixels);
-    if (!images)
+    const auto& first = example.inputs.at(0);
+    const bool images = example.inputs.size() == 1 && first.dim() == 4 && first.is_floating_point();
+    if (!images && !example.pixels)
       throw Error(Exit::recipe, Option{"data.mix"},
                   "cutmix pastes boxes, and this data is no images");
   }
 
-  double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
-             MixDraws& draws) const override {
+  RowMix draw(std::span<const at::Tensor> row, MixDraws& draws) const override {
     auto& random = stream(draws, options_.per);
-    if (random.uniform() >= options_.p) return 1;
+    if (random.uniform() >= options_.p) return {};
     const auto height = row[0].size(1), width = row[0].size(2);
     const double drawn = draw_beta(options_.alpha, random);
     const auto x = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(width)));
     const auto y = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(height)));
     const auto patch = patch_at(x, y, drawn, width, height);
-    paste(row[0], partner[0], patch);
-    return 1 - static_cast<double>(patch.area()) / static_cast<double>(width * height);
+    const double pasted = static_cast<double>(patch.area()) / static_cast<double>(width * height);
+    return {RowMix::How::paste, 1 - pasted, patch};
   }
+  bool blends() const override { return false; }
 
  private:
   Options options_;
@@ -46,7 +46,7 @@ Entry<Mix> cutmix_mix() {
       "cutmix",
       "Pastes a box of one image into another; the loss takes the targets of both by area.",
       [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); },
-      {"wants_images", "keeps_bytes"});
+      {"wants_images"});
 }
 
 }  // namespace ddptrain

@@ -1,10 +1,16 @@
 #include "data/mix/mixing.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/index_select.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
 #include <map>
+
+#include "data/mix/blend.h"
 
 namespace ddptrain {
 namespace {
@@ -29,6 +35,89 @@ MixDraws draws(const MixKey& key, std::int64_t position) {
   const auto batch = static_cast<std::uint64_t>(position / key.batch);
   return {Stream(mix(purpose, hash_text("row")), epoch, static_cast<std::uint64_t>(position)),
           Stream(mix(purpose, hash_text("batch")), epoch, batch)};
+}
+
+/// Whom each row is mixed with, itself where it stays alone, and how.
+struct Drawn {
+  std::vector<std::size_t> partner;
+  std::vector<RowMix> mixes;
+};
+
+Drawn draw_all(const Mix& mix, const MixKey& key, const MixedRows& rows,
+               const std::vector<char>& bad, const Tensors& inputs) {
+  Drawn drawn{rows.partner, std::vector<RowMix>(rows.partner.size())};
+  for (std::size_t row = 0; row < rows.partner.size(); ++row) {
+    auto& other = drawn.partner[row];
+    if (other == row || bad[row] || bad[other]) {
+      other = row;
+      continue;
+    }
+    auto random = draws(key, rows.positions[row]);
+    drawn.mixes[row] = mix.draw(rows_of(inputs, row), random);
+  }
+  return drawn;
+}
+
+void mix_here(const Drawn& drawn, const Tensors& inputs) {
+  const auto rows = drawn.partner.size();
+  std::map<std::size_t, std::size_t> last_use;
+  for (std::size_t row = 0; row < rows; ++row) last_use[drawn.partner[row]] = row;
+  std::map<std::size_t, Tensors> before;  // of rows that are mixed and still somebody's partner
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto other = drawn.partner[row];
+    if (drawn.mixes[row].how == RowMix::How::nothing) continue;
+    const auto own = rows_of(inputs, row);
+    const auto use = last_use.find(row);
+    if (use != last_use.end() && use->second > row) before[row] = copies(own);
+    const auto kept = before.find(other);
+    mix_row(drawn.mixes[row], own, kept == before.end() ? rows_of(inputs, other) : kept->second);
+    if (kept != before.end() && last_use[other] == row) before.erase(kept);
+  }
+}
+
+bool is_pinned(const at::Tensor& tensor) { return tensor.numel() > 0 && tensor.is_pinned(); }
+
+/// Those rows of a tensor whose rows are blocks of memory, in memory of its kind.
+at::Tensor chosen_rows(const at::Tensor& from, const std::vector<std::size_t>& rows) {
+  auto sizes = from.sizes().vec();
+  sizes[0] = std::ssize(rows);
+  const auto options = from.options().pinned_memory(is_pinned(from));
+  auto to = at::empty_strided(sizes, from.strides(), options);
+  const auto bytes = static_cast<std::size_t>(from.stride(0)) * from.itemsize();
+  const auto* first = static_cast<const char*>(from.const_data_ptr());
+  auto* next = static_cast<char*>(to.mutable_data_ptr());
+  for (const auto row : rows) {
+    std::memcpy(next, first + row * bytes, bytes);
+    next += bytes;
+  }
+  return to;
+}
+
+/// The box within which a row is mixed, top, left, bottom, right, and the weight of its own pixels
+/// there.
+std::array<float, 5> mix_of_pixels(const RowMix& mix, const at::Tensor& images) {
+  const auto number = [](std::int64_t place) { return static_cast<float>(place); };
+  const auto& patch = mix.patch;
+  switch (mix.how) {
+    case RowMix::How::blend:
+      return {0, 0, number(images.size(2)), number(images.size(3)), static_cast<float>(mix.share)};
+    case RowMix::How::paste:
+      return {number(patch.top), number(patch.left), number(patch.bottom), number(patch.right), 0};
+    case RowMix::How::nothing:
+      break;
+  }
+  return {};
+}
+
+/// Behind the inputs of images: those of the partners, and how they are mixed.
+void add_partners(const Drawn& drawn, const Tensors& all, Tensors& inputs) {
+  for (const auto& input : all) inputs.push_back(chosen_rows(input, drawn.partner));
+  const auto mixes = at::empty({std::ssize(drawn.mixes), 5},
+                               at::TensorOptions(at::kFloat).pinned_memory(is_pinned(all[0])));
+  auto* next = mixes.mutable_data_ptr<float>();
+  for (const auto& mix : drawn.mixes)
+    next = std::ranges::copy(mix_of_pixels(mix, all[0]), next).out;
+  inputs.push_back(mixes);
 }
 
 at::Tensor whole_numbers(const std::vector<std::size_t>& numbers) {
@@ -59,30 +148,16 @@ MixedRows with_partners(const std::vector<std::int64_t>& positions, std::int64_t
 
 void mix_rows(const Mix& mix, const MixKey& key, const MixedRows& rows,
               const std::vector<char>& bad, Batch& batch) {
-  const auto count = rows.partner.size();
-  auto shares = at::empty({static_cast<std::int64_t>(count)}, at::kDouble);
-  auto partner = rows.partner;
-  std::vector<std::size_t> last_use(rows.positions.size(), 0);
-  for (std::size_t row = 0; row < count; ++row) last_use[rows.partner[row]] = row;
-  std::map<std::size_t, Tensors> before;  // of rows that are mixed and still somebody's partner
-  for (std::size_t row = 0; row < count; ++row) {
-    const auto other = rows.partner[row];
-    double& share = shares.mutable_data_ptr<double>()[row];
-    share = 1;
-    if (other == row || bad[row] || bad[other]) {
-      partner[row] = row;
-      continue;
-    }
-    const auto own = rows_of(batch.inputs, row);
-    if (last_use[row] > row) before[row] = copies(own);
-    const auto kept = before.find(other);
-    auto drawn = draws(key, rows.positions[row]);
-    share = mix.mix(own, kept == before.end() ? rows_of(batch.inputs, other) : kept->second, drawn);
-    if (kept != before.end() && last_use[other] == row) before.erase(kept);
-  }
-  Batch mixed = slice(batch, 0, static_cast<std::int64_t>(count));
+  const auto count = std::ssize(rows.partner);
+  const auto drawn = draw_all(mix, key, rows, bad, batch.inputs);
+  const bool later = batch.pixels && (mix.blends() || batch.inputs.size() > 1);
+  if (!later) mix_here(drawn, batch.inputs);
+  Batch mixed = slice(batch, 0, count);
+  if (later) add_partners(drawn, batch.inputs, mixed.inputs);
   for (const auto& target : batch.targets)
-    mixed.targets.push_back(at::index_select(target, 0, whole_numbers(partner)));
+    mixed.targets.push_back(at::index_select(target, 0, whole_numbers(drawn.partner)));
+  auto shares = at::empty({count}, at::kDouble);
+  std::ranges::transform(drawn.mixes, shares.mutable_data_ptr<double>(), &RowMix::share);
   mixed.targets.push_back(std::move(shares));
   batch = std::move(mixed);
 }

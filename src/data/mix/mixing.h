@@ -31,7 +31,8 @@ struct MixKey {
 
 /// Mixes the first partner.size() rows of a batch with their partners and leaves the rows behind
 /// them out. A bad partner leaves its row as it is. The targets become {targets, those of the
-/// partners, the share of the row's own} (losses/loss.h).
+/// partners, the share of the row's own} (losses/loss.h). Images that are bytes are mixed by bytes
+/// where that is to paste them, otherwise where the model is: PixelScale says what they bring.
 void mix_rows(const Mix& mix, const MixKey& key, const MixedRows& rows,
               const std::vector<char>& bad, Batch& batch);
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "data/mix.h"
-#include "data/mix/blend.h"
 
 namespace ddptrain {
 namespace {
@@ -16,6 +15,7 @@ class Mixup final : public Mix {
   explicit Mixup(const Options& options) : options_(options) {}
 
   void check(const Batch& example) const override {
+    if (example.pixels) return;
     for (const auto& input : example.inputs)
       if (!input.is_floating_point())
         throw Error(Exit::recipe, Option{"data.mix"},
@@ -23,15 +23,13 @@ class Mixup final : public Mix {
                     "among its inputs");
   }
 
-  double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
-             MixDraws& draws) const override {
+  RowMix draw(std::span<const at::Tensor>, MixDraws& draws) const override {
     auto& random = stream(draws, options_.per);
-    if (random.uniform() >= options_.p) return 1;
+    if (random.uniform() >= options_.p) return {};
     const double drawn = draw_beta(options_.alpha, random);
-    const double share = std::max(drawn, 1 - drawn);  // a row stays mostly itself, as in fastai
-    for (std::size_t i = 0; i < row.size(); ++i) blend(row[i], partner[i], share);
-    return share;
+    return {RowMix::How::blend, std::max(drawn, 1 - drawn)};  // mostly itself, as in fastai
   }
+  bool blends() const override { return true; }
 
  private:
   Options options_;

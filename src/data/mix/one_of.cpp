@@ -1,5 +1,6 @@
 // mix one_of: now this mix, now that (torchvision's RandomChoice of MixUp and CutMix, timm's
 // switch_prob).
+#include <algorithm>
 #include <numeric>
 
 #include "data/mix.h"
@@ -34,12 +35,14 @@ class OneOf final : public Mix {
     for (const auto& mix : mixes_) mix->check(example);
   }
 
-  double mix(std::span<const at::Tensor> row, std::span<const at::Tensor> partner,
-             MixDraws& draws) const override {
+  RowMix draw(std::span<const at::Tensor> row, MixDraws& draws) const override {
     double at = stream(draws, per_).uniform(0, total_);
     std::size_t chosen = 0;
     while (chosen + 1 < weights_.size() && at >= weights_[chosen]) at -= weights_[chosen++];
-    return mixes_[chosen]->mix(row, partner, draws);
+    return mixes_[chosen]->draw(row, draws);
+  }
+  bool blends() const override {
+    return std::ranges::any_of(mixes_, [](const auto& mix) { return mix->blends(); });
   }
 
  private:

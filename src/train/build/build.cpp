@@ -211,10 +211,7 @@ ShardPlan shard_plan(const Training& t) {
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
                                     const std::string& unlabelled, bool on_device) {
   DataContext context;
-  const auto mix = decode<DataSection>(recipe.data.node()).mix;
-  context.mixed = mix.has_value();
-  context.pixels_as_bytes =
-      on_device && (!mix || catalog<Mix>().find(mix->type())->has("keeps_bytes"));
+  context.pixels_as_bytes = on_device;
   context.seed = seed_of_data(recipe);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last.value.value_or(false);

@@ -206,9 +206,8 @@ TEST(PixelsAsBytes, BecomeTheHostsFloatsBitForBit) {
 TEST(PixelsAsBytes, StayFloatsWhereADeviceCannotRepeatTheEnd) {
   const TemporaryFolder folder;
   write_cifar(folder);
-  const auto is_float = [&](const json& train, bool mixed = false) {
-    const auto data =
-        build_data(with_transforms(folder, train), {.pixels_as_bytes = true, .mixed = mixed});
+  const auto is_float = [&](const json& train) {
+    const auto data = build_data(with_transforms(folder, train), {.pixels_as_bytes = true});
     return !data->allocate(Split::train, 1).pixels;
   };
   const auto box = erasing({{"p", 1}});
@@ -217,34 +216,59 @@ TEST(PixelsAsBytes, StayFloatsWhereADeviceCannotRepeatTheEnd) {
   EXPECT_TRUE(is_float(json::array({kNormalize, erasing({{"noise", true}})})));
   EXPECT_TRUE(is_float(json::array({kNormalize, box, kNormalize})));
   EXPECT_TRUE(is_float(json::array({kNormalize, kFlip})));
-  EXPECT_TRUE(is_float(json::array({kNormalize, box}), /*mixed=*/true));
-  EXPECT_FALSE(is_float(json::array({kNormalize}), /*mixed=*/true));
 }
 
-/// The epoch's batches in order, rows mixed by cutmix.
-std::vector<Batch> mixed_batches(const Dataset& data) {
-  const auto mix = catalog<Mix>().build(fragment<Mix>(json{{"type", "cutmix"}, {"per", "row"}}));
+/// The epoch's batches in order, rows mixed. Some partners are of another batch.
+std::vector<Batch> mixed_batches(const Dataset& data, const json& recipe) {
+  const auto mix = catalog<Mix>().build(fragment<Mix>(recipe));
   const auto loader = make_loader(data, {.workers = 0, .seed = 5, .mix = mix.get()});
   EpochPlan plan;
   plan.batch = 5;
   plan.order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  for (const std::int64_t first : {0, 5})
-    plan.micros.push_back({{first, first + 1, first + 2, first + 3, first + 4}, 0, 0, 0});
+  plan.micros.push_back({{0, 1, 2, 3, 4}, 0, 0, 0});
+  plan.micros.push_back({{5, 6, 7}, 0, 0, 0});
+  plan.micros.push_back({{8, 9}, 0, 0, 0});
   loader->start(std::move(plan));
-  return {loader->next(), loader->next()};
+  return {loader->next(), loader->next(), loader->next()};
 }
 
-TEST(PixelsAsBytes, AreMixedByBoxesAsFloatsAre) {
+void expect_the_hosts(const Batch& bytes, const Batch& floats) {
+  ASSERT_TRUE(bytes.pixels);
+  const auto finished = finished_pixels(bytes.inputs, *bytes.pixels, at::kFloat);
+  EXPECT_EQ(finished.at(0).strides(), floats.inputs.at(0).strides());
+  EXPECT_TRUE(at::equal(finished[0], floats.inputs[0]));
+  ASSERT_EQ(bytes.targets.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(at::equal(bytes.targets[i], floats.targets[i]));
+}
+
+TEST(PixelsAsBytes, AreMixedAsFloatsAreBitForBit) {
   const TemporaryFolder folder;
   write_cifar(folder);
-  const auto recipe = with_transforms(folder, json::array({kNormalize}));
-  const auto floats = mixed_batches(*build_data(recipe));
-  const auto bytes = mixed_batches(*build_data(recipe, {.pixels_as_bytes = true, .mixed = true}));
-  for (std::size_t i = 0; i < floats.size(); ++i) {
-    const auto finished = finished_pixels(bytes[i].inputs, *bytes[i].pixels, at::kFloat);
-    EXPECT_TRUE(at::equal(finished.at(0), floats[i].inputs.at(0)));
-    EXPECT_TRUE(at::equal(bytes[i].targets.at(2), floats[i].targets.at(2)));
-  }
+  const auto boxes = erasing({{"p", 0.8}, {"max_count", 2}, {"value", {1, 0.3, -2}}});
+  const std::vector<json> mixes{{{"type", "cutmix"}, {"per", "row"}},
+                                {{"type", "mixup"}, {"p", 0.7}},
+                                {{"type", "one_of"}, {"per", "row"}}};
+  for (const auto& train : {json::array({kNormalize}), json::array({kNormalize, boxes})})
+    for (const auto& mix : mixes)
+      for (const bool channels_last : {false, true}) {
+        SCOPED_TRACE(train.dump() + mix.dump());
+        const auto recipe = with_transforms(folder, train);
+        const auto floats =
+            mixed_batches(*build_data(recipe, {.channels_last = channels_last}), mix);
+        const auto bytes = mixed_batches(
+            *build_data(recipe, {.channels_last = channels_last, .pixels_as_bytes = true}), mix);
+        for (std::size_t i = 0; i < floats.size(); ++i) expect_the_hosts(bytes[i], floats[i]);
+      }
+}
+
+// Partners travel only where the host cannot mix bytes.
+TEST(PixelsAsBytes, ArePastedOnTheHostWhereNothingIsErased) {
+  const TemporaryFolder folder;
+  write_cifar(folder);
+  const auto data =
+      build_data(with_transforms(folder, json::array({kNormalize})), {.pixels_as_bytes = true});
+  EXPECT_EQ(mixed_batches(*data, "cutmix")[0].inputs.size(), 1U);
+  EXPECT_EQ(mixed_batches(*data, "mixup")[0].inputs.size(), 3U);
 }
 
 }  // namespace

@@ -28,6 +28,14 @@ MixDraws draws_for(std::uint64_t row, std::uint64_t batch = 0) {
   return {Stream(1, row), Stream(2, batch)};
 }
 
+/// Mixes and returns the share of the row's own targets.
+double mixed_by(const Mix& mix, const std::vector<at::Tensor>& own,
+                const std::vector<at::Tensor>& partner, MixDraws& draws) {
+  const auto drawn = mix.draw(own, draws);
+  mix_row(drawn, own, partner);
+  return drawn.share;
+}
+
 std::string refusal(const nlohmann::json& recipe, const Batch& example) {
   try {
     mix_of(recipe)->check(example);
@@ -86,7 +94,7 @@ TEST(Mixup, KeepsARowMostlyItself) {
   for (std::uint64_t i = 0; i < 200; ++i) {
     const std::vector<at::Tensor> own{at::ones({2, 3})}, partner{at::zeros({2, 3})};
     auto draws = draws_for(i);
-    const double share = mix->mix(own, partner, draws);
+    const double share = mixed_by(*mix, own, partner, draws);
     least = std::min(least, share);
     EXPECT_GE(share, 0.5);
     EXPECT_FLOAT_EQ(own[0][1][2].item<float>(), static_cast<float>(share));
@@ -102,7 +110,7 @@ TEST(Mixup, DrawsOncePerBatchWhereAskedAndMixesAsOftenAsAsked) {
     for (std::uint64_t row = 0; row < 2; ++row) {
       const std::vector<at::Tensor> own{at::ones({1})}, partner{at::zeros({1})};
       auto draws = draws_for(row, batch);
-      shares.push_back(mix->mix(own, partner, draws));
+      shares.push_back(mixed_by(*mix, own, partner, draws));
     }
     EXPECT_EQ(shares[0], shares[1]);
     mixed += shares[0] < 1;
@@ -118,10 +126,10 @@ TEST(Cutmix, CountsThePixelsOfEach) {
     rows.select(0, 1).fill_(0);
     const std::vector<at::Tensor> own{rows.select(0, 0)}, partner{rows.select(0, 1)};
     auto draws = draws_for(0, batch);
-    const double share = mix->mix(own, partner, draws);
+    const double share = mixed_by(*mix, own, partner, draws);
     EXPECT_NEAR(own[0].mean().item<double>(), share, 1e-6);
     auto again = draws_for(1, batch);  // another row of the batch
-    EXPECT_EQ(mix->mix(partner, partner, again), share);
+    EXPECT_EQ(mixed_by(*mix, partner, partner, again), share);
   }
 }
 
@@ -133,7 +141,7 @@ TEST(OneOf, ChoosesByWeight) {
   for (std::uint64_t batch = 0; batch < 1000; ++batch) {
     const std::vector<at::Tensor> own{at::ones({1})}, partner{at::zeros({1})};
     auto draws = draws_for(0, batch);
-    mixed += mix->mix(own, partner, draws) < 1;
+    mixed += mixed_by(*mix, own, partner, draws) < 1;
   }
   EXPECT_NEAR(mixed, 250, 70);
   EXPECT_EQ(test::refused<Mix>({{"type", "one_of"}, {"weights", {1}}}),

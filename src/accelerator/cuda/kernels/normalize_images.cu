@@ -1,6 +1,6 @@
 // Bytes of images to numbers: byte * factor[channel] + offset[channel], each rounded to single
-// precision, and `fill` inside of boxes [top, left, bottom, right) (src/data/image). Each thread
-// takes four neighbours in memory.
+// precision, and `fill` inside of boxes [top, left, bottom, right) (src/data/image); of images that
+// are mixed, the mean with their partner's. Each thread takes four neighbours in memory.
 #include "normalize_images.cuh"
 #include "numbers.cuh"
 
@@ -38,20 +38,29 @@ __device__ inline void advance(Pixel<Index>& p, const NormalizeArguments& a) {
 }
 
 template <class Index>
-__device__ inline bool in_a_box(const Pixel<Index>& p, const NormalizePlanes& planes,
-                                long long boxes) {
+__device__ inline bool in_a_box(const Pixel<Index>& p, const int* boxes, long long count) {
   const int y = (int)p.y, x = (int)p.x;
-  const int* box = planes.boxes + (long long)p.image * boxes * 4;
-  for (long long i = 0; i < boxes; ++i, box += 4)
+  const int* box = boxes + (long long)p.image * count * 4;
+  for (long long i = 0; i < count; ++i, box += 4)
     if (y >= box[0] && x >= box[1] && y < box[2] && x < box[3]) return true;
   return false;
 }
 
 template <class Index>
-__device__ inline float value_of(unsigned char byte, const Pixel<Index>& p,
-                                 const NormalizePlanes& planes, long long boxes) {
-  if (boxes > 0 && in_a_box(p, planes, boxes)) return planes.fill[p.channel];
+__device__ inline float value_of(unsigned char byte, const int* boxes, const Pixel<Index>& p,
+                                 const NormalizePlanes& planes, const NormalizeArguments& a) {
+  if (a.boxes > 0 && in_a_box(p, boxes, a.boxes)) return planes.fill[p.channel];
   return __fadd_rn(__fmul_rn((float)byte, planes.factor[p.channel]), planes.offset[p.channel]);
+}
+
+template <class Index>
+__device__ inline float mixed(float own, unsigned char byte, const Pixel<Index>& p,
+                              const NormalizePlanes& planes, const NormalizeArguments& a) {
+  const float* mix = planes.mixes + (long long)p.image * 5;
+  const float y = (float)p.y, x = (float)p.x;
+  if (y < mix[0] || x < mix[1] || y >= mix[2] || x >= mix[3]) return own;
+  const float other = value_of(byte, planes.partner_boxes, p, planes, a);
+  return __fadd_rn(other, __fmul_rn(__fsub_rn(own, other), mix[4]));
 }
 
 template <class T, class Index>
@@ -63,8 +72,11 @@ __device__ inline void normalize(const unsigned char* from, T* to, const Normali
     Four<T> four;
     const int count = all - first < 4 ? (int)(all - first) : 4;
     Pixel<Index> pixel = pixel_at(first, a);
-    for (int j = 0; j < count; ++j, advance(pixel, a))
-      narrow(value_of(from[first + j], pixel, planes, a.boxes), four.at[j]);
+    for (int j = 0; j < count; ++j, advance(pixel, a)) {
+      float value = value_of(from[first + j], planes.boxes, pixel, planes, a);
+      if (planes.mixes) value = mixed(value, planes.partners[first + j], pixel, planes, a);
+      narrow(value, four.at[j]);
+    }
     if (a.vectors && count == 4) {
       *(Four<T>*)(to + first) = four;
       continue;

@@ -40,17 +40,29 @@ at::Tensor dropout(const at::Tensor& given, double p, std::int64_t key, std::int
   return output;
 }
 
-at::Tensor normalize_images(const at::Tensor& pixels, const at::Tensor& factor,
-                            const at::Tensor& offset, const std::optional<at::Tensor>& boxes,
-                            const std::optional<at::Tensor>& fill, at::ScalarType type) {
+using Maybe = std::optional<at::Tensor>;
+
+template <class T>
+const T* numbers_of(const Maybe& tensor) {
+  return tensor ? tensor->const_data_ptr<T>() : nullptr;
+}
+
+at::Tensor normalize_images(const at::Tensor& pixels, const Maybe& boxes, const Maybe& partners,
+                            const Maybe& partner_boxes, const Maybe& mixes,
+                            const at::Tensor& factor, const at::Tensor& offset, const Maybe& fill,
+                            at::ScalarType type) {
   const c10::DeviceGuard guard(pixels.device());
   const auto output =
       at::empty(pixels.sizes(), pixels.options().dtype(type), pixels.suggest_memory_format());
   if (pixels.numel() == 0) return output;
   auto arguments = normalize_arguments(pixels, boxes ? boxes->size(1) : 0);
-  NormalizePlanes planes{factor.const_data_ptr<float>(), offset.const_data_ptr<float>(),
-                         fill ? fill->const_data_ptr<float>() : nullptr,
-                         boxes ? boxes->const_data_ptr<int>() : nullptr};
+  NormalizePlanes planes{factor.const_data_ptr<float>(),
+                         offset.const_data_ptr<float>(),
+                         numbers_of<float>(fill),
+                         numbers_of<int>(boxes),
+                         numbers_of<std::uint8_t>(partners),
+                         numbers_of<int>(partner_boxes),
+                         numbers_of<float>(mixes)};
   const void* from = pixels.const_data_ptr();
   void* to = output.mutable_data_ptr();
   void* all[] = {&from, &to, &planes, &arguments};
