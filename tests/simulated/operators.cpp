@@ -338,7 +338,7 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("_local_scalar_dense", &item);
   m.impl("record_stream", &record_stream);
   // One kernel on CUDA; several operators on devices that LibTorch does not know.
-  for (const char* name : {"silu_backward", "mish_backward"})
+  for (const char* name : {"silu_backward", "mish_backward", "_foreach_copy_"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
   m.impl("native_batch_norm_backward",
          torch::CppFunction::makeFromBoxedFunction<&strict_batch_norm_backward>());

@@ -43,8 +43,7 @@ Decision::Limits Decision::limits(at::Device device, bool only_finite) {
 
 at::Tensor Decision::outside(const at::Tensor& numbers, const Limits& limits) {
   const auto judged = numbers.narrow(0, 0, kNorm);
-  const auto within = judged.ge(limits.low).logical_and_(judged.le(limits.high));
-  return within.all().logical_not().to(at::kFloat).reshape({1});
+  return judged.clamp(limits.low, limits.high).ne(judged).any().to(at::kFloat).reshape({1});
 }
 
 at::Tensor Decision::loss_gradient(double nominal) const {

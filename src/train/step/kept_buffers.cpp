@@ -1,26 +1,25 @@
 #include "train/step/kept_buffers.h"
 
-#include <ATen/ops/cat.h>
+#include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/empty_like.h>
 
 namespace ddptrain {
 
 KeptBuffers::KeptBuffers(const Model& model) {
-  std::map<at::ScalarType, std::vector<at::Tensor>> flat;
   for (const auto& [name, tensor] : model.named_buffers()) {
-    live_[tensor.scalar_type()].push_back(tensor.detach());
-    flat[tensor.scalar_type()].push_back(tensor.detach().reshape({-1}));
+    auto& [live, kept] = copies_[tensor.scalar_type()];
+    live.push_back(tensor);
+    kept.push_back(at::empty_like(live.back()));
   }
-  for (const auto& [type, tensors] : flat) kept_[type] = at::cat(tensors);
+  keep();
 }
 
-void KeptBuffers::put_back() {
-  for (auto& [type, tensors] : live_) {
-    std::int64_t at = 0;
-    for (auto& tensor : tensors) {
-      tensor.copy_(kept_.at(type).narrow(0, at, tensor.numel()).view(tensor.sizes()));
-      at += tensor.numel();
-    }
-  }
+void KeptBuffers::keep() {
+  for (auto& [type, copies] : copies_) at::_foreach_copy_(copies.kept, copies.live);
+}
+
+void KeptBuffers::put_back() const {
+  for (const auto& [type, copies] : copies_) at::_foreach_copy_(copies.live, copies.kept);
 }
 
 }  // namespace ddptrain

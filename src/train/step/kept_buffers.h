@@ -10,16 +10,19 @@
 
 namespace ddptrain {
 
-/// A copy of all buffers as they are when it is made, in one tensor of each type. The model
+/// Copies of all buffers as they were when it was made, or kept again in the same memory. The model
 /// outlives it and keeps its tensors.
 class KeptBuffers {
  public:
   explicit KeptBuffers(const Model& model);
-  void put_back();
+  void keep();
+  void put_back() const;
 
  private:
-  std::map<at::ScalarType, std::vector<at::Tensor>> live_;
-  std::map<at::ScalarType, at::Tensor> kept_;
+  struct Copies {
+    std::vector<at::Tensor> live, kept;
+  };
+  std::map<at::ScalarType, Copies> copies_;  // which one kernel copies
 };
 
 }  // namespace ddptrain

@@ -140,7 +140,7 @@ struct Stepper::Step {
   double nominal = 1;
   double scale = 1;  // of the loss, where the host keeps it
   Rates rates{};
-  std::optional<KeptBuffers> buffers{};  // as they were, of the rank that saves
+  const KeptBuffers* buffers = nullptr;  // as they were, of the rank that saves
   std::optional<LateNumbers> numbers{};  // of the device
   bool has_norm = false;                 // they have that of the gradients
   StepReport report{};
@@ -162,8 +162,18 @@ void Stepper::begin(const StepPlace& at, std::int64_t micro_steps) {
   step.scale = current_scale(state_);
   // Before the only micro-step of a single rank nothing has moved them where data are lost.
   if (t_.world->rank == 0 && (t_.world->size > 1 || micro_steps > 1))
-    step.buffers.emplace(t_.engine->model());
+    step.buffers = &keep_buffers();
   gather(step, micro_steps);
+}
+
+/// The copies of the step before are needed until it is read.
+const KeptBuffers& Stepper::keep_buffers() {
+  std::swap(kept_, kept_before_);
+  if (kept_)
+    kept_->keep();
+  else
+    kept_ = std::make_unique<KeptBuffers>(t_.engine->model());
+  return *kept_;
 }
 
 void Stepper::gather(Step& step, std::int64_t micro_steps) {

@@ -10,6 +10,7 @@
 namespace ddptrain {
 
 class Decision;
+class KeptBuffers;
 struct RunState;
 struct StepTotals;
 struct Training;
@@ -61,6 +62,7 @@ class Stepper {
 
  private:
   struct Step;
+  const KeptBuffers& keep_buffers();
   void gather(Step& step, std::int64_t micro_steps);
   void await(const Step& step) const;
   void account(Step& step, const StepTotals& totals);
@@ -71,6 +73,7 @@ class Stepper {
   RunState& state_;
   std::unique_ptr<Decision> decision_;  // null on the CPU
   std::unique_ptr<Step> begun_, finished_;
+  std::unique_ptr<KeptBuffers> kept_, kept_before_;  // of this step and the one before
 };
 
 /// A whole step at the state's position, with a wait.
