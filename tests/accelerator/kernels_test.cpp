@@ -3,6 +3,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "accelerator/cuda/kernels/arguments.h"
 #include "accelerator/cuda/kernels/compiler.h"
@@ -18,6 +20,7 @@
 #include "models/layers/dropout_mask.h"
 
 namespace ddptrain::kernels {
+#include "accelerator/cuda/kernels/add_relu.cu"
 #include "accelerator/cuda/kernels/dropout.cu"
 #include "accelerator/cuda/kernels/normalize_images.cu"
 }  // namespace ddptrain::kernels
@@ -199,6 +202,46 @@ TEST(NormalizeKernel, MixesImagesWithTheirPartners) {
   }
 }
 
+at::Tensor emulated_add_relu(const at::Tensor& residual, const at::Tensor& input) {
+  const auto output = residual.clone();
+  const auto run = [&]<class T>(void (*kernel)(T*, const T*, long long, int)) {
+    emulated::launch(kernel, 3, 64, static_cast<T*>(output.mutable_data_ptr()),
+                     static_cast<const T*>(input.const_data_ptr()),
+                     static_cast<long long>(output.numel()),
+                     static_cast<int>(reads_fours(output) && reads_fours(input)));
+  };
+  by_type(output.scalar_type(), &kernels::add_relu_float, &kernels::add_relu_double,
+          &kernels::add_relu_bfloat16, &kernels::add_relu_half, run);
+  return output;
+}
+
+TEST(AddReluKernel, GivesTheCpusBitsInEveryTypeAndFormat) {
+  for (const auto type : kTypes)
+    for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast})
+      for (const std::int64_t channels : {3, 8}) {
+        const auto a = at::randn({3, channels, 5, 7}).to(type).contiguous(format);
+        const auto b = at::randn({3, channels, 5, 7}).to(type).contiguous(format);
+        ASSERT_TRUE(add_relu_takes(a, b));
+        EXPECT_TRUE(emulated_add_relu(a, b).equal(at::relu(a.add(b)))) << type;
+      }
+}
+
+TEST(AddReluKernel, TakesNumbersThatAreNotAlignedAndKeepsNan) {
+  const auto whole = at::randn({40});
+  const auto a = whole.slice(0, 1, 14), b = whole.slice(0, 21, 34);
+  a[3].fill_(std::numeric_limits<float>::quiet_NaN());
+  const auto sum = emulated_add_relu(a, b), expected = at::relu(a.add(b));
+  EXPECT_TRUE(sum.isnan().equal(expected.isnan()));
+  EXPECT_TRUE(sum.nan_to_num().equal(expected.nan_to_num()));
+}
+
+TEST(AddReluKernel, LeavesOtherOrdersOfMemoryAndTypesToTwoKernels) {
+  const auto x = at::randn({2, 8, 5, 7});
+  EXPECT_FALSE(add_relu_takes(x, x.contiguous(at::MemoryFormat::ChannelsLast)));
+  EXPECT_FALSE(add_relu_takes(x, x.to(at::kDouble)));
+  EXPECT_FALSE(add_relu_takes(x.to(at::kInt), x.to(at::kInt)));
+}
+
 /// Where NVIDIA's wheels or a toolkit may have it.
 std::vector<std::string> nvrtc_libraries() {
   std::vector<std::string> all;
@@ -220,7 +263,7 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
   if (libraries.empty()) GTEST_SKIP() << "there is no libnvrtc here";
   const KernelCompiler compiler(libraries);
   const std::vector<std::string> types{"float", "double", "bfloat16", "half"};
-  for (const auto* text : {&dropout_text(), &normalize_images_text()}) {
+  for (const auto* text : {&add_relu_text(), &dropout_text(), &normalize_images_text()}) {
     const auto code = compiler.compile(*text, GetParam());
     const std::string name = text->name;
     EXPECT_EQ(code.substr(1, 3), "ELF");

@@ -1,8 +1,10 @@
-// Layers with kernels of their own: synchronised batch norm, dropout's bits.
+// Layers with kernels of their own: synchronised batch norm; the bits of dropout and of add_relu.
 #include <ATen/ops/ones.h>
+#include <ATen/ops/randn_like.h>
 #include <gtest/gtest.h>
 
 #include "gpu/device.h"
+#include "models/layers/add_relu.h"
 #include "models/layers/dropout.h"
 #include "models/layers/norm.h"
 #include "models/nets.h"
@@ -69,5 +71,18 @@ TEST(DropoutOfADevice, HasTheBitsOfTheCpu) {
     }
 }
 
+// In every type, where the memory has one order, and where it has two.
+TEST(AddReluOfADevice, HasTheBitsOfTheCpu) {
+  const auto last = at::MemoryFormat::ChannelsLast;
+  for (const auto type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf})
+    for (const std::int64_t channels : {3, 8}) {
+      const auto random = test::seeded(3);
+      const auto a = at::randn({5, channels, 7, 9}, random, at::kDouble).to(type).contiguous(last);
+      for (const auto& b : {at::randn_like(a), at::randn_like(a).contiguous()}) {
+        const auto expected = add_relu(a.clone(), b);
+        EXPECT_TRUE(add_relu(a.to(device()), b.to(device())).cpu().equal(expected)) << type;
+      }
+    }
+}
 }  // namespace
 }  // namespace ddptrain::gpu

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "losses/tried_losses.h"
+#include "models/layers/add_relu.h"
 #include "models/layers/dropout_mask.h"
 #include "models/texts.h"
 #include "on_device/kernel_budgets.h"
@@ -116,6 +117,18 @@ TEST(DropOnADevice, IsOneOperatorForwardAndOneBackward) {
     output.backward(gradient);
     EXPECT_EQ(simulated::counts().operators, 2);
   }
+}
+
+TEST(AddReluOnADevice, IsOneOperatorForwardAndOneBackward) {
+  const auto device = test::simulated_device();
+  const auto x = test::noise({3, 6, 4, 5}).to(device).set_requires_grad(true);
+  const auto residual = x.mul(2), gradient = test::noise({3, 6, 4, 5}).to(device);
+  simulated::reset();
+  const auto output = add_relu(residual, x);
+  EXPECT_EQ(simulated::counts().operators, 1);
+  output.backward(gradient);
+  EXPECT_EQ(simulated::counts().operators, 4);  // with the product's, and the sum of both
+  EXPECT_TRUE(output.detach().cpu().equal(x.detach().cpu().mul(3).clamp_min(0)));
 }
 
 TEST(KernelBudgets, AreThereForEveryShippedRecipe) {

@@ -47,10 +47,6 @@ ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const Da
   const auto& extent = rows_.extent(Split::train);
   facts_.sample = {extent.channels, extent.height, extent.width};
   target_->tell(facts_);
-  if (target_->in_image() && context.mixed)
-    throw Error(Exit::recipe, Option{"data.mix"},
-                "it mixes images and their labels, and these targets are places in an image; "
-                "remove it");
 }
 
 TransformLists ImageFiles::transforms_for(const TransformLists& written) {

@@ -1,12 +1,12 @@
 // regnet_x_400mf, regnet_y_400mf. RegNet of torchvision (Radosavovic et al. 2020), X without and Y
 // with squeeze-and-excitation. Names, order and first weights are torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
-#include <ATen/ops/relu.h>
 
 #include <array>
 #include <cmath>
 #include <string>
 
+#include "models/layers/add_relu.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/initialise.h"
 #include "models/layers/squeeze_excitation.h"
@@ -74,8 +74,7 @@ ResBottleneckBlock::ResBottleneckBlock(const RegNetBlockShape& shape,
 
 at::Tensor ResBottleneckBlock::forward(const at::Tensor& input, const Pass& pass) {
   const auto shortcut = proj_ == nullptr ? input : proj_->forward(input, pass);
-  auto sum = f_->forward(input, pass).add_(shortcut);
-  return at::relu_(sum);
+  return add_relu(f_->forward(input, pass), shortcut);
 }
 
 class RegNet final : public Model {

@@ -2,6 +2,10 @@
 
 #include <ATen/ops/relu.h>
 
+#include <utility>
+
+#include "models/layers/add_relu.h"
+
 namespace ddptrain {
 namespace {
 
@@ -48,8 +52,8 @@ void ResNetBlock::add_shortcut(std::unique_ptr<Sequence> shortcut) {
 
 at::Tensor ResNetBlock::add_and_activate(at::Tensor residual, const at::Tensor& input,
                                          const Pass& pass) {
-  residual.add_(downsample_ == nullptr ? input : downsample_->forward(input, pass));
-  return at::relu_(residual);
+  return add_relu(std::move(residual),
+                  downsample_ == nullptr ? input : downsample_->forward(input, pass));
 }
 
 BasicBlock::BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator) {

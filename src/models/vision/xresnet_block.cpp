@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "models/layers/add_relu.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialise.h"
 #include "models/layers/norm.h"
@@ -54,9 +55,9 @@ class SqueezeExcite final : public Module {
 };
 
 std::unique_ptr<Module> make_pool(XPool pool, std::int64_t stride) {
-  const PoolWindow window{.kernel = stride, .stride = stride, .padding = 0, .ceil = true};
-  if (pool == XPool::average) return std::make_unique<AveragePool>(window);
-  if (pool == XPool::max) return std::make_unique<MaxPool>(window);
+  const PoolWindow places{.kernel = stride, .stride = stride, .padding = 0, .ceil = true};
+  if (pool == XPool::average) return std::make_unique<AveragePool>(places);
+  if (pool == XPool::max) return std::make_unique<MaxPool>(places);
   return std::make_unique<MaxBlurPool>();
 }
 
@@ -117,8 +118,9 @@ XBlock::XBlock(const XBlockShape& s, const at::Generator& generator) : activatio
 
 at::Tensor XBlock::forward(const at::Tensor& input, const Pass& pass) {
   auto sum = convpath_->forward(input, pass);
-  sum.add_(idpath_->forward(input, pass));
-  return activate_over(activation_, std::move(sum));
+  const auto shortcut = idpath_->forward(input, pass);
+  if (activation_ == Activation::relu) return add_relu(std::move(sum), shortcut);
+  return activate_over(activation_, sum.add_(shortcut));
 }
 
 }  // namespace ddptrain

@@ -56,6 +56,11 @@ void only_images_are_mixed(const RuleContext& rule) {
   if (mix && given && *given != "images" && (*given == "texts" || rule.has(*mix, "wants_images")))
     rule.error("data.mix", "'" + mix->type() + "' computes with pixels, and '" +
                                rule.recipe.data.type() + "' gives " + *given);
+  if (mix &&
+      (rule.has(rule.recipe.data, "gives_masks") || rule.has(rule.recipe.data, "gives_points")))
+    rule.error("data.mix", "'" + mix->type() +
+                               "' mixes images and their labels, and the targets of '" +
+                               rule.recipe.data.type() + "' are places in an image");
 }
 
 void losses_are_sums(const RuleContext& rule) {
@@ -141,7 +146,7 @@ std::vector<Rule> kind_rules() {
         "model: resnet34\ndata: {type: image_folder, root: pets}"},
        the_model_gives_the_targets},
       {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
-        "There is no mean of two words, and no box in a row of a table.",
+        "There is no mean of two words, no box in a row of a table, and no mean of two masks.",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks, mix: mixup}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        only_images_are_mixed},

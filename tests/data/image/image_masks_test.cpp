@@ -205,12 +205,6 @@ TEST(ImageMasks, AreRefusedWhereTheModelKnowsOtherClasses) {
       "data.codes: other classes than the model was trained with, which are sky, water, Void");
 }
 
-TEST(ImageMasks, AreNotMixed) {
-  const TemporaryFolder folder;
-  write_pairs(folder);
-  EXPECT_THROW(build_data(pairs_in(folder), {.mixed = true}), Error);
-}
-
 TEST(ImageMasks, BecomeFilesOfTheSizeOfTheirImages) {
   const TemporaryFolder folder;
   const auto image = folder.write("new/x.png", grey_image(8, 4));

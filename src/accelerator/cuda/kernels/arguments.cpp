@@ -64,9 +64,8 @@ DropoutArguments dropout_arguments(const at::Tensor& input, const DropoutMasks& 
   a.first_row = static_cast<unsigned>(masks.first_row);
   a.last = below > 0 ? static_cast<unsigned>(below - 1) : 0;
   a.one_word = masks.elements == 1;
-  const auto address = reinterpret_cast<std::uintptr_t>(input.const_data_ptr());
   a.vectors = strides.inner == strides.elements && strides.elements % 4 == 0 &&
-              strides.row % 4 == 0 && strides.repeat % 4 == 0 && address % 16 == 0;
+              strides.row % 4 == 0 && strides.repeat % 4 == 0 && reads_fours(input);
   a.small = input.numel() < kSmall;
   a.dropped = below > 0 ? 0 : kept;
   a.kept = kept;
@@ -92,6 +91,16 @@ NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t bo
   a.vectors = 1;
   a.small = pixels.numel() < kSmall;
   return a;
+}
+
+bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input) {
+  return at::isFloatingType(residual.scalar_type()) &&
+         residual.scalar_type() == input.scalar_type() && residual.sizes() == input.sizes() &&
+         residual.strides() == input.strides() && residual.is_non_overlapping_and_dense();
+}
+
+bool reads_fours(const at::Tensor& tensor) {
+  return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 16 == 0;
 }
 
 std::string kernel_type(at::ScalarType type) {

@@ -25,6 +25,12 @@ DropoutArguments dropout_arguments(const at::Tensor& input, const DropoutMasks& 
 /// `pixels` [images, channels, height, width], contiguous or channels_last; `boxes` of each image.
 NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t boxes);
 
+/// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
+bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);
+
+/// Whether four neighbours of a tensor can be read at once.
+bool reads_fours(const at::Tensor& tensor);
+
 /// "float", "double", "bfloat16" or "half", as the kernels' names end.
 std::string kernel_type(at::ScalarType type);
 

@@ -1,6 +1,7 @@
 // The operators of ddptrain (library `ddptrain` of LibTorch's dispatcher) on CUDA, one kernel each.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
@@ -71,7 +72,22 @@ at::Tensor normalize_images(const at::Tensor& pixels, const Maybe& boxes, const 
   return output;
 }
 
+at::Tensor& add_relu(at::Tensor& residual, const at::Tensor& input) {
+  const c10::DeviceGuard guard(residual.device());
+  if (!add_relu_takes(residual, input)) return at::relu_(residual.add_(input));
+  if (residual.numel() == 0) return residual;
+  void* to = residual.mutable_data_ptr();
+  const void* from = input.const_data_ptr();
+  long long count = residual.numel();
+  int vectors = reads_fours(residual) && reads_fours(input);
+  void* all[] = {&to, &from, &count, &vectors};
+  launch_kernel(add_relu_text(), "add_relu_" + kernel_type(residual.scalar_type()),
+                (residual.numel() + 3) / 4, all);
+  return residual;
+}
+
 TORCH_LIBRARY_IMPL(ddptrain, CUDA, m) {
+  m.impl("add_relu_", &add_relu);
   m.impl("dropout", &dropout);
   m.impl("normalize_images", &normalize_images);
 }

@@ -8,12 +8,19 @@
   extern "C" __attribute__((visibility("hidden"))) const char symbol[]
 
 KERNEL_FILE(ddptrain_kernel_numbers, "numbers.cuh");
+KERNEL_FILE(ddptrain_kernel_add_relu, "add_relu.cu");
 KERNEL_FILE(ddptrain_kernel_dropout_arguments, "dropout.cuh");
 KERNEL_FILE(ddptrain_kernel_dropout, "dropout.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
 KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
 
 namespace ddptrain {
+
+const KernelText& add_relu_text() {
+  static const KernelText text{
+      "add_relu.cu", ddptrain_kernel_add_relu, {{"numbers.cuh", ddptrain_kernel_numbers}}};
+  return text;
+}
 
 const KernelText& dropout_text() {
   static const KernelText text{"dropout.cu",

@@ -14,6 +14,7 @@ struct KernelText {
   std::vector<std::pair<const char*, const char*>> headers;
 };
 
+const KernelText& add_relu_text();
 const KernelText& dropout_text();
 const KernelText& normalize_images_text();
 

@@ -1,0 +1,66 @@
+#include "models/layers/add_relu.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/threshold_backward.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+namespace ddptrain {
+namespace {
+
+at::Tensor& add_relu_cpu(at::Tensor& residual, const at::Tensor& input) {
+  residual.add_(input);
+  return at::relu_(residual);
+}
+
+at::Tensor& add_relu_op(at::Tensor& residual, const at::Tensor& input) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("ddptrain::add_relu_", "")
+                             .typed<decltype(add_relu_cpu)>();
+  return op.call(residual, input);
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+class AddReluFunction : public torch::autograd::Function<AddReluFunction> {
+ public:
+  static at::Tensor forward(AutogradContext* context, at::Tensor residual,
+                            const at::Tensor& input) {
+    {
+      const at::AutoDispatchBelowAutograd below;
+      add_relu_op(residual, input);
+    }
+    context->mark_dirty({residual});
+    context->save_for_backward({residual});
+    return residual;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto of_both = at::threshold_backward(gradients[0], context->get_saved_variables()[0], 0);
+    return {of_both, of_both};
+  }
+};
+
+at::Tensor& add_relu_autograd(at::Tensor& residual, const at::Tensor& input) {
+  AddReluFunction::apply(residual, input);
+  return residual;
+}
+
+TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
+  m.def("add_relu_(Tensor(a!) residual, Tensor input) -> Tensor(a!)");
+}
+TORCH_LIBRARY_IMPL(ddptrain, CPU, m) { m.impl("add_relu_", &add_relu_cpu); }
+TORCH_LIBRARY_IMPL(ddptrain, Autograd, m) { m.impl("add_relu_", &add_relu_autograd); }
+
+}  // namespace
+
+at::Tensor add_relu(at::Tensor residual, const at::Tensor& input) {
+  // A function of our own cannot overwrite part of what another one gave.
+  if (residual.is_view()) return at::relu_(residual.add_(input));
+  return add_relu_op(residual, input);
+}
+
+}  // namespace ddptrain
