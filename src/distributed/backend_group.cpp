@@ -120,6 +120,8 @@ class BackendGroup final : public Group {
     run("barrier", [&] { return backend_->barrier(); });
   }
 
+  bool can_be_captured() const override { return backend_->getBackendName() != "gloo"; }
+
   /// Peers learn of it when the connections of this process close.
   void abort(const std::string&) override { backend_->abort(); }
 

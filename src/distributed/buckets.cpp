@@ -142,9 +142,16 @@ void Buckets::send(Bucket& bucket) {
 void Buckets::finish() {
   while (next_ < buckets_.size()) send(buckets_[next_++]);
   for (auto& bucket : buckets_) {
+    if (!bucket.pending) continue;
     bucket.pending->wait();
     if (bucket.wire.defined()) bucket.flat.copy_(bucket.wire);
   }
+}
+
+void Buckets::take(const std::vector<bool>& used) {
+  begin();
+  next_ = buckets_.size();
+  for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].used = used[i];
 }
 
 std::vector<bool> Buckets::used() const {

@@ -45,6 +45,9 @@ class Buckets {
   void release();
   /// Sends what has not left, and waits for all.
   void finish();
+  /// As after finish(), in a window in which these parameters received a gradient: a graph of the
+  /// device has repeated it.
+  void take(const std::vector<bool>& used);
   /// Which parameters received a gradient here since begin().
   std::vector<bool> used() const;
   /// Gives the parameters that are used on any rank their sums; the others have no gradient.

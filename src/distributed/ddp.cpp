@@ -68,6 +68,35 @@ class DdpEngine final : public Engine {
     replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
   }
 
+  std::string prevents_capture() const override {
+    if (options_.find_unused_parameters)
+      return "'parallel.ddp.find_unused_parameters' may use others in each step";
+    const auto takes = [](const std::unique_ptr<Group>& group) {
+      return !group || group->can_be_captured();
+    };
+    if (takes(world_.gradients) && takes(world_.statistics)) return {};
+    return "collectives of ranks that meet in the host's memory, as Gloo's, are no work of a "
+           "device";
+  }
+
+  PassResults results() override {
+    buckets_->finish();
+    auto results = replica_.results();
+    results.used = buckets_->used();
+    return results;
+  }
+
+  void take(const PassResults& results) override {
+    replica_.take(results);
+    buckets_->take(results.used);
+    saw_rows_ = true;
+    counts_ = {};
+  }
+
+  void bring(bool asked) override {
+    host_.on(replica_.sums().device(), host_numbers(used_here(), asked));
+  }
+
   at::Tensor sum(bool asked) override {
     const auto used = used_here();
     const auto& own = replica_.sums();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "data/order/shard.h"
 #include "distributed/crew.h"
 #include "distributed/engine.h"
@@ -95,6 +96,16 @@ class DpEngine final : public Engine {
       replicas_[i]->train(own, loss, at, options_.sync_bn ? groups_[i].get() : nullptr);
     });
   }
+
+  std::string prevents_capture() const override {
+    return "'parallel.mode: dp' computes in a thread for each device";
+  }
+  PassResults results() override {
+    DDP_CHECK(false, "its passes are not captured");
+    return {};
+  }
+  void take(const PassResults&) override { DDP_CHECK(false, "its passes are not captured"); }
+  void bring(bool) override { DDP_CHECK(false, "its passes are not captured"); }
 
   at::Tensor sum(bool asked) override {
     auto sums = master().sums();

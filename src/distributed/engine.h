@@ -47,6 +47,15 @@ struct MicroStep {
   // loss_scale / nominal as a number on the device, where that keeps the loss scale; may be
   // undefined
   at::Tensor loss_gradient{};
+  at::Tensor step_there{};  // Pass::step_there
+};
+
+/// What the passes of a window leave behind for sum(): tensors of the device, and what the host
+/// knows of them.
+struct PassResults {
+  std::vector<at::Tensor> gradients;  // of the parameters, in their order; undefined: it has none
+  at::Tensor sums;                    // Replica::sums()
+  std::vector<bool> used;             // ddp: which of those that train received a gradient
 };
 
 /// What the window's micro-batches summed to, over all ranks and replicas.
@@ -76,6 +85,14 @@ class Engine {
   virtual void begin() = 0;
   /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).
   virtual void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) = 0;
+  /// Why a graph of the device cannot repeat begin() and accumulate(); empty: it can.
+  virtual std::string prevents_capture() const = 0;
+  /// What they have left behind. To be captured with them: it ends what is still under way.
+  virtual PassResults results() = 0;
+  /// A graph has repeated them: all is as they left it. The batch had all of its rows.
+  virtual void take(const PassResults& results) = 0;
+  /// Brings what the host adds in sum() to where a graph that repeats sum() reads it.
+  virtual void bring(bool asked) = 0;
   /// Sums the window's numbers (window_numbers.h) and its gradients over ranks and replicas. The
   /// numbers are on the master replica's device; on an accelerator nobody waits for them there.
   /// `asked`: this rank has a request for all.

@@ -30,6 +30,7 @@ class SingleGroup final : public Group {
   }
   void broadcast(at::Tensor&, int) override {}
   void barrier() override {}
+  bool can_be_captured() const override { return true; }
   void abort(const std::string&) override {}
 };
 

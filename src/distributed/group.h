@@ -31,6 +31,8 @@ class Group : public Statistics {
   virtual std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) = 0;
   virtual void broadcast(at::Tensor& tensor, int root) = 0;
   virtual void barrier() = 0;
+  /// Whether its collectives are work of the device, which a graph can hold (accelerator/graph.h).
+  virtual bool can_be_captured() const { return false; }
   /// Ends the group for this member after a failure: the others get an Error with `reason` (in
   /// other processes: when this one ends). A group whose member is destroyed has lost it in the
   /// same way.

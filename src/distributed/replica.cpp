@@ -75,10 +75,27 @@ std::vector<NamedTensor> Replica::trained() const {
 
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
-  sums_ = at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble));
+  set_sums(at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble)));
+}
+
+void Replica::set_sums(at::Tensor sums) {
+  sums_ = std::move(sums);
   loss_sum_ = sums_.select(0, kLossSum);
   weight_ = sums_.select(0, kWeight);
   penalty_sum_ = sums_.select(0, kPenalty);
+}
+
+PassResults Replica::results() const {
+  PassResults results;
+  for (const auto& named : parameters_) results.gradients.push_back(named.tensor.grad());
+  results.sums = sums_;
+  return results;
+}
+
+void Replica::take(const PassResults& results) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    parameters_[i].tensor.mutable_grad() = results.gradients[i];
+  set_sums(results.sums);
 }
 
 at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
@@ -98,8 +115,8 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   const c10::OptionalDeviceGuard guard(device_);
   Penalty penalty;
   AuxiliaryOutputs auxiliary;
-  const Pass pass{true,     at.seed,         at.step, batch.first_row, statistics,
-                  &penalty, batch.positions, {},      &auxiliary};
+  const Pass pass{true,     at.seed,         at.step,       batch.first_row, statistics,
+                  &penalty, batch.positions, at.step_there, &auxiliary};
   const auto output =
       named("the forward pass", [&] { return forward(batch, pass).to(numerics_.parameters); });
   std::vector<at::Tensor> targets;

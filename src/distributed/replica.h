@@ -30,6 +30,9 @@ class Replica {
   /// Since begin(), doubles on the device: kLossSum, kWeight and kPenalty (window_numbers.h).
   const at::Tensor& sums() const { return sums_; }
   std::vector<at::Tensor> gradients() const;  // the defined ones
+  /// Gradients and sums as they are, and as they were again.
+  PassResults results() const;
+  void take(const PassResults& results);
 
   at::Tensor evaluate(const Batch& batch);
   void observe(const Batch& batch, const Pass& pass);
@@ -37,6 +40,7 @@ class Replica {
  private:
   at::Tensor forward(const Batch& batch, const Pass& pass);
   void flatten_buffers();
+  void set_sums(at::Tensor sums);
   /// Where memory ends in it on a device, the error has its name.
   template <class Body>
   auto named(const char* phase, const Body& body) const;

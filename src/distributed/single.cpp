@@ -25,6 +25,15 @@ class SingleEngine final : public Engine {
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }
 
+  std::string prevents_capture() const override { return {}; }
+  PassResults results() override { return replica_.results(); }
+  void take(const PassResults& results) override {
+    replica_.take(results);
+    counts_ = {};
+  }
+
+  void bring(bool asked) override { host_.on(replica_.sums().device(), counted(counts_, asked)); }
+
   at::Tensor sum(bool asked) override {
     const auto& sums = replica_.sums();
     auto numbers = at::cat({sums, host_.on(sums.device(), counted(counts_, asked))});

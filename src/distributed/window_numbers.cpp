@@ -36,7 +36,10 @@ const at::Tensor& HostNumbers::on(at::Device device, std::vector<double> numbers
     const auto pinned = at::empty({static_cast<std::int64_t>(numbers.size())},
                                   at::TensorOptions().dtype(at::kDouble).pinned_memory(true));
     std::copy(numbers.begin(), numbers.end(), pinned.mutable_data_ptr<double>());
-    tensor_ = pinned.to(device, /*non_blocking=*/true);
+    if (tensor_.defined() && tensor_.sizes() == pinned.sizes())
+      tensor_.copy_(pinned, /*non_blocking=*/true);  // a graph may read it there
+    else
+      tensor_ = pinned.to(device, /*non_blocking=*/true);
   }
   last_ = std::move(numbers);
   return tensor_;

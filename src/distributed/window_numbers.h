@@ -36,7 +36,8 @@ struct HostCounts {
   void add(const Batch& batch, const MicroStep& at);
 };
 
-/// Numbers of the host on a device, where they are brought only when they have changed.
+/// Numbers of the host on a device, where they are brought only when they have changed, and to the
+/// same memory as long as they are as many.
 class HostNumbers {
  public:
   const at::Tensor& on(at::Device device, std::vector<double> numbers);

@@ -142,6 +142,10 @@ void TrainSpec::fields(Fields& f) {
   f("channels_last", channels_last,
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
             "GPUs for models that convolve, unless the run is deterministic."});
+  f("graph", graph,
+    {.doc = "Capture a step on a GPU, up to the optimizer, and replay it: a few launches instead "
+            "of hundreds. auto does it where a step can be captured; true is an error where it "
+            "cannot."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
   f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
   f("swa", swa,

@@ -82,6 +82,7 @@ struct TrainSpec {
   Auto<Precision> precision{Precision::fp32};  // auto: as the devices compute best
   std::optional<LossScaleSpec> loss_scale;     // null: its defaults, under fp16
   Auto<bool> channels_last;                    // auto: where the devices gain by it
+  Auto<bool> graph;                            // auto: where the steps can be captured
   std::optional<Choice<Clip>> clip;
   std::optional<EmaSpec> ema;
   std::optional<SwaSpec> swa;

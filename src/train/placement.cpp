@@ -109,6 +109,20 @@ int threads_per_rank(const Recipe& recipe, int cores, int local_ranks) {
   return std::max(1, cores / local_ranks);
 }
 
+/// What rules cannot know: the device that was chosen, and how the batch is cut.
+void require_graphs(const Recipe& recipe, const Placement& placement) {
+  if (!recipe.train.graph.value.value_or(false)) return;
+  const auto refuse = [](const std::string& why) {
+    throw Error(Exit::recipe, Option{"train.graph"},
+                "steps cannot be captured into a graph: " + why +
+                    "; 'train.graph: auto' trains without one");
+  };
+  if (placement.on_cpu()) refuse("this run is on the CPU, which has none");
+  if (placement.batch.accumulate > 1)
+    refuse("a step makes " + std::to_string(placement.batch.accumulate) +
+           " passes (batch.accumulate)");
+}
+
 /// What sync_bn auto comes to: other models have nothing to synchronise, one device nobody to do it
 /// with.
 bool shares_statistics(const Recipe& recipe, const Placement& placement) {
@@ -187,6 +201,7 @@ Placement place(const Recipe& recipe, const Topology& outer, const Machine& mach
   placement.batch = plan_batch(recipe.batch, devices);
   placement.find_micro =
       !placement.on_cpu() && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
+  require_graphs(recipe, placement);
   return placement;
 }
 

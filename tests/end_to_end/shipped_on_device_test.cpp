@@ -264,6 +264,55 @@ TEST_P(ShippedSteps, OnlyCopyBatchesOnceTheyAreWarm) {
 
 INSTANTIATE_TEST_SUITE_P(Recipes, ShippedSteps, testing::ValuesIn(runs_of_steps()), name_of);
 
+/// Those of different networks that are captured, and a config of two ranks.
+std::vector<ShippedRun> runs_with_graphs() {
+  const std::set<std::string> tried{"recipes/cifar10.yaml none", "recipes/imagenette.yaml none",
+                                    "recipes/imdb-transformer.yaml none", "recipes/adult.yaml none",
+                                    "configs/multi-gpu.yaml ddp"};
+  auto runs = shipped_runs();
+  std::erase_if(runs,
+                [&](const ShippedRun& run) { return !tried.contains(run.file + " " + run.mode); });
+  return runs;
+}
+
+class ShippedGraphs : public ShippedOnADevice {
+ protected:
+  /// Eight steps; returns what each process noted.
+  std::map<std::string, std::vector<std::string>> train(const std::string& graph) {
+    auto words = shipped_words(GetParam(), "simulated");
+    for (const auto& word : {"eval.every=99 epochs", "checkpoint.every=99 epochs",
+                             "train.fine_tune=null", "train.duration=8 steps"})
+      words.emplace_back(word);
+    words.push_back("train.graph=" + graph);
+    words.push_back("output.dir=" + graph);
+    auto variables = environment();
+    variables["DDPTRAIN_SIMULATED_DEVICE"] = test::build_folder() + "/libddptrain_simulated.so";
+    variables["DDPTRAIN_SIMULATED_LOG"] = folder_ / ("notes-" + graph);
+    const auto ended = Program(words, folder_.path(), variables).wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return notes_of(folder_ / ("notes-" + graph));
+  }
+};
+
+// Three steps warm up; of each other one the passes are replayed, and what follows them.
+TEST_P(ShippedGraphs, GiveTheBitsOfEagerSteps) {
+  const auto notes = train("true");
+  int repeating = 0;
+  for (const auto& [process, lines] : notes) {
+    const auto replays = std::count(lines.begin(), lines.end(), "replays of a graph");
+    if (replays == 0) continue;
+    EXPECT_EQ(replays, 10);
+    ++repeating;
+  }
+  EXPECT_EQ(repeating, GetParam().mode == "ddp" ? 2 : 1);
+  for (const auto& [process, lines] : train("false"))
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), "replays of a graph"), 0);
+  const auto graph = weights_of(checkpoints_of(run_on("true")).back());
+  EXPECT_EQ(graph, weights_of(checkpoints_of(run_on("false")).back()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedGraphs, testing::ValuesIn(runs_with_graphs()), name_of);
+
 TEST(ShippedOnDevices, AreAllRecipesAndConfigs) {
   std::set<std::string> shipped, tried;
   for (const std::string folder : {"recipes", "configs"})

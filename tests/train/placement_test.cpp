@@ -52,6 +52,20 @@ TEST(Placement, WithoutAModeIsOneDevice) {
   EXPECT_THAT(gpu.ids, ElementsAre(0));
 }
 
+TEST(Placement, HasGraphsOnGpusAndOfOnePassAStep) {
+  auto recipe = recipe_of(Mode::none);
+  recipe.train.graph = true;
+  const std::string no = "steps cannot be captured into a graph: ",
+                    way = "; 'train.graph: auto' trains without one";
+  expect_refused(recipe, {}, {.gpus = 0, .cores = 2}, Exit::recipe,
+                 no + "this run is on the CPU, which has none" + way);
+  place(recipe, {}, {.gpus = 1, .cores = 2});
+  recipe.batch.global = 8;
+  recipe.batch.micro = std::int64_t{2};
+  expect_refused(recipe, {}, {.gpus = 1, .cores = 2}, Exit::recipe,
+                 no + "a step makes 4 passes (batch.accumulate)" + way);
+}
+
 TEST(Placement, OfDdpIsARankForEachGpu) {
   const auto found = place(recipe_of(Mode::ddp), {}, {.gpus = 4, .cores = 8});
   EXPECT_EQ(found.ranks, 4);

@@ -29,6 +29,24 @@ void evaluation_computes_with_the_weights(const RuleContext& rule) {
     rule.error("eval.precision", "under 'train.precision: fp64' evaluation computes in fp64 too");
 }
 
+/// What of a recipe keeps steps from being captured wherever it runs; empty: nothing.
+std::string no_graph_with(const Recipe& recipe) {
+  const auto& parallel = recipe.parallel;
+  if (parallel.device == DeviceKind::cpu) return "'parallel.device: cpu' has none";
+  if (parallel.mode == Mode::dp) return "'parallel.mode: dp' computes in a thread for each device";
+  if (recipe.batch.accumulate.value.value_or(1) > 1)
+    return "'batch.accumulate' makes several passes a step";
+  if (parallel.mode == Mode::ddp && parallel.ddp.find_unused_parameters)
+    return "'parallel.ddp.find_unused_parameters' may use others in each step";
+  return {};
+}
+
+void a_graph_can_be_captured(const RuleContext& rule) {
+  if (!rule.recipe.train.graph.value.value_or(false)) return;
+  const auto why = no_graph_with(rule.recipe);
+  if (!why.empty()) rule.error("train.graph", "steps cannot be captured into a graph: " + why);
+}
+
 void the_name_is_a_folder(const RuleContext& rule) {
   const auto& name = rule.recipe.name;
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
@@ -115,6 +133,12 @@ std::vector<Rule> run_rules() {
         "train: {precision: fp64}\neval: {precision: bf16}",
         "train: {precision: fp32}\neval: {precision: bf16}"},
        evaluation_computes_with_the_weights},
+      {{"graph", "Steps that are captured are alike.",
+        "A graph of a GPU repeats one forward and backward pass as it was. The CPU has no graphs; "
+        "'train.graph: auto' captures where that is possible.",
+        "train: {graph: true}\nparallel: {device: cpu}",
+        "train: {graph: auto}\nparallel: {device: cpu}"},
+       a_graph_can_be_captured},
       {{"name", "A run's name is that of a folder.",
         "Runs are made as output.dir/name/number, and found there again by the name.",
         "name: shapes/first", "name: first\noutput: {dir: runs/shapes}"},

@@ -26,6 +26,7 @@
 #include "train/stages.h"
 #include "train/step/decision.h"
 #include "train/step/kept_buffers.h"
+#include "train/step/step_graph.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
@@ -148,7 +149,9 @@ struct Stepper::Step {
 
 Stepper::Stepper(const Training& training, RunState& state) : t_(training), state_(state) {
   const auto device = t_.engine->model().named_parameters().front().tensor.device();
-  if (!device.is_cpu()) decision_ = std::make_unique<Decision>(device, state.loss_scale);
+  if (device.is_cpu()) return;
+  decision_ = std::make_unique<Decision>(device, state.loss_scale);
+  graph_ = make_step_graph(t_);
 }
 Stepper::~Stepper() = default;
 
@@ -184,6 +187,12 @@ void Stepper::gather(Step& step, std::int64_t micro_steps) {
   at.loss_scale = step.scale;
   at.scaled = state_.loss_scale.has_value();
   if (decision_) at.loss_gradient = decision_->loss_gradient(step.nominal);
+  if (graph_ && micro_steps == 1) {
+    const auto batch = next_batch(t_, step.at.epoch, at.data_lost);
+    log_samples(batch, at.step, 0);
+    return graph_->pass(batch, at);
+  }
+  if (graph_) graph_->note_eager_step();
   t_.engine->begin();
   for (std::int64_t micro = 0; micro < micro_steps; ++micro) {
     at.last = micro + 1 == micro_steps;
@@ -196,14 +205,13 @@ void Stepper::gather(Step& step, std::int64_t micro_steps) {
 void Stepper::finish(bool asked) {
   DDP_CHECK(begun_ && !finished_, "a step is finished after it was begun and the last was read");
   auto& step = *begun_;
-  auto numbers = t_.engine->sum(asked);
   step.rates = rates_of(t_, state_, step.at.step);
   step.report.lr = step.rates.lr;
   step.report.momentum = step.rates.momentum ? step.rates.momentum : t_.optimizer->momentum();
   if (decision_) {
-    update_on_device(step, numbers);
+    update_on_device(step, asked);
   } else {
-    const auto totals = t_.engine->totals(numbers);
+    const auto totals = t_.engine->totals(t_.engine->sum(asked));
     account(step, totals);
     if (step.report.changed) update_on_host(step, totals.weight);
   }
@@ -269,18 +277,27 @@ void Stepper::update_on_host(Step& step, double weight) {
   t_.engine->parameters_changed();
 }
 
-void Stepper::update_on_device(Step& step, const at::Tensor& numbers) {
+void Stepper::update_on_device(Step& step, bool asked) {
+  const auto work = [&] { return decide(step, asked); };
+  const auto outcome = graph_ ? graph_->end(asked, log_is_due(t_, step.at.step), work) : work();
+  step.has_norm = outcome.has_norm;
+  step.rates.refused = outcome.refused;
+  in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
+  t_.engine->parameters_changed();
+  step.numbers.emplace(outcome.numbers);
+}
+
+// Work of the device alone, which a graph can repeat.
+StepOutcome Stepper::decide(const Step& step, bool asked) {
+  const auto numbers = t_.engine->sum(asked);
   auto overflow = at::zeros({1}, numbers.options().dtype(at::kFloat));
   const auto norm =
       scale_and_clip(t_, step.at.step, decision_->factor(numbers, step.nominal), overflow);
   numbers.select(0, kOverflow).copy_(overflow.reshape({}));
-  step.has_norm = norm.defined();
-  if (step.has_norm) numbers.select(0, kNorm).copy_(norm);
-  step.rates.refused = decision_->refused(numbers);
-  in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
-  t_.engine->parameters_changed();
+  if (norm.defined()) numbers.select(0, kNorm).copy_(norm);
+  auto refused = decision_->refused(numbers);
   decision_->update_scale(numbers);
-  step.numbers.emplace(numbers);
+  return {numbers, std::move(refused), norm.defined()};
 }
 
 StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps) {

@@ -11,7 +11,9 @@ namespace ddptrain {
 
 class Decision;
 class KeptBuffers;
+class StepGraph;
 struct RunState;
+struct StepOutcome;
 struct StepTotals;
 struct Training;
 
@@ -67,11 +69,13 @@ class Stepper {
   void await(const Step& step) const;
   void account(Step& step, const StepTotals& totals);
   void update_on_host(Step& step, double weight);
-  void update_on_device(Step& step, const at::Tensor& numbers);
+  void update_on_device(Step& step, bool asked);
+  StepOutcome decide(const Step& step, bool asked);
 
   const Training& t_;
   RunState& state_;
   std::unique_ptr<Decision> decision_;  // null on the CPU
+  std::unique_ptr<StepGraph> graph_;    // null where nothing is captured
   std::unique_ptr<Step> begun_, finished_;
   std::unique_ptr<KeptBuffers> kept_, kept_before_;  // of this step and the one before
 };
