@@ -7,37 +7,11 @@
 #include <regex>
 #include <set>
 
-#include "base/text.h"
-#include "config/shape.h"
+#include "cli/paths.h"
 #include "config/yaml/reader.h"
-#include "recipe/recipe.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
-
-/// The shapes that a path of ours may mean: one, or one for each component that has the key.
-std::vector<Shape> shapes_at(const Shape& from, const std::vector<std::string>& steps,
-                             std::size_t at = 0) {
-  if (from.kind == Shape::Kind::component && at < steps.size()) {
-    const auto& catalog = *all_catalogs().at(from.component);
-    std::vector<Shape> all;
-    for (std::size_t i = 0; i < catalog.size(); ++i)
-      for (auto& found : shapes_at(catalog.at(i).shape(), steps, at))
-        all.push_back(std::move(found));
-    return all;
-  }
-  if (at == steps.size()) return {from};
-  for (const auto& child : from.children)
-    if (from.kind == Shape::Kind::record && child.key == steps[at])
-      return shapes_at(child, steps, at + 1);
-  return {};
-}
-
-std::vector<Shape> shapes_of(std::string_view path) {
-  static const auto root = shape_of<Recipe>();
-  return shapes_at(root, split(path, '.'));
-}
 
 /// What is no option of a component or recipe, but has its place in the language.
 bool is_of_the_language(std::string_view key) { return key == "type" || key == "extends"; }
@@ -52,12 +26,13 @@ TEST(Hints, AreMany) {
 TEST(Hints, NameKeysThatExist) {
   for (const auto& key : foreign_keys()) {
     EXPECT_FALSE(key.tools.empty()) << key.theirs;
-    EXPECT_TRUE(is_of_the_language(key.ours) || !shapes_of(key.ours).empty())
+    EXPECT_TRUE(is_of_the_language(key.ours) || !test::shapes_of(key.ours).empty())
         << key.theirs << " -> " << key.ours;
     static const std::regex path("'([a-z_]+\\.[a-z_.]+)'");
     const std::string says(key.says);
     for (std::sregex_iterator match(says.begin(), says.end(), path), end; match != end; ++match)
-      EXPECT_TRUE((*match)[1].str().ends_with(".pth") || !shapes_of((*match)[1].str()).empty())
+      EXPECT_TRUE((*match)[1].str().ends_with(".pth") ||
+                  !test::shapes_of((*match)[1].str()).empty())
           << key.theirs << says;
   }
 }
@@ -70,7 +45,7 @@ TEST(Hints, GiveExamplesThatAreLegal) {
     const std::string says(key.says);
     if (is_of_the_language(key.ours) || !std::regex_search(says, match, example)) continue;
     const auto value = read_value(match[1].str(), {"example", 1, 1, 1}).tree;
-    const auto shapes = shapes_of(key.ours);
+    const auto shapes = test::shapes_of(key.ours);
     EXPECT_TRUE(std::any_of(
         shapes.begin(), shapes.end(),
         [&](const Shape& shape) { return check(value, shape, all_catalogs()).empty(); }))

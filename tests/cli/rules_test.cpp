@@ -2,48 +2,17 @@
 #include "recipe/rules/rules.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <regex>
 #include <set>
 
-#include "base/files/files.h"
+#include "cli/laid_over.h"
 #include "config/encode.h"
-#include "recipe/load/load.h"
-#include "support/where.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Fragments and what they are laid over, in a folder of their own.
-class RuleFolder : public testing::Test {
- protected:
-  RuleFolder()
-      : folder_(fs::temp_directory_path() / ("ddptrain_rules_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-    write_atomically(base(), read_text(test::in_source("tests/support/good_recipe.yaml")));
-  }
-  ~RuleFolder() override { fs::remove_all(folder_); }
-
-  std::string base() const { return (folder_ / "base.yaml").string(); }
-  std::string fragment() const { return (folder_ / "fragment.yaml").string(); }
-  Loaded laid_over(std::string_view text) const {
-    write_atomically(fragment(), std::string(text));
-    auto loaded = load_recipe({base(), fragment()}, {}, all_catalogs());
-    // Fragments name other components than the good recipe; what that drops is another test's.
-    std::erase_if(loaded.problems, [](const Problem& p) { return p.rule == "dropped-option"; });
-    return loaded;
-  }
-
- private:
-  fs::path folder_;
-};
-
-class RuleTest : public RuleFolder, public testing::WithParamInterface<Rule> {};
+class RuleTest : public test::LaidOver, public testing::WithParamInterface<Rule> {};
 
 TEST_P(RuleTest, IsBrokenByWhatIsWrong) {
   const auto problems = laid_over(GetParam().wrong).problems;
@@ -90,7 +59,7 @@ struct Case {
   std::vector<std::string> broken;
 };
 
-class RuleCase : public RuleFolder, public testing::WithParamInterface<Case> {};
+class RuleCase : public test::LaidOver, public testing::WithParamInterface<Case> {};
 
 TEST_P(RuleCase, BreaksTheseRulesAlone) {
   const auto problems = laid_over(GetParam().fragment).problems;
