@@ -74,6 +74,19 @@ void make_texts(const std::string& folder) {
     }
 }
 
+/// texts.csv: sentences, each with a number that is larger where they are good. Returns its path.
+std::string make_numbered_texts(const std::string& folder) {
+  std::string csv = "text,label\n";
+  for (int row = 0; row < kRows; ++row) {
+    auto text = sentence(row, row % 2 == 0);
+    text.pop_back();  // the line break
+    csv += csv_cell(text) + "," + target_of(row % 2 == 0 ? 10 + row : row, true) + "\n";
+  }
+  make_folders(folder);
+  write_atomically(folder + "/texts.csv", csv);
+  return folder + "/texts.csv";
+}
+
 constexpr const char* kLength = "2 steps";
 constexpr int kBatch = 8;
 
@@ -184,14 +197,24 @@ Node table(const Node& own, const std::string& folder, bool regression) {
   return data;
 }
 
-Node texts(const Node& own, const std::string& folder) {
+Node numbered_texts(const std::string& folder) {
+  return map_of({{"type", word("text_csv")},
+                 {"file", Node::quoted_text(make_numbered_texts(folder))},
+                 {"task", word("regression")},
+                 {"valid", map_of({{"fraction", word("0.2")}})}});
+}
+
+Node classified_texts(const std::string& folder) {
   make_texts(folder);
-  Node data =
-      with(map_of({{"type", word("text_folder")},
-                   {"root", Node::quoted_text(folder)},
-                   {"train", word("train")},
-                   {"valid", word("val")}}),
-           own, {"tokenizer", "max_length", "truncate", "padding", "sampler", "mix", "loader"});
+  return map_of({{"type", word("text_folder")},
+                 {"root", Node::quoted_text(folder)},
+                 {"train", word("train")},
+                 {"valid", word("val")}});
+}
+
+Node texts(const Node& own, const std::string& folder, bool regression) {
+  Node data = with(regression ? numbered_texts(folder) : classified_texts(folder), own,
+                   {"tokenizer", "max_length", "truncate", "padding", "sampler", "mix", "loader"});
   data.set("vocabulary", map_of({{"min_freq", word("1")}}));
   return data;
 }
@@ -207,7 +230,7 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
   if (entry.has("gives_images") && entry.has("gives_class"))
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
-  if (entry.has("gives_texts")) return texts(own, folder);
+  if (entry.has("gives_texts")) return texts(own, folder, is_regression(recipe));
   throw Error(Exit::recipe, Option{"data"}, "no data can be made for '" + entry.name + "'",
               own.place);
 }

@@ -65,6 +65,8 @@ TEST(Datasets, TellTheTargetsThatTheirOptionsAskFor) {
   EXPECT_EQ(target({{"type", "csv_table"}, {"task", "classification"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "csv_table"}, {"task", "auto"}}), std::nullopt);
   EXPECT_EQ(target({{"type", "text_folder"}}), TargetKind::classes);
+  EXPECT_EQ(target({{"type", "text_csv"}}), TargetKind::classes);
+  EXPECT_EQ(target({{"type", "text_csv"}, {"task", "regression"}}), TargetKind::numbers);
 }
 
 /// The data section that takes the place of one of this type.

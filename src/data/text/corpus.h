@@ -12,9 +12,11 @@ namespace ddptrain {
 struct Document {
   std::string name;  // for messages and predictions: "train/pos/1_9.txt", "reviews.csv:12"
   std::int64_t label = 0;
+  double number = 0;  // of a regression
 };
 
 struct Corpus {
+  bool regression = false;           // documents have numbers, and no classes
   std::vector<std::string> classes;  // those of the training documents, then those that only
                                      // others have
   std::size_t trained = 0;           // how many of them training documents have

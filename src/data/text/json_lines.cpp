@@ -75,7 +75,8 @@ class LineReader {
       record.texts.push_back(text.get<std::string>());
     }
     if (labels_ == Labels::known) {
-      record.label = word(object, options_.label);
+      record.label = options_.task == TextTask::regression ? number(object, options_.label)
+                                                           : word(object, options_.label);
       if (options_.valid.column && !options_.valid_file)
         record.split = word(object, *options_.valid.column);
     }
@@ -93,6 +94,14 @@ class LineReader {
     if (found.is_string() && !found.get_ref<const std::string&>().empty()) return found;
     if (found.is_number_integer() || found.is_boolean()) return found.dump();
     fail("'" + key + "' is neither a word nor a whole number");
+  }
+
+  /// Empty: missing.
+  std::string number(const nlohmann::json& object, const std::string& key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return {};
+    if (!found->is_number()) fail("'" + key + "' is no number, and data.task is regression");
+    return format_number(found->get<double>());
   }
 
   const std::string& file_;

@@ -61,6 +61,7 @@ class Numericalizer {
   TextPack run() {
     read_all();
     TextPack pack;
+    pack.regression = corpus_.regression;
     pack.classes = corpus_.classes;
     fit(pack);
     number(pack);

@@ -30,22 +30,25 @@ void append(std::string& out, const std::vector<T>& values) {
 
 /// At least the bytes that append_part() adds.
 std::size_t room_for(const TextPack::Part& part) {
-  auto bytes = part.ids.size() * sizeof part.ids[0] + 4 * alignment;
+  auto bytes = part.ids.size() * sizeof part.ids[0] + 5 * alignment;
   for (const auto& document : part.documents)
-    bytes += 3 * sizeof part.ends[0] + document.name.size();
+    bytes += 4 * sizeof part.ends[0] + document.name.size();
   return bytes;
 }
 
-void append_part(std::string& out, const TextPack::Part& part) {
+void append_part(std::string& out, const TextPack::Part& part, bool regression) {
   std::vector<std::int64_t> labels, name_ends;
+  std::vector<double> numbers;
   std::string names;
   for (const auto& document : part.documents) {
     labels.push_back(document.label);
+    if (regression) numbers.push_back(document.number);
     names += document.name;
     name_ends.push_back(static_cast<std::int64_t>(names.size()));
   }
   append(out, part.ends);
   append(out, labels);
+  append(out, numbers);
   append(out, name_ends);
   append(out, part.ids);
   out += names;
@@ -95,13 +98,14 @@ class Arrays {
 std::string PackedText::encode(const TextPack& pack) {
   std::string parts;
   parts.reserve(room_for(pack.parts[0]) + room_for(pack.parts[1]));
-  for (const auto& part : pack.parts) append_part(parts, part);
-  const Json header{{"classes", pack.classes},
-                    {"tokens", pack.tokens},
-                    {"padding", pack.padding},
-                    {"notes", pack.notes},
-                    {"parts", {counts(pack.parts[0]), counts(pack.parts[1])}},
-                    {"digest", sha256(parts)}};
+  for (const auto& part : pack.parts) append_part(parts, part, pack.regression);
+  Json header{{"classes", pack.classes},
+              {"tokens", pack.tokens},
+              {"padding", pack.padding},
+              {"notes", pack.notes},
+              {"parts", {counts(pack.parts[0]), counts(pack.parts[1])}},
+              {"digest", sha256(parts)}};
+  if (pack.regression) header["regression"] = true;
   const auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string out(magic);
   out.reserve(prefix_bytes + text.size() + alignment + parts.size());
@@ -136,6 +140,7 @@ bool PackedText::read() {
   if (!all.starts_with(magic) || get(all, 8) != crc32c(all.substr(16))) return false;
   const auto header_bytes = static_cast<std::size_t>(get(all, 16));
   const auto header = Json::parse(all.substr(prefix_bytes, header_bytes));
+  regression_ = header.value("regression", false);
   classes_ = header.at("classes");
   tokens_ = header.at("tokens");
   padding_ = header.at("padding");
@@ -148,6 +153,7 @@ bool PackedText::read() {
     const std::size_t documents = counted.at("documents");
     part.ends = arrays.take<std::int64_t>(documents);
     part.labels = arrays.take<std::int64_t>(documents);
+    if (regression_) part.numbers = arrays.take<double>(documents);
     part.name_ends = arrays.take<std::int64_t>(documents);
     part.ids = arrays.take<std::int32_t>(counted.at("tokens"));
     part.names = arrays.take_bytes(counted.at("names"));

@@ -23,6 +23,7 @@ struct TextPack {
     std::vector<std::int64_t> ends;  // of each document, counted in tokens
     std::vector<std::int32_t> ids;
   };
+  bool regression = false;  // Corpus
   std::vector<std::string> classes;
   std::vector<std::string> tokens;  // the vocabulary
   std::int64_t padding = 0;
@@ -38,6 +39,7 @@ class PackedText {
   static PackedText in_memory(const TextPack& pack);
   static std::string encode(const TextPack& pack);
 
+  bool regression() const { return regression_; }
   const std::vector<std::string>& classes() const { return classes_; }
   const std::vector<std::string>& tokens() const { return tokens_; }
   std::int64_t padding() const { return padding_; }
@@ -52,11 +54,13 @@ class PackedText {
   std::int64_t label(std::size_t split, std::size_t index) const {
     return parts_[split].labels[index];
   }
+  double number(std::size_t split, std::size_t index) const { return parts_[split].numbers[index]; }
   std::string name(std::size_t split, std::size_t index) const;
 
  private:
   struct Part {
     std::span<const std::int64_t> ends, labels, name_ends;
+    std::span<const double> numbers;
     std::span<const std::int32_t> ids;
     std::string_view names;
   };
@@ -65,6 +69,7 @@ class PackedText {
 
   MappedFile file_;
   FileUse use_;
+  bool regression_ = false;
   std::vector<std::string> classes_, tokens_, notes_;
   std::int64_t padding_ = 0;
   std::string digest_;

@@ -34,7 +34,8 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
     if (by_column) record.split = csv.at(row, split);
     if (!labelled) continue;
     record.label = csv.at(row, label);
-    if (record.label.empty()) csv.fail(row, label, "empty; a text needs a class");
+    if (record.label.empty() && options.task == TextTask::classification)
+      csv.fail(row, label, "empty; a text needs a class");
   }
   return records;
 }
@@ -50,7 +51,7 @@ Entry<Dataset> text_csv_dataset() {
                                 : unlabelled_records(options.records, context.unlabelled, read_csv);
         return make_text_dataset(source, options.texts, InvalidUtf8::error, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "label_column label"});
+      {"unlabelled", "gives_texts", "gives_class", "task_by task", "label_column label"});
 }
 
 }  // namespace ddptrain

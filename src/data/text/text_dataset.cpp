@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/output/log.h"
+#include "base/text.h"
 #include "data/preview.h"
 #include "data/text/numericalize.h"
 #include "data/text/text_cache.h"
@@ -29,6 +30,7 @@ class TextDataset final : public Dataset {
     facts_.classes = text_.classes();
     facts_.cardinalities = {static_cast<std::int64_t>(text_.tokens().size())};
     facts_.padding = text_.padding();
+    facts_.numbers = text_.regression() ? 1 : 0;
   }
 
   const DataFacts& facts() const override { return facts_; }
@@ -44,7 +46,7 @@ class TextDataset final : public Dataset {
     Batch batch;
     batch.rows = rows;
     batch.inputs = {at::empty({rows, padded_length(length, padding_)}, at::kLong)};
-    batch.targets = {at::empty({rows}, at::kLong)};
+    batch.targets = {at::empty({rows}, text_.regression() ? at::kFloat : at::kLong)};
     return batch;
   }
 
@@ -54,7 +56,10 @@ class TextDataset final : public Dataset {
     auto* ids = batch.inputs[0].mutable_data_ptr<std::int64_t>() + row * width;
     fill_row(document(split, index), {ids, static_cast<std::size_t>(width)}, text_.padding(),
              padding_);
-    batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
+    if (text_.regression())
+      batch.targets[0].mutable_data_ptr<float>()[row] = static_cast<float>(number_of(split, index));
+    else
+      batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
     return true;
   }
 
@@ -70,6 +75,8 @@ class TextDataset final : public Dataset {
     const auto known = label(split, index);
     if (known >= 0)
       shown.cells.emplace_back("label", facts_.classes.at(static_cast<std::size_t>(known)));
+    if (text_.regression())
+      shown.cells.emplace_back("number", format_number(number_of(split, index)));
     std::string words;
     for (const auto id : document(split, index))
       words += (words.empty() ? "" : " ") + text_.tokens().at(static_cast<std::size_t>(id));
@@ -81,6 +88,9 @@ class TextDataset final : public Dataset {
 
  private:
   static std::size_t number(Split split) { return static_cast<std::size_t>(split); }
+  double number_of(Split split, std::int64_t index) const {
+    return text_.number(number(split), static_cast<std::size_t>(index));
+  }
   std::span<const std::int32_t> document(Split split, std::int64_t index) const {
     return text_.document(number(split), static_cast<std::size_t>(index));
   }
@@ -103,6 +113,7 @@ std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenize
 
 /// The documents of known classes, with the numbers of these; `note` says what was left out.
 Corpus numbered(Corpus all, const KnownClasses& known, std::string& note) {
+  if (all.regression) return all;
   const auto trained = all.classes.begin() + static_cast<std::ptrdiff_t>(all.trained);
   ClassNumbers numbers(known, {all.classes.begin(), trained});
   std::array<std::vector<std::size_t>, 2> kept;

@@ -33,7 +33,7 @@ Entry<Dataset> text_jsonl_dataset() {
                                 : unlabelled_records(options.records, context.unlabelled, read);
         return make_text_dataset(source, options.texts, policy, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "label_in_lines"});
+      {"unlabelled", "gives_texts", "gives_class", "task_by task", "label_in_lines"});
 }
 
 }  // namespace ddptrain

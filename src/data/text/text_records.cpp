@@ -1,7 +1,9 @@
 #include "data/text/text_records.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "base/error.h"
@@ -9,13 +11,21 @@
 
 namespace ddptrain {
 
+std::span<const std::string_view> names(TextTask) {
+  static constexpr std::array<std::string_view, 2> words{"classification", "regression"};
+  return words;
+}
+
 void TextRecordOptions::fields(Fields& f) {
   f("file", file,
     {.doc = "The texts, a row each.", .required = true, .path = true, .example = "data/texts.csv"});
   f("valid_file", valid_file,
     {.doc = "A file of held-out rows; null: some of `file` are, as `valid` says.", .path = true});
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});
-  f("label", label, {.doc = "Where a row has its class."});
+  f("label", label, {.doc = "Where a row has its class or its number."});
+  f("task", task,
+    {.doc = "'classification': labels are classes. 'regression': they are numbers; an empty one is "
+            "missing and counts in no loss."});
   f("mark_fields", mark_fields,
     {.doc = "Put 'xxfld' and its number before each part; auto: where there are several."});
   f("valid", valid, {.doc = "Which rows are held out."});
@@ -118,18 +128,43 @@ std::vector<std::string> classes_of(const Rows& rows) {
   return classes;
 }
 
+/// Documents with the numbers of their classes, which are added to the corpus.
+void add_classified(const Rows& rows, Corpus& corpus) {
+  corpus.classes = classes_of(rows);
+  corpus.trained = corpus.classes.size();
+  for (std::size_t split = 0; split < 2; ++split)
+    for (const auto row : rows.splits[split]) {
+      const auto& label = rows.records[row].label;
+      auto found = std::find(corpus.classes.begin(), corpus.classes.end(), label);
+      if (found == corpus.classes.end()) found = corpus.classes.insert(found, label);
+      corpus.documents[split].push_back({rows.records[row].place, found - corpus.classes.begin()});
+    }
+}
+
+double number_of(const TextRecord& record, const std::string& name) {
+  if (record.label.empty() || record.label == "NaN" || record.label == "nan")
+    return std::numeric_limits<double>::quiet_NaN();
+  if (const auto number = parse_number(record.label)) return *number;
+  throw Error(Exit::data, record.place + ": '" + name + "': '" + shown(record.label, 40) +
+                              "' is no number, and data.task is regression");
+}
+
+void add_numbered(const Rows& rows, const std::string& name, Corpus& corpus) {
+  corpus.regression = true;
+  for (std::size_t split = 0; split < 2; ++split)
+    for (const auto row : rows.splits[split]) {
+      const auto& record = rows.records[row];
+      corpus.documents[split].push_back({record.place, -1, number_of(record, name)});
+    }
+}
+
 Corpus corpus_of(Rows read, const TextRecordOptions& options) {
   const auto rows = std::make_shared<const Rows>(std::move(read));
   Corpus corpus;
-  corpus.classes = classes_of(*rows);
-  corpus.trained = corpus.classes.size();
-  for (std::size_t split = 0; split < 2; ++split)
-    for (const auto row : rows->splits[split]) {
-      const auto& label = rows->records[row].label;
-      auto found = std::find(corpus.classes.begin(), corpus.classes.end(), label);
-      if (found == corpus.classes.end()) found = corpus.classes.insert(found, label);
-      corpus.documents[split].push_back({rows->records[row].place, found - corpus.classes.begin()});
-    }
+  if (options.task == TextTask::regression)
+    add_numbered(*rows, options.label, corpus);
+  else
+    add_classified(*rows, corpus);
   corpus.read = [rows, options](std::size_t split, std::size_t index) {
     return joined(rows->records[rows->splits[split][index]], options);
   };
@@ -147,6 +182,7 @@ std::string file_key(const std::string& file) {
 
 std::string options_key(const TextRecordOptions& options) {
   std::string key = join(options.text, "\n") + "\n\n" + options.label + "\n" +
+                    std::to_string(static_cast<int>(options.task)) +
                     std::to_string(options.mark_fields.value.value_or(options.text.size() > 1));
   const auto& valid = options.valid;
   key += "\n" + format_number(valid.fraction.value_or(0)) + " " + valid.column.value_or("") + " " +
@@ -167,6 +203,7 @@ CorpusSource unlabelled_records(const TextRecordOptions& options, const std::str
                                 const ReadRecords& read) {
   return {"unlabelled\n" + file_key(file) + options_key(options), [options, file, read] {
             Corpus corpus;
+            corpus.regression = options.task == TextTask::regression;
             const auto records =
                 std::make_shared<const Records>(read(file, options, Labels::unknown));
             for (const auto& record : *records) corpus.documents[1].push_back({record.place, -1});

@@ -13,11 +13,16 @@
 
 namespace ddptrain {
 
+/// What the labels of rows are.
+enum class TextTask { classification, regression };
+std::span<const std::string_view> names(TextTask);
+
 struct TextRecordOptions {
   std::string file;
   std::optional<std::string> valid_file;
   std::vector<std::string> text{"text"};
   std::string label = "label";
+  TextTask task = TextTask::classification;
   Auto<bool> mark_fields;
   ValidRows valid;
   void fields(Fields& f);
@@ -39,8 +44,9 @@ using ReadRecords = std::function<std::vector<TextRecord>(const std::string& fil
                                                           const TextRecordOptions&, Labels)>;
 
 /// Fields are joined by a blank, each after "xxfld" and its number where they are marked (fastai's
-/// _join_texts). Classes are the labels of the training rows, in order of their bytes, or of their
-/// value where all are numbers.
+/// _join_texts). Labels of a regression are numbers, empty ones and "NaN" missing. Else classes are
+/// the labels of the training rows, in order of their bytes, or of their value where all are
+/// numbers.
 CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read);
 /// Rows of another file, all held out and without a label.
 CorpusSource unlabelled_records(const TextRecordOptions& options, const std::string& file,

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -330,6 +331,61 @@ TEST(TextJsonl, ReadsAGiganticLine) {
   const auto file = folder.write("t.jsonl", "{\"text\": \"" + text + "\", \"label\": 0}\n" +
                                                 "{\"text\": \"b\", \"label\": 0}\n");
   EXPECT_EQ(make_texts(record_recipe(folder, "text_jsonl", file))->length(Split::train, 0), 4);
+}
+
+/// The target of each sample of a split, NaN written as -1.
+std::vector<float> numbers_of(const Dataset& data, Split split) {
+  std::vector<float> numbers;
+  for (std::int64_t i = 0; i < data.size(split); ++i) {
+    auto batch = data.allocate_length(split, 1, data.length(split, i));
+    EXPECT_TRUE(data.load(split, i, {}, batch, 0));
+    const auto number = batch.targets.at(0).item<float>();
+    numbers.push_back(std::isnan(number) ? -1 : number);
+  }
+  return numbers;
+}
+
+TEST(TextRows, MayHaveANumberForATarget) {
+  const TemporaryFolder folder;
+  const auto csv = folder.write(
+      "stars.csv", "text,stars,split\ngood film,4.5,train\nbad film,1,train\nfilm,,valid\n");
+  const auto lines = folder.write("stars.jsonl",
+                                  R"({"text": "good film", "stars": 4.5, "split": "train"}
+{"text": "bad film", "stars": 1, "split": "train"}
+{"text": "film", "stars": null, "split": "valid"}
+)");
+  for (const auto& [type, file] : {std::pair("text_csv", csv), std::pair("text_jsonl", lines)}) {
+    const json recipe{{"type", type},
+                      {"file", file},
+                      {"label", "stars"},
+                      {"task", "regression"},
+                      {"vocabulary", {{"min_freq", 1}}},
+                      {"cache", folder / "cache"},
+                      {"valid", {{"fraction", nullptr}, {"column", "split"}}}};
+    for (const auto* when : {"packed", "read from the cache"}) {
+      const auto data = make_texts(recipe);
+      EXPECT_EQ(data->facts().numbers, 1) << type << when;
+      EXPECT_EQ(data->facts().class_count(), 0);
+      EXPECT_EQ(numbers_of(*data, Split::train), (std::vector<float>{4.5F, 1})) << type << when;
+      EXPECT_EQ(numbers_of(*data, Split::valid), std::vector<float>{-1}) << "missing";
+    }
+  }
+}
+
+TEST(TextRows, NameTheLabelThatIsNoNumber) {
+  const TemporaryFolder folder;
+  json recipe{{"type", "text_csv"},
+              {"file", folder.write("t.csv", "text,label\na,1\nb,many\n")},
+              {"task", "regression"},
+              {"cache", folder / "cache"},
+              {"valid", {{"fraction", nullptr}, {"rows", {0}}}}};
+  EXPECT_EQ(complaint(recipe), (folder / "t.csv") +
+                                   " row 1: 'label': 'many' is no number, and data.task is "
+                                   "regression");
+  recipe["type"] = "text_jsonl";
+  recipe["file"] = folder.write("t.jsonl", "{\"text\": \"a\", \"label\": \"one\"}\n");
+  EXPECT_EQ(complaint(recipe),
+            (folder / "t.jsonl") + ":1: 'label' is no number, and data.task is regression");
 }
 
 }  // namespace
