@@ -23,6 +23,19 @@ def make_shapes(program, folder):
                     "32"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def make_scenes(program, folder):
+    """Images with masks, and with points; heads as Biwi has them, two persons."""
+    for what in ("masks", "points"):
+        subprocess.run([program, "data", "make", what, f"{folder}/{what}", "--train", "24", "--val", "6", "--size", "32"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for person, first, count in (("01", 0, 16), ("13", 16, 6)):
+        write(f"{folder}/biwi/{person}/rgb.cal", "30 0 16\n0 30 16\n0 0 1\n")
+        for i in range(first, first + count):
+            stem = f"{folder}/biwi/{person}/frame_{i:05}"
+            shutil.copyfile(f"{folder}/points/images/train_{i:04}.png", stem + "_rgb.png")
+            write(stem + "_pose.txt", f"1 0 0\n0 1 0\n0 0 1\n\n{i * 37 % 200 - 100} {i * 53 % 200 - 100} 900\n")
+
+
 def make_houses(program, folder):
     subprocess.run([program, "data", "make", "table", folder + "/houses", "--rows", "200"], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -90,6 +103,7 @@ def make_reviews(folder, each=20):
 def make_all(program, folder):
     os.makedirs(folder, exist_ok=True)
     make_shapes(program, folder)
+    make_scenes(program, folder)
     make_houses(program, folder)
     for make in (make_noisy, make_pets, make_digits, make_people, make_reviews):
         make(folder)
