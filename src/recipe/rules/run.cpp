@@ -33,10 +33,11 @@ void evaluation_computes_with_the_weights(const RuleContext& rule) {
 std::string no_graph_with(const Recipe& recipe) {
   const auto& parallel = recipe.parallel;
   if (parallel.device == DeviceKind::cpu) return "'parallel.device: cpu' has none";
-  if (parallel.mode == Mode::dp) return "'parallel.mode: dp' computes in a thread for each device";
+  if (has_replicas(parallel.mode))
+    return "'parallel.mode: dp' computes in a thread for each device";
   if (recipe.batch.accumulate.value.value_or(1) > 1)
     return "'batch.accumulate' makes several passes a step";
-  if (parallel.mode == Mode::ddp && parallel.ddp.find_unused_parameters)
+  if (has_ranks(parallel.mode) && parallel.ddp.find_unused_parameters)
     return "'parallel.ddp.find_unused_parameters' may use others in each step";
   return {};
 }
