@@ -190,6 +190,8 @@ class DdpEngine final : public Engine {
   void make_buckets() {
     buckets_.reset();  // its hooks go first
     trained_ = replica_.trained();
+    // One without elements (the batch norm of no numbers) has no gradient in any engine.
+    std::erase_if(trained_, [](const NamedTensor& named) { return named.tensor.numel() == 0; });
     buckets_ = std::make_unique<Buckets>(trained_, BucketSize{1 << 20, options_.bucket_bytes},
                                          options_.gradient_as_bucket_view, *world_.gradients);
   }
