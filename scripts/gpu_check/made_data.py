@@ -89,6 +89,16 @@ def make_people(folder, rows=120):
     write(folder + "/adult.csv", "\n".join(lines) + "\n")
 
 
+def make_ratings(folder, users=14, items=11):
+    """Ratings of 0.5 to 5 in halves, of most pairs."""
+    lines = ["userId,movieId,rating,timestamp"]
+    for user in range(users):
+        for item in range(items):
+            if (user * 5 + item * 3) % 4:
+                lines.append(f"{user + 1},{item + 1},{(user * 7 + item * item * 3) % 10 / 2 + 0.5},{user * items + item}")
+    write(folder + "/ratings.csv", "\n".join(lines) + "\n")
+
+
 def make_reviews(folder, each=20):
     """Reviews of 2 to 40 words, `each` of a class and split."""
     good, bad = ("fine", "warm", "bright", "Grand"), ("dull", "cold", "weak", "Hollow")
@@ -105,7 +115,7 @@ def make_all(program, folder):
     make_shapes(program, folder)
     make_scenes(program, folder)
     make_houses(program, folder)
-    for make in (make_noisy, make_pets, make_digits, make_people, make_reviews):
+    for make in (make_noisy, make_pets, make_digits, make_people, make_ratings, make_reviews):
         make(folder)
 
 

@@ -18,6 +18,7 @@ namespace ddptrain {
 ///   label_column OPTION  the option names the column of a CSV file that has the label
 ///   label_in_lines       lines of JSON have it; else a folder that is called like a class
 ///   pixels SIZE [gray]   images of one size
+///   users_and_items      rows are a user, an item and a rating, by options of these names
 ///   finds_valid          data.valid is a folder that `root` has, unless the recipe says otherwise
 Entry<Dataset> cifar10_dataset();
 Entry<Dataset> csv_table_dataset();
@@ -29,6 +30,7 @@ Entry<Dataset> manifest_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> parquet_table_dataset();
 Entry<Dataset> pictures_dataset();
+Entry<Dataset> ratings_dataset();
 Entry<Dataset> text_csv_dataset();
 Entry<Dataset> text_folder_dataset();
 Entry<Dataset> text_jsonl_dataset();
@@ -46,6 +48,7 @@ const Catalog<Dataset>& catalog<Dataset>() {
       pictures_dataset(),
       csv_table_dataset(),
       parquet_table_dataset(),
+      ratings_dataset(),
       text_csv_dataset(),
       text_folder_dataset(),
       text_jsonl_dataset(),

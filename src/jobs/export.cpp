@@ -1,5 +1,5 @@
 // `export RUN FILE`: weights under their plain names, for torchvision, fastai and everything that
-// reads safetensors.
+// reads safetensors; or with --embeddings, what was learned of each name of a column, as CSV.
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
+#include "jobs/embeddings.h"
 #include "jobs/saved_run.h"
 #include "train/run/state.h"
 
@@ -41,7 +42,19 @@ void check_words(const std::vector<std::string>& words) {
   throw Error(Exit::recipe, "usage: ddptrain export RUN_FOLDER FILE.safetensors");
 }
 
+int export_column(const Arguments& arguments) {
+  if (arguments.words.size() != 2 || !arguments.words[1].ends_with(".csv"))
+    throw Error(Exit::recipe, "usage: ddptrain export RUN_FOLDER FILE.csv --embeddings COLUMN");
+  const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
+  require_checkpoint(run);
+  auto checkpoint = load_checkpoint(run.checkpoint);
+  if (arguments.has("--ema")) checkpoint.model = averaged(checkpoint);
+  export_embeddings(run.recipe, checkpoint, arguments.value("--embeddings"), arguments.words[1]);
+  return 0;
+}
+
 int export_weights(const Arguments& arguments) {
+  if (arguments.has("--embeddings")) return export_column(arguments);
   check_words(arguments.words);
   const auto& file = arguments.words[1];
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
@@ -65,7 +78,10 @@ Verb export_verb() {
   return {.name = "export",
           .usage = "RUN_FOLDER FILE.safetensors",
           .summary = "a run's weights with torchvision's or fastai's names",
-          .flags = {kCheckpoint, {"--ema", "", "the averaged weights"}},
+          .flags = {kCheckpoint,
+                    {"--ema", "", "the averaged weights"},
+                    {"--embeddings", "COLUMN",
+                     "of a table: FILE.csv gets a row for each user, item or other name"}},
           .min_words = 1,
           .max_words = 2,
           .run = export_weights};

@@ -188,6 +188,24 @@ bool is_regression(const Recipe& recipe) {
   return loss && loss->has("takes_number") && !loss->has("takes_class");
 }
 
+/// Users and items are columns of names.
+Node as_table(const Node& ratings) {
+  const auto column = [&](const std::string& key) {
+    const auto* written = ratings.find(key);
+    const bool named = written && (written->quoted || written->text != "auto");
+    return Node::quoted_text(named ? written->text : key);
+  };
+  Node data = ratings;
+  Node names = Node::list({column("user"), column("item")});
+  for (const auto* key : {"user", "item"}) remove(data, key);
+  data.set("target", column("rating"));
+  data.set("categories", std::move(names));
+  data.set("continuous", Node::list());
+  data.set("task", word("regression"));
+  remove(data, "rating");
+  return data;
+}
+
 Node table(const Node& own, const std::string& folder, bool regression) {
   Node data = own;
   data.set("type", word("csv_table"));
@@ -229,6 +247,7 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
     return numbers(own, *names, folder);
   if (entry.has("gives_images") && entry.has("gives_class"))
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
+  if (entry.has("users_and_items")) return table(as_table(own), folder, true);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
   if (entry.has("gives_texts")) return texts(own, folder, is_regression(recipe));
   throw Error(Exit::recipe, Option{"data"}, "no data can be made for '" + entry.name + "'",

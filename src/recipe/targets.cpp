@@ -106,6 +106,7 @@ std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& c
   if (entry->has("gives_masks")) return TargetKind::masks;
   if (entry->has("gives_points")) return TargetKind::points;
   if (entry->has("gives_class")) return TargetKind::classes;
+  if (entry->has("gives_number")) return TargetKind::numbers;
   return {};
 }
 

@@ -11,7 +11,7 @@
 
 namespace ddptrain::test {
 
-enum class Sample { image, digit, text, row };
+enum class Sample { image, digit, text, row, rating };
 
 struct KernelBudget {
   std::string model;  // a recipe of recipes/, or a model of the catalogue
@@ -42,7 +42,9 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"recipes/imdb-transformer.yaml", Sample::text, 166},
       {"recipes/imdb.yaml", Sample::text, 1091, short_texts},
       {"recipes/mnist.yaml", Sample::digit, 26},
+      {"recipes/movielens.yaml", Sample::rating, 20},
       {"recipes/pets.yaml", Sample::image, 290},
+      {"recipes/ratings.yaml", Sample::rating, 20},
       {"recipes/shapes.yaml", Sample::image, 49},
       {"convnext_tiny", Sample::image, 453},
       {"deeplabv3", Sample::image, 500},

@@ -36,10 +36,11 @@ Shown shown(Sample sample) {
   if (sample == Sample::text) {
     s.context = test::text_context();
     s.inputs = {test::three_texts()};
-  } else if (sample == Sample::row) {
+  } else if (sample == Sample::row || sample == Sample::rating) {
+    const std::int64_t numbers = sample == Sample::row ? 2 : 0;
     s.context.data.cardinalities = {4, 7};
-    s.context.data.sample = {2};
-    s.inputs = {at::randint(4, {3, 2}, at::kLong), test::noise({3, 2})};
+    s.context.data.sample = {numbers};
+    s.inputs = {at::randint(4, {3, 2}, at::kLong), test::noise({3, numbers})};
   } else {
     const std::vector<std::int64_t> size = sample == Sample::digit
                                                ? std::vector<std::int64_t>{1, 28, 28}

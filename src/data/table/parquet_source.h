@@ -18,6 +18,7 @@ class ParquetSource final : public TableSource {
   const std::vector<std::string>& header() const override { return header_; }
   std::size_t rows() const override { return static_cast<std::size_t>(parquet_->rows()); }
   bool has_cells(std::size_t column) const override;
+  bool has_nulls() const override { return true; }
   /// Reads the whole column: for messages.
   std::string cell(std::size_t row, std::size_t column) const override;
   /// Listed cells of `missing` are compared as text: "-1", "2.5". A column of lists, structures or

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/output/log.h"
+#include "base/text.h"
 #include "data/dictionary.h"
 
 namespace ddptrain {
@@ -30,7 +32,7 @@ class Encoder {
           RowErrors* errors)
       : source_(source), cells_(cells), fit_(fit), policy_(policy), errors_(errors) {}
 
-  void encode(TableRows& split) const {
+  void encode(TableRows& split) {
     split.categories.resize(split.rows.size() * fit_.categories.size());
     split.continuous.resize(split.rows.size() * fit_.continuous.size());
     std::size_t named = 0;
@@ -42,6 +44,8 @@ class Encoder {
     for (std::size_t i = 0; i < fit_.continuous.size(); ++i) encode_numbers(i, split);
     if (cells_.target) encode_target(split);
   }
+  /// Of all splits encoded.
+  const std::vector<UnseenNames>& unseen_names() const { return unseen_; }
 
  private:
   const TableColumn& number_column(const std::string& name) const {
@@ -50,17 +54,24 @@ class Encoder {
     return cells_.continuous[i];
   }
 
-  void encode_names(const TableColumn& column, std::size_t place, TableRows& split) const {
+  void encode_names(const TableColumn& column, std::size_t place, TableRows& split) {
     const auto& fitted = fit_.categories[place];
     const auto codes = translation(column.cells, fitted.classes);
     auto* to = split.categories.data() + place;
+    std::int64_t rows = 0;
+    std::set<std::int32_t> unknown;
     for (const auto row : split.rows) {
       const auto name = column.cells.codes[row];
       auto code = name < 0 ? 0 : codes[static_cast<std::size_t>(name)];
-      if (code == unseen) code = replace_unseen(row, column);
+      if (code == unseen) {
+        code = replace_unseen(row, column);
+        ++rows;
+        unknown.insert(name);
+      }
       *to = code;
       to += fit_.categories.size();
     }
+    if (rows > 0) unseen_.push_back({column.name, rows, std::ssize(unknown)});
   }
 
   std::int64_t replace_unseen(std::size_t row, const TableColumn& column) const {
@@ -121,16 +132,18 @@ class Encoder {
   const TableFit& fit_;
   Unseen policy_;
   RowErrors* errors_;
+  std::vector<UnseenNames> unseen_;
 };
 
 Table encoded(const TableSource& source, const TableCells& cells, TableFit fit, RowSplits splits,
               const TableOptions& options, RowErrors* errors = nullptr) {
-  Table table{std::move(fit), {}, {}};
-  const Encoder encoder(source, cells, table.fit, options.unseen, errors);
+  Table table{std::move(fit), {}, {}, {}};
+  Encoder encoder(source, cells, table.fit, options.unseen, errors);
   for (const std::size_t split : {0, 1}) {
     table.splits[split].rows = std::move(splits[split]);
     encoder.encode(table.splits[split]);
   }
+  table.unseen = encoder.unseen_names();
   return table;
 }
 
@@ -148,6 +161,15 @@ void leave_out_unknown(RowSplits& splits, const TableColumn& target, const Table
 }
 
 }  // namespace
+
+std::vector<std::string> unseen_notes(const Table& table) {
+  std::vector<std::string> notes;
+  for (const auto& [column, rows, names] : table.unseen)
+    notes.push_back("column '" + column + "': " + plural(rows, "row") + " with " +
+                    plural(names, "name") +
+                    " that no training row has, read as '#na#', which is missing");
+  return notes;
+}
 
 Table read_table(const TableSource& source, const TableOptions& options, const std::string& fitted,
                  const KnownClasses& classes) {

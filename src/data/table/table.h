@@ -22,11 +22,22 @@ struct TableRows {
   std::vector<float> numbers;        // of a regression
 };
 
+/// A column in some of whose rows a name stands that no training row has.
+struct UnseenNames {
+  std::string column;
+  std::int64_t rows = 0;
+  std::int64_t names = 0;
+};
+
 struct Table {
   TableFit fit;
   std::array<TableRows, 2> splits;  // train, valid
   RowErrors errors;                 // of rows of the file that cannot be predicted
+  std::vector<UnseenNames> unseen;  // what became "#na#"
 };
+
+/// A line about each: "3 rows have a 'user' that no training row has (2 of them); ...".
+std::vector<std::string> unseen_notes(const Table& table);
 
 /// Fits on the training rows, or reuses what a checkpoint kept (to_json of data/table/table_fit.h).
 /// Errors (Exit::data) name file, row and column: a cell that is not a number, a missing target, a

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/table/table.h"
@@ -23,10 +24,11 @@ std::string significant(double value) {
 
 class TableDataset final : public Dataset {
  public:
-  TableDataset(const TableOptions& options, Table table, bool labelled)
+  TableDataset(const TableOptions& options, Table table, bool labelled, Node chosen)
       : options_(options),
         table_(std::move(table)),
         labelled_(labelled),
+        chosen_(std::move(chosen)),
         digest_(digest_file(DigestKind::sha256, options.file)) {
     facts_.classes = table_.fit.target_classes;
     facts_.sample = {static_cast<std::int64_t>(table_.fit.continuous.size())};
@@ -76,6 +78,7 @@ class TableDataset final : public Dataset {
     const bool none = facts_.classes.empty() || !labelled_;
     return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
   }
+  Node chosen() const override { return chosen_; }
   std::string state() const override { return to_json(table_.fit, options_); }
   /// The cells as the network gets them, in the table's own words: filled in, numbers not
   /// normalised, "#na#" for what is missing or unknown; the target first.
@@ -111,6 +114,7 @@ class TableDataset final : public Dataset {
   TableOptions options_;
   Table table_;
   bool labelled_;
+  Node chosen_;
   std::string digest_;
   DataFacts facts_;
 };
@@ -118,13 +122,14 @@ class TableDataset final : public Dataset {
 }  // namespace
 
 std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
-                                            const DataContext& context) {
+                                            const DataContext& context, Node chosen) {
   const bool labelled = context.unlabelled.empty();
   if (!labelled) options.file = context.unlabelled;
   const auto source = open(options.file);
   auto table = labelled ? read_table(*source, options, context.fitted, context.classes)
                         : read_unlabelled_table(*source, options, context.fitted);
-  return std::make_unique<TableDataset>(options, std::move(table), labelled);
+  for (const auto& note : unseen_notes(table)) labelled ? log::info(note) : log::warning(note);
+  return std::make_unique<TableDataset>(options, std::move(table), labelled, std::move(chosen));
 }
 
 }  // namespace ddptrain

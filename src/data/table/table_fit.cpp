@@ -125,7 +125,18 @@ std::optional<std::string> missing_of(const Json& column) {
   return of.get<std::string>();
 }
 
+std::vector<CategoryColumn> categories_in(const Json& json) {
+  std::vector<CategoryColumn> columns;
+  for (const auto& column : json.at("categories"))
+    columns.push_back({column.at("name"), column.at("classes"), missing_of(column)});
+  return columns;
+}
+
 }  // namespace
+
+std::vector<CategoryColumn> fitted_categories(const std::string& text) {
+  return categories_in(Json::parse(text));
+}
 
 TableFit fit_table(const TableCells& cells, const RowSplits& splits, const TableOptions& options) {
   TableFit fit;
@@ -167,8 +178,7 @@ TableFit fit_from_json(const std::string& text, const TableOptions& options) {
   const auto json = Json::parse(text);
   check_options(json.at("options"), fitted_with(options));
   TableFit fit;
-  for (const auto& column : json.at("categories"))
-    fit.categories.push_back({column.at("name"), column.at("classes"), missing_of(column)});
+  fit.categories = categories_in(json);
   for (const auto& column : json.at("continuous")) {
     auto& made = fit.continuous.emplace_back();
     made.name = column.at("name");

@@ -42,4 +42,7 @@ TableFit fit_table(const TableCells& cells, const RowSplits& splits, const Table
 std::string to_json(const TableFit& fit, const TableOptions& options);
 TableFit fit_from_json(const std::string& text, const TableOptions& options);
 
+/// The columns of names of to_json's text.
+std::vector<CategoryColumn> fitted_categories(const std::string& text);
+
 }  // namespace ddptrain

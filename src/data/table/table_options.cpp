@@ -32,10 +32,7 @@ void TableOptions::fields(Fields& f) {
     {.doc = "Columns of names; auto: all others that are not all numbers."});
   f("continuous", continuous, {.doc = "Columns of numbers; auto: all others that are."});
   f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
-  f("missing", missing,
-    {.doc = "Cells that stand for a missing value, as text; auto: in CSV empty ones, NA, N/A, NaN, "
-            "null, "
-            "None and the others that pandas.read_csv takes for one, in Parquet only nulls."});
+  missing_field(f, missing);
   f("unseen", unseen,
     {.doc = "What a name becomes that only held-out rows have: like a missing one, a class of its "
             "own (as fastai does), or an error. To a trained model it is missing or an error."});
@@ -47,6 +44,13 @@ void TableOptions::fields(Fields& f) {
     {.doc = "Add a category NAME_na that tells which numbers of column NAME were missing."});
   f("normalize", normalize, {.doc = "Take off the mean and divide by the deviation."});
   f("valid", valid, {.doc = "Which rows are held out."});
+}
+
+void missing_field(Fields& f, Auto<std::vector<std::string>>& missing) {
+  f("missing", missing,
+    {.doc = "Cells that stand for a missing value, as text; auto: in CSV empty ones, NA, N/A, NaN, "
+            "null, "
+            "None and the others that pandas.read_csv takes for one, in Parquet only nulls."});
 }
 
 const std::vector<std::string>& TableOptions::missing_spellings() const {

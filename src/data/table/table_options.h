@@ -42,4 +42,7 @@ struct TableOptions {
   const std::vector<std::string>& missing_spellings() const;
 };
 
+/// The option `missing`, which every table has.
+void missing_field(Fields& f, Auto<std::vector<std::string>>& missing);
+
 }  // namespace ddptrain

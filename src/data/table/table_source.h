@@ -22,6 +22,8 @@ class TableSource {
   virtual std::size_t rows() const = 0;
   /// Whether a column holds numbers or text, and not lists or the like.
   virtual bool has_cells(std::size_t /*column*/) const { return true; }
+  /// Whether a missing cell is a null of the format, which no word stands for.
+  virtual bool has_nulls() const { return false; }
   /// A cell as text.
   virtual std::string cell(std::size_t row, std::size_t column) const = 0;
   /// Columns, one kind for each; their names live as long as this object. A cell is missing where

@@ -19,7 +19,7 @@ Entry<Model> collab_nn_model() {
         users_and_items(context, "collab_nn");
         return std::make_unique<TabularNetwork>(options.network, 1, context);
       },
-      {"batch_norm", "dropout", "takes_tables"});
+      {"batch_norm", "dropout", "takes_tables", "embeds embeds.*.weight"});
 }
 
 }  // namespace ddptrain

@@ -62,7 +62,7 @@ Entry<Model> embedding_dot_bias_model() {
          const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<EmbeddingDotBias>(options, context);
       },
-      {"takes_tables"});
+      {"takes_tables", "embeds u_weight.weight+u_bias.weight i_weight.weight+i_bias.weight"});
 }
 
 }  // namespace ddptrain

@@ -30,7 +30,7 @@ Entry<Model> tabular_model() {
         return std::make_unique<TabularNetwork>(options.network, outputs_of(options, context),
                                                 context);
       },
-      {"batch_norm", "dropout", "takes_tables"});
+      {"batch_norm", "dropout", "takes_tables", "embeds embeds.*.weight"});
 }
 
 }  // namespace ddptrain

@@ -4,12 +4,13 @@
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts,
 //              classifies_pixels, any_outputs, reads_segments OPTION (tokens of a segment, by
-//              which texts are padded in front)
+//              which texts are padded in front), embeds NAMES (jobs/embeddings.h: the parameters
+//              of each column, or of all with *)
 //   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
-//              (recipe/targets.h) gives_class, gives_masks, gives_points,
-//              labels_by OPTION, task_by OPTION
+//              (recipe/targets.h) gives_class, gives_number, gives_masks, gives_points,
+//              labels_by OPTION, numbers_by OPTION, task_by OPTION
 //   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)
 //   mix        wants_images
 //   transform  random, normalizes, before_normalize (wants colours in 0 to 1), crops, and of the

@@ -1,0 +1,88 @@
+#include "jobs/embeddings.h"
+
+#include <ATen/core/Tensor.h>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/quoting.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+#include "data/table/table_fit.h"
+#include "models/model.h"
+#include "recipe/recipe.h"
+#include "train/run/state.h"
+#include "train/training_plan.h"
+
+namespace ddptrain {
+namespace {
+
+/// Names of the parameters that embed the column at a place, by the trait `embeds`: those of each
+/// column, or a pattern in which * is the place.
+std::vector<std::string> embedding_names(const std::string& trait, std::size_t place) {
+  const auto columns = split(trait, ' ');
+  if (columns.size() > 1) return split(columns.at(place), '+');
+  auto name = columns[0];
+  return {name.replace(name.find('*'), 1, std::to_string(place))};
+}
+
+at::Tensor saved_tensor(const Checkpoint& checkpoint, const std::string& name) {
+  for (const auto& named : checkpoint.model)
+    if (named.name == name) return named.tensor.to(at::kDouble).contiguous();
+  throw Error(Exit::data, "the checkpoint has no '" + name + "'");
+}
+
+/// "u_weight" of "u_weight.weight", with a number where a name has several.
+std::string title(const std::string& parameter, std::int64_t number, std::int64_t count) {
+  const auto name = parameter.substr(0, parameter.rfind('.'));
+  return count == 1 ? name : name + "." + std::to_string(number);
+}
+
+std::size_t place_of_column(const std::vector<CategoryColumn>& columns, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) names.push_back(column.name);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return i;
+  throw Error(Exit::recipe,
+              "--embeddings: no column '" + name + "'" +
+                  did_you_mean(nearest(name, names), "; there are '" + join(names, "', '") + "'"));
+}
+
+std::string embeddings_csv(const CategoryColumn& column, const std::vector<std::string>& names,
+                           const std::vector<at::Tensor>& tensors) {
+  std::string csv = csv_cell(column.name);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::int64_t number = 0; number < tensors[i].size(1); ++number)
+      csv += "," + title(names[i], number, tensors[i].size(1));
+  csv += "\n";
+  for (std::size_t row = 0; row < column.classes.size(); ++row) {
+    csv += csv_cell(column.classes[row]);
+    for (const auto& tensor : tensors) {
+      const auto* numbers =
+          tensor.const_data_ptr<double>() + static_cast<std::int64_t>(row) * tensor.size(1);
+      for (std::int64_t i = 0; i < tensor.size(1); ++i) csv += "," + format_number(numbers[i]);
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+}  // namespace
+
+void export_embeddings(const Recipe& recipe, const Checkpoint& checkpoint,
+                       const std::string& column, const std::string& file) {
+  const auto& entry = *catalog<Model>().find(recipe.model.type());
+  const auto trait = trait_argument(entry, "embeds");
+  if (!trait)
+    throw Error(Exit::recipe, "--embeddings: '" + entry.name + "' embeds no columns of a table");
+  const auto columns = fitted_categories(saved_data(checkpoint).fitted);
+  const auto place = place_of_column(columns, column);
+  const auto names = embedding_names(*trait, place);
+  std::vector<at::Tensor> tensors;
+  for (const auto& name : names) tensors.push_back(saved_tensor(checkpoint, name));
+  write_atomically(file, embeddings_csv(columns[place], names, tensors));
+  log::info("wrote " + plural(std::ssize(columns[place].classes), "name") + " of '" + column +
+            "' to " + file);
+}
+
+}  // namespace ddptrain
