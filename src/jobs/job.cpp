@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 #include "data/fetch/source.h"
 #include "data/split/class_folders.h"
+#include "jobs/published.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "launch/signals.h"
@@ -79,6 +80,7 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
+  with_places(tree, [&] { settle_weights(job.recipe.model, Fetching::allowed); });
   settle_valid(job.recipe.data, outer.rank);
   // What was derived from the recipe itself is noted as `auto` too.
   job.record = [asked = decode<Recipe>(tree), tree](Recipe found) mutable {

@@ -16,6 +16,7 @@
 #include "data/fetch/source.h"
 #include "data/sampler.h"
 #include "jobs/job.h"
+#include "jobs/published.h"
 #include "jobs/start.h"
 #include "launch/in_child.h"
 #include "recipe/layers/address.h"
@@ -72,7 +73,9 @@ class Looker {
 
   /// What the model starts from is there.
   void weights() const {
-    const auto weights = decode<ModelSection>(loaded_.recipe.model.node()).weights;
+    auto model = loaded_.recipe.model;
+    settle_weights(model, Fetching::never);
+    const auto weights = decode<ModelSection>(model.node()).weights;
     if (weights && !fs::exists(weights->file))
       throw Error(Exit::data, Option{"model.weights"}, "there is no '" + weights->file + "'");
   }

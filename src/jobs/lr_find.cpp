@@ -10,6 +10,7 @@
 #include "cli/problems.h"
 #include "cli/verb.h"
 #include "data/fetch/source.h"
+#include "jobs/published.h"
 #include "jobs/start.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
@@ -112,6 +113,7 @@ int lr_find(const Arguments& arguments) {
   job.placement = place(recipe, outer);
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
+  settle_weights(job.recipe.model, Fetching::allowed);
   return start_ranks(
       job.recipe, job.placement, outer,
       [&](const Topology& topology, const Hooks& hooks) { return find_rank(job, topology, hooks); },

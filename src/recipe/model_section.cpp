@@ -1,20 +1,41 @@
 #include "recipe/model_section.h"
 
+#include <filesystem>
+
+#include "config/choice.h"
+#include "weights/weights.h"
+
 namespace ddptrain {
 
 void WeightsSpec::fields(Fields& f) {
   f("file", file,
-    {.doc =
-         "A .safetensors or .pth file, a checkpoint's folder, or a run's; names as torchvision's, "
-         "fastai's or ours.",
+    {.doc = "A .safetensors or .pth file, a checkpoint's folder, or a run's, with torchvision's, "
+            "fastai's or our names of tensors; or published weights by name, such as imagenet "
+            "('ddptrain weights list').",
      .required = true,
      .path = true});
+  f("fetch", fetch, {.doc = "Published weights are fetched where they are missing."});
+  f("sha256", sha256,
+    {.doc = "Digest of the file, 64 digits; compared before anything starts.",
+     .example = "6e10f2..."});
   f("strict", strict,
     {.doc = "Every tensor must be in the file and every one of the file in the model; false takes "
             "what fits."});
   f("remap", remap,
     {.doc = "Beginnings of names in the file, and what the model has in their place: {'backbone.': "
             "''}."});
+}
+
+std::string weights_model(const ChoiceBase& model) {
+  const auto* body = model.node().find("body");
+  if (!body || body->is_null() || body->is_list()) return model.type();
+  if (body->is_scalar()) return body->text;
+  const auto* type = body->find("type");
+  return type ? type->text : model.type();
+}
+
+const PublishedWeights* named_weights(const ChoiceBase& model, const std::string& file) {
+  return find_weights(weights_model(model), std::filesystem::path(file).filename().string());
 }
 
 void ModelSection::fields(Fields& f) {

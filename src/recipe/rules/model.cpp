@@ -8,6 +8,7 @@
 #include "recipe/model_section.h"
 #include "recipe/rules/rules.h"
 #include "recipe/rules/transforms.h"
+#include "weights/weights.h"
 
 namespace ddptrain {
 namespace {
@@ -38,11 +39,11 @@ void weights_are_here(const RuleContext& rule) {
     rule.error("model.weights", "nothing is fetched here; download the file and write where it is");
 }
 
-/// What other tools understand as "find some": a word, where a file or a run's folder belongs.
-void weights_are_no_word(const RuleContext& rule) {
+/// A word that stands alone, where a file or a run's folder may be meant as well: none of these.
+std::optional<std::string> weights_word(const RuleContext& rule) {
   namespace fs = std::filesystem;
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
-  if (!weights || is_address(weights->file)) return;
+  if (!weights || is_address(weights->file)) return {};
   const fs::path file(weights->file);
   const auto name = file.filename().string();
   const auto place = nearest_place(rule.tree, "model.weights.file");
@@ -50,11 +51,40 @@ void weights_are_no_word(const RuleContext& rule) {
   const bool alone = fs::absolute(home / name).lexically_normal() == fs::absolute(file);
   const bool of_a_run = name == "last" || name == "best" || name == "latest" ||
                         name.starts_with("step-") || parse_integer(name);
-  if (!alone || of_a_run || name.find('.') != std::string::npos) return;
-  rule.error("model.weights",
-             "'" + name +
-                 "' is neither a .safetensors or .pth file nor the folder of a run "
-                 "such as runs/NAME/latest; nothing is fetched by name");
+  if (!alone || of_a_run || name.find('.') != std::string::npos) return {};
+  return name;
+}
+
+void weights_have_a_known_name(const RuleContext& rule) {
+  const auto name = weights_word(rule);
+  if (!name) return;
+  const auto model = weights_model(rule.recipe.model);
+  const auto* weights = find_weights(model, *name);
+  if (weights && weights->is_archive)
+    rule.error("model.weights", text_of(*weights) +
+                                    " is an archive whose words have other numbers than these "
+                                    "data's, which is not read; write a file");
+  if (!weights)
+    rule.error("model.weights", "'" + *name +
+                                    "' is neither a .safetensors or .pth file nor the folder of a "
+                                    "run such as runs/NAME/latest, and " +
+                                    no_such_weights(model, *name));
+}
+
+void only_names_are_fetched(const RuleContext& rule) {
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  if (weights && weights->fetch && !weights_word(rule))
+    rule.error("model.weights.fetch",
+               "only published weights are fetched, by their names; this is a file or folder");
+}
+
+void digests_are_whole(const RuleContext& rule) {
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  if (!weights || !weights->sha256) return;
+  const auto& digest = *weights->sha256;
+  const bool hexadecimal = digest.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  if (digest.size() != 64 || !hexadecimal)
+    rule.error("model.weights.sha256", "a sha256 has 64 digits of 0-9 and a-f");
 }
 
 void the_body_can_be_lent(const RuleContext& rule) {
@@ -150,12 +180,23 @@ std::vector<Rule> model_rules() {
         "model: {weights: \"https://download.pytorch.org/models/resnet18-f37072fd.pth\"}",
         "model: {weights: resnet18-f37072fd.pth}"},
        weights_are_here},
-      {{"weights-word", "Weights are named by a file or a folder, not by a word.",
-        "Other tools look words such as 'imagenet' up and fetch what belongs to them. Here, "
-        "weights "
-        "are a file that somebody has looked at, or a run's folder (runs/NAME/latest).",
-        "model: {weights: imagenet}", "model: {weights: resnet18-f37072fd.pth}"},
-       weights_are_no_word},
+      {{"weights-word", "Weights are a file, a run's folder, or a name of published ones.",
+        "Which names there are depends on the model; 'ddptrain weights list' shows them, and "
+        "'ddptrain weights get' fetches a file. Anything else is a .safetensors or .pth file, or a "
+        "run's folder (runs/NAME/latest).",
+        "model: {type: resnet18, weights: pretrained}",
+        "model: {type: resnet18, weights: imagenet}"},
+       weights_have_a_known_name},
+      {{"weights-fetch", "Only published weights are fetched.",
+        "A file or a folder is where the recipe says, or it is missing.",
+        "model: {weights: {file: resnet18.pth, fetch: true}}",
+        "model: {weights: {file: imagenet, fetch: true}}"},
+       only_names_are_fetched},
+      {{"weights-digest", "A digest of weights is a whole sha256.",
+        "Files are compared by all of it.",
+        "model: {weights: {file: resnet18.pth, sha256: f37072fd}}",
+        "model: {weights: resnet18-f37072fd.pth}"},
+       digests_are_whole},
       {{"body", "A body comes from a model that can lend it.",
         "What stands before the pooling must be known, and how pretrained files call it.",
         "model: {type: vision_learner, body: vit_b_16}",

@@ -1,0 +1,102 @@
+#include "jobs/published.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files/digest.h"
+#include "base/output/log.h"
+#include "base/text.h"
+#include "config/decode.h"
+#include "data/fetch/file.h"
+#include "recipe/model_section.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment_text(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string size_text(const PublishedWeights& weights) {
+  if (weights.mebibytes == 0) return "";
+  return " (" + format_bytes(static_cast<std::int64_t>(weights.mebibytes * (1 << 20))) + ")";
+}
+
+std::string get_command(const PublishedWeights& weights) {
+  return "ddptrain weights get " + std::string(weights.model) + " " + std::string(weights.name);
+}
+
+void check_digest(const WeightsSpec& spec, const std::string& path) {
+  if (!spec.sha256) return;
+  const auto digest = digest_file(DigestKind::sha256, path);
+  if (!is_digest(digest, *spec.sha256))
+    throw Error(Exit::data, Option{"model.weights.sha256"},
+                "sha256 of '" + path + "' is " + digest + ", and the recipe says " + *spec.sha256);
+}
+
+/// The file of published weights, fetched where that is allowed.
+std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spec,
+                         Fetching fetching) {
+  auto path = weights_path(weights);
+  if (!fs::exists(path)) {
+    if (!spec.fetch || fetching == Fetching::never)
+      throw Error(Exit::data, Option{"model.weights"},
+                  text_of(weights) + " is '" + file_name(weights) + "', which is not in '" +
+                      weights_folder() + "'; '" + get_command(weights) + "' fetches it" +
+                      size_text(weights) +
+                      (spec.fetch ? "" : ", and so does a run with 'fetch: true' beside the name"));
+    provide_weights(weights, spec.sha256.value_or(""));
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string weights_folder() {
+  if (auto folder = environment_text("DDPTRAIN_WEIGHTS"); !folder.empty()) return folder;
+  auto base = environment_text("XDG_CACHE_HOME");
+  if (base.empty() && !environment_text("HOME").empty())
+    base = environment_text("HOME") + "/.cache";
+  if (base.empty()) base = fs::temp_directory_path().string();
+  return base + "/ddptrain/weights";
+}
+
+std::string weights_path(const PublishedWeights& weights) {
+  return (fs::absolute(weights_folder()) / file_name(weights)).lexically_normal().string();
+}
+
+bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
+                     const std::optional<std::string>& file) {
+  if (sha256.empty() && weights.sha256.empty())
+    throw Error(Exit::recipe, "no digest of " + text_of(weights) + " is published; look at " +
+                                  weights.url + " and give the one that you trust: '" +
+                                  get_command(weights) +
+                                  " --sha256 DIGEST', or 'sha256' under model.weights");
+  return provide_file({weights.url, file, sha256.empty() ? std::string(weights.sha256) : sha256},
+                      weights_path(weights));
+}
+
+void settle_weights(Choice<Model>& model, Fetching fetching) {
+  auto node = model.node();
+  const auto spec = decode<ModelSection>(node).weights;
+  if (!spec) return;
+  const auto* named = named_weights(model, spec->file);
+  const bool is_name = named && !fs::exists(spec->file);
+  const auto path = is_name ? settled_file(*named, *spec, fetching) : spec->file;
+  if (fs::is_regular_file(path)) check_digest(*spec, path);
+  if (!is_name) return;
+  log::info("weights: " + text_of(*named) + " is " + path);
+  auto& written = *node.find("weights");
+  if (written.is_map()) {
+    written.set("file", Node::quoted_text(path, written.place));
+    written.set("fetch", Node::scalar("false", written.place));
+  } else
+    written = Node::quoted_text(path, written.place);
+  model.choose(std::move(node));
+}
+
+}  // namespace ddptrain

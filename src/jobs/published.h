@@ -1,0 +1,31 @@
+// Published weights on this machine: where they lie, and a recipe's `model.weights` by name.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "recipe/recipe.h"
+#include "weights/weights.h"
+
+namespace ddptrain {
+
+/// $DDPTRAIN_WEIGHTS, or ddptrain/weights in the user's cache ($XDG_CACHE_HOME, ~/.cache).
+std::string weights_folder();
+
+/// Where the file of such weights lies, or would.
+std::string weights_path(const PublishedWeights& weights);
+
+/// Fetches the file, or takes it from `file`, unless it is there; returns whether it was missing.
+/// `sha256` is what the user says of it, empty where nothing. An Error (Exit::recipe) where nobody
+/// says how its digest begins; errors of provide_file.
+bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
+                     const std::optional<std::string>& file = {});
+
+enum class Fetching { allowed, never };
+
+/// Puts the path of a file in the place of the name of published weights in `model.weights`, and
+/// compares the digest that the recipe gives. Where the file is missing it is fetched if the recipe
+/// says so and `fetching` allows it; otherwise an Error (Exit::data) says what would do.
+void settle_weights(Choice<Model>& model, Fetching fetching);
+
+}  // namespace ddptrain

@@ -1,0 +1,57 @@
+#include "weights/weights.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "weights/publishers.h"
+
+namespace ddptrain {
+
+namespace {
+constexpr std::string_view kDefaultName = "imagenet";
+}
+
+std::string file_name(const PublishedWeights& weights) {
+  return weights.url.substr(weights.url.rfind('/') + 1);
+}
+
+const std::vector<PublishedWeights>& published_weights() {
+  static const std::vector<PublishedWeights> all = [] {
+    auto rows = torchvision_weights();
+    for (auto& more : {timm_weights(), fastai_weights()})
+      rows.insert(rows.end(), more.begin(), more.end());
+    return rows;
+  }();
+  return all;
+}
+
+const PublishedWeights* find_weights(std::string_view model, std::string_view name) {
+  for (const auto& weights : published_weights())
+    if (weights.model == model &&
+        (weights.name == name || (name == kDefaultName && weights.is_default)))
+      return &weights;
+  return nullptr;
+}
+
+std::vector<std::string> weights_names(std::string_view model) {
+  std::vector<std::string> names;
+  if (find_weights(model, kDefaultName)) names.emplace_back(kDefaultName);
+  for (const auto& weights : published_weights())
+    if (weights.model == model) names.emplace_back(weights.name);
+  return names;
+}
+
+std::string text_of(const PublishedWeights& weights) {
+  return std::string(weights.model) + " " + std::string(weights.name) + " (" +
+         std::string(weights.publisher) + ")";
+}
+
+std::string no_such_weights(const std::string& model, const std::string& name) {
+  const auto names = weights_names(model);
+  if (names.empty())
+    return "nobody's weights of '" + model + "' are known by name; see 'ddptrain weights list'";
+  return "'" + model + "' has no weights '" + name + "'" +
+         did_you_mean(nearest(lower(name), names), "; there are " + join(names, ", "));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,170 @@
+// Published weights as recipes and the verb `weights` use them.
+#include "jobs/published.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files/digest.h"
+#include "cli/said.h"
+#include "models/model.h"
+#include "recipe/load/load.h"
+#include "recipe/model_section.h"
+#include "support/node.h"
+#include "support/temporary_folder.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(PublishedWeights, AreOfModelsOfTheCatalogue) {
+  for (const auto& weights : published_weights())
+    EXPECT_NE(catalog<Model>().find(std::string(weights.model)), nullptr) << weights.model;
+}
+
+class WeightsFolder : public testing::Test {
+ protected:
+  WeightsFolder() { ::setenv("DDPTRAIN_WEIGHTS", (folder_ / "weights").c_str(), 1); }
+  ~WeightsFolder() override { ::unsetenv("DDPTRAIN_WEIGHTS"); }
+
+  std::string settled(const json& recipe) const {
+    auto model = fragment<Model>(recipe);
+    settle_weights(model, Fetching::never);
+    return decode<ModelSection>(model.node()).weights->file;
+  }
+  std::string problem(const json& recipe) const {
+    try {
+      return settled(recipe);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(WeightsFolder, AreFoundByTheNameOfTheModelOrItsBody) {
+  const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
+  EXPECT_EQ(settled({{"type", "resnet34"}, {"weights", "imagenet"}}), file);
+  EXPECT_EQ(settled({{"type", "vision_learner"}, {"body", "resnet34"}, {"weights", "imagenet"}}),
+            file);
+  EXPECT_EQ(settled({{"type", "resnet34"},
+                     {"weights", {{"file", "imagenet1k_v1"}, {"fetch", true}, {"strict", false}}}}),
+            file);
+}
+
+TEST_F(WeightsFolder, AFileOfThatNameComesFirst) {
+  const auto own = folder_.write("imagenet", "own");
+  EXPECT_EQ(settled({{"type", "resnet34"}, {"weights", own}}), own);
+}
+
+TEST_F(WeightsFolder, SayWhatWouldFetchThem) {
+  EXPECT_EQ(problem({{"type", "resnet34"}, {"weights", "imagenet"}}),
+            "model.weights: resnet34 imagenet1k_v1 (torchvision) is 'resnet34-b627a593.pth', which "
+            "is not in '" +
+                (folder_ / "weights") +
+                "'; 'ddptrain weights get resnet34 imagenet1k_v1' fetches it (83.3 MiB), and so "
+                "does a run with 'fetch: true' beside the name");
+}
+
+TEST_F(WeightsFolder, AreComparedWithTheRecipesDigest) {
+  const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
+  const auto with = [&](const std::string& digest) {
+    return problem({{"type", "resnet34"}, {"weights", {{"file", "imagenet"}, {"sha256", digest}}}});
+  };
+  EXPECT_EQ(with(sha256("bytes")), file);
+  EXPECT_EQ(with(sha256("others")), "model.weights.sha256: sha256 of '" + file + "' is " +
+                                        sha256("bytes") + ", and the recipe says " +
+                                        sha256("others"));
+}
+
+std::string rules_of(const std::string& model) {
+  TemporaryFolder folder;
+  const auto file = folder.write(
+      "r.yaml", "recipe: 1\nmodel: " + model +
+                    "\ndata: {type: image_folder, root: x, valid: val}\nbatch: {global: 2}\n");
+  const auto loaded = load_recipe({file}, {}, all_catalogs());
+  return render(loaded.problems);
+}
+
+TEST(WeightsRule, KnowsNamesOfTheModel) {
+  EXPECT_EQ(rules_of("{type: resnet18, weights: imagenet}").find("error"), std::string::npos);
+  EXPECT_THAT(rules_of("{type: resnet18, weights: imagnet}"),
+              HasSubstr("'imagnet' is neither a .safetensors or .pth file nor the folder of a run "
+                        "such as runs/NAME/latest, and 'resnet18' has no weights 'imagnet'; did "
+                        "you mean 'imagenet'?"));
+  EXPECT_THAT(rules_of("{type: xresnet18, weights: imagenet}"),
+              HasSubstr("nobody's weights of 'xresnet18' are known by name"));
+  EXPECT_THAT(rules_of("{type: awd_lstm, weights: wikitext103_fwd}"),
+              HasSubstr("awd_lstm wikitext103_fwd (fastai) is an archive"));
+  EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, fetch: true}}"),
+              HasSubstr("error[weights-fetch]"));
+  EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, sha256: f37072fd}}"),
+              HasSubstr("error[weights-digest]"));
+}
+
+TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {
+  const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
+  const auto listed = test::said({"weights", "list", "resnet34", "--format", "json"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  const auto rows = json::parse(listed.out);
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows[0].at("name"), "imagenet1k_v1");
+  EXPECT_EQ(rows[0].at("sha256"), "b627a593");
+  EXPECT_EQ(rows[0].at("top1"), 73.314);
+  EXPECT_EQ(rows[0].at("preprocessing").at("crop"), 224);
+  EXPECT_EQ(rows[0].at("path"), file);
+  EXPECT_TRUE(rows[1].at("path").is_null());
+  EXPECT_THAT(test::said({"weights", "list"}).out, HasSubstr("imagenet1k_v2, imagenet"));
+  EXPECT_EQ(test::said({"weights", "list", "resnet35"}).err,
+            "error: no weights of 'resnet35' are known; did you mean 'resnet34'?\n");
+}
+
+TEST_F(WeightsFolder, AreTakenFromAFileWithItsDigestAndCheckedAgain) {
+  const auto file = folder_.write("mine.tgz", "an archive");
+  const auto get = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"weights", "get", "awd_lstm", "--file", file};
+    words.insert(words.end(), more.begin(), more.end());
+    return test::said(words);
+  };
+  const auto unsaid = get({});
+  EXPECT_EQ(unsaid.code, 2);
+  EXPECT_THAT(unsaid.err, HasSubstr("no digest of awd_lstm wikitext103_fwd (fastai) is published"));
+  EXPECT_THAT(get({"--sha256", "12"}).err, HasSubstr("has not 64 digits"));
+  const auto wrong = get({"--sha256", sha256("another")});
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_THAT(wrong.err, HasSubstr(", and should be " + sha256("another")));
+  EXPECT_EQ(get({"--sha256", sha256("an archive")}).code, 0);
+  EXPECT_THAT(get({"--sha256", sha256("an archive")}).err, HasSubstr("is already in"));
+  const auto good = test::said({"weights", "check"});
+  EXPECT_EQ(good.code, 0) << good.out;
+  EXPECT_THAT(good.out, HasSubstr("wt103-fwd.tgz: good\n1 file in "));
+  folder_.write("weights/wt103-fwd.tgz", "rotten");
+  const auto bad = test::said({"weights", "check"});
+  EXPECT_EQ(bad.code, 3);
+  EXPECT_THAT(bad.out, HasSubstr("and was " + sha256("an archive") + " when it came"));
+}
+
+TEST_F(WeightsFolder, OfAnotherDigestAreNamed) {
+  folder_.write("weights/resnet34-b627a593.pth", "bytes");
+  const auto bad = test::said({"weights", "check"});
+  EXPECT_EQ(bad.code, 3);
+  EXPECT_THAT(bad.out, HasSubstr("sha256 is " + sha256("bytes") +
+                                 " and should begin with b627a593\n1 file in "));
+  const auto other = folder_.write("other.pth", "bytes");
+  const auto got = test::said({"weights", "get", "resnet18", "--file", other});
+  EXPECT_EQ(got.code, 3);
+  EXPECT_THAT(got.err, HasSubstr("and should begin with f37072fd"));
+  EXPECT_EQ(test::said({"weights", "get", "resnet50", "imagenet1k_v3"}).err,
+            "error: 'resnet50' has no weights 'imagenet1k_v3'; did you mean 'imagenet1k_v1'?\n");
+  EXPECT_EQ(test::said({"weights", "lst"}).err,
+            "error: 'weights' has no action 'lst'; did you mean 'list'?\n");
+}
+
+}  // namespace
+}  // namespace ddptrain
