@@ -20,13 +20,14 @@ class PixelShuffle final : public Module {
  public:
   at::Tensor forward(const at::Tensor& input, const Pass&) override {
     const auto layout = input.suggest_memory_format();
-    if (input.is_cpu() || layout == at::MemoryFormat::Contiguous)
-      return at::pixel_shuffle(input, 2);
+    const bool by_torch = input.is_cpu() || layout == at::MemoryFormat::Contiguous;
+    if (by_torch && input.size(0) > 0) return at::pixel_shuffle(input, 2);
     return shuffled_with_channels_last(input);
   }
 
  private:
-  /// Elsewhere torch's operator leaves channels_last, and every layer behind it would copy.
+  /// On other devices torch's operator leaves channels_last, and every layer behind it would copy;
+  /// without rows its backward pass gives another shape.
   static at::Tensor shuffled_with_channels_last(const at::Tensor& input) {
     const auto rows = input.size(0), channels = input.size(1) / 4;
     const auto height = input.size(2), width = input.size(3);

@@ -47,7 +47,11 @@ TEST(Unet, HasAsManyOutputsAsTheMasksHaveClasses) {
 
 TEST(Unet, TakesABatchWithoutRows) {
   const auto model = make_model(unet("resnet18", {{"self_attention", true}, {"blur", true}}));
-  EXPECT_EQ(model->forward(noise({0, 3, 64, 64}), {.training = true}).size(0), 0);
+  for (const auto size : {64, 75}) {
+    const auto output = model->forward(noise({0, 3, size, size}), {.training = true});
+    EXPECT_EQ(output.sizes(), (at::IntArrayRef{0, 3, size, size}));
+    output.sum().backward();
+  }
 }
 
 // fastai.layers.icnr_init and apply_init.
