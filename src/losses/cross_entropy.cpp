@@ -38,7 +38,9 @@ class CrossEntropy final : public Loss {
     const auto weight = weight_.as(scores);
     if (target.is_floating_point()) return soft(scores, target, weight);
     const auto labels = target.to(at::kLong);
-    return labelled(values(scores, labels, weight), labels, weight, ignored_);
+    const auto each = of_units(
+        scores, labels, [&](const auto& rows, const auto& of) { return values(rows, of, weight); });
+    return labelled(each, labels, weight, ignored_);
   }
   OutputActivation activation() const override {
     return {OutputActivation::Kind::softmax, options_.axis};

@@ -36,7 +36,9 @@ class FastaiLabelSmoothing final : public Loss {
     const auto weight = weight_.as(scores);
     const auto labels = target.to(at::kLong);
     const auto logs = at::log_softmax(scores, 1);
-    const auto hard = at::nll_loss_nd(logs, labels, weight, at::Reduction::None, ignored_);
+    const auto hard = of_units(logs, labels, [&](const auto& rows, const auto& of) {
+      return at::nll_loss_nd(rows, of, weight, at::Reduction::None, ignored_);
+    });
     auto uniform = logs.sum(1).mul(-eps_ / static_cast<double>(scores.size(1)));
     auto terms = labelled(hard.mul(1 - eps_), labels, weight, ignored_);
     if (weight.defined()) uniform = uniform.mul(terms.weights.mean());

@@ -28,8 +28,10 @@ class Focal final : public Loss {
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = full_precision(output);
     const auto labels = target.to(at::kLong);
-    const auto entropy = at::cross_entropy_loss(scores, labels, weight_.as(scores),
-                                                at::Reduction::None, ignored_, 0);
+    const auto weight = weight_.as(scores);
+    const auto entropy = of_units(scores, labels, [&](const auto& rows, const auto& of) {
+      return at::cross_entropy_loss(rows, of, weight, at::Reduction::None, ignored_, 0);
+    });
     // At 0, where a pixel is void, a power below 1 would have no gradient.
     const auto wrong = entropy.neg().exp().neg().add(1).clamp_min(1e-12);
     return labelled(wrong.pow(gamma_).mul(entropy), labels, {}, ignored_);

@@ -28,7 +28,9 @@ class Nll final : public Loss {
     const auto scores = full_precision(output);
     const auto weight = weight_.as(scores);
     const auto labels = target.to(at::kLong);
-    auto values = at::nll_loss_nd(scores, labels, weight, at::Reduction::None, ignored_);
+    auto values = of_units(scores, labels, [&](const auto& rows, const auto& of) {
+      return at::nll_loss_nd(rows, of, weight, at::Reduction::None, ignored_);
+    });
     return labelled(std::move(values), labels, weight, ignored_);
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }

@@ -55,6 +55,16 @@ struct ClassWeightOptions {
   void fields(Fields& f);
 };
 
+/// What torch's `function` of scores [units, classes] and labels [units] gives for scores [rows,
+/// classes, ...] and labels [rows, ...], in the labels' shape. On the CPU it takes them as they
+/// are; elsewhere torch's kernels for images refuse to run in deterministic mode.
+template <class Function>
+at::Tensor of_units(const at::Tensor& scores, const at::Tensor& labels, const Function& function) {
+  if (scores.is_cpu() || scores.dim() == 2) return function(scores, labels);
+  const auto units = scores.movedim(1, -1).reshape({-1, scores.size(1)});
+  return function(units, labels.reshape({-1})).view(labels.sizes());
+}
+
 /// Class weights as recipes give them; an empty list stands for none and gives an undefined tensor.
 class ClassWeights {
  public:

@@ -159,11 +159,16 @@ TEST_P(LossOnADevice, NeitherWaitsNorCopiesItsWeightsAgain) {
     if (c.given == Given::pixel_label) shape.push_back(2);
     const auto output = at::rand(shape).to(device).set_requires_grad(true);
     const auto target = target_of(c.given, shape).to(device);
+    LossTerms far;
     for (int pass = 0; pass < 2; ++pass) {
       simulated::reset();
-      (*loss)(output, target).values.sum().backward();
+      far = (*loss)(output, target);
+      far.values.sum().backward();
     }
     const auto counts = simulated::counts();
+    const auto near = (*loss)(output.detach().cpu(), target.cpu());
+    EXPECT_LT(test::largest_difference(far.values.detach().cpu(), near.values), 1e-6) << recipe;
+    EXPECT_EQ(test::largest_difference(far.weights.cpu(), near.weights), 0) << recipe;
     EXPECT_EQ(counts.waited(), 0) << recipe << counts.waits.begin()->first;
     EXPECT_EQ(counts.from_pageable + counts.from_pinned, 0) << recipe;
   }

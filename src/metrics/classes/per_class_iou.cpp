@@ -22,7 +22,7 @@ class PerClassIou final : public Metric {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const auto& c = counts[i];
       all.emplace_back("iou/" + class_name(context_, i),
-                       c.hits / (c.actual + c.predicted - c.hits));
+                       ratio({c.hits, c.actual + c.predicted - c.hits}));
     }
     return all;
   }
