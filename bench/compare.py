@@ -60,6 +60,9 @@ def rows(options):
         train, "--peer", peer, "--steps", str(epoch), "--batch", str(batch)]
     ddp_peer = script("ddp_step.py") + ["--rounds", rounds, "--block", block, "--batch", str(batch // 2)]
     peer_step = script("step_resnet18.py") + ["--steps", steps, "--batch", str(batch)]
+    unet_batch = "2" if small else "8"
+    unet = [program("step"), steps, os.path.join(ROOT, "bench", "unet.yaml"), f"batch.global={unet_batch}", *two_threads]
+    peer_unet = script("step_unet.py") + ["--steps", steps, "--batch", unet_batch]
     fast = "images_per_cpu_second"
     adult = os.path.join(os.path.dirname(options.data), "adult.csv")
     table = [os.path.join(options.build, "ddptrain"), "run", os.path.join(ROOT, "recipes", "adult.yaml"),
@@ -76,6 +79,8 @@ def rows(options):
         "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
         "step-default": Row(step, peer_step, "images_per_second", 1.3),
         "step-best": Row(step, [*peer_step, "--setting", "best"], "images_per_second", 1.0),
+        "unet-default": Row(unet, peer_unet, "images_per_second"),
+        "unet-best": Row(unet, [*peer_unet, "--setting", "best"], "images_per_second", 1.0),
         "epoch-plain": Row(run, peer_epoch("plain"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),

@@ -16,6 +16,7 @@
 #include "optim/groups.h"
 #include "recipe/load/load.h"
 #include "recipe/optimizer_options.h"
+#include "recipe/targets.h"
 #include "train/build/build.h"
 #include "train/catalogs.h"
 #include "train/placement.h"
@@ -57,13 +58,16 @@ inline double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-/// One training step of a recipe on a fixed random batch of `rows` images and ten classes.
+/// One training step of a recipe on a fixed random batch of `rows` images and ten classes, of each
+/// image or of each pixel.
 class Step {
  public:
   Step(const Setting& setting, World& world, std::int64_t rows) : rows_(rows), world_(world.size) {
     DataFacts facts;
     for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
     facts.sample = setting.sample;
+    const bool masks = written_target(setting.recipe, all_catalogs()) == TargetKind::masks;
+    if (masks) facts.mask = MaskFacts{.classes = 10};
     engine_ = build_engine(setting.recipe, setting.placement, world, facts);
     loss_ = catalog<Loss>().build(*setting.recipe.loss.value, LossContext{10});
     optimizer_ = catalog<Optimizer>().build(
@@ -74,7 +78,8 @@ class Step {
     batch_.inputs = {at::randn(shape)};
     if (setting.recipe.train.channels_last.value.value_or(false) && shape.size() == 4)
       batch_.inputs[0] = batch_.inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
-    batch_.targets = {at::randint(10, {rows}, at::kLong)};
+    batch_.targets = {masks ? at::randint(10, {rows, shape[2], shape[3]}, at::kLong)
+                            : at::randint(10, {rows}, at::kLong)};
     batch_.rows = rows;
   }
 

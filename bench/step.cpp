@@ -1,5 +1,6 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
-// Beside bench/peers/step_resnet18.py, and with one step and an MLP beside bench/peers/startup.py.
+// Beside bench/peers/step_resnet18.py and step_unet.py, and with one step and an MLP beside
+// bench/peers/startup.py.
 //   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px
 #include <cstring>
 
