@@ -55,7 +55,7 @@ TEST(Placement, WithoutAModeIsOneDevice) {
 TEST(Placement, HasGraphsOnGpusAndOfOnePassAStep) {
   auto recipe = recipe_of(Mode::none);
   recipe.train.graph = true;
-  const std::string no = "steps cannot be captured into a graph: ",
+  const std::string no = "train.graph: steps cannot be captured into a graph: ",
                     way = "; 'train.graph: auto' trains without one";
   expect_refused(recipe, {}, {.gpus = 0, .cores = 2}, Exit::recipe,
                  no + "this run is on the CPU, which has none" + way);
