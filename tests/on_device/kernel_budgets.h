@@ -52,7 +52,7 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"fcn", Sample::image, 450},
       {"resnet50", Sample::image, 389},
       {"swin_t", Sample::image, 1018},
-      {"unet", Sample::image, 500},
+      {"unet", Sample::image, 398},
       {"vit_b_16", Sample::image, 497},
   };
   return all;
