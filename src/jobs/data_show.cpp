@@ -36,8 +36,7 @@ std::vector<Preview> previews(const Recipe& recipe, const Dataset& data,
                               const ShowOptions& options) {
   std::vector<Preview> all;
   for (const auto index : chosen(recipe, data, options)) {
-    const Draw draw{seed_of_data(recipe), 0,
-                    static_cast<std::int64_t>(all.size())};
+    const Draw draw{seed_of_data(recipe), 0, static_cast<std::int64_t>(all.size())};
     all.push_back(data.preview(options.split, index, draw));
   }
   return all;

@@ -98,8 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"train: {swa: {lr: 0.01, over: 5 epochs}}", {}},
         Case{"model: {weights: pretrained}", {"weights-word"}},
         Case{"model: {weights: {file: imagnet}}", {"weights-word"}},
-        Case{"model: {weights: imagenet}", {}},
-        Case{"model: {weights: runs/imagenet}", {}}, Case{"model: {weights: latest}", {}},
+        Case{"model: {weights: imagenet}", {}}, Case{"model: {weights: runs/imagenet}", {}},
+        Case{"model: {weights: latest}", {}},
         Case{"parallel: {mode: dp, devices: 2, ddp: {bucket_cap_mb: 25 MiB}}", {}},
         Case{"parallel: {mode: ddp, timeout: {start: 1 h, step: 90 s}}", {}}));
 

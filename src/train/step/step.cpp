@@ -51,9 +51,7 @@ void log_samples(const Batch& batch, std::int64_t step, std::int64_t micro) {
 Batch without_rows(const Training& t, std::int64_t epoch) {
   auto batch = t.data->allocate_train(epoch, 0);
   batch.rows = 0;
-  if (t.mix)
-    mix_rows(*t.mix, {seed_of_data(t.recipe), epoch, t.length.global}, {}, {},
-             batch);
+  if (t.mix) mix_rows(*t.mix, {seed_of_data(t.recipe), epoch, t.length.global}, {}, {}, batch);
   return batch;
 }
 
