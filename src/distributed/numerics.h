@@ -11,9 +11,9 @@ namespace ddptrain {
 /// Master weights and gradients have type `parameters`; `autocast` is the type of the expensive
 /// operations of the forward pass (torch.autocast). The loss is always taken in `parameters`.
 struct Numerics {
-  at::ScalarType parameters = at::kFloat;             // kDouble for fp64
-  std::optional<at::ScalarType> autocast;             // kBFloat16 or kHalf for mixed precision
-  std::optional<at::ScalarType> evaluation_autocast;  // the same of evaluation
+  at::ScalarType parameters = at::kFloat;                  // kDouble for fp64
+  std::optional<at::ScalarType> autocast = {};             // kBFloat16 or kHalf for mixed precision
+  std::optional<at::ScalarType> evaluation_autocast = {};  // the same of evaluation
   bool channels_last = false;
 };
 

@@ -1,6 +1,7 @@
 #include "jobs/data_make.h"
 
 #include <array>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
@@ -72,12 +73,17 @@ int whole_number(const Arguments& arguments, std::string_view flag, int otherwis
 }
 
 int make_data(const Arguments& arguments) {
-  const auto what = arguments.words.size() == 3 ? arguments.words[1] : "";
-  if (what == "shapes") return make_images<ShapesOptions>(arguments, 10, make_shapes);
-  if (what == "masks") return make_images<ScenesOptions>(arguments, 1, make_masks);
-  if (what == "points") return make_images<ScenesOptions>(arguments, 1, make_points);
-  if (what == "table") return make_table<HousesOptions>(arguments, "houses.csv", make_houses);
-  if (what == "ratings") return make_table<RatingsOptions>(arguments, "ratings.csv", make_ratings);
+  using Make = std::function<int(const Arguments&)>;
+  static const std::map<std::string, Make> kinds{
+      {"shapes", [](const auto& a) { return make_images<ShapesOptions>(a, 10, make_shapes); }},
+      {"masks", [](const auto& a) { return make_images<ScenesOptions>(a, 1, make_masks); }},
+      {"points", [](const auto& a) { return make_images<ScenesOptions>(a, 1, make_points); }},
+      {"table",
+       [](const auto& a) { return make_table<HousesOptions>(a, "houses.csv", make_houses); }},
+      {"ratings",
+       [](const auto& a) { return make_table<RatingsOptions>(a, "ratings.csv", make_ratings); }}};
+  const auto kind = kinds.find(arguments.words.size() == 3 ? arguments.words[1] : "");
+  if (kind != kinds.end()) return kind->second(arguments);
   throw Error(Exit::recipe,
               "usage: ddptrain data make KIND FOLDER; there are shapes, masks, points, table and "
               "ratings");

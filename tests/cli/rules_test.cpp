@@ -257,7 +257,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"data: {classes: [cat, dog]}\nloss: {type: cross_entropy, weight: [1, 2, 3]}",
              {"class-weights"}},
         Case{"model: tabular\ndata: {type: image_folder, root: p}", {"model-data"}},
-        Case{"model: unet\ndata: {type: image_masks, root: p, codes: [a, b], mix: mixup}",
+        Case{"model: {type: unet, body: resnet18}\nmetrics: auto\ndata: {type: image_masks, root: "
+             "p, codes: [a, "
+             "b], valid: {fraction: 0.2}, mix: mixup}",
              {"mix-data"}},
         Case{"model: tabular\ndata: {type: csv_table, file: t.csv, target: y, sampler: "
              "length_sorted}",

@@ -229,10 +229,10 @@ TEST(MultiLabel, AverageOverSamplesOfTheirOwnScores) {
     recipe.update(more);
     return of(*build(recipe), output, target).front().second;
   };
-  EXPECT_NEAR(score("precision_multi", {}), (1. / 2 + 0 + 1) / 3, 1e-15);
-  EXPECT_NEAR(score("recall_multi", {}), (1. + 0 + 1) / 3, 1e-15);
-  EXPECT_NEAR(score("f1_multi", {}), (2. / 3 + 0 + 1) / 3, 1e-15);
-  EXPECT_NEAR(score("jaccard_multi", {}), (1. / 2 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("precision_multi", json::object()), (1. / 2 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("recall_multi", json::object()), (1. + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("f1_multi", json::object()), (2. / 3 + 0 + 1) / 3, 1e-15);
+  EXPECT_NEAR(score("jaccard_multi", json::object()), (1. / 2 + 0 + 1) / 3, 1e-15);
   EXPECT_NEAR(score("fbeta_multi", {{"beta", 2}}), (5. / 6 + 0 + 1) / 3, 1e-15);
 }
 

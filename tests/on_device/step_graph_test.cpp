@@ -31,7 +31,7 @@ TEST(StepGraph, LeavesTheAverageOfTheWeightsAsItIs) {
   expect_the_bits_of_eager_steps(altered(graph_run("adamw"), [](SmallTraining& t) {
     t.recipe.train.ema.emplace();
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
-                                  EmaOptions{Averaging::timm_ema, 0.99, true});
+                                  EmaOptions{.decay = 0.99, .warmup = true});
   }));
 }
 

@@ -297,7 +297,6 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Lightning", "seed_everything", "seed"},
     {"Ludwig", "random_seed", "seed"},
     {"MMEngine", "randomness", "seed"},
-    {"Hugging Face", "data_seed", "seed"},
     {"MMEngine", "_base_", "extends", ", as in '[base.yaml]'"},
     {"Hydra", "defaults", "extends", ", as in '[base.yaml]'"},
 });

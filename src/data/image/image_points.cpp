@@ -70,8 +70,7 @@ struct ImagePointsOptions {
     f("columns", columns, {.doc = "What the columns are called."});
     f("poses", poses,
       {.doc = "Instead of a CSV file: a pose file for each image, whose one point is the middle of "
-              "the head.",
-       .example = "{calibration: 01/rgb.cal}"});
+              "the head."});
     f("outside", outside,
       {.doc = "A point that a transform moves out of the image stays the target, or counts as "
               "missing."});

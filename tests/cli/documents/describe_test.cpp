@@ -118,6 +118,12 @@ const std::vector<std::string>& bases() {
       "model: {type: tabular}\nloss: mse\nmetrics: []\n"
       "data: {type: csv_table, file: x.csv, target: y, task: regression}\n",
       "model: bag_of_embeddings\ndata: {type: text_folder, root: x}\n",
+      "model: awd_lstm\ndata: {type: text_folder, root: x, padding: chunks}\n",
+      "model: {type: unet, body: resnet18}\nmetrics: [accuracy]\n"
+      "data: {type: image_masks, root: x, codes: [a, b], valid: {fraction: 0.2}}\n",
+      "model: {type: vision_learner, body: resnet18}\nloss: mse\nmetrics: []\n"
+      "data: {type: image_points, file: x.csv}\n",
+      "model: embedding_dot_bias\nloss: mse\nmetrics: []\ndata: {type: ratings, file: x.csv}\n",
       "model: mlp\ndata: {type: mnist, root: x}\n",
       "model: {type: sequential, layers: [flatten]}\ndata: {type: mnist, root: x}\n",
       "model: resnet18\n"

@@ -14,7 +14,7 @@
 namespace ddptrain {
 namespace {
 
-TEST(Ratings, AreStepsOfAHalfOfPairsThatAreThereOnce) {
+TEST(MadeRatings, AreStepsOfAHalfOfPairsThatAreThereOnce) {
   const auto lines = split(ratings_csv({.rows = 3000}), '\n');
   ASSERT_EQ(lines.size(), 3002);
   EXPECT_EQ(lines[0], "user,item,rating");
@@ -32,7 +32,7 @@ TEST(Ratings, AreStepsOfAHalfOfPairsThatAreThereOnce) {
 }
 
 // A user's ratings of the same item differ by taste, so the mean of an item explains only a part.
-TEST(Ratings, FollowFromUserAndItemTogether) {
+TEST(MadeRatings, FollowFromUserAndItemTogether) {
   const RatingsOptions all{.seed = 2, .rows = 2000, .users = 50, .items = 40};
   std::map<std::string, std::vector<double>> of_item;
   const auto lines = split(ratings_csv(all), '\n');
@@ -52,7 +52,7 @@ TEST(Ratings, FollowFromUserAndItemTogether) {
   EXPECT_LT(within, 1.2);
 }
 
-TEST(Ratings, AreWrittenOnceAndReplaceNothing) {
+TEST(MadeRatings, AreWrittenOnceAndReplaceNothing) {
   const TemporaryFolder folder;
   const RatingsOptions few{.rows = 50};
   EXPECT_TRUE(make_ratings(folder / "r", few));
