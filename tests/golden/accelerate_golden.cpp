@@ -32,7 +32,8 @@ Batches shard_batches(const json& input, const std::string& layout, bool pad, st
   Batches batches;
   for (auto& step : shard(input.at("n"), plan_of(loader, {.global = global, .world = world}), rank))
     for (auto& micro : step)
-      if (!micro.positions.empty()) batches.push_back(std::move(micro.positions));
+      if (layout == "dispatch" || !micro.positions.empty())
+        batches.push_back(std::move(micro.positions));
   return batches;
 }
 

@@ -21,6 +21,8 @@ const json& small_options() {
   static const json all{
       {"awd_lstm", {{"emb_sz", 8}, {"n_hid", 10}, {"n_layers", 2}, {"lin_ftrs", {6}}, {"bptt", 4}}},
       {"bag_of_embeddings", {{"dim", 8}, {"ngrams", 2}, {"buckets", 50}}},
+      {"deeplabv3", {{"body", "resnet18"}, {"dilated", false}}},
+      {"fcn", {{"body", "resnet18"}, {"dilated", false}, {"aux_loss", 0.5}}},
       {"mlp", {{"in_features", 12288}, {"hidden", {16}}}},
       {"sequential",
        {{"input", {3, 64, 64}},
@@ -36,6 +38,7 @@ const json& small_options() {
       {"tabular", {{"layers", {16, 8}}}},
       {"text_transformer",
        {{"dim", 12}, {"num_layers", 2}, {"num_heads", 3}, {"mlp_dim", 16}, {"max_len", 12}}},
+      {"unet", {{"body", "resnet18"}, {"self_attention", true}, {"blur", true}}},
       {"vision_learner", {{"body", "resnet18"}}},
       {"vit",
        {{"image_size", 64},
@@ -65,6 +68,7 @@ bool is_of_tables(const std::string& name) {
 /// Of a network that gives one number: its square; of others the cross entropy.
 at::Tensor loss_of(const at::Tensor& output) {
   if (output.dim() == 1 || output.size(1) == 1) return output.square().mean();
+  if (output.dim() == 4) return loss_of(output.flatten(2).mean(2));
   return at::cross_entropy_loss(output, at::arange(3).remainder(2).to(output.device()));
 }
 
