@@ -21,7 +21,9 @@ constexpr const char* kCountedSteps =
     "^(?=.*[1-9])(?!.*\\.[0-9]*[1-9][0-9]* *steps?) *(\\+?[0-9.]+([eE][-+]?[0-9]+)? *"
     "(epochs?|steps?|%) *)+$";
 constexpr const char* kSize = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *(B|[KMGT]iB|kB|[MGT]B) *$";
-constexpr const char* kShare = "^ *\\+?[0-9.]+([eE][-+]?[0-9]+)? *% *$";
+// At most 100 %, where it has no exponent.
+constexpr const char* kShare =
+    "^ *\\+?(0*100(\\.0*)?|0*[0-9]{1,2}(\\.[0-9]*)?|\\.[0-9]+|[0-9.]+[eE][-+]?[0-9]+) *% *$";
 
 /// A part of a recipe is layered where a weaker layer may hold what it leaves out. An item of a
 /// list is whole: lists replace each other.
