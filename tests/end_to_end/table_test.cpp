@@ -129,7 +129,9 @@ TEST(Table, WantsAModelForTables) {
   for (const auto* model : {"model={type: resnet18}", "model={type: mlp}"}) {
     const auto ended = run(words({model}), folder.path());
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find("these take them: tabular"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("these take them: collab_nn, embedding_dot_bias, tabular"),
+              std::string::npos)
+        << ended.err;
   }
 }
 
