@@ -170,9 +170,9 @@ TEST_P(Texts, ScoreTheSameWithNoneDpAndDdp) {
 
 /// Two runs, one of which is killed in mid-epoch and goes on, end with the same files.
 TEST_P(Texts, ResumeInMidEpochBitForBit) {
-  const std::vector<std::string> how{"train.duration=80 steps", "checkpoint.every=2 steps",
-                                     "checkpoint.keep_last=100", "parallel.mode=ddp",
-                                     "parallel.devices=2"};
+  const std::vector<std::string> how{"train.duration=80 steps",  "train.stages=[]",
+                                     "checkpoint.every=2 steps", "checkpoint.keep_last=100",
+                                     "parallel.mode=ddp",        "parallel.devices=2"};
   ASSERT_EQ(train(how).code, 0);
   const auto whole = folder_ / "runs/texts/001", cut = folder_ / "runs/texts/002";
   Program program(words(recipes()[GetParam()], how), folder_.path());
