@@ -202,7 +202,10 @@ TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
       run(words(recipes()[0], {"data.padding={side: last}", "data.sampler={type: shuffle}"}),
           folder.path());
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE(ended.err.find("write 'data.padding: {side: chunks, chunk: 16}'"), std::string::npos)
+  EXPECT_NE(
+      ended.err.find("data.padding: 'awd_lstm' reads segments of 16 tokens; write '{side: chunks, "
+                     "chunk: 16}'"),
+      std::string::npos)
       << ended.err;
 }
 
