@@ -67,7 +67,7 @@ class Step {
     for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
     facts.sample = setting.sample;
     const bool masks = written_target(setting.recipe, all_catalogs()) == TargetKind::masks;
-    if (masks) facts.mask = MaskFacts{.classes = 10};
+    if (masks) facts.mask = MaskFacts{.classes = 10, .void_code = {}};
     engine_ = build_engine(setting.recipe, setting.placement, world, facts);
     loss_ = catalog<Loss>().build(*setting.recipe.loss.value, LossContext{10});
     optimizer_ = catalog<Optimizer>().build(
