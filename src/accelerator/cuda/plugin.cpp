@@ -66,7 +66,14 @@ bool groups_are_gloo() {
 class Cuda final : public Accelerator {
  public:
   c10::DeviceType type() const override { return c10::kCUDA; }
-  int count() const override { return c10::cuda::device_count_ensure_non_zero(); }
+  int count() const override {
+    try {
+      return c10::cuda::device_count_ensure_non_zero();
+    } catch (const c10::Error& error) {
+      throw Error(Exit::device,
+                  std::string("CUDA cannot be used: ") + error.what_without_backtrace());
+    }
+  }
 
   DeviceFacts facts(int device) const override {
     const auto& found = properties(device);
