@@ -72,8 +72,8 @@ struct ImagePointsOptions {
       {.doc = "Instead of a CSV file: a pose file for each image, whose one point is the middle of "
               "the head."});
     f("outside", outside,
-      {.doc = "A point that a transform moves out of the image stays the target, or counts as "
-              "missing."});
+      {.doc = "keep: a point that a transform moves out of the image stays the target, and one "
+              "that is outside in the file is an error. ignore: both count as missing."});
     f("valid", valid,
       {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list."});
     images.fields(f);

@@ -29,9 +29,12 @@ class PointsTarget final : public ImageTarget, public PredictionForm {
     return at::empty({rows, count(), 2}, at::kFloat);
   }
   bool in_image() const override { return true; }
-  void read(const ImageFile& file, const std::string& root, ImageSize, Image& into) const override {
+  void read(const ImageFile& file, const std::string& root, ImageSize size,
+            Image& into) const override {
     if (file.target.empty() && file.numbers.empty()) return;  // they are to be predicted
     const auto points = read_(file, root);
+    if (outside_ == OutsidePoints::keep)
+      for (std::size_t i = 0; i < points.size(); ++i) require_inside(i, points[i], size, file);
     into.points.insert(into.points.end(), points.begin(), points.end());
   }
 
@@ -76,6 +79,20 @@ class PointsTarget final : public ImageTarget, public PredictionForm {
 
  private:
   std::int64_t count() const { return std::ssize(columns_) / 2; }
+
+  void require_inside(std::size_t index, const ImagePoint& point, ImageSize size,
+                      const ImageFile& file) const {
+    const bool left = point.x < 0 || point.x > size.width;
+    const bool above = point.y < 0 || point.y > size.height;
+    if (!left && !above) return;
+    const auto& column = columns_[2 * index + (left ? 0 : 1)];
+    throw Error(Exit::data,
+                "'" + file.path + "' is " + std::to_string(size.width) + " x " +
+                    std::to_string(size.height) + " pixels, and its " + column + " is " +
+                    format_number(left ? point.x : point.y) +
+                    "; points are pixels from its left upper corner, and 'data.outside: "
+                    "ignore' counts one outside as missing");
+  }
 
   std::vector<std::string> columns_;
   OutsidePoints outside_;

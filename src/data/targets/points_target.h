@@ -8,7 +8,8 @@
 
 namespace ddptrain {
 
-/// Whether a point that a transform moved out of the image stays a target, or counts as missing.
+/// Whether a point that a transform moved out of the image stays a target, or counts as missing, as
+/// one does that the file has outside. (That is an Error (Exit::data) otherwise.)
 enum class OutsidePoints { keep, ignore };
 std::span<const std::string_view> names(OutsidePoints);
 

@@ -68,6 +68,24 @@ TEST(ImagePoints, MoveWithThePixelsAndMayLeaveTheImage) {
     EXPECT_TRUE(std::isnan(value));
 }
 
+TEST(ImagePoints, AreRefusedOutsideOfTheirImage) {
+  const TemporaryFolder folder;
+  const std::string rows = "path,x1,y1,split\na.png,40,20.5,train\nb.png,1,1,valid\n";
+  const auto data = build_data(pointed(folder, rows));
+  try {
+    load_one(*data, Split::train, 0);
+    FAIL() << "a point below its image was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_STREQ(error.what(),
+                 "'a.png' is 40 x 20 pixels, and its y1 is 20.5; points are pixels from its left "
+                 "upper corner, and 'data.outside: ignore' counts one outside as missing");
+  }
+  const auto ignoring = build_data(pointed(folder, rows, {{"outside", "ignore"}}));
+  for (const auto value : values_of(load_one(*ignoring, Split::train, 0).batch.targets[0]))
+    EXPECT_TRUE(std::isnan(value));
+}
+
 TEST(ImagePoints, CanHaveColumnsOfOtherNames) {
   const TemporaryFolder folder;
   const auto data =
