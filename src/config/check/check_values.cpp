@@ -128,8 +128,11 @@ void Checker::word(const Node& node, const Shape& shape, const std::string& path
   if (known) return;
   auto near = nearest_names(node.text, words);
   if (const auto ours = foreign_word(node.text, words); !ours.empty()) near = {ours};
+  const auto why = why_not_here(node.text, words);
   bad(node, shape, path,
-      describe(node) + " is not one of " + join(words, ", ") + did_you_mean(near), only_name(near));
+      describe(node) + " is not one of " + join(words, ", ") +
+          (why.empty() ? did_you_mean(near) : ": " + why),
+      only_name(near));
 }
 
 }  // namespace ddptrain

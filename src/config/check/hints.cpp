@@ -379,4 +379,11 @@ std::string foreign_word(std::string_view word, const std::vector<std::string>& 
   return {};
 }
 
+std::string why_not_here(std::string_view word, const std::vector<std::string>& words) {
+  const bool halves = std::find(words.begin(), words.end(), "bf16") != words.end();
+  if (halves && lower(word).starts_with("fp8"))
+    return "fp8 wants GPU kernels that have not been proved here; bf16 comes nearest";
+  return {};
+}
+
 }  // namespace ddptrain

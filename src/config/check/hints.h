@@ -27,4 +27,7 @@ std::string foreign_key_hint(std::string_view path);
 /// Which of the words another tool's word stands for ("bf16" for "bf16-mixed"); empty when none.
 std::string foreign_word(std::string_view word, const std::vector<std::string>& words);
 
+/// Why a word that other tools have is none of the words here; empty when we know nothing.
+std::string why_not_here(std::string_view word, const std::vector<std::string>& words);
+
 }  // namespace ddptrain

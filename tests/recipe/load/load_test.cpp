@@ -84,7 +84,9 @@ TEST_F(Load, SaysAllProblemsAtOnce) {
           "a.yaml:5:19: error[bad-value]: train.duration: '5' has no unit; write '5 epochs' or '5 "
           "steps'",
           "a.yaml:5:33: error[bad-value]: train.precision: 'fp8' is not one of fp64, fp32, tf32, "
-          "bf16, fp16; or write auto",
+          "bf16, fp16: fp8 wants GPU kernels that have not been proved here; bf16 comes nearest; "
+          "or "
+          "write auto",
           "a.yaml:6:24: error[unknown-key]: optimizer: 'weight_decy' is not an option of 'sgd'; "
           "did you mean 'weight_decay'?",
           "a.yaml:6:44: error[bad-value]: optimizer.lr: 0 is not above 0",
