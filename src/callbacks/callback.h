@@ -35,8 +35,10 @@ struct RunView {
   double train_loss = 0;       // mean loss of the last step
   double lr = 0;
   std::optional<double> momentum;
-  double gradient_norm = 0;  // NaN where not known
-  double seconds = 0;        // since the run (or its resumption) began
+  std::optional<double> weight_decay;  // where a schedule moves it
+  double gradient_norm = 0;            // NaN where not known
+  NamedValues group_norms;  // log.group_norms: "train/gradient_norm/0", "train/weight_norm/0", ...
+  double seconds = 0;       // since the run (or its resumption) began
   double samples_per_second = 0;
   MemoryUse memory;                     // of this rank: for writers alone
   std::optional<double> seconds_left;   // of a run that is measured in time

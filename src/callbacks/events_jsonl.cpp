@@ -61,6 +61,8 @@ class EventsJsonl final : public Callback {
               {"train/lr", run.lr},     {"train/gradient_norm", run.gradient_norm},
               {"seconds", run.seconds}, {"samples_per_second", run.samples_per_second}};
     if (run.momentum) json["train/momentum"] = *run.momentum;
+    for (const auto& [name, value] : run.group_norms) json[name] = value;
+    if (run.weight_decay) json["train/weight_decay"] = *run.weight_decay;
     if (run.memory.total > 0)
       json["device_memory"] = {{"peak_reserved", run.memory.peak_reserved},
                                {"total", run.memory.total}};

@@ -92,6 +92,8 @@ class TensorBoard final : public Callback {
     if (!std::isnan(run.gradient_norm))
       values.emplace_back("train/gradient_norm", run.gradient_norm);
     if (run.momentum) values.emplace_back("train/momentum", *run.momentum);
+    values.insert(values.end(), run.group_norms.begin(), run.group_norms.end());
+    if (run.weight_decay) values.emplace_back("train/weight_decay", *run.weight_decay);
     return values;
   }
 

@@ -128,17 +128,23 @@ class Plan {
   void print_rates() const {
     const auto rates = rates_over_run(recipe_, length_, *program_.catalogs, kPoints);
     Plot lr{{}, {}, "step", "learning rate", false, 10},
-        momentum{{}, {}, "step", "momentum", false, 6};
+        momentum{{}, {}, "step", "momentum", false, 6},
+        decay{{}, {}, "step", "weight decay", false, 6};
+    const auto add = [](Plot& to, std::int64_t step, std::optional<double> value) {
+      if (!value) return;
+      to.x.push_back(static_cast<double>(step));
+      to.y.push_back(*value);
+    };
     for (const auto& at : rates) {
-      lr.x.push_back(static_cast<double>(at.step));
-      lr.y.push_back(at.lr);
-      if (!at.momentum) continue;
-      momentum.x.push_back(static_cast<double>(at.step));
-      momentum.y.push_back(*at.momentum);
+      add(lr, at.step, at.lr);
+      add(momentum, at.step, at.momentum);
+      add(decay, at.step, at.weight_decay);
     }
     print_lines("\n" + plot(lr));
-    const auto [low, high] = std::minmax_element(momentum.y.begin(), momentum.y.end());
-    if (low != momentum.y.end() && *low < *high) print_lines("\n" + plot(momentum));
+    for (const auto* other : {&momentum, &decay}) {
+      const auto [low, high] = std::minmax_element(other->y.begin(), other->y.end());
+      if (low != other->y.end() && *low < *high) print_lines("\n" + plot(*other));
+    }
     print_shown("\n");
   }
 

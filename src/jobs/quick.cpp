@@ -292,6 +292,7 @@ Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& fol
   quick.set("batch", map_of({{batch, word(std::to_string(kBatch))}}));
   quick.set("schedule", word("constant"));
   if (recipe.train.fine_tune) remove(quick, "schedule");
+  for (const auto* key : {"momentum_schedule", "weight_decay_schedule"}) remove(quick, key);
   if (auto* eval = quick.find("eval")) eval->set("every", word(kLength));
   if (auto* checkpoint = quick.find("checkpoint")) checkpoint->set("every", word(kLength));
   quick.set("log", map_of({{"every", word("1 step")}, {"tensorboard", word("false")}}));

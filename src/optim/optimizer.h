@@ -33,6 +33,10 @@ struct Rates {
   /// On an accelerator one float there, torch's found_inf: where it is 1 the step must change
   /// nothing. Undefined: the step is made.
   at::Tensor refused{};
+  /// The weight decay where a schedule moves it, and what share that is of the optimiser's own,
+  /// which it heeds; of one in another it is the same share.
+  std::optional<double> weight_decay{};
+  double decay_share = 1;
   double of(const ParameterGroup& group) const {
     return lr * group.lr_scale * (shares.empty() ? 1 : shares.at(group.layer));
   }

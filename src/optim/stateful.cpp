@@ -129,7 +129,7 @@ void Stateful::add_to_update(std::size_t index) {
 void Stateful::begin(Update& u, const Rates& rates) {
   const auto& group = groups_[u.group];
   u.lr = rates.of(group);
-  u.weight_decay = common_.weight_decay * group.decay_scale;
+  u.weight_decay = common_.weight_decay * group.decay_scale * rates.decay_share;
   u.momentum = rates.momentum;
   u.refused = heeds_refusal() ? rates.refused : at::Tensor();
   if (undecided_) keep_slots_of_the_host(u);

@@ -243,6 +243,9 @@ void CheckpointSpec::fields(Fields& f) {
 void LogSpec::fields(Fields& f) {
   f("every", every, {.doc = "How often to log loss, rate and speed."});
   f("tensorboard", tensorboard, {.doc = "Write TensorBoard event files into the run folder."});
+  f("group_norms", group_norms,
+    {.doc = "Also log the norms of gradients (before clipping) and weights of each layer group, "
+            "numbered from the input, 0."});
 }
 
 void OutputSpec::fields(Fields& f) {
@@ -291,6 +294,13 @@ void Recipe::fields(Fields& f) {
      .example = "[accuracy]"});
   f("optimizer", optimizer, {.doc = "What moves the parameters."});
   f("schedule", schedule, {.doc = "Learning rate over the run."});
+  f("momentum_schedule", momentum_schedule,
+    {.doc = "Momentum, or the first beta, over the whole run: a schedule whose rate it is, from "
+            "the optimizer's on; null leaves it alone, or to the schedule of the rate.",
+     .example = "{type: cosine, min_lr: 0.85}"});
+  f("weight_decay_schedule", weight_decay_schedule,
+    {.doc = "Weight decay over the whole run, likewise; parameters without stay without.",
+     .example = "{type: cosine, min_lr: 0.4}"});
   f("parallel", parallel, {.doc = "Devices and how they work together."});
   f("eval", eval, {.doc = "When and how to evaluate."});
   f("checkpoint", checkpoint, {.doc = "When to save and what to keep."});

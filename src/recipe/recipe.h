@@ -178,6 +178,7 @@ struct CheckpointSpec {
 struct LogSpec {
   Duration every = steps(20);
   bool tensorboard = true;
+  bool group_norms = false;
   void fields(Fields& f);
 };
 
@@ -214,6 +215,8 @@ struct Recipe {
   Auto<std::vector<Choice<Metric>>> metrics;  // the same
   Choice<Optimizer> optimizer{"adamw"};
   Choice<Schedule> schedule{"constant"};
+  std::optional<Choice<Schedule>> momentum_schedule;      // over the whole run, as the next
+  std::optional<Choice<Schedule>> weight_decay_schedule;  // null: it stays as it is
   ParallelSpec parallel;
   EvalSpec eval;
   CheckpointSpec checkpoint;

@@ -47,11 +47,28 @@ std::optional<double> momentum_of(const Node& options) {
   return {};
 }
 
+std::unique_ptr<Schedule> schedule_of(const std::optional<Choice<Schedule>>& written, double from) {
+  return written ? catalog<Schedule>().build(*written, ScheduleContext{from, {}}) : nullptr;
+}
+
+std::shared_ptr<const RunSchedules> run_schedules(const Recipe& recipe, const RunLength& length,
+                                                  const OptimizerRates& optimizer) {
+  if (!recipe.momentum_schedule && !recipe.weight_decay_schedule) return nullptr;
+  return std::make_shared<RunSchedules>(
+      length.total, schedule_of(recipe.momentum_schedule, optimizer.momentum.value_or(0)),
+      schedule_of(recipe.weight_decay_schedule, optimizer.weight_decay), optimizer.weight_decay);
+}
+
 }  // namespace
 
 RatesAt RateStage::at(std::int64_t step, std::int64_t per_epoch) const {
   const Progress progress{step - first, steps, per_epoch};
-  return {step, schedule->lr(progress), schedule->momentum(progress)};
+  RatesAt rates{step, schedule->lr(progress), schedule->momentum(progress)};
+  if (!run) return rates;
+  const Progress whole{step, run->steps, per_epoch};
+  if (run->momentum) rates.momentum = run->momentum->lr(whole);
+  if (run->weight_decay) rates.weight_decay = run->weight_decay->lr(whole);
+  return rates;
 }
 
 RatesAt RatePlan::at(std::int64_t step) const {
@@ -66,10 +83,11 @@ std::vector<std::int64_t> stage_steps(const Recipe& recipe, const RunLength& len
 }
 
 RatePlan plan_rates(const Recipe& recipe, const RunLength& length,
-                    const ScheduleContext& optimizer) {
+                    const OptimizerRates& optimizer) {
   const double factor = batch_factor(recipe, length);
   const auto stages = stages_of(recipe);
   const auto steps = stage_steps(recipe, length);
+  const auto run = run_schedules(recipe, length, optimizer);
   RatePlan plan{{}, length.per_epoch};
   std::int64_t first = 0;
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -77,7 +95,8 @@ RatePlan plan_rates(const Recipe& recipe, const RunLength& length,
     plan.stages.push_back(
         {first, steps[i],
          catalog<Schedule>().build(stages[i].schedule,
-                                   ScheduleContext{lr * factor, optimizer.momentum})});
+                                   ScheduleContext{lr * factor, optimizer.momentum}),
+         run});
     first += steps[i];
   }
   const auto& swa = recipe.train.swa;
@@ -99,9 +118,11 @@ std::vector<double> spread_rates(std::optional<double> first, double last, std::
   return rates;
 }
 
-ScheduleContext optimizer_rates(const Recipe& recipe, const Catalogs& catalogs) {
+OptimizerRates optimizer_rates(const Recipe& recipe, const Catalogs& catalogs) {
   const auto options = optimizer_options(recipe, catalogs);
-  return {rate_of(*options.find("lr")), momentum_of(options)};
+  const auto* decay = options.find("weight_decay");
+  return {rate_of(*options.find("lr")), momentum_of(options),
+          decay ? parse_number(decay->text).value_or(0) : 0};
 }
 
 std::vector<RatesAt> rates_over_run(const Recipe& recipe, const RunLength& length,

@@ -9,6 +9,7 @@
 #include "distributed/engine.h"
 #include "recipe/optimizer_options.h"
 #include "schedules/rate_plan.h"
+#include "train/catalogs.h"
 #include "train/run_state.h"
 #include "train/training.h"
 
@@ -35,7 +36,8 @@ std::string what_trains(const Training& t, const TrainingStage& stage) {
 std::vector<TrainingStage> build_stages(const Training& t, const LayerGroups& groups) {
   const auto plan = stages_of(t.recipe);
   const auto common = common_options(t.recipe.optimizer);
-  auto rates = plan_rates(t.recipe, t.length, {t.optimizer->lr(), t.optimizer->momentum()});
+  const auto decay = optimizer_rates(t.recipe, all_catalogs()).weight_decay;
+  auto rates = plan_rates(t.recipe, t.length, {t.optimizer->lr(), t.optimizer->momentum(), decay});
   std::vector<TrainingStage> stages;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     auto lr = plan[i].lr.value_or(common.lr);
@@ -82,7 +84,10 @@ Rates rates_of(const Training& t, const RunState& state) {
 Rates rates_of(const Training& t, const RunState& state, std::int64_t step) {
   const auto& stage = t.stages.at(stage_index(t.stages, step));
   const auto at = stage.at(step, t.length.per_epoch);
-  return {at.lr * state.lr_factor, at.momentum, stage.shares};
+  Rates rates{at.lr * state.lr_factor, at.momentum, stage.shares};
+  rates.weight_decay = at.weight_decay;
+  if (at.weight_decay) rates.decay_share = *at.weight_decay / stage.run->own_decay;
+  return rates;
 }
 
 }  // namespace ddptrain

@@ -35,6 +35,17 @@ TEST(Curves, ReadTheRateAndMomentumOfEveryOptimizer) {
   }
 }
 
+TEST(Curves, ReadWhereTheWeightDecayBegins) {
+  const auto decay_of = [](const nlohmann::json& optimizer) {
+    Recipe recipe;
+    recipe.optimizer = fragment<Optimizer>(optimizer);
+    return optimizer_rates(recipe, all_catalogs()).weight_decay;
+  };
+  EXPECT_EQ(decay_of("adamw"), 0.01);  // torch's default
+  const nlohmann::json inner{{"type", "sgd"}, {"lr", 0.1}, {"weight_decay", 0.25}};
+  EXPECT_EQ(decay_of({{"type", "lookahead"}, {"inner", inner}}), 0.25);
+}
+
 TEST(Curves, ReadWhatTheRecipeWrites) {
   expect_same_rates({{"type", "sgd"}, {"lr", 0.3}, {"momentum", 0.7}});
   expect_same_rates({{"type", "sgd"}, {"lr", {{"from", 0.01}, {"to", 0.3}}}, {"momentum", 0}});

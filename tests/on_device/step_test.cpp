@@ -42,7 +42,7 @@ class Poisoned final : public DrawnSamples {
 /// What an observer hears at the end of each step.
 struct Told {
   std::vector<std::int64_t> steps, waits;
-  std::vector<double> losses, norms, rates;
+  std::vector<double> losses, norms, rates, group_norms;
 };
 
 class Listener final : public Callback {
@@ -54,6 +54,7 @@ class Listener final : public Callback {
     told_.losses.push_back(run.train_loss);
     told_.norms.push_back(run.gradient_norm);
     told_.rates.push_back(run.lr);
+    for (const auto& [name, norm] : run.group_norms) told_.group_norms.push_back(norm);
     told_.waits.push_back(simulated::counts().waited());
   }
 
@@ -139,6 +140,7 @@ void expect_same(const Made& actual, const Made& expected) {
   expect_same(actual.told.losses, expected.told.losses);
   expect_same(actual.told.norms, expected.told.norms);
   expect_same(actual.told.rates, expected.told.rates);
+  expect_same(actual.told.group_norms, expected.told.group_norms);
   expect_same(actual.weights, expected.weights);
   expect_same(actual.optimizer, expected.optimizer);
   expect_same(actual.average, expected.average);
@@ -184,6 +186,14 @@ Kind averaged(Kind kind) {
   return kind;
 }
 
+Kind with_group_norms(Kind kind) {
+  kind.change = [](SmallTraining& t) {
+    t.recipe.log.every = steps(1);
+    t.recipe.log.group_norms = true;
+  };
+  return kind;
+}
+
 Kind in_half_precision(Kind kind) {
   kind.change = [](SmallTraining& t) {
     t.state.loss_scale.emplace(LossScaleOptions{.initial = 1024, .growth_interval = 3});
@@ -196,10 +206,11 @@ TEST(StepsOnADevice, AreThoseOfTheCpuWithoutAWait) {
   accumulated.run.accumulate = 2;
   const nlohmann::json adam{{"type", "adam"}, {"amsgrad", true}};
   const nlohmann::json decays{{"weight_decay", 0.1}, {"decoupled_weight_decay", true}};
-  for (const auto& kind : {with(sgd()), with(sgd(decays)), with(adam), with("adamw"), accumulated,
-                           clipped(with(sgd()), {{"type", "norm"}, {"max", 0.1}}),
-                           clipped(with("adamw"), {{"type", "value"}, {"max", 0.01}}),
-                           averaged(with("adamw")), in_half_precision(with(sgd()))}) {
+  for (const auto& kind :
+       {with(sgd()), with(sgd(decays)), with(adam), with("adamw"), accumulated,
+        with_group_norms(with(sgd())), clipped(with(sgd()), {{"type", "norm"}, {"max", 0.1}}),
+        clipped(with("adamw"), {{"type", "value"}, {"max", 0.01}}), averaged(with("adamw")),
+        in_half_precision(with(sgd()))}) {
     SCOPED_TRACE(kind.run.optimizer.dump());
     const auto device = make(far(kind));
     expect_same(device, make(kind));

@@ -70,6 +70,31 @@ TEST_P(EveryOptimizer, GoesOnFromItsStateBitForBit) {
     EXPECT_TRUE(whole[k].tensor.equal(resumed[k].tensor)) << whole[k].name;
 }
 
+TEST_P(EveryOptimizer, DecaysByTheShareOfItsOwnThatIsSaid) {
+  const auto decaying = [](double decay) {
+    auto recipe = GetParam();
+    (recipe.contains("inner") ? recipe["inner"] : recipe)["weight_decay"] = decay;
+    return recipe;
+  };
+  const auto moved = [](const nlohmann::json& recipe, double share) {
+    const auto parameters = fresh();
+    const auto optimizer = build(recipe, {group(parameters)});
+    for (int t = 0; t < 5; ++t) {
+      set_gradients(parameters, t);
+      Rates rates{optimizer->lr()};
+      rates.decay_share = share;
+      optimizer->step(rates);
+    }
+    return copies(parameters);
+  };
+  const auto wanted = moved(decaying(0.125), 1), halved = moved(decaying(0.25), 0.5);
+  const auto whole = moved(decaying(0.25), 1);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    EXPECT_TRUE(halved[k].tensor.equal(wanted[k].tensor)) << wanted[k].name;
+    EXPECT_FALSE(whole[k].tensor.equal(wanted[k].tensor)) << wanted[k].name;
+  }
+}
+
 TEST_P(EveryOptimizer, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
   const auto parameters = fresh();
   const auto optimizer = build(GetParam(), {group(parameters)});

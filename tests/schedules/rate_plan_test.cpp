@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "recipe/recipe.h"
 #include "support/node.h"
 
@@ -109,6 +112,24 @@ TEST(RatePlan, GivesNoMomentumWhereNoScheduleMovesIt) {
   // fastai's fit_one_cycle: momentum begins at 0.95 and ends there.
   const auto cycle = plan_rates(recipe_for("one_cycle", {{"type", "sgd"}}), length, {0.1, 0.9});
   EXPECT_NEAR(cycle.at(0).momentum.value(), 0.95, kExact);
+}
+
+/// Half a cosine from `from` to `to`, as DINO's cosine_scheduler moves the weight decay.
+double half_cosine(double from, double to, double share) {
+  return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+
+TEST(RatePlan, MovesMomentumAndWeightDecayOverAllStages) {
+  auto recipe = two_stages({{"type", "adamw"}, {"lr", 0.1}, {"weight_decay", 0.04}});
+  recipe.weight_decay_schedule = fragment<Schedule>({{"type", "cosine"}, {"min_lr", 0.4}});
+  recipe.momentum_schedule = fragment<Schedule>({{"type", "linear"}, {"end_factor", 0.5}});
+  const auto plan = plan_rates(recipe, {14, 5, 64}, {0.1, 0.9, 0.04});
+  for (std::int64_t step = 0; step < 14; ++step) {
+    const double share = static_cast<double>(step) / 14;
+    EXPECT_NEAR(plan.at(step).weight_decay.value(), half_cosine(0.04, 0.4, share), kExact);
+    EXPECT_NEAR(plan.at(step).momentum.value(), 0.9 * (1 - 0.5 * share), kExact);
+  }
+  EXPECT_EQ(plan.at(9).lr, 0.1);
 }
 
 }  // namespace

@@ -131,7 +131,10 @@ class Muon final : public Optimizer {
     matrices_.step(rates);
     if (!others_) return;
     const double share = matrices_.lr() > 0 ? rates.lr / matrices_.lr() : 1;
-    others_->step({others_->lr() * share, {}, rates.shares, rates.refused});
+    auto others = rates;
+    others.lr = others_->lr() * share;
+    others.momentum.reset();
+    others_->step(others);
   }
   void was_refused() override {
     matrices_.was_refused();

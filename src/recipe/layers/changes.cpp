@@ -12,7 +12,7 @@ namespace {
 using Meaning = std::pair<std::string_view, std::string_view>;
 
 // The longest prefix decides.
-constexpr std::array<Meaning, 22> kMeanings{{
+constexpr std::array<Meaning, 24> kMeanings{{
     {"model", "the saved weights must fit it"},
     {"data", "the saved classes and steps per epoch must fit it"},
     {"data.transforms", "samples are transformed so from here on"},
@@ -32,6 +32,8 @@ constexpr std::array<Meaning, 22> kMeanings{{
     {"metrics", "evaluations from here on have other columns"},
     {"optimizer", "from here on; the saved state must fit it"},
     {"schedule", "it is computed anew, and goes on where the run stands"},
+    {"momentum_schedule", "it is computed anew, and goes on where the run stands"},
+    {"weight_decay_schedule", "it is computed anew, and goes on where the run stands"},
     {"parallel", "the same samples in each step; the last bits may differ"},
     {"parallel.timeout", "no number changes"},
     {"callbacks", "new ones start anew"},

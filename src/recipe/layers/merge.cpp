@@ -121,10 +121,19 @@ std::string message(const Dropped& dropped, bool is_option_now) {
 }  // namespace
 
 bool names_component(const std::string& path) {
-  constexpr std::array<std::string_view, 11> paths{"model",        "model.body", "data",
-                                                   "data.sampler", "data.mix",   "data.tokenizer",
-                                                   "loss",         "optimizer",  "optimizer.inner",
-                                                   "schedule",     "train.clip"};
+  constexpr std::array<std::string_view, 13> paths{"momentum_schedule",
+                                                   "weight_decay_schedule",
+                                                   "model",
+                                                   "model.body",
+                                                   "data",
+                                                   "data.sampler",
+                                                   "data.mix",
+                                                   "data.tokenizer",
+                                                   "loss",
+                                                   "optimizer",
+                                                   "optimizer.inner",
+                                                   "schedule",
+                                                   "train.clip"};
   return std::find(paths.begin(), paths.end(), path) != paths.end();
 }
 

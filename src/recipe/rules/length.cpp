@@ -1,4 +1,6 @@
 // How long a run is, and what happens how often in it.
+#include <tuple>
+
 #include "recipe/rules/rules.h"
 
 namespace ddptrain {
@@ -20,12 +22,20 @@ void a_run_is_no_share(const RuleContext& rule) {
 // many there will be.
 void a_schedule_knows_the_steps(const RuleContext& rule) {
   const auto& train = rule.recipe.train;
-  const auto& schedule = rule.recipe.schedule;
   const bool timed = train.duration.unit == Duration::Unit::seconds;
-  if (timed && !train.fine_tune && train.stages.empty() && schedule.type() != "constant")
-    rule.error("train.duration", "schedule '" + schedule.type() +
-                                     "' needs the number of steps; write epochs, steps or samples, "
-                                     "or 'schedule: constant'");
+  if (!timed || train.fine_tune || !train.stages.empty()) return;
+  const auto& [schedule, momentum, decay] = std::tie(
+      rule.recipe.schedule, rule.recipe.momentum_schedule, rule.recipe.weight_decay_schedule);
+  const auto refuse = [&](const std::string& key, const Choice<Schedule>& written) {
+    if (written.type() != "constant")
+      rule.error("train.duration", key + " '" + written.type() +
+                                       "' needs the number of steps; write epochs, steps or "
+                                       "samples, or '" +
+                                       key + ": constant'");
+  };
+  refuse("schedule", schedule);
+  if (momentum) refuse("momentum_schedule", *momentum);
+  if (decay) refuse("weight_decay_schedule", *decay);
 }
 
 void periods_fit_the_run(const RuleContext& rule) {

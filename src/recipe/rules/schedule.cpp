@@ -35,7 +35,7 @@ void momentum_is_there_to_cycle(const RuleContext& rule) {
   if (!rule.entry(optimizer)) return;
   const bool none = !rule.has(optimizer, "momentum");
   const bool zero = number_of(rule.value(optimizer, "momentum")) == 0;
-  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+  for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto cycle = cycle_of(rule, *choice);
     if (cycle.there && none)
       rule.warn(path, "'" + choice->type() + "' cycles momentum, and '" + optimizer.type() +
@@ -43,6 +43,30 @@ void momentum_is_there_to_cycle(const RuleContext& rule) {
     else if (cycle.asked && zero)
       rule.warn(path + ".moms", "there is no momentum to cycle: '" + where + ".momentum' is 0");
   }
+}
+
+/// What a schedule of momentum finds in its way; empty: nothing.
+std::string obstacle_to_momentum(const RuleContext& rule) {
+  const auto [optimizer, where] = inner_optimizer(rule.recipe);
+  if (!rule.entry(optimizer)) return {};
+  if (!rule.has(optimizer, "momentum")) return "'" + optimizer.type() + "' has no momentum";
+  if (number_of(rule.value(optimizer, "momentum")) == 0) return "'" + where + ".momentum' is 0";
+  if (rule.recipe.train.fine_tune) return "train.fine_tune cycles the momentum";
+  for (const auto& schedule : rate_schedules(rule.recipe))
+    if (cycle_of(rule, *schedule.choice).there)
+      return "'" + schedule.path + "' cycles the momentum; 'moms: null' leaves it alone";
+  return {};
+}
+
+void there_is_something_to_schedule(const RuleContext& rule) {
+  const auto [optimizer, where] = inner_optimizer(rule.recipe);
+  if (rule.recipe.weight_decay_schedule &&
+      number_of(rule.value(optimizer, "weight_decay")).value_or(0) == 0)
+    rule.error("weight_decay_schedule",
+               "there is no weight decay to begin with: '" + where + ".weight_decay' is 0");
+  if (!rule.recipe.momentum_schedule) return;
+  if (const auto why = obstacle_to_momentum(rule); !why.empty())
+    rule.error("momentum_schedule", why);
 }
 
 void check_reached(const RuleContext& rule, const WrittenSchedule& schedule,
@@ -76,7 +100,7 @@ void the_decay_fits_the_run(const RuleContext& rule) {
 
 void the_floor_is_below_the_rate(const RuleContext& rule) {
   const auto lr = rate_of(rule);
-  for (const auto& [path, choice, run, whole] : written_schedules(rule.recipe)) {
+  for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto floor = number_of(rule.value(*choice, "min_lr"));
     if (whole && floor && lr && *floor > *lr)
       rule.error(path + ".min_lr", format_number(*floor) + " is above optimizer.lr, " +
@@ -107,7 +131,7 @@ void parts_make_the_whole(const RuleContext& rule) {
 
 }  // namespace
 
-std::vector<WrittenSchedule> written_schedules(const Recipe& recipe) {
+std::vector<WrittenSchedule> rate_schedules(const Recipe& recipe) {
   const auto& train = recipe.train;
   if (train.fine_tune) return {};
   if (train.stages.empty()) return {{"schedule", &recipe.schedule, train.duration, true}};
@@ -118,6 +142,17 @@ std::vector<WrittenSchedule> written_schedules(const Recipe& recipe) {
     all.push_back({own ? indexed("train.stages", i) + ".schedule" : "schedule",
                    own ? &*stage.schedule : &recipe.schedule, stage.duration, false});
   }
+  return all;
+}
+
+std::vector<WrittenSchedule> written_schedules(const Recipe& recipe) {
+  auto all = rate_schedules(recipe);
+  const auto run = whole_run(recipe);
+  if (!run) return all;
+  if (recipe.momentum_schedule)
+    all.push_back({"momentum_schedule", &*recipe.momentum_schedule, *run, true});
+  if (recipe.weight_decay_schedule)
+    all.push_back({"weight_decay_schedule", &*recipe.weight_decay_schedule, *run, true});
   return all;
 }
 
@@ -132,6 +167,12 @@ std::vector<Rule> schedule_rules() {
         "The rate would follow the schedule and the momentum would not.",
         "optimizer: adagrad\nschedule: one_cycle", "optimizer: adam\nschedule: one_cycle"},
        momentum_is_there_to_cycle},
+      {{"nothing-to-schedule", "A schedule of momentum or weight decay moves what is there.",
+        "What is 0 stays 0, and two schedules cannot both say what the momentum is.",
+        "optimizer: {type: sgd, lr: 0.1}\nmomentum_schedule: {type: linear, min_lr: 0.5}",
+        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+        "momentum_schedule: {type: linear, min_lr: 0.5}"},
+       there_is_something_to_schedule},
       {{"milestone", "The rate changes before the run ends.",
         "What a schedule does after the last step is never seen.",
         "train: {duration: 5 epochs}\n"

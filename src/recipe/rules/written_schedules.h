@@ -15,7 +15,10 @@ struct WrittenSchedule {
   bool whole = false;  // that is the whole run, not a stage
 };
 
-/// The recipe's own, or that of each stage; none under train.fine_tune, which has its own.
+/// Of the rate: the recipe's own, or that of each stage; none under train.fine_tune, which has its
+/// own.
+std::vector<WrittenSchedule> rate_schedules(const Recipe& recipe);
+/// Those, and the ones of momentum and weight decay.
 std::vector<WrittenSchedule> written_schedules(const Recipe& recipe);
 
 }  // namespace ddptrain

@@ -159,6 +159,7 @@ RunLength run_length(const Training& t) {
 /// Every layer group goes at the rate that is tried.
 void go_at(const LrFindOptions& rates, TrainingStage& stage) {
   stage.schedule = lr_finder_schedule(rates);
+  stage.run.reset();
   stage.shares.clear();
 }
 

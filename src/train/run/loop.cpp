@@ -130,7 +130,9 @@ class Loop {
     state_.position.train_loss = report.loss;
     state_.position.lr = report.lr;
     view_.momentum = report.momentum;
+    view_.weight_decay = report.weight_decay;
     view_.gradient_norm = report.gradient_norm;
+    view_.group_norms = report.group_norms;
     tell(Moment::step_end);
   }
 

@@ -1,6 +1,7 @@
 #include "train/step/step.h"
 
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -25,6 +26,7 @@
 #include "train/run_state.h"
 #include "train/stages.h"
 #include "train/step/decision.h"
+#include "train/step/group_norms.h"
 #include "train/step/kept_buffers.h"
 #include "train/step/step_graph.h"
 #include "train/step/swa.h"
@@ -77,6 +79,10 @@ std::vector<at::Tensor> gradients(const Training& t) {
 bool log_is_due(const Training& t, std::int64_t step) {
   const Period period(t.recipe.log.every, t.length);
   return period.timed() || period.due(step + 1);
+}
+
+bool group_norms_are_due(const Training& t, std::int64_t step) {
+  return t.recipe.log.group_norms && log_is_due(t, step);
 }
 
 // One pass over the gradients: removal of the loss scale, the weight ratio and clipping, skipped
@@ -142,6 +148,7 @@ struct Stepper::Step {
   const KeptBuffers* buffers = nullptr;  // as they were, of the rank that saves
   std::optional<LateNumbers> numbers{};  // of the device
   bool has_norm = false;                 // they have that of the gradients
+  std::int64_t count = 0;                // of them; those of group_norms() follow
   StepReport report{};
 };
 
@@ -206,6 +213,7 @@ void Stepper::finish(bool asked) {
   step.rates = rates_of(t_, state_, step.at.step);
   step.report.lr = step.rates.lr;
   step.report.momentum = step.rates.momentum ? step.rates.momentum : t_.optimizer->momentum();
+  step.report.weight_decay = step.rates.weight_decay;
   if (decision_) {
     update_on_device(step, asked);
   } else {
@@ -236,12 +244,15 @@ StepReport Stepper::read() {
   auto& report = step->report;
   if (decision_) {
     await(*step);
-    const auto& numbers = step->numbers->read();
+    const auto& all = step->numbers->read();
+    const auto numbers = all.slice(0, 0, step->count);
     const auto totals = t_.engine->totals(numbers);
     if (!is_made(totals)) t_.optimizer->was_refused();
     account(*step, totals);
     if (report.changed && step->has_norm)
       report.gradient_norm = numbers.const_data_ptr<double>()[kNorm];
+    if (report.changed && all.numel() > step->count)
+      report.group_norms = named_norms(all.slice(0, step->count).reshape({2, -1}).contiguous());
   }
   if (report.changed && t_.ema && average_is_due(t_, step->at.step + 1)) t_.ema->update();
   return report;
@@ -269,8 +280,13 @@ void Stepper::account(Step& step, const StepTotals& totals) {
 }
 
 void Stepper::update_on_host(Step& step, double weight) {
-  step.report.gradient_norm =
-      scale_and_clip(t_, step.at.step, step.nominal / (step.scale * weight));
+  const double factor = step.nominal / (step.scale * weight);
+  if (group_norms_are_due(t_, step.at.step)) {
+    const auto norms = group_norms(*t_.optimizer);
+    norms[0].mul_(std::abs(factor));
+    step.report.group_norms = named_norms(norms);
+  }
+  step.report.gradient_norm = scale_and_clip(t_, step.at.step, factor);
   t_.optimizer->step(step.rates);
   t_.engine->parameters_changed();
 }
@@ -279,6 +295,7 @@ void Stepper::update_on_device(Step& step, bool asked) {
   const auto work = [&] { return decide(step, asked); };
   const auto outcome = graph_ ? graph_->end(asked, log_is_due(t_, step.at.step), work) : work();
   step.has_norm = outcome.has_norm;
+  step.count = outcome.count;
   step.rates.refused = outcome.refused;
   in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
   t_.engine->parameters_changed();
@@ -289,13 +306,19 @@ void Stepper::update_on_device(Step& step, bool asked) {
 StepOutcome Stepper::decide(const Step& step, bool asked) {
   const auto numbers = t_.engine->sum(asked);
   auto overflow = at::zeros({1}, numbers.options().dtype(at::kFloat));
-  const auto norm =
-      scale_and_clip(t_, step.at.step, decision_->factor(numbers, step.nominal), overflow);
+  const auto factor = decision_->factor(numbers, step.nominal);
+  at::Tensor norms;
+  if (group_norms_are_due(t_, step.at.step)) {
+    norms = group_norms(*t_.optimizer);
+    norms[0].mul_(factor.abs());
+  }
+  const auto norm = scale_and_clip(t_, step.at.step, factor, overflow);
   numbers.select(0, kOverflow).copy_(overflow.reshape({}));
   if (norm.defined()) numbers.select(0, kNorm).copy_(norm);
   auto refused = decision_->refused(numbers);
   decision_->update_scale(numbers);
-  return {numbers, std::move(refused), norm.defined()};
+  const auto all = norms.defined() ? at::cat({numbers, norms.flatten()}) : numbers;
+  return {all, std::move(refused), norm.defined(), numbers.numel()};
 }
 
 StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "callbacks/callback.h"
+
 namespace ddptrain {
 
 class Decision;
@@ -21,7 +23,9 @@ struct StepReport {
   double loss = 0;  // mean over the step's weight, all ranks
   double lr = 0;
   std::optional<double> momentum;
+  std::optional<double> weight_decay;  // where a schedule moves it
   double gradient_norm = 0;  // of the mean, before clipping; NaN where neither logged nor clipped
+  NamedValues group_norms;   // log.group_norms, on logged steps
   bool changed = true;       // false: no counted sample, or not finite and skipped
   bool data_lost = false;    // a rank has lost a mapped file: all is as it was before the step
   bool asked = false;        // a rank has a request for all

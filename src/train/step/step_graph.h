@@ -15,9 +15,10 @@ struct Training;
 
 /// What a device has decided on a step.
 struct StepOutcome {
-  at::Tensor numbers;     // of the window (distributed/window_numbers.h)
-  at::Tensor refused;     // Rates::refused
-  bool has_norm = false;  // the numbers have that of the gradients
+  at::Tensor numbers;      // of the window (distributed/window_numbers.h)
+  at::Tensor refused;      // Rates::refused
+  bool has_norm = false;   // the numbers have that of the gradients
+  std::int64_t count = 0;  // of the window's numbers; those of group_norms() follow
 };
 
 /// Makes the forward and backward pass of a step's only micro-batch with the reduction of its

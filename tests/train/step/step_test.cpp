@@ -99,5 +99,60 @@ TEST(GradientNorm, IsTheLengthOfAllGradientsTogether) {
               1e-12);
 }
 
+/// A run whose model is two layer groups, and what its first step reports.
+StepReport first_report(SmallTraining& t) {
+  t.recipe.log.every = steps(1);
+  t.recipe.log.group_norms = true;
+  t.optimizer = catalog<Optimizer>().build(
+      fragment<Optimizer>("sgd"),
+      group_parameters(t.engine->model(), {"bias"}, layer_groups(t.engine->model())));
+  EpochPlan plan;
+  plan.order = t.sampler->order(0);
+  plan.batch = 8;
+  plan.micros = shard(23, {Layout::global_batch, 1, 8, 1, false}, 0).front();
+  t.loader->start(plan);
+  return make_step(t, t.state, 1);
+}
+
+double root_of_squares(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+TEST(GroupNorms, AreThePartsOfTheWhole) {
+  auto world = single_world();
+  auto t = small_training(world, {});
+  std::vector<double> weights(2);
+  for (const auto& [name, weight] : t.engine->model().named_parameters()) {
+    const double norm = weight.norm().item<double>();
+    auto& layer = weights[name.starts_with("0.") ? 0 : 1];
+    layer = root_of_squares({layer, norm});
+  }
+  const auto report = first_report(t);
+  ASSERT_EQ(report.group_norms.size(), 4U);
+  const std::vector<std::string> names{"train/gradient_norm/0", "train/gradient_norm/1",
+                                       "train/weight_norm/0", "train/weight_norm/1"};
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(report.group_norms[i].first, names[i]);
+    values.push_back(report.group_norms[i].second);
+    EXPECT_GT(values[i], 0) << names[i];
+  }
+  EXPECT_NEAR(root_of_squares({values[0], values[1]}), report.gradient_norm, 1e-12);
+  EXPECT_NEAR(values[2], weights[0], 1e-12);
+  EXPECT_NEAR(values[3], weights[1], 1e-12);
+}
+
+TEST(GroupNorms, LeaveOutWhatDoesNotTrain) {
+  auto world = single_world();
+  auto t = small_training(world, {});
+  t.engine->freeze({layer_groups(t.engine->model()).front()});
+  const auto report = first_report(t);
+  ASSERT_EQ(report.group_norms.size(), 3U);
+  EXPECT_EQ(report.group_norms.front().first, "train/gradient_norm/1");
+  EXPECT_NEAR(report.group_norms.front().second, report.gradient_norm, 1e-12);
+}
+
 }  // namespace
 }  // namespace ddptrain
