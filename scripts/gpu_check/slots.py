@@ -1,5 +1,5 @@
 """The checks of each slot, in the order in which they run: see docs/gpu.md."""
-from . import devices, faults, numbers, speed
+from . import devices, faults, graphs, numbers, speed
 
 SLOTS = {
     1: [("nvidia-smi", devices.nvidia_smi), ("doctor", devices.doctor), ("first steps: shapes", devices.shapes),
@@ -18,4 +18,6 @@ SLOTS = {
     9: [("bench/gpu.py", speed.bench)],
     10: [("saved on the device, resumed on the CPU, and back", numbers.across_devices),
          ("eval on the device and on the CPU", numbers.evaluated), ("predict on the device and on the CPU", numbers.predicted)],
+    11: [("steps with a graph and without: the same bits", graphs.one_process),
+         ("the same of two ranks on one device", graphs.two_ranks)],
 }
