@@ -4,6 +4,7 @@
 #include <c10/util/Half.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #define __device__

@@ -15,7 +15,7 @@
 
 #include "accelerator/cuda/kernels/arguments.h"
 #include "accelerator/cuda/kernels/compiler.h"
-#include "accelerator/emulated_cuda.h"
+#include "accelerator/kernel_types.h"
 #include "base/error.h"
 #include "models/layers/dropout_mask.h"
 
@@ -28,15 +28,8 @@ namespace ddptrain::kernels {
 namespace ddptrain {
 namespace {
 
-constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf};
-
-template <class Float, class Double, class BFloat16, class Half, class Call>
-void by_type(at::ScalarType type, Float f, Double d, BFloat16 b, Half h, const Call& call) {
-  if (type == at::kFloat) call(f);
-  if (type == at::kDouble) call(d);
-  if (type == at::kBFloat16) call(b);
-  if (type == at::kHalf) call(h);
-}
+using test::by_type;
+using test::kTypes;
 
 /// What the kernel makes of an input, in few threads, so that each makes several turns.
 at::Tensor emulated_dropout(const at::Tensor& input, const MaskRows& rows, double p,
@@ -263,7 +256,8 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
   if (libraries.empty()) GTEST_SKIP() << "there is no libnvrtc here";
   const KernelCompiler compiler(libraries);
   const std::vector<std::string> types{"float", "double", "bfloat16", "half"};
-  for (const auto* text : {&add_relu_text(), &dropout_text(), &normalize_images_text()}) {
+  for (const auto* text :
+       {&add_relu_text(), &batch_norm_relu_text(), &dropout_text(), &normalize_images_text()}) {
     const auto code = compiler.compile(*text, GetParam());
     const std::string name = text->name;
     EXPECT_EQ(code.substr(1, 3), "ELF");

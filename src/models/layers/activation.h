@@ -39,6 +39,7 @@ class Activate final : public Module {
   explicit Activate(Activation activation, Input input = Input::keep)
       : activation_(activation), input_(input) {}
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  Activation activation() const { return activation_; }
 
  private:
   Activation activation_;

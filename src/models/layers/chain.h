@@ -1,13 +1,18 @@
 // torch.nn.Sequential: modules one after another, named by their numbers or as told.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/model.h"
 
 namespace ddptrain {
+
+/// One after another. On an accelerator a batch norm and the ReLU after it are one operator.
+at::Tensor run_steps(std::span<Module* const> steps, const at::Tensor& input, const Pass& pass);
 
 /// Base is Module, or Model where a whole network is a chain. An empty chain is the identity.
 template <class Base>
@@ -34,10 +39,9 @@ class Chain : public Base {
     return all;
   }
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
-    at::Tensor value = input;
-    for (auto* step : steps_) value = step->forward(value, pass);
-    return value;
+    return run_steps(steps_, input, pass);
   }
+  std::span<Module* const> steps() const { return steps_; }
 
  private:
   std::vector<Module*> steps_;
@@ -45,5 +49,11 @@ class Chain : public Base {
 
 using Sequence = Chain<Module>;
 using SequentialModel = Chain<Model>;
+
+/// relu(path(input) + shortcut()), the end of a residual block; on an accelerator in the operator
+/// of the batch norm that ends the path. The shortcut runs after what comes before that. No chain
+/// with a forward pass of its own may end the path.
+at::Tensor add_relu_after(Module& path, const at::Tensor& input,
+                          const std::function<at::Tensor()>& shortcut, const Pass& pass);
 
 }  // namespace ddptrain

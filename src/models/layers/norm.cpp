@@ -5,9 +5,13 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <utility>
+
+#include "models/layers/add_relu.h"
 #include "models/layers/sync_batch_norm.h"
 
 namespace ddptrain {
@@ -18,6 +22,13 @@ void require_several(std::int64_t values) {
     throw TooFewValues(
         Exit::recipe,
         "batch norm: one value per channel has no variance; a larger batch.micro would do");
+}
+
+// cuDNN's kernel is the faster one where there is cuDNN.
+at::Tensor normalised(const NormEnd& end, const at::Tensor& input, const NormTerms& terms) {
+  if (end.relu) return batch_norm_relu(input, end.residual, terms);
+  return at::batch_norm(input, terms.weight, terms.bias, terms.mean, terms.variance, terms.training,
+                        terms.momentum, terms.eps, /*cudnn_enabled=*/true);
 }
 
 }  // namespace
@@ -33,43 +44,54 @@ BatchNorm::BatchNorm(std::int64_t channels, const BatchNormOptions& options) : o
 }
 
 at::Tensor BatchNorm::forward(const at::Tensor& input, const Pass& pass) {
-  const bool training = pass.training && !keeps_statistics_;
-  if (training && pass.statistics != nullptr) return forward_together(input, *pass.statistics);
-  return forward_alone(input, training && input.size(0) > 0);
+  return forward_to({}, input, pass);
 }
 
-at::Tensor BatchNorm::forward_alone(const at::Tensor& input, bool training) {
+at::Tensor BatchNorm::forward_relu(const at::Tensor& input, const at::Tensor& residual,
+                                   const Pass& pass) {
+  if (!input.is_cpu() && input.numel() > 0) return forward_to({true, residual}, input, pass);
+  auto output = forward(input, pass);
+  return residual.defined() ? add_relu(std::move(output), residual) : at::relu_(output);
+}
+
+at::Tensor BatchNorm::forward_to(const NormEnd& end, const at::Tensor& input, const Pass& pass) {
+  const bool training = pass.training && !keeps_statistics_;
+  if (training && pass.statistics != nullptr) return forward_together(end, input, *pass.statistics);
+  return forward_alone(end, input, training && input.size(0) > 0);
+}
+
+NormTerms BatchNorm::running_terms(bool training, double momentum) const {
+  return {weight_, bias_, running_mean_, running_var_, training, momentum, options_.eps};
+}
+
+at::Tensor BatchNorm::forward_alone(const NormEnd& end, const at::Tensor& input, bool training) {
   if (training) {
     require_several(input.numel() / input.size(1));
     batches_.add_(1);
-    if (!options_.momentum) return forward_averaging(input);
+    if (!options_.momentum) return forward_averaging(end, input);
   }
-  return normalised(input, running_mean_, running_var_, training, options_.momentum.value_or(0));
+  return normalised(end, input, running_terms(training, options_.momentum.value_or(0)));
 }
 
 // The weight of this batch is a number of the device, so that the host need not read it.
-at::Tensor BatchNorm::forward_averaging(const at::Tensor& input) {
+at::Tensor BatchNorm::forward_averaging(const NormEnd& end, const at::Tensor& input) {
   if (input.is_cpu())
-    return normalised(input, running_mean_, running_var_, true,
-                      1 / static_cast<double>(batches_.item<std::int64_t>()));
-  const auto mean = at::zeros_like(running_mean_), variance = at::ones_like(running_var_);
-  const auto output = normalised(input, mean, variance, true, 1);
+    return normalised(end, input,
+                      running_terms(true, 1 / static_cast<double>(batches_.item<std::int64_t>())));
+  auto terms = running_terms(true, 1);
+  terms.mean = at::zeros_like(running_mean_);
+  terms.variance = at::ones_like(running_var_);
+  const auto output = normalised(end, input, terms);
   const at::NoGradGuard no_grad;
   const auto share = batches_.to(running_mean_.scalar_type()).reciprocal_();
-  running_mean_.lerp_(mean, share);
-  running_var_.lerp_(variance, share);
+  running_mean_.lerp_(terms.mean, share);
+  running_var_.lerp_(terms.variance, share);
   return output;
 }
 
-// cuDNN's kernel is the faster one where there is cuDNN.
-at::Tensor BatchNorm::normalised(const at::Tensor& input, const at::Tensor& mean,
-                                 const at::Tensor& variance, bool training, double momentum) const {
-  return at::batch_norm(input, weight_, bias_, mean, variance, training, momentum, options_.eps,
-                        /*cudnn_enabled=*/true);
-}
-
 // Nothing here waits for the device: an empty batch is a factor of 0.
-at::Tensor BatchNorm::forward_together(const at::Tensor& input, Statistics& members) {
+at::Tensor BatchNorm::forward_together(const NormEnd& end, const at::Tensor& input,
+                                       Statistics& members) {
   const auto batch = gather_statistics(input, members);
   if (input.is_cpu()) require_several(batch.count.item<std::int64_t>());
   {
@@ -83,7 +105,7 @@ at::Tensor BatchNorm::forward_together(const at::Tensor& input, Statistics& memb
     running_mean_.lerp_(batch.mean.to(running_mean_.scalar_type()), momentum);
     running_var_.lerp_(unbiased.to(running_var_.scalar_type()), momentum);
   }
-  return sync_batch_norm(input, weight_, bias_, batch, options_.eps, members);
+  return sync_batch_norm(input, {weight_, bias_, options_.eps, end}, batch, members);
 }
 
 LayerNorm::LayerNorm(std::int64_t features, double eps)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "models/layers/batch_norm_relu.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -27,6 +28,9 @@ class BatchNorm final : public Module {
  public:
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  /// relu(forward(input, pass) + residual), on an accelerator by one operator (batch_norm_relu.h);
+  /// an undefined residual is none.
+  at::Tensor forward_relu(const at::Tensor& input, const at::Tensor& residual, const Pass& pass);
   bool is_norm() const override { return true; }
   void keep_statistics(bool keep) override { keeps_statistics_ = keep; }
   /// torch's attribute and reset_running_stats, for those who measure statistics anew.
@@ -38,11 +42,12 @@ class BatchNorm final : public Module {
   const at::Tensor& bias() const { return bias_; }
 
  private:
-  at::Tensor forward_alone(const at::Tensor& input, bool training);
-  at::Tensor forward_averaging(const at::Tensor& input);
-  at::Tensor normalised(const at::Tensor& input, const at::Tensor& mean, const at::Tensor& variance,
-                        bool training, double momentum) const;
-  at::Tensor forward_together(const at::Tensor& input, Statistics& members);
+  at::Tensor forward_to(const NormEnd& end, const at::Tensor& input, const Pass& pass);
+  at::Tensor forward_alone(const NormEnd& end, const at::Tensor& input, bool training);
+  at::Tensor forward_averaging(const NormEnd& end, const at::Tensor& input);
+  /// By the running statistics, or the batch's with which it moves them.
+  NormTerms running_terms(bool training, double momentum) const;
+  at::Tensor forward_together(const NormEnd& end, const at::Tensor& input, Statistics& members);
 
   BatchNormOptions options_;
   at::Tensor weight_, bias_;

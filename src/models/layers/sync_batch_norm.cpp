@@ -14,9 +14,12 @@
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
 
 namespace ddptrain {
 namespace {
@@ -54,8 +57,8 @@ class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
                             const at::Tensor& weight, const at::Tensor& bias,
-                            const at::Tensor& mean, const at::Tensor& variance,
-                            const at::Tensor& count, double eps, std::int64_t members);
+                            const std::optional<at::Tensor>& residual, const NormTerms& terms,
+                            const at::Tensor& count, bool relu, Statistics* members);
   static variable_list backward(AutogradContext* context, const variable_list& gradients);
 };
 
@@ -80,13 +83,21 @@ std::pair<at::Tensor, at::Tensor> local_sums(const at::Tensor& gradient, const a
 
 at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& input,
                                   const at::Tensor& weight, const at::Tensor& bias,
-                                  const at::Tensor& mean, const at::Tensor& variance,
-                                  const at::Tensor& count, double eps, std::int64_t members) {
-  context->save_for_backward({input, weight, mean, variance, count});
-  context->saved_data["eps"] = eps;
-  context->saved_data["members"] = members;
-  if (input.numel() == 0) return at::empty_like(input);
-  return normalise(input, weight, bias, mean, variance, eps);
+                                  const std::optional<at::Tensor>& residual, const NormTerms& terms,
+                                  const at::Tensor& count, bool relu, Statistics* members) {
+  at::Tensor output;
+  if (input.numel() == 0)
+    output = at::empty_like(input);
+  else if (relu)
+    output = std::get<0>(batch_norm_relu_op(input, residual.value_or(at::Tensor()), terms));
+  else
+    output = normalise(input, weight, bias, terms.mean, terms.variance, terms.eps);
+  context->save_for_backward(
+      {input, weight, terms.mean, terms.variance, count, relu ? output : at::Tensor()});
+  context->saved_data["adds"] = residual.has_value();
+  context->saved_data["eps"] = terms.eps;
+  context->saved_data["members"] = reinterpret_cast<std::int64_t>(members);
+  return output;
 }
 
 variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_list& gradients) {
@@ -94,8 +105,10 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
   const auto &input = saved[0], &weight = saved[1], &mean = saved[2], &variance = saved[3];
   const double eps = context->saved_data["eps"].toDouble();
   auto* members = reinterpret_cast<Statistics*>(context->saved_data["members"].toInt());
+  auto gradient = gradients[0];
+  if (saved[5].defined()) gradient = at::threshold_backward(gradient, saved[5], 0);
 
-  const auto [scaled, plain] = local_sums(gradients[0], input, mean, variance, eps);
+  const auto [scaled, plain] = local_sums(gradient, input, mean, variance, eps);
   at::Tensor dx;
   if (context->needs_input_grad(0)) {
     auto sums = at::cat({scaled, plain}).to(at::kDouble);
@@ -109,11 +122,12 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
       const auto wide = input.to(mean.scalar_type());
       dx = normalise(wide, slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(), mean, variance,
                      eps);
-      dx.addcmul_(gradients[0].to(mean.scalar_type()), per_channel(slope, input));
+      dx.addcmul_(gradient.to(mean.scalar_type()), per_channel(slope, input));
       dx = dx.to(input.scalar_type());
     }
   }
-  return {dx, scaled, plain, {}, {}, {}, {}, {}};
+  const bool adds = context->saved_data["adds"].toBool();
+  return {dx, scaled, plain, adds ? gradient : at::Tensor(), {}, {}, {}, {}};
 }
 
 }  // namespace
@@ -131,16 +145,19 @@ BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members) 
   return {mean, squares.add(between).sum(0), count};
 }
 
-at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight,
-                           const at::Tensor& bias, const BatchStatistics& statistics, double eps,
-                           Statistics& members) {
+at::Tensor sync_batch_norm(const at::Tensor& input, const SyncNormTerms& terms,
+                           const BatchStatistics& statistics, Statistics& members) {
   const auto type = statistics_type(input);
-  const auto variance = statistics.squares.div(statistics.count.clamp_min(1)).to(type);
   const auto mean = statistics.mean.to(type);
+  const auto variance = statistics.squares.div(statistics.count.clamp_min(1)).to(type);
   // An autograd function takes no undefined tensors.
-  return SyncBatchNorm::apply(input, weight.defined() ? weight : at::ones_like(mean),
-                              bias.defined() ? bias : at::zeros_like(mean), mean, variance,
-                              statistics.count, eps, reinterpret_cast<std::int64_t>(&members));
+  const auto weight = terms.weight.defined() ? terms.weight : at::ones_like(mean);
+  const auto bias = terms.bias.defined() ? terms.bias : at::zeros_like(mean);
+  std::optional<at::Tensor> residual;
+  if (terms.end.residual.defined()) residual = terms.end.residual;
+  const NormTerms own{weight.detach(), bias.detach(), mean, variance, false, 0, terms.eps};
+  return SyncBatchNorm::apply(input, weight, bias, residual, own, statistics.count, terms.end.relu,
+                              &members);
 }
 
 }  // namespace ddptrain

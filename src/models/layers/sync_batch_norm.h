@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/layers/batch_norm_relu.h"
 #include "models/pass.h"
 
 namespace ddptrain {
@@ -14,14 +15,21 @@ struct BatchStatistics {
   at::Tensor mean, squares, count;  // squares: sum of squared distances from the mean
 };
 
+/// What a member has of the layer.
+struct SyncNormTerms {
+  at::Tensor weight, bias;  // may be undefined
+  double eps = 1e-5;
+  NormEnd end;
+};
+
 /// Merged in rank order. Exactly one all_gather, here; no gradients.
 BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members);
 
-/// Normalises, scales and shifts; weight and bias may be undefined. Differentiable in input, weight
-/// and bias: gradients of weight and bias are this member's share, as of any other parameter. The
-/// backward pass makes exactly one all_reduce. `members` must outlive it.
-at::Tensor sync_batch_norm(const at::Tensor& input, const at::Tensor& weight,
-                           const at::Tensor& bias, const BatchStatistics& statistics, double eps,
-                           Statistics& members);
+/// Normalises, scales and shifts, and then what `end` says, which needs an input that has
+/// values. Differentiable in input, weight, bias and residual: gradients of weight and bias are
+/// this member's share, as of any other parameter. The backward pass makes exactly one all_reduce.
+/// `members` must outlive it.
+at::Tensor sync_batch_norm(const at::Tensor& input, const SyncNormTerms& terms,
+                           const BatchStatistics& statistics, Statistics& members);
 
 }  // namespace ddptrain

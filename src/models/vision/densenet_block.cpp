@@ -2,7 +2,6 @@
 
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/relu.h>
 
 namespace ddptrain {
 
@@ -19,9 +18,9 @@ DenseLayer::DenseLayer(const DenseBlockShape& shape, std::int64_t in,
 }
 
 at::Tensor DenseLayer::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = norm1_->forward(input, pass);
-  x = norm2_->forward(conv1_->forward(at::relu_(x), pass), pass);
-  return dropout_->forward(conv2_->forward(at::relu_(x), pass), pass);
+  auto x = norm1_->forward_relu(input, {}, pass);
+  x = norm2_->forward_relu(conv1_->forward(x, pass), {}, pass);
+  return dropout_->forward(conv2_->forward(x, pass), pass);
 }
 
 DenseBlock::DenseBlock(const DenseBlockShape& shape, const at::Generator& generator) {
@@ -43,8 +42,8 @@ DenseTransition::DenseTransition(std::int64_t in, const at::Generator& generator
 }
 
 at::Tensor DenseTransition::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = norm_->forward(input, pass);
-  return at::avg_pool2d(conv_->forward(at::relu_(x), pass), 2, 2);
+  const auto x = norm_->forward_relu(input, {}, pass);
+  return at::avg_pool2d(conv_->forward(x, pass), 2, 2);
 }
 
 }  // namespace ddptrain

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "models/layers/add_relu.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/initialise.h"
 #include "models/layers/squeeze_excitation.h"
@@ -74,7 +73,8 @@ ResBottleneckBlock::ResBottleneckBlock(const RegNetBlockShape& shape,
 
 at::Tensor ResBottleneckBlock::forward(const at::Tensor& input, const Pass& pass) {
   const auto shortcut = proj_ == nullptr ? input : proj_->forward(input, pass);
-  return add_relu(f_->forward(input, pass), shortcut);
+  return add_relu_after(
+      *f_, input, [&] { return shortcut; }, pass);
 }
 
 class RegNet final : public Model {

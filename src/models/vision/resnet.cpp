@@ -4,7 +4,6 @@
 // torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/relu.h>
 
 #include <array>
 #include <string>
@@ -118,8 +117,8 @@ void ResNet::initialise_weights(bool zero_residual, const at::Generator& generat
 }
 
 at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
-  x = at::max_pool2d(at::relu_(x), 3, 2, 1);
+  auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
+  x = at::max_pool2d(x, 3, 2, 1);
   for (auto* layer : layers_) x = layer->forward(x, pass);
   return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), pass);
 }

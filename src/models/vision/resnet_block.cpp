@@ -1,10 +1,6 @@
 #include "models/vision/resnet_block.h"
 
-#include <ATen/ops/relu.h>
-
 #include <utility>
-
-#include "models/layers/add_relu.h"
 
 namespace ddptrain {
 namespace {
@@ -50,10 +46,12 @@ void ResNetBlock::add_shortcut(std::unique_ptr<Sequence> shortcut) {
   if (shortcut) downsample_ = child("downsample", std::move(shortcut));
 }
 
-at::Tensor ResNetBlock::add_and_activate(at::Tensor residual, const at::Tensor& input,
-                                         const Pass& pass) {
-  return add_relu(std::move(residual),
-                  downsample_ == nullptr ? input : downsample_->forward(input, pass));
+at::Tensor ResNetBlock::norm_add_relu(const at::Tensor& residual, const at::Tensor& input,
+                                      const Pass& pass) {
+  const auto shortcut = [&] {
+    return downsample_ == nullptr ? input : downsample_->forward(input, pass);
+  };
+  return add_relu_after(last_norm(), residual, shortcut, pass);
 }
 
 BasicBlock::BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator) {
@@ -66,9 +64,8 @@ BasicBlock::BasicBlock(const ResNetBlockShape& shape, const at::Generator& gener
 }
 
 at::Tensor BasicBlock::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
-  x = bn2_->forward(conv2_->forward(at::relu_(x), pass), pass);
-  return add_and_activate(std::move(x), input, pass);
+  const auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
+  return norm_add_relu(conv2_->forward(x, pass), input, pass);
 }
 
 Bottleneck::Bottleneck(const ResNetBlockShape& shape, const at::Generator& generator) {
@@ -85,10 +82,9 @@ Bottleneck::Bottleneck(const ResNetBlockShape& shape, const at::Generator& gener
 }
 
 at::Tensor Bottleneck::forward(const at::Tensor& input, const Pass& pass) {
-  auto x = bn1_->forward(conv1_->forward(input, pass), pass);
-  x = bn2_->forward(conv2_->forward(at::relu_(x), pass), pass);
-  x = bn3_->forward(conv3_->forward(at::relu_(x), pass), pass);
-  return add_and_activate(std::move(x), input, pass);
+  auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
+  x = bn2_->forward_relu(conv2_->forward(x, pass), {}, pass);
+  return norm_add_relu(conv3_->forward(x, pass), input, pass);
 }
 
 }  // namespace ddptrain

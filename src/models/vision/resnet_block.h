@@ -21,11 +21,12 @@ struct ResNetBlockShape {
 class ResNetBlock : public Module {
  public:
   /// The batch norm before the sum.
-  virtual const BatchNorm& last_norm() const = 0;
+  virtual BatchNorm& last_norm() const = 0;
 
  protected:
   void add_shortcut(std::unique_ptr<Sequence> shortcut);  // null: the input itself
-  at::Tensor add_and_activate(at::Tensor residual, const at::Tensor& input, const Pass& pass);
+  /// relu(last_norm(residual) + shortcut(input)).
+  at::Tensor norm_add_relu(const at::Tensor& residual, const at::Tensor& input, const Pass& pass);
 
  private:
   Sequence* downsample_ = nullptr;
@@ -36,7 +37,7 @@ class BasicBlock final : public ResNetBlock {
   static constexpr std::int64_t expansion = 1;
   BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
-  const BatchNorm& last_norm() const override { return *bn2_; }
+  BatchNorm& last_norm() const override { return *bn2_; }
 
  private:
   Convolution *conv1_, *conv2_;
@@ -48,7 +49,7 @@ class Bottleneck final : public ResNetBlock {
   static constexpr std::int64_t expansion = 4;
   Bottleneck(const ResNetBlockShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
-  const BatchNorm& last_norm() const override { return *bn3_; }
+  BatchNorm& last_norm() const override { return *bn3_; }
 
  private:
   Convolution *conv1_, *conv2_, *conv3_;

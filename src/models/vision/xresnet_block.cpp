@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "models/layers/add_relu.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialise.h"
 #include "models/layers/norm.h"
@@ -117,10 +116,10 @@ XBlock::XBlock(const XBlockShape& s, const at::Generator& generator) : activatio
 }
 
 at::Tensor XBlock::forward(const at::Tensor& input, const Pass& pass) {
+  const auto shortcut = [&] { return idpath_->forward(input, pass); };
+  if (activation_ == Activation::relu) return add_relu_after(*convpath_, input, shortcut, pass);
   auto sum = convpath_->forward(input, pass);
-  const auto shortcut = idpath_->forward(input, pass);
-  if (activation_ == Activation::relu) return add_relu(std::move(sum), shortcut);
-  return activate_over(activation_, sum.add_(shortcut));
+  return activate_over(activation_, sum.add_(shortcut()));
 }
 
 }  // namespace ddptrain

@@ -93,6 +93,17 @@ NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t bo
   return a;
 }
 
+NormArguments norm_arguments(const at::Tensor& input, double eps) {
+  NormArguments a{};
+  a.count = input.numel();
+  a.channels = input.size(1);
+  a.inner = input.is_contiguous() ? a.count / (input.size(0) * a.channels) : 1;
+  a.vectors = (a.inner == 1 ? a.channels : a.inner) % 4 == 0 && reads_fours(input);
+  a.small = a.count < kSmall;
+  a.eps = eps;
+  return a;
+}
+
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input) {
   return at::isFloatingType(residual.scalar_type()) &&
          residual.scalar_type() == input.scalar_type() && residual.sizes() == input.sizes() &&

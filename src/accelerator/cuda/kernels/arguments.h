@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "accelerator/cuda/kernels/batch_norm_relu.cuh"
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
 
@@ -24,6 +25,9 @@ DropoutArguments dropout_arguments(const at::Tensor& input, const DropoutMasks& 
 
 /// `pixels` [images, channels, height, width], contiguous or channels_last; `boxes` of each image.
 NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t boxes);
+
+/// `input` [rows, channels, ...] with values, contiguous or channels last.
+NormArguments norm_arguments(const at::Tensor& input, double eps);
 
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);

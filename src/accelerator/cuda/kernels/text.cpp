@@ -9,6 +9,8 @@
 
 KERNEL_FILE(ddptrain_kernel_numbers, "numbers.cuh");
 KERNEL_FILE(ddptrain_kernel_add_relu, "add_relu.cu");
+KERNEL_FILE(ddptrain_kernel_norm_arguments, "batch_norm_relu.cuh");
+KERNEL_FILE(ddptrain_kernel_norm_relu, "batch_norm_relu.cu");
 KERNEL_FILE(ddptrain_kernel_dropout_arguments, "dropout.cuh");
 KERNEL_FILE(ddptrain_kernel_dropout, "dropout.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
@@ -19,6 +21,14 @@ namespace ddptrain {
 const KernelText& add_relu_text() {
   static const KernelText text{
       "add_relu.cu", ddptrain_kernel_add_relu, {{"numbers.cuh", ddptrain_kernel_numbers}}};
+  return text;
+}
+
+const KernelText& batch_norm_relu_text() {
+  static const KernelText text{"batch_norm_relu.cu",
+                               ddptrain_kernel_norm_relu,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"batch_norm_relu.cuh", ddptrain_kernel_norm_arguments}}};
   return text;
 }
 

@@ -15,6 +15,7 @@ struct KernelText {
 };
 
 const KernelText& add_relu_text();
+const KernelText& batch_norm_relu_text();
 const KernelText& dropout_text();
 const KernelText& normalize_images_text();
 
