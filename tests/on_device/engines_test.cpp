@@ -68,6 +68,29 @@ TEST(EnginesOnADevice, SynchroniseBatchNormOverTwo) {
   expect_same(on_the_host(by_dp(conv_net(), images, options, 2)), by_single(conv_net(), images));
 }
 
+/// Residual blocks, some of them with a shortcut that has a batch norm of its own.
+std::unique_ptr<Model> residual_net() {
+  ModelContext context;
+  context.data.classes.resize(3);
+  context.data.sample = {3, 16, 16};
+  context.generator = at::make_generator<at::CPUGeneratorImpl>(5);
+  return make_model({{"type", "xresnet18"}, {"stem", {4, 4, 8}}, {"widen", 0.125}}, context);
+}
+
+// Of seven and of six images, so that a rank has more than the other.
+TEST(EnginesOnADevice, SynchroniseBatchNormOverTwoRanksAsTheCpu) {
+  const std::vector<Batch> images{samples(7, "a", {3, 16, 16}), samples(6, "b", {3, 16, 16})};
+  auto near = in_double(), far = on_devices();
+  near.sync_bn = far.sync_bn = true;
+  const auto expected = by_ddp(residual_net, images, near, 2);
+  const auto found = on_the_host(by_ddp(residual_net, images, far, 2));
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LE(largest_difference(found[i], expected[i]),
+              1e-12 * (1 + expected[i].abs().max().item<double>()))
+        << i;
+}
+
 // Its numbers stay there; the inputs and the targets are brought.
 TEST(EnginesOnADevice, NeverWaitAndBringEveryTensorOnce) {
   const auto engine = make_single_engine(factory(), on_devices());
