@@ -1,10 +1,14 @@
 // `data get|check|stats|show RECIPE` and `data make KIND FOLDER`.
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
+#include "data/prediction_form.h"
 #include "jobs/data_make.h"
 #include "jobs/data_show.h"
 #include "recipe/load/load.h"
@@ -75,8 +79,54 @@ std::vector<std::int64_t> pixels_of_classes(const Dataset& data, Split split) {
   return counts;
 }
 
+/// What the numbers of a target are like, missing ones apart.
+struct NumberStats {
+  std::int64_t known = 0, missing = 0;
+  double sum = 0, lowest = 0, highest = 0;
+
+  void add(double value) {
+    if (std::isnan(value)) {
+      ++missing;
+      return;
+    }
+    lowest = known == 0 ? value : std::min(lowest, value);
+    highest = known == 0 ? value : std::max(highest, value);
+    sum += value;
+    ++known;
+  }
+};
+
+std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
+  std::vector<NumberStats> stats(static_cast<std::size_t>(data.facts().numbers));
+  Draw plain;
+  plain.plain = true;
+  for (std::int64_t i = 0; i < data.size(split); ++i) {
+    auto batch = data.allocate_length(Split::valid, 1, data.length(split, i));
+    if (!data.load(split, i, plain, batch, 0)) continue;
+    const auto* value = batch.targets.at(0).const_data_ptr<float>();
+    for (auto& each : stats) each.add(*value++);
+  }
+  return stats;
+}
+
+void print_numbers(const Dataset& data) {
+  const auto* form = data.prediction_form();
+  const auto names = form ? form->columns() : std::vector<std::string>{"target"};
+  print_shown("%-24s %5s %10s %10s %12s %12s %12s\n", "number", "split", "samples", "missing",
+              "mean", "lowest", "highest");
+  for (const auto& [split, word] : {std::pair(Split::train, "train"), {Split::valid, "valid"}}) {
+    const auto stats = stats_of_numbers(data, split);
+    for (std::size_t i = 0; i < stats.size(); ++i)
+      print_shown("%-24s %5s %10ld %10ld %12.6g %12.6g %12.6g\n", names.at(i).c_str(), word,
+                  stats[i].known, stats[i].missing,
+                  stats[i].sum / static_cast<double>(std::max<std::int64_t>(1, stats[i].known)),
+                  stats[i].lowest, stats[i].highest);
+  }
+}
+
 int stats(const Arguments& arguments) {
   const auto data = build_data(read_recipe(arguments));
+  if (data->facts().numbers > 0) return print_numbers(*data), 0;
   const auto& classes = data->facts().classes;
   const auto count = data->facts().mask ? pixels_of_classes : samples_of_classes;
   const auto train = count(*data, Split::train), valid = count(*data, Split::valid);

@@ -58,13 +58,12 @@ std::string column_of(const Recipe& recipe, const std::string& name) {
   return node && !node->is_null() ? node->text : name;
 }
 
-/// Of a CSV file that lists images: the one of the numbers that are predicted, if it is one, or of
-/// labels.
-std::string target_column(const Recipe& recipe) {
-  const auto option = trait_argument(dataset_of(recipe), "numbers_by");
-  const auto* numbers = option ? recipe.data.node().find(*option) : nullptr;
-  if (!numbers || numbers->items.empty()) return column_of(recipe, "label");
-  return numbers->items.size() == 1 ? numbers->items[0].text : std::string();
+/// The column of what is predicted: `label` where that is no list of numbers; none where these are
+/// several.
+std::optional<std::string> target_column(const Recipe& recipe, const std::string& label) {
+  const auto numbers = listed_numbers(recipe, all_catalogs());
+  if (numbers.size() > 1) return {};
+  return numbers.empty() ? label : numbers[0];
 }
 
 /// Images with what is known of each.
@@ -90,7 +89,8 @@ void add_folder(const std::string& folder, const Names& classes, Images& images)
 void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
   const Csv csv(file);
   const auto path = csv.required_column(column_of(recipe, "path"));
-  const auto label = csv.column(target_column(recipe));
+  const auto target = target_column(recipe, column_of(recipe, "label"));
+  const auto label = target ? csv.column(*target) : std::nullopt;
   const auto written = option_of(recipe, "root");
   const fs::path root = written.empty() ? fs::path(file).parent_path() : fs::path(written);
   for (std::size_t row = 0; row < csv.rows(); ++row)
@@ -172,8 +172,10 @@ Truth truth_in_folders(const std::string& folder, const Names& classes) {
 
 Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
   const auto& dataset = dataset_of(recipe);
-  if (const auto option = trait_argument(dataset, "label_column"))
-    return truth_in_column(path, option_of(recipe, *option));
+  if (const auto option = trait_argument(dataset, "label_column")) {
+    const auto column = target_column(recipe, option_of(recipe, *option));
+    return column ? truth_in_column(path, *column) : Truth{};
+  }
   if (dataset.has("label_in_lines")) return truth_in_lines(recipe, path);
   return truth_in_folders(path, classes);
 }

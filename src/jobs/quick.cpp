@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kRows = 60;
 
-std::vector<std::string> names(const Node& options, const char* key, const char* otherwise) {
+std::vector<std::string> names(const Node& options, const char* key, const std::string& otherwise) {
   const auto* list = options.find(key);
   if (!list || !list->is_list()) return {otherwise};
   std::vector<std::string> all;
@@ -42,21 +42,33 @@ std::string sentence(int seed, bool good) {
   return text + " rest too .\n";
 }
 
-/// A CSV file with the columns that a csv_table's options name; the target follows from each of
-/// them. Returns its path.
+std::vector<std::string> target_names(const Node& options) {
+  const auto& target = *options.find("target");
+  if (!target.is_map()) return names(options, "target", target.text);
+  const auto* column = target.find("column");
+  return names(target, "columns", column ? column->text : "target");
+}
+
+/// A CSV file with the columns that a csv_table's options name; the targets follow from each of
+/// the others. Returns its path.
 std::string make_rows(const Node& options, const std::string& folder, bool regression) {
   const auto words = names(options, "categories", "kind");
   const auto numbers = names(options, "continuous", "size");
   std::string csv;
   for (const auto& name : words) csv += csv_cell(name) + ",";
   for (const auto& name : numbers) csv += csv_cell(name) + ",";
-  csv += csv_cell(options.find("target")->text) + "\n";
+  const auto targets = target_names(options);
+  std::string header;
+  for (const auto& name : targets) header += (header.empty() ? "" : ",") + csv_cell(name);
+  csv += header + "\n";
   for (int row = 0; row < kRows; ++row) {
     for (std::size_t i = 0; i < words.size(); ++i)
       csv += std::string(1, static_cast<char>('a' + row % (2 + static_cast<int>(i) % 3))) + ",";
     for (std::size_t i = 0; i < numbers.size(); ++i)
       csv += format_number(row + 0.25 * static_cast<double>(i)) + ",";
-    csv += target_of(row, regression) + "\n";
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      csv += (i > 0 ? "," : "") + target_of(row + static_cast<int>(i), regression);
+    csv += "\n";
   }
   make_folders(folder);
   write_atomically(folder + "/rows.csv", csv);
@@ -169,11 +181,11 @@ Node points(const Node& own, const std::string& folder) {
 }
 
 /// Images with as many numbers as the recipe's: places in them.
-Node numbers(const Node& own, const Node& names, const std::string& folder) {
+Node numbers(const Node& own, std::size_t count, const std::string& folder) {
   make_points(folder, kFewScenes);
   const std::vector<std::string> places{"x1", "y1", "x2", "y2"};
   Node columns = Node::list();
-  for (std::size_t i = 0; i < names.items.size(); ++i) columns.items.push_back(word(places.at(i)));
+  for (std::size_t i = 0; i < count; ++i) columns.items.push_back(word(places.at(i)));
   return image_options(own, map_of({{"type", word("manifest")},
                                     {"file", Node::quoted_text(folder + "/points.csv")},
                                     {"numbers", columns}}));
@@ -241,10 +253,8 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
   const auto& entry = *all_catalogs().at("data")->find(recipe.data.type());
   if (entry.has("gives_masks")) return masks(own, folder);
   if (entry.has("gives_points")) return points(own, folder);
-  const auto option = trait_argument(entry, "numbers_by");
-  const auto* names = option ? own.find(*option) : nullptr;
-  if (names && !names->items.empty() && names->items.size() <= 4)
-    return numbers(own, *names, folder);
+  const auto count = listed_numbers(recipe, all_catalogs()).size();
+  if (entry.has("gives_images") && count > 0 && count <= 4) return numbers(own, count, folder);
   if (entry.has("gives_images") && entry.has("gives_class"))
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("users_and_items")) return table(as_table(own), folder, true);

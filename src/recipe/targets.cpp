@@ -94,10 +94,18 @@ std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs&
   return option && !option->is_null() ? std::optional(option->text) : std::nullopt;
 }
 
+std::vector<std::string> listed_numbers(const Recipe& recipe, const Catalogs& catalogs) {
+  const auto* option = option_named_by(recipe, catalogs, "numbers_by");
+  if (option && option->is_map()) option = option->find("columns");
+  std::vector<std::string> names;
+  if (option)
+    for (const auto& item : option->items) names.push_back(item.text);
+  return names;
+}
+
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs) {
   if (label_delimiter(recipe, catalogs)) return TargetKind::labels;
-  const auto* numbers = option_named_by(recipe, catalogs, "numbers_by");
-  if (numbers && !numbers->items.empty()) return TargetKind::numbers;
+  if (!listed_numbers(recipe, catalogs).empty()) return TargetKind::numbers;
   const auto* task = option_named_by(recipe, catalogs, "task_by");
   if (task && task->text == "regression") return TargetKind::numbers;
   if (task && task->text == "classification") return TargetKind::classes;

@@ -32,6 +32,10 @@ struct Targets {
 /// of the dataset, "labels_by OPTION", names the option that says so.
 std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs& catalogs);
 
+/// The columns of numbers that it lists as targets; none where it does not. A trait of the dataset,
+/// "numbers_by OPTION", names the option that may be such a list.
+std::vector<std::string> listed_numbers(const Recipe& recipe, const Catalogs& catalogs);
+
 /// The kind that the recipe itself tells; nothing where only the data do. A dataset with the trait
 /// "gives_class" gives classes, one with "gives_number" numbers, unless its options say otherwise:
 /// with several labels, where the option that its trait "numbers_by OPTION" names lists some, or

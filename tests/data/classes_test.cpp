@@ -140,7 +140,7 @@ TEST_F(Classes, OfTextsThatAreUnknownAreNamedOrLeftOut) {
 TEST_F(Classes, OfATableThatAreUnknownAreLeftOutWhereThePolicySaysSo) {
   TableOptions options;
   options.file = folder_.write("t.csv", "a,y\n1,no\n2,yes\n3,perhaps\n4,no\n");
-  options.target = "y";
+  options.target.column = "y";
   options.valid = {};
   options.valid.fraction.reset();
   options.valid.rows = {2, 3};

@@ -46,6 +46,7 @@ Node list_of(const Shape& list, std::size_t count) {
     const auto numbers = is_number(item) ? numbers_of(item) : std::vector<double>{};
     node.items.push_back(is_number(item) ? word(format_number(numbers.at(0)))
                                          : example_value(item, all_catalogs()));
+    if (list.items == ItemOrder::distinct) node.items.back().text += std::to_string(i);
   }
   return node;
 }

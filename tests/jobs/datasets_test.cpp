@@ -64,6 +64,10 @@ TEST(Datasets, TellTheTargetsThatTheirOptionsAskFor) {
   EXPECT_EQ(target({{"type", "csv_table"}, {"task", "regression"}}), TargetKind::numbers);
   EXPECT_EQ(target({{"type", "csv_table"}, {"task", "classification"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "csv_table"}, {"task", "auto"}}), std::nullopt);
+  EXPECT_EQ(target({{"type", "csv_table"}, {"target", {"price", "area"}}}), TargetKind::numbers);
+  EXPECT_EQ(target({{"type", "csv_table"}, {"target", {{"columns", {"price", "area"}}}}}),
+            TargetKind::numbers);
+  EXPECT_EQ(target({{"type", "csv_table"}, {"target", "price"}}), std::nullopt);
   EXPECT_EQ(target({{"type", "text_folder"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "text_csv"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "text_csv"}, {"task", "regression"}}), TargetKind::numbers);

@@ -26,7 +26,7 @@ Entry<Dataset> csv_table_dataset() {
             options.table,
             [](const std::string& path) { return std::make_unique<CsvSource>(path); }, context);
       },
-      {"unlabelled", "gives_tables", "task_by task", "label_column target"});
+      {"unlabelled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});
 }
 
 }  // namespace ddptrain

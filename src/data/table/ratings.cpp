@@ -53,7 +53,7 @@ Node chosen_names(const RatingsTableOptions& options, const TableOptions& table)
   };
   choose("user", options.user, table.categories.value->at(0));
   choose("item", options.item, table.categories.value->at(1));
-  choose("rating", options.rating, table.target);
+  choose("rating", options.rating, *table.target.column);
   return chosen;
 }
 
@@ -66,7 +66,7 @@ TableOptions as_table(const RatingsTableOptions& options, const TableSource& sou
     throw Error(Exit::recipe, Option{"data.item"}, "'" + item + "' is the column of users");
   table.categories = std::vector<std::string>{user, item};
   table.continuous = std::vector<std::string>{};
-  table.target = column_name(options.rating, 2, source);
+  table.target.column = column_name(options.rating, 2, source);
   table.task = TableTask::regression;
   table.missing = options.missing;
   if (table.missing.automatic() && source.has_nulls()) table.missing.value.emplace();

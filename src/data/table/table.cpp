@@ -42,7 +42,7 @@ class Encoder {
       else
         encode_missing(number_column(*fit_.categories[i].missing_of), i, split);
     for (std::size_t i = 0; i < fit_.continuous.size(); ++i) encode_numbers(i, split);
-    if (cells_.target) encode_target(split);
+    if (!cells_.targets.empty()) encode_targets(split);
   }
   /// Of all splits encoded.
   const std::vector<UnseenNames>& unseen_names() const { return unseen_; }
@@ -110,13 +110,14 @@ class Encoder {
     return fitted.fill.value_or(0);
   }
 
-  void encode_target(TableRows& split) const {
-    const auto& target = *cells_.target;
-    if (fit_.target_classes.empty()) {
-      for (const auto row : split.rows)
+  void encode_targets(TableRows& split) const {
+    if (!fit_.target_classes.empty()) return encode_class(cells_.targets[0], split);
+    for (const auto row : split.rows)
+      for (const auto& target : cells_.targets)
         split.numbers.push_back(static_cast<float>(target.cells.numbers[row]));
-      return;
-    }
+  }
+
+  void encode_class(const TableColumn& target, TableRows& split) const {
     const auto labels = translation(target.cells, fit_.target_classes);
     for (const auto row : split.rows) {
       split.labels.push_back(labels[static_cast<std::size_t>(target.cells.codes[row])]);
@@ -177,13 +178,13 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
     const auto cells = read_cells(source, options);
     auto splits = split_rows(source, options);
     auto fit = fit_table(cells, splits, options);
-    if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
+    if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
     return encoded(source, cells, std::move(fit), std::move(splits), options);
   }
   auto fit = fit_from_json(fitted, options);
   const auto cells = read_cells(source, options, fit);
   auto splits = split_rows(source, options);
-  if (classes.skip_unknown) leave_out_unknown(splits, *cells.target, fit, classes);
+  if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
   return encoded(source, cells, std::move(fit), std::move(splits), options);
 }
 

@@ -19,7 +19,7 @@ struct TableRows {
   std::vector<std::int64_t> categories;
   std::vector<float> continuous;
   std::vector<std::int64_t> labels;  // of a classification
-  std::vector<float> numbers;        // of a regression
+  std::vector<float> numbers;        // of a regression, one of each target a row; NaN: missing
 };
 
 /// A column in some of whose rows a name stands that no training row has.

@@ -37,7 +37,7 @@ class Wanted {
       const bool numeric = read[i].kind == ColumnKind::numbers;
       TableColumn column{names_[i], indices_[i], std::move(read[i])};
       if (parts_[i] == Part::target)
-        cells.target = std::move(column);
+        cells.targets.push_back(std::move(column));
       else if (parts_[i] == Part::category ||
                (parts_[i] == Part::either && !numeric && options.categories.automatic()))
         cells.categories.push_back(std::move(column));
@@ -65,8 +65,9 @@ void add_listed(const TableSource& source, const TableOptions& options, Part par
   const auto listed = (category ? options.categories : options.continuous).value.value_or(Names{});
   for (const auto& name : listed) {
     const auto index = named_column(source, name, option);
-    if (name == options.target)
-      throw Error(Exit::recipe, Option{"data." + option}, "'" + name + "' is the target");
+    if (contains(options.target.names(), name))
+      throw Error(Exit::recipe, Option{"data." + option},
+                  "'" + name + "' is " + (options.target.listed() ? "a" : "the") + " target");
     wanted.add(name, index, part, category ? ColumnKind::names : ColumnKind::numbers);
   }
 }
@@ -75,16 +76,43 @@ void add_others(const TableSource& source, const TableOptions& options, Wanted& 
   for (const auto& name : options.drop) named_column(source, name, "drop");
   if (!options.categories.automatic() && !options.continuous.automatic()) return;
   const auto by = split_column(source, options);
+  const auto targets = options.target.names();
   for (std::size_t index = 0; index < source.header().size(); ++index) {
     const auto& name = source.header()[index];
-    const bool taken = name == options.target || index == by || contains(options.drop, name) ||
+    const bool taken = contains(targets, name) || index == by || contains(options.drop, name) ||
                        contains(options.categories.value.value_or(Names{}), name) ||
                        contains(options.continuous.value.value_or(Names{}), name);
     if (!taken) wanted.add(name, index, Part::either, ColumnKind::automatic);
   }
 }
 
-void require_targets(const TableSource& source, const TableColumn& target) {
+/// Columns of one kind, or as automatic those that are listed as numbers.
+void add_targets(const TableSource& source, const TableOptions& options, ColumnKind kind,
+                 Wanted& wanted) {
+  for (const auto& name : options.target.names())
+    wanted.add(name, named_column(source, name, "target"), Part::target, kind);
+}
+
+/// One that is listed is a number, or missing.
+void read_as_numbers(const TableSource& source, const TableOptions& options, TableColumn& target) {
+  auto& cells = target.cells;
+  if (cells.kind == ColumnKind::numbers) return;
+  for (std::size_t row = 0; row < source.rows(); ++row) {
+    if (cells.codes[row] < 0) continue;
+    const auto name = cells.names[static_cast<std::size_t>(cells.codes[row])];
+    if (cell_number(name).is != CellNumber::number)
+      source.fail(row, target.index,
+                  "'" + std::string(name) +
+                      "' is not a number, and targets that are listed are; a class is predicted "
+                      "alone: 'target: " +
+                      target.name + "'");
+  }
+  const auto missing = options.missing_spellings();
+  cells = source.read_columns({target.index}, {ColumnKind::numbers}, missing)[0];
+}
+
+/// One that is not listed is there in every row.
+void require_target(const TableSource& source, const TableColumn& target) {
   for (std::size_t row = 0; row < source.rows(); ++row) {
     const bool missing = target.cells.kind == ColumnKind::names
                              ? target.cells.codes[row] < 0
@@ -93,8 +121,19 @@ void require_targets(const TableSource& source, const TableColumn& target) {
     const auto cell = source.cell(row, target.index);
     source.fail(row, target.index,
                 "the target is missing" +
-                    (cell.empty() ? cell : ": data.missing counts '" + cell + "' as such"));
+                    (cell.empty() ? cell : ": data.missing counts '" + cell + "' as such") +
+                    (target.cells.kind == ColumnKind::names
+                         ? ""
+                         : "; 'target: [" + target.name + "]' leaves it out of loss and metrics"));
   }
+}
+
+void require_targets(const TableSource& source, const TableOptions& options, TableCells& cells) {
+  for (auto& target : cells.targets)
+    if (options.target.listed())
+      read_as_numbers(source, options, target);
+    else
+      require_target(source, target);
 }
 
 std::size_t fitted_column(const TableSource& source, const std::string& name) {
@@ -120,25 +159,24 @@ Wanted fitted_inputs(const TableSource& source, const TableFit& fit) {
 
 TableCells read_cells(const TableSource& source, const TableOptions& options) {
   Wanted wanted;
-  wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
-             kind_of(options.task));
+  add_targets(source, options, kind_of(options.task), wanted);
   add_listed(source, options, Part::category, wanted);
   add_listed(source, options, Part::continuous, wanted);
   add_others(source, options, wanted);
   auto cells = wanted.read(source, options);
   if (cells.categories.empty() && cells.continuous.empty())
     throw Error(Exit::recipe, Option{"data"},
-                "no column is left to predict '" + options.target + "' from");
-  require_targets(source, *cells.target);
+                "no column is left to predict '" + join(options.target.names(), "', '") + "' from");
+  require_targets(source, options, cells);
   return cells;
 }
 
 TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit) {
   auto wanted = fitted_inputs(source, fit);
-  wanted.add(options.target, named_column(source, options.target, "target"), Part::target,
-             fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names);
+  add_targets(source, options, fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names,
+              wanted);
   auto cells = wanted.read(source, options);
-  require_targets(source, *cells.target);
+  require_targets(source, options, cells);
   return cells;
 }
 

@@ -1,7 +1,6 @@
 // The columns of a table by what they are for, as they stand in the file. Torch-free.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +21,12 @@ struct TableColumn {
 struct TableCells {
   std::vector<TableColumn> categories;
   std::vector<TableColumn> continuous;
-  std::optional<TableColumn> target;  // no cell is missing
+  std::vector<TableColumn> targets;  // of one that is not listed no cell is missing
 };
 
 /// The columns that the options choose. Unknown ones are Errors (Exit::recipe); a cell that is not
-/// a number, a missing target are Errors (Exit::data) that name file, line and column.
+/// a number, a missing target that is not listed are Errors (Exit::data) that name file, line and
+/// column.
 TableCells read_cells(const TableSource& source, const TableOptions& options);
 
 /// The columns that were fitted. One that is not there is an Error (Exit::data).

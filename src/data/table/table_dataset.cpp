@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/preview.h"
 #include "data/table/table.h"
+#include "data/targets/number_columns.h"
 
 namespace ddptrain {
 namespace {
@@ -29,8 +30,10 @@ class TableDataset final : public Dataset {
         table_(std::move(table)),
         labelled_(labelled),
         chosen_(std::move(chosen)),
-        digest_(digest_file(DigestKind::sha256, options.file)) {
+        digest_(digest_file(DigestKind::sha256, options.file)),
+        targets_(options.target.names()) {
     facts_.classes = table_.fit.target_classes;
+    if (facts_.classes.empty()) facts_.numbers = targets_.count();
     facts_.sample = {static_cast<std::int64_t>(table_.fit.continuous.size())};
     for (const auto& column : table_.fit.categories)
       facts_.cardinalities.push_back(static_cast<std::int64_t>(column.classes.size()));
@@ -46,7 +49,8 @@ class TableDataset final : public Dataset {
     batch.rows = rows;
     batch.inputs = {at::empty({rows, codes()}, at::kLong),
                     at::empty({rows, numbers()}, at::kFloat)};
-    batch.targets = {at::empty({rows}, facts_.classes.empty() ? at::kFloat : at::kLong)};
+    batch.targets = {facts_.classes.empty() ? targets_.allocate(rows)
+                                            : at::empty({rows}, at::kLong)};
     batch.indices.resize(static_cast<std::size_t>(rows));
     return batch;
   }
@@ -62,7 +66,8 @@ class TableDataset final : public Dataset {
     const auto i = static_cast<std::size_t>(index);
     if (!labelled_) return true;
     if (facts_.classes.empty())
-      batch.targets[0].mutable_data_ptr<float>()[row] = from.numbers[i];
+      std::copy_n(from.numbers.data() + index * targets_.count(), targets_.count(),
+                  batch.targets[0].mutable_data_ptr<float>() + row * targets_.count());
     else
       batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = from.labels[i];
     return true;
@@ -86,9 +91,12 @@ class TableDataset final : public Dataset {
     const auto& from = of(split);
     const auto i = static_cast<std::size_t>(index);
     Preview shown{sample_name(split, index), {}, {}};
-    shown.cells.emplace_back("target", facts_.classes.empty()
-                                           ? format_number(from.numbers[i])
-                                           : facts_.classes.at(std::size_t(from.labels[i])));
+    if (!facts_.classes.empty())
+      shown.cells.emplace_back("target", facts_.classes.at(std::size_t(from.labels[i])));
+    else if (!options_.target.listed())
+      shown.cells.emplace_back("target", format_number(from.numbers[i]));
+    else
+      targets_.show(from.numbers.data() + index * targets_.count(), shown);
     const auto* code = from.categories.data() + index * codes();
     for (const auto& column : table_.fit.categories)
       shown.cells.emplace_back(column.name, column.classes.at(static_cast<std::size_t>(*code++)));
@@ -97,6 +105,10 @@ class TableDataset final : public Dataset {
       shown.cells.emplace_back(column.name,
                                significant(*number++ * column.deviation + column.mean));
     return shown;
+  }
+  /// Under the names of the columns, where these are listed.
+  const PredictionForm* prediction_form() const override {
+    return options_.target.listed() ? &targets_ : nullptr;
   }
   std::string digest() const override { return digest_; }
 
@@ -116,6 +128,7 @@ class TableDataset final : public Dataset {
   bool labelled_;
   Node chosen_;
   std::string digest_;
+  NumberColumns targets_;  // their names
   DataFacts facts_;
 };
 

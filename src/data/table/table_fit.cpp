@@ -86,12 +86,26 @@ ContinuousColumn fit_continuous(const TableColumn& column, const std::vector<std
   return fit;
 }
 
+void require_any_number(const TableColumn& target, const std::vector<std::size_t>& rows,
+                        const TableOptions& options) {
+  const bool any = std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
+    return !std::isnan(target.cells.numbers[row]);
+  });
+  if (any) return;
+  throw Error(Exit::data, options.file + ": column '" + target.name +
+                              "' has no number in any training row; take it out of data.target");
+}
+
 /// Options that the numbers of a fit depend on.
 Json fitted_with(const TableOptions& options) {
   const auto word = [](auto value) { return names(value)[static_cast<std::size_t>(value)]; };
-  return {{"target", options.target},         {"fill", word(options.fill)},
-          {"fill_value", options.fill_value}, {"add_na", options.add_na},
-          {"normalize", options.normalize},   {"missing", options.missing_spellings()}};
+  const auto& target = options.target;
+  return {{"target", target.column ? Json(*target.column) : Json(target.columns)},
+          {"fill", word(options.fill)},
+          {"fill_value", options.fill_value},
+          {"add_na", options.add_na},
+          {"normalize", options.normalize},
+          {"missing", options.missing_spellings()}};
 }
 
 void check_options(const Json& then, const Json& now) {
@@ -151,8 +165,11 @@ TableFit fit_table(const TableCells& cells, const RowSplits& splits, const Table
     if (fit.continuous.back().fill && options.add_na)
       fit.categories.push_back({column.name + "_na", {unknown[0], "False", "True"}, column.name});
   }
-  if (cells.target->cells.kind == ColumnKind::names)
-    fit.target_classes = classes_in(cells.target->cells, splits, 1);
+  for (const auto& target : cells.targets)
+    if (target.cells.kind == ColumnKind::names)
+      fit.target_classes = classes_in(target.cells, splits, 1);
+    else
+      require_any_number(target, splits[0], options);
   return fit;
 }
 

@@ -34,7 +34,7 @@ struct TableFit {
   std::vector<std::string> target_classes;  // empty: a regression
 };
 
-/// Errors (Exit::data): a column of numbers that has none in any training row.
+/// Errors (Exit::data): a column of numbers, a target too, that has none in any training row.
 TableFit fit_table(const TableCells& cells, const RowSplits& splits, const TableOptions& options);
 
 /// To JSON text, together with the options that it was fitted with, and back. Reading is an Error

@@ -19,13 +19,28 @@ std::span<const std::string_view> names(Unseen) {
   return words;
 }
 
+void TargetColumns::fields(Fields& f) {
+  f("column", column, {.doc = "The one column, of classes or of numbers."});
+  f("columns", columns,
+    {.doc = "Columns of numbers; a missing one is NaN and counts in no loss.",
+     .items = ItemOrder::distinct});
+  f.require(exactly_one({"column", "columns"}));
+}
+
+std::vector<std::string> TargetColumns::names() const {
+  return column ? std::vector<std::string>{*column} : columns;
+}
+
 void TableOptions::fields(Fields& f) {
   f("file", file,
     {.doc = "File of the table; its header or schema names the columns.",
      .required = true,
      .path = true,
      .example = "data/adult.csv"});
-  f("target", target, {.doc = "The column to predict.", .required = true, .example = "class"});
+  f("target", target,
+    {.doc = "The column to predict; a list: columns of numbers, all of which are predicted.",
+     .required = true,
+     .example = "class"});
   f("task", task,
     {.doc = "auto: regression where every target is a number, otherwise classification."});
   f("categories", categories,
@@ -44,6 +59,7 @@ void TableOptions::fields(Fields& f) {
     {.doc = "Add a category NAME_na that tells which numbers of column NAME were missing."});
   f("normalize", normalize, {.doc = "Take off the mean and divide by the deviation."});
   f("valid", valid, {.doc = "Which rows are held out."});
+  f.require(needs("target.columns", is_not("task", "classification")));
 }
 
 void missing_field(Fields& f, Auto<std::vector<std::string>>& missing) {

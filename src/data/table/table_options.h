@@ -22,9 +22,22 @@ std::span<const std::string_view> names(Fill);
 std::span<const std::string_view> names(TableTask);
 std::span<const std::string_view> names(Unseen);
 
+/// `target: price`, or `target: [price, area]`.
+struct TargetColumns {
+  static constexpr std::string_view shorthand = "column";
+  static constexpr std::string_view list_shorthand = "columns";
+  std::optional<std::string> column;
+  std::vector<std::string> columns;
+  void fields(Fields& f);
+
+  /// Whether targets are a list: columns of numbers, which may be missing.
+  bool listed() const { return !column; }
+  std::vector<std::string> names() const;
+};
+
 struct TableOptions {
   std::string file;
-  std::string target;
+  TargetColumns target;
   TableTask task = TableTask::automatic;
   Auto<std::vector<std::string>> categories;
   Auto<std::vector<std::string>> continuous;

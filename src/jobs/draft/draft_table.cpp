@@ -98,7 +98,7 @@ TablePlan plan_table(const InitRequest& request, const TableProfile& profile) {
   }
   auto& options = plan.options;
   options.file = profile.path;
-  options.target = target;
+  options.target.column = target;
   options.task = plan.classification ? TableTask::classification : TableTask::regression;
   options.drop = plan.identifiers;
   for (const auto& more : {plan.empty, plan.contents, profile.unreadable})
@@ -147,7 +147,7 @@ std::string table_recipe(const InitRequest& request, const std::string& dataset,
   const auto training = static_cast<std::int64_t>(table.splits[0].rows.size());
   const int epochs = training < 1000 ? 40 : training < 10000 ? 20 : training < 100000 ? 8 : 3;
   std::string data = "  type: " + dataset + "\n  file: " + yaml_text(request.written) +
-                     "\n  target: " + yaml_text(plan.options.target) +
+                     "\n  target: " + yaml_text(plan.target->name) +
                      "\n  task: " + (plan.classification ? "classification" : "regression") + "\n";
   std::vector<std::string> names, numbers;
   for (const auto& column : table.fit.categories)

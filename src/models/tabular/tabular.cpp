@@ -17,7 +17,8 @@ struct TabularOptions {
 };
 
 std::int64_t outputs_of(const TabularOptions& options, const ModelContext& context) {
-  if (options.num_classes.automatic() && context.data.class_count() == 0) return 1;
+  if (options.num_classes.automatic() && context.data.class_count() == 0)
+    return std::max<std::int64_t>(1, context.data.numbers);
   return classes_of(options.num_classes, context);
 }
 

@@ -24,7 +24,7 @@ std::string parquet(const std::string& name) {
 TableOptions people(const std::string& file) {
   TableOptions options;
   options.file = file;
-  options.target = "income";
+  options.target.column = "income";
   options.valid.fraction = {};
   options.valid.column = "split";
   options.missing.value = {""};
@@ -96,7 +96,7 @@ TEST(Parquet, NamesRowAndColumnOfTextThatIsNoNumber) {
 TEST(Parquet, RefusesListsUnlessTheyAreDropped) {
   const ParquetSource source(parquet("nested.parquet"));
   TableOptions options;
-  options.target = "income";
+  options.target.column = "income";
   EXPECT_THAT(problem_of([&] { read_table(source, options); }),
               HasSubstr("nested.parquet: column 'tags' holds list<"));
   options.drop = {"tags"};

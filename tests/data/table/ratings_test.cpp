@@ -69,7 +69,7 @@ TEST_F(Ratings, HaveUnknownUsersAndItemsAsMissingOnesAndCountThem) {
   EXPECT_THAT(row(*data, Split::valid, 1), ElementsAre("target 2", "userId #na#", "movieId 7"));
   TableOptions options;
   options.file = file_;
-  options.target = "rating";
+  options.target.column = "rating";
   options.categories = std::vector<std::string>{"userId", "movieId"};
   options.continuous = std::vector<std::string>{};
   options.valid.fraction = {};

@@ -7,6 +7,10 @@
 
 #include "base/error.h"
 #include "data/csv_tables.h"
+#include "data/dataset.h"
+#include "data/prediction_form.h"
+#include "data/preview.h"
+#include "support/node.h"
 #include "support/refused.h"
 #include "support/temporary_folder.h"
 
@@ -23,7 +27,7 @@ class Tables : public testing::Test {
   TableOptions options(const std::string& text, const std::vector<std::int64_t>& valid) {
     TableOptions made;
     made.file = folder_.write("t.csv", text);
-    made.target = "y";
+    made.target.column = "y";
     made.valid.fraction = {};
     made.valid.rows = valid;
     return made;
@@ -150,6 +154,102 @@ TEST_F(Tables, NameTheRowOfATargetThatCannotBe) {
               HasSubstr("the target is missing: data.missing counts 'None' as such"));
   EXPECT_THAT(problem(options("c,y\na,1\nb,1e39\nz,1\n", {2})),
               HasSubstr("t.csv:3: column 'y': '1e39' is larger than a float can hold"));
+}
+
+class TablesOfSeveralTargets : public Tables {
+ protected:
+  TableOptions listed(const Names& targets, const std::string& text,
+                      const std::vector<std::int64_t>& valid) {
+    auto made = options(text, valid);
+    made.target = {.column = {}, .columns = targets};
+    return made;
+  }
+};
+
+TEST_F(TablesOfSeveralTargets, HaveANumberOfEachInARow) {
+  const auto table = test::read_csv_table(
+      listed({"b", "a"}, "x,a,b,kind\n1,10,0.5,u\n2,20,,v\n3,NA,1.5,u\n", {2}));
+  EXPECT_TRUE(table.fit.target_classes.empty());
+  EXPECT_EQ(table.fit.categories.size(), 1U) << "no target is an input";
+  EXPECT_EQ(table.fit.continuous.size(), 1U);
+  const auto& train = table.splits[0].numbers;
+  ASSERT_EQ(train.size(), 4U);
+  EXPECT_EQ(train[0], 0.5F);
+  EXPECT_EQ(train[1], 10);
+  EXPECT_TRUE(std::isnan(train[2])) << "missing";
+  EXPECT_EQ(train[3], 20);
+  ASSERT_EQ(table.splits[1].numbers.size(), 2U);
+  EXPECT_EQ(table.splits[1].numbers[0], 1.5F);
+  EXPECT_TRUE(std::isnan(table.splits[1].numbers[1]));
+}
+
+// A list of one: the way to train on rows of which some lack the number.
+TEST_F(TablesOfSeveralTargets, MayBeOneThatIsMissingInPlaces) {
+  const auto table = test::read_csv_table(listed({"y"}, "x,y\n1,\n2,7\n3,8\n", {2}));
+  EXPECT_TRUE(std::isnan(table.splits[0].numbers.at(0)));
+  EXPECT_EQ(table.splits[0].numbers.at(1), 7);
+  EXPECT_THAT(problem(options("x,y\n1,\n2,7\n3,8\n", {2})),
+              HasSubstr("t.csv:2: column 'y': the target is missing; 'target: [y]' leaves it out"));
+}
+
+TEST_F(TablesOfSeveralTargets, AreNumbersAndNoInputs) {
+  const std::string text = "x,a,kind\n1,10,\n2,20,flat\n3,30,house\n";
+  EXPECT_THAT(problem(listed({"a", "kind"}, text, {2})),
+              HasSubstr("t.csv:3: column 'kind': 'flat' is not a number, and targets that are "
+                        "listed are; a class is predicted alone: 'target: kind'"));
+  EXPECT_THAT(problem(listed({"a", "kin"}, text, {2})),
+              HasSubstr("data.target: '" + folder_ / "t.csv" +
+                        "' has no column 'kin'; did you mean 'kind'?"));
+  auto made = listed({"a", "x"}, text, {2});
+  made.continuous = Names{"x"};
+  EXPECT_EQ(problem(made), "data.continuous: 'x' is a target");
+  EXPECT_THAT(problem(listed({"a", "b"}, "x,a,b\n1,1,\n2,2,\n3,3,4\n", {2})),
+              HasSubstr("column 'b' has no number in any training row"));
+  EXPECT_EQ(problem(listed({"a", "b"}, "a,b\n1,1\n2,2\n", {1})),
+            "data: no column is left to predict 'a', 'b' from");
+}
+
+TEST_F(TablesOfSeveralTargets, AreOfACheckpointInItsOrder) {
+  const std::string text = "x,a,b\n1,10,0.5\n2,20,1\n3,30,1.5\n";
+  const auto made = listed({"a", "b"}, text, {2});
+  const auto kept = to_json(test::read_csv_table(made).fit, made);
+  EXPECT_THAT(test::read_csv_table(made, kept).splits[1].numbers, ElementsAre(30, 1.5));
+  EXPECT_EQ(problem(listed({"b", "a"}, text, {2}), kept),
+            "data.target: [\"b\",\"a\"], but the model was trained with [\"a\",\"b\"]");
+}
+
+TEST_F(TablesOfSeveralTargets, AreListedOnceAndNoClassification) {
+  const auto said = [](const nlohmann::json& target, const char* task) {
+    return test::refused<Dataset>(
+        {{"type", "csv_table"}, {"file", "x.csv"}, {"target", target}, {"task", task}});
+  };
+  EXPECT_EQ(said({"a", "b"}, "regression"), "");
+  EXPECT_EQ(said("a", "classification"), "");
+  EXPECT_THAT(said({"a", "b"}, "classification"), HasSubstr("target.columns"));
+  EXPECT_THAT(said({"a", "a"}, "regression"), HasSubstr("'a' is listed twice"));
+  EXPECT_THAT(said(nlohmann::json::array(), "auto"), HasSubstr("give one of 'column', 'columns'"));
+}
+
+TEST_F(TablesOfSeveralTargets, AreATensorWithAColumnForEach) {
+  const auto file = folder_.write("t.csv", "x,a,b\n1,10,0.5\n2,,1\n3,30,1.5\n");
+  const auto data = catalog<Dataset>().build(
+      fragment<Dataset>({{"type", "csv_table"},
+                         {"file", file},
+                         {"target", {"a", "b"}},
+                         {"valid", {{"fraction", nullptr}, {"rows", {2}}}}}),
+      DataContext{});
+  EXPECT_EQ(data->facts().numbers, 2);
+  auto batch = data->allocate(Split::train, 2);
+  EXPECT_THAT(batch.targets[0].sizes().vec(), ElementsAre(2, 2));
+  for (std::int64_t i = 0; i < 2; ++i) data->load(Split::train, i, {}, batch, i);
+  EXPECT_EQ(batch.targets[0][0][0].item<float>(), 10);
+  EXPECT_EQ(batch.targets[0][0][1].item<float>(), 0.5);
+  EXPECT_TRUE(std::isnan(batch.targets[0][1][0].item<float>()));
+  EXPECT_EQ(batch.targets[0][1][1].item<float>(), 1);
+  const auto shown = data->preview(Split::train, 1, {});
+  EXPECT_THAT(shown.cells, ElementsAre(Pair("a", "missing"), Pair("b", "1"), Pair("x", "2")));
+  ASSERT_NE(data->prediction_form(), nullptr);
+  EXPECT_THAT(data->prediction_form()->columns(), ElementsAre("a", "b"));
 }
 
 TEST_F(Tables, SayWhereNothingCanBeFilledIn) {
