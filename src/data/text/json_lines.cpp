@@ -96,10 +96,11 @@ class LineReader {
     fail("'" + key + "' is neither a word nor a whole number");
   }
 
-  /// Empty: missing.
+  /// As a number or its text; empty: missing.
   std::string number(const nlohmann::json& object, const std::string& key) const {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return {};
+    if (found->is_string()) return *found;
     if (!found->is_number()) fail("'" + key + "' is no number, and data.task is regression");
     return format_number(found->get<double>());
   }

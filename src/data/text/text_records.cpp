@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/csv/csv_columns.h"
 
 namespace ddptrain {
 
@@ -24,8 +25,9 @@ void TextRecordOptions::fields(Fields& f) {
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});
   f("label", label, {.doc = "Where a row has its class or its number."});
   f("task", task,
-    {.doc = "'classification': labels are classes. 'regression': they are numbers; an empty one is "
-            "missing and counts in no loss."});
+    {.doc =
+         "'classification': labels are classes. 'regression': they are numbers; an empty one, NA "
+         "and the others that pandas.read_csv takes for one are missing and count in no loss."});
   f("mark_fields", mark_fields,
     {.doc = "Put 'xxfld' and its number before each part; auto: where there are several."});
   f("valid", valid, {.doc = "Which rows are held out."});
@@ -142,11 +144,15 @@ void add_classified(const Rows& rows, Corpus& corpus) {
 }
 
 double number_of(const TextRecord& record, const std::string& name) {
-  if (record.label.empty() || record.label == "NaN" || record.label == "nan")
+  const auto number = cell_number(record.label);
+  if (number.is == CellNumber::number) return number.value;
+  const auto& missing = pandas_missing();
+  if (std::find(missing.begin(), missing.end(), record.label) != missing.end())
     return std::numeric_limits<double>::quiet_NaN();
-  if (const auto number = parse_number(record.label)) return *number;
-  throw Error(Exit::data, record.place + ": '" + name + "': '" + shown(record.label, 40) +
-                              "' is no number, and data.task is regression");
+  const auto* why = number.is == CellNumber::too_large
+                        ? "' is larger than a float can hold (3.4e38)"
+                        : "' is no number, and data.task is regression";
+  throw Error(Exit::data, record.place + ": '" + name + "': '" + shown(record.label, 40) + why);
 }
 
 void add_numbered(const Rows& rows, const std::string& name, Corpus& corpus) {

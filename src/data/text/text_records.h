@@ -44,7 +44,8 @@ using ReadRecords = std::function<std::vector<TextRecord>(const std::string& fil
                                                           const TextRecordOptions&, Labels)>;
 
 /// Fields are joined by a blank, each after "xxfld" and its number where they are marked (fastai's
-/// _join_texts). Labels of a regression are numbers, empty ones and "NaN" missing. Else classes are
+/// _join_texts). Labels of a regression are numbers, those that
+/// pandas.read_csv takes for none missing. Else classes are
 /// the labels of the training rows, in order of their bytes, or of their value where all are
 /// numbers.
 CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read);
@@ -53,8 +54,9 @@ CorpusSource unlabelled_records(const TextRecordOptions& options, const std::str
                                 const ReadRecords& read);
 
 /// One object a line with the keys that the options name: texts are strings, a label a string, a
-/// whole number, true or false. Blank lines are left out; other lines may be as long as memory
-/// allows. Throws an Error (Exit::data): "reviews.jsonl:12: no 'label'".
+/// whole number, true or false; of a regression a number, a string that holds one, or null. Blank
+/// lines are left out; other lines may be as long as memory allows. Throws an Error (Exit::data):
+/// "reviews.jsonl:12: no 'label'".
 std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
                                         Labels labels, InvalidUtf8 invalid_utf8);
 

@@ -383,9 +383,35 @@ TEST(TextRows, NameTheLabelThatIsNoNumber) {
                                    " row 1: 'label': 'many' is no number, and data.task is "
                                    "regression");
   recipe["type"] = "text_jsonl";
-  recipe["file"] = folder.write("t.jsonl", "{\"text\": \"a\", \"label\": \"one\"}\n");
-  EXPECT_EQ(complaint(recipe),
-            (folder / "t.jsonl") + ":1: 'label' is no number, and data.task is regression");
+  const auto said = [&](const std::string& label) {
+    recipe["file"] = folder.write("t.jsonl", "{\"text\": \"a\", \"label\": 1}\n\n" +
+                                                 ("{\"text\": \"b\", \"label\": " + label + "}\n"));
+    return complaint(recipe).substr((folder / "t.jsonl").size());
+  };
+  EXPECT_EQ(said("\"one\""), ":3: 'label': 'one' is no number, and data.task is regression");
+  EXPECT_EQ(said("true"), ":3: 'label' is no number, and data.task is regression");
+  EXPECT_EQ(said("[4]"), ":3: 'label' is no number, and data.task is regression");
+  EXPECT_EQ(said("\"1e39\""), ":3: 'label': '1e39' is larger than a float can hold (3.4e38)");
+  EXPECT_EQ(said("1e39"), ":3: 'label': '1e+39' is larger than a float can hold (3.4e38)");
+}
+
+// What writes every value as a string, such as Python's csv.DictReader, writes numbers so too.
+TEST(TextRows, MayHaveANumberAsTextInLinesOfJson) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("t.jsonl",
+                                 R"({"text": "a", "label": "4.5"}
+{"text": "b", "label": 2}
+{"text": "c", "label": ""}
+{"text": "d", "label": "NaN"}
+{"text": "e", "label": " -1.5e1 "}
+)");
+  const json recipe{
+      {"type", "text_jsonl"},      {"file", file},
+      {"task", "regression"},      {"vocabulary", {{"min_freq", 1}}},
+      {"cache", folder / "cache"}, {"valid", {{"fraction", nullptr}, {"rows", {2, 3, 4}}}}};
+  const auto data = make_texts(recipe);
+  EXPECT_EQ(numbers_of(*data, Split::train), (std::vector<float>{4.5F, 2}));
+  EXPECT_EQ(numbers_of(*data, Split::valid), (std::vector<float>{-1, -1, -15}));
 }
 
 }  // namespace
