@@ -12,23 +12,30 @@ void expect_in(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in\n" << text;
 }
 
-/// Writes a recipe called mine, and types what a new user would: the checks, the run (shortened)
-/// and the prediction. Returns what init said.
-std::string try_out(const Folder& folder, const std::string& data, const std::string& input,
+/// Writes a recipe called mine and checks it at such a level. Returns what init said.
+std::string drafted(const Folder& folder, const std::string& data, const std::string& level,
                     const std::vector<std::string>& flags = {}) {
   std::vector<std::string> words{"init", data, "mine.yaml"};
   words.insert(words.end(), flags.begin(), flags.end());
   const auto said = run(words, folder.path());
   EXPECT_EQ(said.code, 0) << said.err;
   expect_in(said.out, "ddptrain run mine.yaml");
-  const auto good = run({"validate", "--level", "step", "--strict", "mine.yaml"}, folder.path());
+  const auto good = run({"validate", "--level", level, "--strict", "mine.yaml"}, folder.path());
   EXPECT_EQ(good.code, 0) << good.err << good.out << read(folder / "mine.yaml");
+  return said.out;
+}
+
+/// Writes a recipe called mine, and types what a new user would: the checks, the run (shortened)
+/// and the prediction. Returns what init said.
+std::string try_out(const Folder& folder, const std::string& data, const std::string& input,
+                    const std::vector<std::string>& flags = {}) {
+  const auto said = drafted(folder, data, "step", flags);
   const auto ended = run({"run", "mine.yaml", "train.duration=2 steps"}, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto predicted = run({"predict", "runs/mine/latest", input}, folder.path());
   EXPECT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_FALSE(predicted.out.empty());
-  return said.out;
+  return said;
 }
 
 /// Some classes of the shapes, a folder each, without a split.
@@ -159,6 +166,135 @@ TEST(InitFromData, TextsInRowsAndInLines) {
   std::filesystem::remove(folder / "mine.yaml");
   expect_in(try_out(folder, "reviews.jsonl", "reviews.jsonl"),
             "texts: key 'body'; target: key 'label'");
+}
+
+/// Synthetic scenes of that kind in a folder.
+void make_scenes(const Folder& folder, const std::string& kind, const std::string& to) {
+  const auto made = run({"data", "make", kind, to, "--train", "40", "--val", "8"}, folder.path());
+  ASSERT_EQ(made.code, 0) << made.err;
+}
+
+TEST(InitFromData, ImagesWithMasksAndAFolderForValidation) {
+  const Folder folder;
+  make_scenes(folder, "masks", "scenes");
+  const auto said = drafted(folder, "scenes", "step");
+  expect_in(said, "48 images with a mask each, 4 classes: ground, circle, square, star; 96 px");
+  expect_in(said, "validation split: folder images/val");
+  expect_in(said, "ddptrain predict runs/mine/latest scenes/images --output predicted\n");
+  const auto recipe = read(folder / "mine.yaml");
+  expect_in(recipe, "codes: codes.txt\n  void: [\"255\"]");
+  expect_in(recipe, "size: [64, 64]}");
+  const auto ended = run({"run", "mine.yaml", "train.duration=1 steps"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto predicted = run(
+      {"predict", "runs/mine/latest", "scenes/images/val", "--output", "predicted"}, folder.path());
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(list(folder / "predicted").size(), 9U) << "a mask each, and predictions.csv";
+}
+
+/// The layout of CamVid: images/NAME.png, labels/NAME_P.png, codes.txt, valid.txt.
+void lay_out_as_camvid(const Folder& folder, const std::string& to) {
+  make_scenes(folder, "masks", "scenes");
+  const auto root = folder / to;
+  std::filesystem::create_directories(root + "/images");
+  std::filesystem::create_directories(root + "/labels");
+  std::string valid;
+  for (const std::string split : {"train", "val"})
+    for (const auto& name : list(folder / ("scenes/images/" + split))) {
+      const auto stem = split + "_" + name.substr(0, name.find('.'));
+      const auto below = "/" + split + "/" + name;
+      std::filesystem::copy(folder / ("scenes/images" + below), root + "/images/" + stem + ".png");
+      std::filesystem::copy(folder / ("scenes/masks" + below), root + "/labels/" + stem + "_P.png");
+      if (split == "val") valid += stem + ".png\n";
+    }
+  write(root + "/codes.txt", "Sky\nVoid\nRoad\nstar");
+  write(root + "/valid.txt", valid);
+}
+
+TEST(InitFromData, ImagesWithMasksAsCamVidHasThem) {
+  const Folder folder;
+  lay_out_as_camvid(folder, "camvid");
+  const auto said = drafted(folder, "camvid", "data");
+  expect_in(said, "48 images with a mask each, 4 classes: Sky, Void, Road, star");
+  expect_in(said, "validation split: those that valid.txt lists");
+  const auto recipe = read(folder / "mine.yaml");
+  expect_in(recipe, "masks: labels\n  mask_name: \"{stem}_P.png\"\n");
+  expect_in(recipe, "void: [Void, \"255\"]");
+  expect_in(recipe, "valid: {list: camvid/valid.txt}");
+}
+
+TEST(InitFromData, MasksWhoseNumbersNobodyNames) {
+  const Folder folder;
+  lay_out_as_camvid(folder, "mine");
+  std::filesystem::remove(folder / "mine/codes.txt");
+  std::filesystem::remove(folder / "mine/valid.txt");
+  const auto said = drafted(folder, "mine", "data");
+  expect_in(said, "4 classes: class_0, class_1, class_2, class_3");
+  const auto recipe = read(folder / "mine.yaml");
+  expect_in(recipe,
+            "codes: [class_0, class_1, class_2, class_3]     # name them\n  void: [\"255\"]");
+  expect_in(recipe, "valid: {fraction: 0.2, seed: 42}");
+}
+
+// Where an image has no mask, the folders are what they were: classes, or nothing.
+TEST(InitFromData, FoldersThatAreNoMasksAreClasses) {
+  const Folder folder;
+  lay_out_as_camvid(folder, "two");
+  std::filesystem::remove(folder / ("two/labels/" + list(folder / "two/labels")[0]));
+  const auto said = run({"init", "two"}, folder.path());
+  EXPECT_EQ(said.code, 0) << said.err;
+  expect_in(said.out, "95 images in 2 classes: images 48, labels 47");
+}
+
+TEST(InitFromData, ImagesWithPointsInACsvFile) {
+  const Folder folder;
+  make_scenes(folder, "points", "arrows");
+  const auto said = try_out(folder, "arrows", "arrows/images");
+  expect_in(said, "48 images with 2 points each; 96 px");
+  expect_in(said, "validation split: column 'split'");
+  expect_in(said, "ddptrain predict runs/mine/latest arrows\n");
+  expect_in(read(folder / "mine.yaml"), "  type: image_points\n  file: arrows/points.csv\n");
+}
+
+/// Biwi's layout: 01/frame_1_rgb.png, 01/frame_1_pose.txt, a camera's file.
+TEST(InitFromData, ImagesWithPoseFilesAsBiwiHasThem) {
+  const Folder folder;
+  make_scenes(folder, "points", "arrows");
+  int count = 0;
+  for (const auto& name : list(folder / "arrows/images")) {
+    const std::string person = ++count % 3 ? count % 3 == 1 ? "01" : "02" : "03";
+    const auto stem = folder / ("biwi/" + person + "/frame_" + std::to_string(count));
+    std::filesystem::create_directories(folder / ("biwi/" + person));
+    std::filesystem::copy(folder / ("arrows/images/" + name), stem + "_rgb.png");
+    write(stem + "_pose.txt", "1 0 0\n0 1 0\n0 0 1\n\n" + std::to_string(count) + " 5 100\n");
+  }
+  write(folder / "biwi/01/rgb.cal", "50 0 48\n0 50 48\n0 0 1\n");
+  const auto said = try_out(folder, "biwi", "biwi");
+  expect_in(said, "48 images with a pose file each, one point; 96 px");
+  expect_in(said, "validation split: folder 03");
+  const auto recipe = read(folder / "mine.yaml");
+  expect_in(recipe,
+            "poses: {image_ending: _rgb.png, pose_ending: _pose.txt, calibration: 01/rgb.cal}");
+  expect_in(recipe, "valid: 03     # a folder");
+}
+
+TEST(InitFromData, RatingsByTheNamesOfTheirColumns) {
+  const Folder folder;
+  ASSERT_EQ(run({"data", "make", "ratings", ".", "--rows", "400"}, folder.path()).code, 0);
+  auto csv = read(folder / "ratings.csv");
+  csv.replace(0, csv.find('\n'), "userId,movieId,rating");
+  write(folder / "films.csv", csv);
+  const auto said = try_out(folder, "films.csv", "films.csv");
+  expect_in(said, "400 ratings by ");
+  expect_in(said, "users: column 'userId'; items: column 'movieId'; ratings: column 'rating'");
+  const auto recipe = read(folder / "mine.yaml");
+  expect_in(recipe, "  type: ratings\n");
+  expect_in(recipe, "y_range: [0, 5.5]");
+  const auto table = run({"init", "films.csv", "-", "--target", "rating"}, folder.path());
+  expect_in(table.out, "type: csv_table");
+  csv.replace(0, csv.find('\n'), "a,b,rating");
+  write(folder / "films.csv", csv);
+  expect_in(run({"init", "films.csv", "-"}, folder.path()).out, "type: csv_table");
 }
 
 TEST(InitFromData, SaysWhatIsWantedWhereNothingFits) {

@@ -68,6 +68,10 @@ std::pair<std::int64_t, std::int64_t> fewest_and_most(const std::vector<ClassCou
 
 }  // namespace
 
+std::string folder_called(const std::string& root, const std::vector<std::string>& names) {
+  return first_of(folders_in(root), names);
+}
+
 std::optional<ClassFolders> class_folders_of(const std::string& root, const ListFiles& list) {
   const auto folders = folders_in(root);
   ClassFolders found;

@@ -11,6 +11,10 @@
 
 namespace ddptrain {
 
+struct ColumnProfile;
+struct ImageProfile;
+struct TableProfile;
+
 struct ClassCount {
   std::string name;
   std::int64_t train = 0;
@@ -27,6 +31,10 @@ struct ClassFolders {
 
 /// The wanted files in a folder of the root and in those within, sorted.
 using ListFiles = std::function<std::vector<std::string>(const std::string& folder)>;
+
+/// The first of these lower-case names that is a folder in `root`, as it is spelled there; empty
+/// where none is.
+std::string folder_called(const std::string& root, const std::vector<std::string>& names);
 
 /// Nothing where the files are not in class folders.
 std::optional<ClassFolders> class_folders_of(const std::string& root, const ListFiles& list);
@@ -52,6 +60,16 @@ std::string image_recipe(const std::string& data, const std::vector<ClassCount>&
 /// The same of texts.
 std::string text_recipe(const std::string& data, const std::vector<ClassCount>& classes,
                         std::int64_t training);
+
+/// The `transforms` of images with masks or points, which are made one size.
+std::string dense_transforms(const ImageProfile& profile);
+/// Rows of a table that lists images with points.
+bool lists_points(const TableProfile& profile);
+Draft draft_points(const InitRequest& request, const TableProfile& profile,
+                   const ColumnProfile& paths);
+/// Rows of a table that says in its columns' names that it holds ratings; nothing where it does
+/// not, or where the user wants another column predicted.
+std::optional<Draft> draft_ratings(const InitRequest& request, const TableProfile& profile);
 
 /// The column named by the user, or the first with a name that targets usually have, or the last
 /// that may be one; empty where there is none.

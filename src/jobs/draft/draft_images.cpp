@@ -4,14 +4,13 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/image/image_scan.h"
 #include "data/image/pattern.h"
 #include "data/image/usual_transforms.h"
 #include "jobs/draft/draft.h"
-#include "transforms/codecs/decode.h"
+#include "jobs/draft/image_profile.h"
 
 namespace ddptrain {
 namespace {
@@ -20,61 +19,6 @@ namespace fs = std::filesystem;
 
 /// "cat.0.jpg", "cat_17.jpg", "cat (3).jpg": a word and a number.
 constexpr const char* kWordAndNumber = R"(^(.*[^\d ._()-])[ ._(-]*\d+\)?\.\w+$)";
-
-EncodedImage as_encoded(const std::string& bytes, const std::string& name) {
-  return {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name};
-}
-
-/// What some of the images are like.
-struct ImageProfile {
-  std::vector<int> shorts;  // their shorter sides, sorted
-  int longest = 0;
-  bool one_size = true;
-  bool grey = true;
-  std::vector<std::string> unreadable;
-
-  int middle() const { return shorts.at(shorts.size() / 2); }
-  bool tiny() const { return one_size && middle() <= 64; }
-};
-
-bool is_grey(const EncodedImage& file) {
-  const auto image = decode(file);
-  for (std::size_t i = 0; i + 2 < image.bytes.size(); i += 3) {
-    const auto [low, high] = std::minmax({image.bytes[i], image.bytes[i + 1], image.bytes[i + 2]});
-    if (high - low > 12) return false;
-  }
-  return true;
-}
-
-ImageProfile profile_of(const std::vector<std::string>& paths) {
-  constexpr std::size_t decoded = 12;
-  ImageProfile profile;
-  std::optional<ImageSize> first;
-  for (std::size_t i = 0; i < paths.size(); ++i) try {
-      const auto bytes = read_text(paths[i]);
-      const auto file = as_encoded(bytes, paths[i]);
-      const auto size = image_size(file);
-      if (i % std::max<std::size_t>(1, paths.size() / decoded) == 0 && profile.grey)
-        profile.grey = is_grey(file);
-      profile.shorts.push_back(std::min(size.width, size.height));
-      profile.longest = std::max({profile.longest, size.width, size.height});
-      profile.one_size = profile.one_size && size == first.value_or(size);
-      first = size;
-    } catch (const Error& error) {
-      profile.unreadable.emplace_back(error.what());
-    }
-  if (profile.shorts.empty())
-    throw Error(Exit::data, "no image could be read: " + profile.unreadable.at(0));
-  std::sort(profile.shorts.begin(), profile.shorts.end());
-  return profile;
-}
-
-std::string sizes_text(const ImageProfile& profile) {
-  const auto low = std::to_string(profile.shorts.front());
-  const auto high = std::to_string(profile.longest);
-  const std::string colour = profile.grey ? ", grey" : "";
-  return (low == high ? low + " px" : low + " to " + high + " px") + colour;
-}
 
 /// Small images of one size are taken whole, in random places of a border.
 Node tiny_transforms(int side) {
@@ -110,31 +54,6 @@ std::string transform_lines(const ImageProfile& profile) {
   return lines;
 }
 
-int epochs_for(std::int64_t training) { return training < 2000 ? 20 : training < 20000 ? 10 : 5; }
-
-/// Up to `most` of them, evenly.
-std::vector<std::string> some_of(const std::vector<std::string>& all, std::size_t most) {
-  const auto step = std::max<std::size_t>(1, all.size() / most);
-  std::vector<std::string> some;
-  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
-  return some;
-}
-
-/// Files that look like images and are of a format that is not read.
-void note_other_formats(const std::string& root, std::vector<std::string>& found) {
-  const std::vector<std::string> others{".gif", ".bmp", ".tif", ".tiff", ".heic", ".avif"};
-  const auto files = ImageScan(root, others).images(".");
-  if (files.empty()) return;
-  found.push_back(counted(static_cast<std::int64_t>(files.size()), "file") + " such as '" +
-                  files[0] + "' left out; JPEG, PNG and WebP are read");
-}
-
-std::vector<std::string> below(const std::string& root, const std::vector<std::string>& paths) {
-  std::vector<std::string> all;
-  for (const auto& path : paths) all.push_back((fs::path(root) / path).string());
-  return all;
-}
-
 Draft from_class_folders(const InitRequest& request, const ClassFolders& folders,
                          const std::vector<std::string>& files) {
   Draft draft;
@@ -149,7 +68,7 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
     draft.found.push_back("no images in " + join(folders.beside, ", ") + ", which is left out");
   }
   note_other_formats(request.path, draft.found);
-  const auto sample = below(request.path, some_of(files, 200));
+  const auto sample = paths_below(request.path, some_of(files, 200));
   draft.recipe =
       image_recipe(data, folders.classes, training_samples(folders.classes, !folders.valid.empty()),
                    sample, draft.found);
@@ -188,7 +107,7 @@ Draft from_names(const InitRequest& request, const std::vector<std::string>& fil
                     "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the "
                     "same\n";
   draft.recipe = image_recipe(data, classes, training_samples(classes, false),
-                              below(request.path, some_of(files, 200)), draft.found);
+                              paths_below(request.path, some_of(files, 200)), draft.found);
   return draft;
 }
 
@@ -197,14 +116,9 @@ Draft from_names(const InitRequest& request, const std::vector<std::string>& fil
 std::string image_recipe(const std::string& data, const std::vector<ClassCount>& classes,
                          std::int64_t training, const std::vector<std::string>& sample,
                          std::vector<std::string>& found, bool several_labels) {
-  const auto profile = profile_of(sample);
+  const auto profile = image_profile(sample);
   found[0] += "; " + sizes_text(profile);
-  std::string policy;
-  if (!profile.unreadable.empty()) {
-    found.push_back(counted(static_cast<std::int64_t>(profile.unreadable.size()), "image") +
-                    " cannot be read and will be left out: " + profile.unreadable[0]);
-    policy = "policy: {on_bad_sample: skip, bad_samples: 5 %}   # some images cannot be read\n";
-  }
+  const auto policy = policy_lines(profile, found);
   const auto batch = std::to_string(fitting_batch(training, 64));
   const int epochs = epochs_for(training);
   std::string text =

@@ -126,16 +126,6 @@ std::string valid_of_table(const TablePlan& plan) {
          "}     # 20 % of the rows, always the same\n";
 }
 
-/// The network's output keeps to a range a little wider than what was seen.
-std::string output_range(const ColumnProfile& target) {
-  const auto [low, high] =
-      std::minmax_element(target.cells.numbers.begin(), target.cells.numbers.end());
-  const double margin = 0.1 * (*high - *low);
-  const auto unit = std::pow(10, std::floor(std::log10(*high - *low)) - 1);
-  return ", y_range: [" + format_number(std::floor((*low - margin) / unit) * unit) + ", " +
-         format_number(std::ceil((*high + margin) / unit) * unit) + "]";
-}
-
 std::string table_metrics(const TablePlan& plan, std::size_t classes) {
   if (!plan.classification) return "[rmse, mae, r2]";
   return std::string("[accuracy, {type: f1, average: macro}") +
@@ -209,6 +199,7 @@ void require_readable(const InitRequest& request, const TableProfile& profile) {
 
 Draft draft_csv(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
   require_readable(request, profile);
+  if (auto ratings = draft_ratings(request, profile)) return *ratings;
   auto plan = plan_table(request, profile);
   plan.options.missing = file.missing;
   const auto table = try_splits(file.source, plan);
@@ -220,19 +211,6 @@ Draft draft_csv(const InitRequest& request, const TableFile& file, const TablePr
 }
 
 // images
-
-/// The folder that the paths are in: that of the file, or one within.
-std::string root_of_paths(const TableProfile& profile, const ColumnProfile& paths) {
-  const auto home = fs::absolute(profile.path).parent_path();
-  const fs::path one = paths.cells.names.front();
-  std::error_code unknown;
-  if (fs::exists(home / one, unknown)) return "";
-  for (const auto& entry : fs::directory_iterator(home, unknown))
-    if (entry.is_directory(unknown) && fs::exists(entry.path() / one, unknown))
-      return entry.path().filename().string();
-  throw Error(Exit::data, profile.path + ": '" + one.string() + "' (column '" + paths.name +
-                              "') is neither beside the file nor in a folder beside it");
-}
 
 /// What stands between labels where many cells have several; empty where none has.
 std::string label_delimiter(const ColumnProfile& labels) {
@@ -336,7 +314,9 @@ Draft draft_csv(const InitRequest& request) {
   const auto& columns = profile.columns;
   if (const auto images = std::find_if(columns.begin(), columns.end(), holds_images);
       images != columns.end())
-    return draft_image_rows(request, profile, *images);
+    return lists_points(profile) && request.target.empty()
+               ? draft_points(request, profile, *images)
+               : draft_image_rows(request, profile, *images);
   const auto longer = [](const auto& a, const auto& b) { return a.letters < b.letters; };
   const auto longest = std::max_element(columns.begin(), columns.end(), longer);
   const bool texts = longest != columns.end() && holds_texts(*longest);

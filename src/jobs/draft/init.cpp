@@ -11,7 +11,9 @@
 #include "base/text.h"
 #include "cli/program.h"
 #include "data/image/image_scan.h"
+#include "data/table/csv_source.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/table_profile.h"
 #include "recipe/load/load.h"
 
 namespace ddptrain {
@@ -54,15 +56,41 @@ Draft draft_file(const InitRequest& request) {
                                 "texts, a .csv, .jsonl or .parquet file");
 }
 
+/// The file in a folder, as a request of its own.
+InitRequest within(const InitRequest& folder, const std::string& file) {
+  auto request = folder;
+  request.path = (fs::path(folder.path) / file).lexically_normal().string();
+  request.written = (fs::path(folder.written) / file).lexically_normal().string();
+  return request;
+}
+
+bool is_list_of_points(const std::string& file) {
+  try {
+    return lists_points(profile_of(CsvSource(file), pandas_missing()));
+  } catch (const Error&) {
+    return false;  // some other file that lies beside the images
+  }
+}
+
+/// The images and what belongs to them, found beside them; else their folders are classes.
+Draft draft_image_folder(InitRequest& given, const InitRequest& request) {
+  if (auto masks = draft_masks(request)) return *masks;
+  if (auto poses = draft_poses(request)) return *poses;
+  const auto lists = ImageScan(request.path, {".csv"}).images(".");
+  if (lists.size() != 1 || !is_list_of_points((fs::path(request.path) / lists[0]).string()))
+    return draft_images(request);
+  given = within(request, lists[0]);
+  return draft_csv(given);
+}
+
 Draft draft_folder(InitRequest& given) {
   const auto request = innermost(given);
-  if (holds_files(request.path, image_extensions())) return draft_images(request);
+  if (holds_files(request.path, image_extensions())) return draft_image_folder(given, request);
   if (holds_files(request.path, {".txt"})) return draft_texts(request);
   const auto tables =
       ImageScan(request.path, {".csv", ".jsonl", ".ndjson", ".parquet"}).images(".");
   if (tables.size() == 1) {
-    given.path = (fs::path(request.path) / tables[0]).lexically_normal().string();
-    given.written = (fs::path(request.written) / tables[0]).lexically_normal().string();
+    given = within(request, tables[0]);
     return draft_file(given);
   }
   throw Error(Exit::data,
@@ -123,6 +151,12 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::string predict_line(const Draft& draft, const std::string& name, const std::string& path) {
+  return "ddptrain predict " + shell_word("runs/" + name + "/latest") + " " +
+         shell_word(draft.input.empty() ? path : draft.input) +
+         (draft.output.empty() ? "" : " --output " + shell_word(draft.output));
+}
+
 void require_free(const std::string& file, const Arguments& arguments) {
   if (fs::is_directory(file))
     throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
@@ -147,8 +181,7 @@ int init_from_data(const Arguments& arguments) {
   write_atomically(file, text);
   for (const auto& line : draft.found) print_shown("%s\n", line.c_str());
   print_shown("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
-  print_shown("  ddptrain predict %s %s\n", shell_word("runs/" + name + "/latest").c_str(),
-              shell_word(request.path).c_str());
+  print_shown("  %s\n", predict_line(draft, name, request.path).c_str());
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // `init` from somebody's data: what was found there, and a recipe for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,17 @@ struct InitRequest {
 struct Draft {
   std::vector<std::string> found;  // a line each, for the terminal
   std::string recipe;              // YAML, from `model` on
+  std::string input = {};          // what may be predicted; empty: the data
+  std::string output = {};         // the folder of its files; empty: there are none
 };
 
 /// Each throws an Error (Exit::data) where there is nothing to train on, and says what is wanted.
 Draft draft_images(const InitRequest& request);
+/// Images in one folder and the mask of each in another; nothing where they are not.
+std::optional<Draft> draft_masks(const InitRequest& request);
+/// Images with a pose file each, as the Biwi Kinect Head Pose Database has them; nothing where they
+/// are not.
+std::optional<Draft> draft_poses(const InitRequest& request);
 Draft draft_texts(const InitRequest& request);
 /// A CSV file: rows of a table, or of images or texts where a column holds those.
 Draft draft_csv(const InitRequest& request);

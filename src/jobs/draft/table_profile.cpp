@@ -122,4 +122,25 @@ bool holds_classes(const ColumnProfile& column) {
          });
 }
 
+std::string root_of_paths(const TableProfile& profile, const ColumnProfile& paths) {
+  const auto home = fs::absolute(profile.path).parent_path();
+  const fs::path one = paths.cells.names.front();
+  std::error_code unknown;
+  if (fs::exists(home / one, unknown)) return "";
+  for (const auto& entry : fs::directory_iterator(home, unknown))
+    if (entry.is_directory(unknown) && fs::exists(entry.path() / one, unknown))
+      return entry.path().filename().string();
+  throw Error(Exit::data, profile.path + ": '" + one.string() + "' (column '" + paths.name +
+                              "') is neither beside the file nor in a folder beside it");
+}
+
+std::string output_range(const ColumnProfile& target) {
+  const auto [low, high] =
+      std::minmax_element(target.cells.numbers.begin(), target.cells.numbers.end());
+  const double margin = 0.1 * (*high - *low);
+  const auto unit = std::pow(10, std::floor(std::log10(*high - *low)) - 1);
+  return ", y_range: [" + format_number(std::floor((*low - margin) / unit) * unit) + ", " +
+         format_number(std::ceil((*high + margin) / unit) * unit) + "]";
+}
+
 }  // namespace ddptrain

@@ -50,5 +50,10 @@ bool holds_classes(const ColumnProfile& column);
 bool is_identifier(const TableProfile& table, const ColumnProfile& column);
 /// Which rows are for validation.
 bool says_split(const ColumnProfile& column);
+/// The folder that the paths of images are in: empty for that of the file, or the name of one
+/// within. An Error (Exit::data) where they are in neither.
+std::string root_of_paths(const TableProfile& profile, const ColumnProfile& paths);
+/// ", y_range: [0, 10]" for numbers without a missing one: a little wider than what they are.
+std::string output_range(const ColumnProfile& target);
 
 }  // namespace ddptrain
