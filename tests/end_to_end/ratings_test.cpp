@@ -37,6 +37,7 @@ std::vector<std::string> rating_run(const std::string& model,
   std::vector<std::string> all{"run",
                                test::in_source("recipes/ratings.yaml"),
                                model,
+                               "~expect",
                                "data.file=ratings.csv",
                                "data.loader.drop_last=false",
                                "train.duration=9 steps",
@@ -257,6 +258,16 @@ TEST(Ratings, ShippedRecipesTrainOnMovieLensColumnsAndInQuickTests) {
                           test::in_source("recipes/ratings.yaml")},
                          folder.path());
   EXPECT_EQ(quick.code, 0) << quick.err << quick.out;
+}
+
+/// Whole, a few seconds: its own `expect` is the test.
+TEST(Ratings, ReachWhatTheirRecipeExpects) {
+  const Folder folder;
+  ASSERT_EQ(run({"data", "make", "ratings", "."}, folder.path()).code, 0);
+  const auto ended = run({"run", test::in_source("recipes/ratings.yaml"), "data.file=ratings.csv",
+                          "parallel.device=cpu", "train.threads=1", "output.dir=runs"},
+                         folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
 }
 
 // The mean rating for everyone is off by 1.1, the deviation of 1 + user % 3 + film % 4 / 2 and the
