@@ -55,6 +55,23 @@ TEST(Traps, AColonThatIsForgotten) {
   EXPECT_EQ(trap_tree("a:\n  text of its own\nb: 1\n").find("a")->text, "text of its own");
 }
 
+TEST(Traps, AnItemWhoseFirstKeyLacksItsColonIsReportedOnItsLine) {
+  const std::string said = "2:14 syntax: '=' where a ':' belongs; write 'duration: 5 epochs'";
+  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule: constant\n"), said);
+  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs  # five\n    schedule: constant\n"),
+            said);
+  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule:\n      - a\n"), said);
+  EXPECT_EQ(trap_problem("a:\n- lr=0.1\n  b: 1\n- lr: 2\n"),
+            "2:5 syntax: '=' where a ':' belongs; write 'lr: 0.1'");
+  EXPECT_EQ(trap_problem("a:\n  - lr 0.1\n    b: 1\n"),
+            "2:7 syntax: a ':' is missing after 'lr'; write 'lr: 0.1'");
+  EXPECT_EQ(trap_problem("a:\n  - lr =\n    b: 1\n"),
+            "2:8 syntax: '=' where a ':' belongs; write 'lr: '");
+  EXPECT_EQ(trap_problem("a:\n  - conv\n    out: 3\n"),
+            "3:5 syntax: indented deeper than its siblings, which stand at column 3");
+  EXPECT_EQ(trap_tree("a:\n  - b = 1\n  - c\n").find("a")->items[0].text, "b = 1");
+}
+
 TEST(Traps, AQuoteIsReportedWhereItOpened) {
   const std::string said =
       " quote: the quote is not closed on its line; long text is written with '|' or '>'";

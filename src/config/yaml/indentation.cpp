@@ -1,8 +1,11 @@
 #include "config/yaml/indentation.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 
+#include "base/text.h"
 #include "config/finding.h"
 
 namespace ddptrain {
@@ -38,8 +41,14 @@ void Indentation::line(std::size_t column, std::size_t at, bool is_entry) {
 
 void Indentation::value(bool plain) {
   plain_value_ = plain;
+  item_.reset();
   if (!levels_.empty()) levels_.back().open = false;
   empty_ = false;
+}
+
+void Indentation::plain_item(std::size_t at) {
+  value(true);
+  item_ = at;
 }
 
 void Indentation::value_line(std::size_t column, std::size_t at, bool plain) {
@@ -72,6 +81,7 @@ bool Indentation::beside(std::size_t column, std::size_t at, bool list) {
 
 void Indentation::enter(std::size_t column, std::size_t at, bool list) {
   std::optional<std::size_t> siblings;
+  const auto item = std::exchange(item_, {});
   plain_value_ = false;
   while (!levels_.empty() && levels_.back().column > column) {
     siblings = levels_.back().column;
@@ -84,6 +94,7 @@ void Indentation::enter(std::size_t column, std::size_t at, bool list) {
                       columns(*siblings) + " or " + columns(levels_.back().column));
   if (siblings && levels_.empty())
     refuse_at(at, "indented less than what stands above, at " + columns(*siblings));
+  if (item && !levels_.empty() && levels_.back().column < column) refuse_item_with_keys(*item);
   if (!levels_.empty() && !levels_.back().open)
     refuse_at(
         at, "indented deeper than its siblings, which stand at " + columns(levels_.back().column));
@@ -121,6 +132,23 @@ void Indentation::refuse_missing_colon(std::size_t at) const {
     refuse_at(at + next, "'=' where a ':' belongs");
   if (end == rest.size() || is_space(rest[end]))
     refuse_at(at + end, "a ':' is missing after '" + std::string(rest.substr(0, end)) + "'");
+}
+
+/// "- lr = 0.1" or "- lr 0.1" and, on the next line, more keys of that item.
+void Indentation::refuse_item_with_keys(std::size_t at) const {
+  const auto whole = text_.substr(at, text_.find('\n', at) - at);
+  const auto line = trim(whole.substr(0, whole.find(" #")));
+  std::size_t end = 0;
+  while (end < line.size() && in_word(line[end])) ++end;
+  auto next = line.find_first_not_of(" \t", end);
+  if (end == 0 || !is_letter(line[0]) || next == std::string_view::npos) return;
+  const bool equals = line[next] == '=';
+  if (!equals && next == end) return;
+  if (equals) next = std::min(line.find_first_not_of(" \t", next + 1), line.size());
+  const std::string key(line.substr(0, end)), value(line.substr(next));
+  refuse_at(equals ? at + line.find('=') : at + end,
+            (equals ? "'=' where a ':' belongs" : "a ':' is missing after '" + key + "'") +
+                "; write '" + key + ": " + value + "'");
 }
 
 void Indentation::refuse_key(std::size_t at, std::size_t end) const {

@@ -22,6 +22,8 @@ class Indentation {
   void key(std::size_t column, std::size_t at) { enter(column, at, false); }
   /// The value of the entry that was entered last stands on its line; whether it is plain text.
   void value(bool plain = false);
+  /// The item of a list is plain text that starts at `at`.
+  void plain_item(std::size_t at);
   /// A value that starts a line.
   void value_line(std::size_t column, std::size_t at, bool plain);
   void new_document();
@@ -49,11 +51,13 @@ class Indentation {
   void refuse_tight_dash(std::size_t at) const;
   void refuse_missing_space(std::size_t at) const;
   void refuse_missing_colon(std::size_t at) const;
+  void refuse_item_with_keys(std::size_t at) const;
 
   std::string_view text_;
   std::vector<Level> levels_;
-  std::optional<Pending> plain_;  // plain text that is a value so far, on a line of its own
-  bool plain_value_ = false;      // the last value is plain text on the line of its key or dash
+  std::optional<Pending> plain_;     // plain text that is a value so far, on a line of its own
+  bool plain_value_ = false;         // the last value is plain text on the line of its key or dash
+  std::optional<std::size_t> item_;  // where that is, if it is the item of a list
   bool empty_ = true;
 };
 

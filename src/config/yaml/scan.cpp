@@ -142,8 +142,10 @@ class Scanner {
     if (at_ < end_ && now() == ':') return key(first, plain);
     if (dashes_ == 0)
       levels_.value_line(first - start_, first, plain);
+    else if (plain)
+      levels_.plain_item(first);
     else
-      levels_.value(plain);
+      levels_.value();
     nothing_follows();
   }
 
