@@ -14,7 +14,8 @@
 namespace ddptrain {
 
 /// `evaluating` (after every batch), `saving` and `saved` are for writers alone.
-enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, run_end };
+/// So is `tested`: when training is complete, of the test split.
+enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, tested, run_end };
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
@@ -44,8 +45,10 @@ struct RunView {
   std::optional<double> seconds_left;   // of a run that is measured in time
   std::int64_t evaluation_batch = 0;    // at Moment::evaluating: scored on this rank
   std::int64_t evaluation_batches = 0;  // and in all
-  NamedValues metrics;                  // at Moment::evaluated: "valid/accuracy", ...
+  NamedValues metrics;                  // at Moment::evaluated: "valid/accuracy", ...; at tested:
+                                        // "test/accuracy", ...
   std::vector<NamedTable> tables;       // then too: "valid/confusion_matrix"
+  std::int64_t weights_step = 0;        // at Moment::tested: when the weights were so
   std::string checkpoint;               // at Moment::saved: its folder
 };
 

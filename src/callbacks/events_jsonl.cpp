@@ -30,6 +30,9 @@ class EventsJsonl final : public Callback {
       case Moment::evaluated:
         write(run, "evaluation", metrics(run));
         break;
+      case Moment::tested:
+        write(run, "test", tested(run));
+        break;
       case Moment::evaluating:
       case Moment::saving:
         break;
@@ -87,6 +90,12 @@ class EventsJsonl final : public Callback {
     Json json = Json::object();
     for (const auto& [name, value] : run.metrics) json[name] = value;
     for (const auto& table : run.tables) json["tables"].push_back(table_json(table));
+    return json;
+  }
+
+  static Json tested(const RunView& run) {
+    Json json{{"weights_step", run.weights_step}};
+    json.update(metrics(run));
     return json;
   }
 

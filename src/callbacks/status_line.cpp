@@ -39,6 +39,11 @@ class StatusLine final : public Callback {
         draw(run, progress(run));
         log::info(evaluation(run));
         break;
+      case Moment::tested:
+        pace_.paused(run.seconds);
+        log::info(evaluation(run) + "  with the weights of step " +
+                  std::to_string(run.weights_step));
+        break;
       case Moment::saving:
         draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
         break;

@@ -70,7 +70,7 @@ class TensorBoard final : public Callback {
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment == Moment::run_begin && run.step > 0) begin_again(run.step);
     if (moment == Moment::step_end && due_(run)) write(run.step, progress(run));
-    if (moment == Moment::evaluated) write(run.step, run.metrics);
+    if (moment == Moment::evaluated || moment == Moment::tested) write(run.step, run.metrics);
   }
 
  private:

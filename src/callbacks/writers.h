@@ -26,7 +26,8 @@ std::unique_ptr<Callback> make_status_line(Due due);
 /// one's.
 std::unique_ptr<Callback> make_metrics_csv(const std::string& path);
 
-/// events.jsonl: an object per period, evaluation, checkpoint, beginning and end.
+/// events.jsonl: an object per period, evaluation, checkpoint, beginning and end, and for the test
+/// split.
 std::unique_ptr<Callback> make_events_jsonl(const std::string& path, Due due);
 
 /// confusion.csv and whatever other tables an evaluation brings, in `folder`: those of the last

@@ -10,6 +10,7 @@
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "recipe/data_section.h"
+#include "recipe/eval_splits.h"
 #include "recipe/load/load.h"
 #include "schedules/rate_plan.h"
 
@@ -78,11 +79,19 @@ class Plan {
       size_ = program_.data_size(recipe_);
       line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
                        " held out");
+      print_splits();
     } else {
       line("data",
            "this program was built without LibTorch and reads none; --samples N says how "
            "many there are");
     }
+  }
+
+  void print_splits() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, samples] : size_.splits)
+      parts.push_back(name + " " + grouped(samples) + (name == kTestSplit ? " at the end" : ""));
+    if (!parts.empty()) line("scored too", join(parts, ", "));
   }
 
   std::optional<std::int64_t> per_epoch(const BatchPlan& batch) const {

@@ -15,6 +15,7 @@
 #include "recipe/layers/history.h"
 #include "recipe/layers/option.h"
 #include "recipe/layers/record.h"
+#include "recipe/layers/splits.h"
 #include "recipe/load/load.h"
 #include "recipe/load/origins.h"
 
@@ -71,7 +72,11 @@ std::string recipe_text(const Loaded& loaded, const Arguments& arguments,
     note_origins(tree, overrides);
     return to_yaml(tree, Comments::in_column);
   }
-  if (arguments.has("--minimal")) return to_yaml(without_defaults(tree, recipe_shape(), catalogs));
+  if (arguments.has("--minimal")) {
+    auto minimal = without_defaults(tree, recipe_shape(), catalogs);
+    shorten_splits(minimal, tree);
+    return to_yaml(minimal);
+  }
   tree = loaded.tree;
   hide_secrets(tree);
   return to_yaml(tree);

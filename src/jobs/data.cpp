@@ -13,6 +13,7 @@
 #include "jobs/data_show.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
+#include "train/build/splits.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -27,9 +28,13 @@ Recipe read_recipe(const Arguments& arguments) {
 
 // Opening a dataset fetches its source where it is missing.
 int get(const Arguments& arguments) {
-  const auto data = build_data(read_recipe(arguments));
+  const auto recipe = read_recipe(arguments);
+  const auto data = build_data(recipe);
   log::info("the data is there: " + plural(data->size(Split::train), "training sample") + ", " +
             plural(data->size(Split::valid), "validation sample"));
+  for (auto& section : split_sections(recipe))
+    log::info(section.path + ": " +
+              plural(build_split(recipe, *data, section, false)->size(Split::valid), "sample"));
   return 0;
 }
 

@@ -14,11 +14,13 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
 #include "cli/verb.h"
+#include "config/suggest.h"
 #include "data/dataset.h"
 #include "data/files/mapping_guard.h"
 #include "distributed/engine.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "train/build/build.h"
 #include "train/requests.h"
@@ -51,6 +53,7 @@ struct EvalJob {
   std::string file;  // of weights instead of the checkpoint's; may be empty
   std::string checkpoint;
   Scored scored = Scored::valid;
+  std::string split;     // what the samples are called: "valid", "train", "all", "sketch"
   std::string held_out;  // how the recipe chooses the validation split
   std::string tables;    // a folder to write tables to; empty: none is
 };
@@ -80,6 +83,8 @@ std::string way_held_out(const Node& tree) {
 }
 
 std::string split_text(const EvalJob& job, const Training& t) {
+  if (job.split == kTestSplit) return "the test split";
+  if (job.scored == Scored::valid && job.split != "valid") return "'" + job.split + "'";
   if (job.scored == Scored::train) return "the training split";
   if (job.scored == Scored::all) return "the training and validation splits";
   if (job.held_out.empty()) return "the validation split";
@@ -103,15 +108,14 @@ void log_scored(const EvalJob& job, const Training& t, std::int64_t skipped) {
 }
 
 /// "valid/accuracy" under the name of the split that was scored.
-std::string scored_name(const std::string& name, Scored scored) {
-  const auto word = names(scored)[static_cast<std::size_t>(scored)];
-  return std::string(word) + name.substr(std::string("valid").size());
+std::string scored_name(const std::string& name, const EvalJob& job) {
+  return job.split + name.substr(std::string("valid").size());
 }
 
 /// A line for each metric, then the tables as the terminal can show them.
 void print(const Evaluation& found, const EvalJob& job) {
   for (const auto& [name, value] : found.values)
-    print_shown("%s %s\n", scored_name(name, job.scored).c_str(), format_number(value).c_str());
+    print_shown("%s %s\n", scored_name(name, job).c_str(), format_number(value).c_str());
   for (const auto& table : found.tables) {
     print_lines("\n");
     for (const auto& line : to_lines(table, terminal_columns(STDOUT_FILENO)))
@@ -166,20 +170,45 @@ int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placeme
                   [&](World& world) { return eval_in(world, job, recipe, placement, hooks); });
 }
 
-// Its words are those of Scored.
 constexpr Flag kScoredSplit{
-    "--split", "valid|train|all",
-    "the samples to score (default valid), through the transforms of validation"};
+    "--split", "SPLIT",
+    "the samples to score, through the transforms of validation: valid (default), train, all, one "
+    "of eval.splits, or test"};
+
+/// Makes the samples that are called `split` those that the recipe holds out, or says which of the
+/// recipe's own are scored. The others are not looked at. An Error where there are none.
+Scored choose_split(const std::string& split, SavedRun& run) {
+  std::vector<std::string> known;
+  for (const auto word : names(Scored())) known.emplace_back(word);
+  auto scored = Scored::valid;
+  const auto of_data = std::find(known.begin(), known.end(), split);
+  bool found = of_data != known.end();
+  if (found) scored = static_cast<Scored>(of_data - known.begin());
+  for (const auto& section : split_sections(run.recipe)) {
+    known.push_back(section.name);
+    if (section.name != split) continue;
+    found = true;
+    run.recipe.data = section.data;
+    run.tree.set("data", section.data.node());
+  }
+  if (!found)
+    throw Error(Exit::recipe, "--split: '" + split + "' is not " + one_of(known) +
+                                  did_you_mean(nearest_names(split, known)));
+  drop_splits(run.recipe);
+  return scored;
+}
 
 int eval(const Arguments& arguments) {
   auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   // Batches of training do not matter here, whatever the number of ranks.
   words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
-  const auto run =
+  auto run =
       open_run(arguments.words[0], words.overrides, arguments.value(kCheckpoint.name, "last"));
-  const EvalJob job{arguments.value("--weights"), run.checkpoint,
-                    static_cast<Scored>(arguments.chosen(kScoredSplit)), way_held_out(run.tree),
-                    arguments.value("--tables")};
+  const auto split = arguments.value(kScoredSplit.name, "valid");
+  const auto scored = choose_split(split, run);
+  const EvalJob job{
+      arguments.value("--weights"), run.checkpoint, scored, split, way_held_out(run.tree),
+      arguments.value("--tables")};
   if (!job.tables.empty()) make_folders(job.tables);
   require_checkpoint(run);
   const auto outer = topology_from_environment();

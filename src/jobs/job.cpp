@@ -20,8 +20,10 @@
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "launch/signals.h"
+#include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
+#include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/run/ending.h"
 
@@ -79,9 +81,16 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   with_places(tree, [&] { job.placement = place(recipe, outer); });
   job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
-  if (!outer.joined()) provide(job.recipe.data);  // no rank waits, and no time-out runs
+  if (!outer.joined()) {  // no rank waits, and no time-out runs
+    provide(job.recipe.data);
+    provide_splits(job.recipe);
+  }
   with_places(tree, [&] { settle_weights(job.recipe.model, Fetching::allowed); });
   settle_valid(job.recipe.data, outer.rank);
+  for (auto section : split_sections(job.recipe)) {
+    settle_valid(section.data, outer.rank);
+    set_split(job.recipe, section);
+  }
   // What was derived from the recipe itself is noted as `auto` too.
   job.record = [asked = decode<Recipe>(tree), tree](Recipe found) mutable {
     return record_of(found, asked, tree, all_catalogs());

@@ -19,9 +19,11 @@
 #include "jobs/published.h"
 #include "jobs/start.h"
 #include "launch/in_child.h"
+#include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "recipe/model_section.h"
 #include "train/build/build.h"
+#include "train/build/splits.h"
 #include "train/run/expect.h"
 #include "train/run/rehearsal.h"
 #include "train/run/trial.h"
@@ -58,7 +60,9 @@ class Looker {
     weights();
     const auto data = build_data(recipe);
     std::int64_t read = 0;
-    for (const auto split : {Split::train, Split::valid}) read += read_samples(*data, split);
+    for (const auto split : {Split::train, Split::valid})
+      read += read_samples(*data, split, "data");
+    require_provided_splits(recipe);
     const auto classes = data->facts().class_count();
     if (classes == 1) warn_of_one_class(data->facts().classes[0]);
     report("data: " + plural(data->size(Split::train), "training sample") + ", " +
@@ -66,9 +70,20 @@ class Looker {
            (classes > 0 ? ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes")
                         : "") +
            "; " + plural(read, "sample") + " read");
+    for (auto& section : split_sections(recipe)) split(recipe, *data, section);
     const auto devices = written_devices(loaded_.recipe.parallel).value_or(1);
     check_batches(loaded_.recipe, plan_batch(loaded_.recipe.batch, devices),
                   std::ssize(build_sampler(recipe, *data)->order(0)));
+  }
+
+  /// Samples that are scored too.
+  void split(const Recipe& recipe, const Dataset& data, SplitSection& section) {
+    const auto split = build_split(recipe, data, section, false);
+    const auto trained = trained_text(*split, section, data, recipe.data);
+    if (!trained.empty()) warn(section.path, trained);
+    const auto read = read_samples(*split, Split::valid, section.path);
+    report(section.path + ": " + plural(split->size(Split::valid), "sample") + "; " +
+           plural(read, "sample") + " read");
   }
 
   /// What the model starts from is there.
@@ -134,22 +149,22 @@ class Looker {
  private:
   void report(const std::string& line) { findings_.reports.push_back(line); }
 
-  void warn(const std::string& message) {
+  void warn(const std::string& section, const std::string& message) {
     findings_.problems.push_back(
-        {Severity::warning, "data-level", place_of(loaded_.tree, "data"), "data", message});
+        {Severity::warning, "data-level", place_of(loaded_.tree, section), section, message});
   }
 
   /// The first sample of every class, or where samples have none, the first, one in the middle and
   /// the last.
-  std::int64_t read_samples(const Dataset& data, Split split) {
+  std::int64_t read_samples(const Dataset& data, Split split, const std::string& section) {
     const auto size = data.size(split);
     std::map<std::int64_t, std::int64_t> first;
     for (std::int64_t i = 0; i < size; ++i) first.emplace(data.label(split, i), i);
     const auto& classes = data.facts().classes;
     for (std::size_t i = 0; i < classes.size() && !first.contains(-1); ++i)
       if (!first.contains(static_cast<std::int64_t>(i)))
-        warn("class '" + classes[i] + "' has no " +
-             (split == Split::train ? "training" : "held-out") + " sample");
+        warn(section, "class '" + classes[i] + "' has no " +
+                          (split == Split::train ? "training" : "held-out") + " sample");
     if (first.contains(-1) && size > 0) first = {{0, 0}, {1, size / 2}, {2, size - 1}};
     for (const auto& [label, index] : first) {
       auto batch = data.allocate_length(split, 1, data.length(split, index));

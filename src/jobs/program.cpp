@@ -5,6 +5,7 @@
 #include "cli/levels.h"
 #include "data/fetch/source.h"
 #include "jobs/draft/init.h"
+#include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/run/trial.h"
 
@@ -34,6 +35,7 @@ void require_data(const Recipe& recipe) {
     throw Error(Exit::data,
                 "the data are not there; 'ddptrain data get RECIPE' fetches them, or "
                 "--samples N plans without");
+  require_provided_splits(recipe);
 }
 
 DataSize planned_data_size(const Recipe& recipe) {

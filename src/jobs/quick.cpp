@@ -11,6 +11,7 @@
 #include "config/node.h"
 #include "data/synthetic/scenes.h"
 #include "data/synthetic/shapes.h"
+#include "recipe/eval_splits.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"
 
@@ -289,6 +290,16 @@ void shorten(Node& train) {
       if (key != std::string_view("over") || swa->find(key)) swa->set(key, word("1 step"));
 }
 
+/// Data for whatever is scored beside the validation split.
+void make_splits(Node& eval, const Recipe& recipe, const std::string& folder) {
+  auto other = recipe;
+  for (const auto& section : split_sections(recipe)) {
+    other.data = section.data;
+    auto* home = section.name == kTestSplit ? &eval : eval.find("splits");
+    home->set(section.name, made_data(section.data.node(), other, folder + "/" + section.name));
+  }
+}
+
 }  // namespace
 
 Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& folder) {
@@ -303,7 +314,10 @@ Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& fol
   quick.set("schedule", word("constant"));
   if (recipe.train.fine_tune) remove(quick, "schedule");
   for (const auto* key : {"momentum_schedule", "weight_decay_schedule"}) remove(quick, key);
-  if (auto* eval = quick.find("eval")) eval->set("every", word(kLength));
+  if (auto* eval = quick.find("eval")) {
+    eval->set("every", word(kLength));
+    make_splits(*eval, recipe, folder);
+  }
   if (auto* checkpoint = quick.find("checkpoint")) checkpoint->set("every", word(kLength));
   quick.set("log", map_of({{"every", word("1 step")}, {"tensorboard", word("false")}}));
   quick.set("output", map_of({{"dir", Node::quoted_text(folder + "/runs")}}));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddptrain {
@@ -29,6 +30,7 @@ struct ModelFacts {
 struct DataSize {
   std::int64_t training = 0;  // samples of an epoch
   std::int64_t valid = 0;
+  std::vector<std::pair<std::string, std::int64_t>> splits = {};  // of eval.splits and eval.test
 };
 
 }  // namespace ddptrain

@@ -225,6 +225,16 @@ void EvalSpec::fields(Fields& f) {
   f("tta", tta,
     {.doc = "Also score test-time augmentation, as 'valid_tta/...': predictions averaged over "
             "passes through the training transforms."});
+  f("splits", splits,
+    {.doc = "Other samples that each evaluation scores too, by name: those of sketch come as "
+            "'sketch/accuracy'. What is written here replaces options of 'data', whose validation "
+            "split is then scored; nothing is fitted on it.",
+     .example = "{sketch: {root: data/sketch}}"});
+  f("test", test,
+    {.doc = "The same for samples that are scored once, when training is complete, as "
+            "'test/accuracy': with the best weights where checkpoint.keep_best keeps them, else "
+            "with the last.",
+     .example = "{valid: test}"});
 }
 
 void KeepBestSpec::fields(Fields& f) {

@@ -159,6 +159,8 @@ struct EvalSpec {
   Auto<std::int64_t> batch;          // rows per evaluation batch; auto: batch.global, 64 to 256
   Auto<ForwardPrecision> precision;  // auto: train.precision
   std::optional<TtaSpec> tta;
+  std::map<std::string, Choice<Dataset>> splits;  // whole sections (recipe/layers/splits.h)
+  std::optional<Choice<Dataset>> test;
   void fields(Fields& f);
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "recipe/data_section.h"
@@ -27,6 +28,14 @@ class Sampler;
 struct TrainingStage;
 struct World;
 
+/// Samples that are scored beside those of data.valid: of eval.splits, or eval.test as "test". Its
+/// validation split counts.
+struct ScoredSplit {
+  std::string name;
+  std::unique_ptr<Dataset> data;
+  std::unique_ptr<Loader> loader;
+};
+
 /// The parts of a run. build() returns them const: which parts there are is settled. The engine's
 /// model, the optimizer, the average and the callbacks learn, and have states of their own for a
 /// checkpoint; whatever else changes as the run goes on is RunState (train/run_state.h).
@@ -45,6 +54,8 @@ struct Training {
   std::unique_ptr<Mix> mix;  // of training samples; may be null
   std::unique_ptr<Loader> loader;
   std::unique_ptr<Loader> valid_loader;
+  std::vector<ScoredSplit> splits;  // scored at each evaluation
+  std::vector<ScoredSplit> test;    // at the end: one or none
   std::unique_ptr<Loss> loss;
   std::vector<std::unique_ptr<Metric>> metrics;
   std::unique_ptr<Engine> engine;

@@ -14,6 +14,7 @@
 #include "recipe/layers/literal_secrets.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/record.h"
+#include "recipe/layers/splits.h"
 #include "recipe/rules/metric_names.h"
 #include "recipe/rules/rule_context.h"
 #include "recipe/rules/rules.h"
@@ -23,16 +24,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using PlaceKey = std::tuple<std::string, int, int>;
+
+PlaceKey key(const Place& place) { return {place.file, place.line, place.column}; }
+
 /// A value whose reference could not be replaced is reported once.
 void add_new(Problems& problems, const Problems& more) {
-  const auto key = [](const Place& place) {
-    return std::tie(place.file, place.line, place.column);
-  };
-  std::set<std::tuple<std::string, int, int>> said;
+  std::set<PlaceKey> said;
   for (const auto& problem : problems)
     if (problem.place.known()) said.insert(key(problem.place));
   for (const auto& problem : more)
     if (!said.contains(key(problem.place))) problems.push_back(problem);
+}
+
+/// What is wrong in `data` is reported there, and not of each split that takes it over.
+Problems reported_once(Problems problems) {
+  std::set<PlaceKey> of_data;
+  for (const auto& problem : problems)
+    if (problem.path.starts_with("data")) of_data.insert(key(problem.place));
+  if (of_data.empty()) return problems;
+  std::erase_if(problems, [&](const Problem& problem) {
+    const bool of_split =
+        problem.path.starts_with("eval.splits.") || problem.path.starts_with("eval.test");
+    return of_split && (problem.rule == "missing-key" || of_data.contains(key(problem.place)));
+  });
+  return problems;
 }
 
 /// Nobody reads more; whoever made them meant to keep us busy.
@@ -47,7 +63,7 @@ void end_after_enough(Problems& problems) {
 /// What is wrong in the files that could be read, where others could not: those may set what is
 /// missing here, and what references name.
 Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& catalogs) {
-  auto problems = check(tree, shape, catalogs);
+  auto problems = reported_once(check(tree, shape, catalogs));
   std::erase_if(problems, [](const Problem& p) {
     return p.rule == "missing-key" || p.rule == "option-conflict" ||
            p.message.find("${") != std::string::npos;
@@ -57,7 +73,7 @@ Problems check_the_rest(const Node& tree, const Shape& shape, const Catalogs& ca
 
 void rename_former_keys(Loaded& loaded, const Shape& shape, const Catalogs& catalogs) {
   for (const auto& renamed : rename_keys(loaded.tree, shape, catalogs, loaded.problems))
-    loaded.problems.push_back(renamed_warning(renamed));
+    add_new(loaded.problems, {renamed_warning(renamed)});
 }
 
 /// A format above ours is no slip of the pen but that of a newer program.
@@ -76,10 +92,11 @@ void refuse_newer_format(const Node& tree, const Shape& shape, Problems& problem
 
 void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {
   const auto shape = shape_of<Recipe>();
+  complete_splits(loaded.tree);
   if (!whole) return add_new(loaded.problems, check_the_rest(loaded.tree, shape, catalogs));
   refuse_newer_format(loaded.tree, shape, loaded.problems);
   rename_former_keys(loaded, shape, catalogs);
-  add_new(loaded.problems, check(loaded.tree, shape, catalogs));
+  add_new(loaded.problems, reported_once(check(loaded.tree, shape, catalogs)));
   if (has_errors(loaded.problems)) return;
   make_paths_absolute(loaded.tree, shape, catalogs);
   loaded.recipe = decode<Recipe>(loaded.tree);

@@ -1,6 +1,9 @@
 #include "recipe/rules/metric_names.h"
 
+#include "base/text.h"
 #include "config/catalog.h"
+#include "config/suggest.h"
+#include "recipe/eval_splits.h"
 #include "recipe/targets.h"
 
 namespace ddptrain {
@@ -38,21 +41,26 @@ std::optional<Choice<Metric>> find(const RuleContext& rule, const std::string& b
 }
 
 /// Why nothing is scored under a prefix ("valid_ema"); empty where something is.
-std::string missing_for(const Recipe& recipe, std::string split) {
-  const auto ends = [&](const std::string& end) {
-    if (!split.ends_with(end)) return false;
-    split.resize(split.size() - end.size());
-    return true;
-  };
-  if (ends("_tta") && !recipe.eval.tta) return "eval.tta";
-  if (ends("_ema") && !recipe.train.ema) return "train.ema";
-  if (ends("_swa") && !recipe.train.swa) return "train.swa";
+std::string missing_for(const Recipe& recipe, const std::string& prefix) {
+  const auto samples = samples_of(prefix);
+  const auto kind = prefix.substr(samples.size());
+  if (kind.ends_with("_tta") && !recipe.eval.tta) return "eval.tta";
+  if (kind.starts_with("_ema") && !recipe.train.ema) return "train.ema";
+  if (kind.starts_with("_swa") && !recipe.train.swa) return "train.swa";
+  if (samples == kTestSplit && !recipe.eval.test) return "eval.test";
   return "";
 }
 
-bool is_split(const std::string& word) {
-  return word == "valid" || word == "valid_ema" || word == "valid_swa" || word == "valid_tta" ||
-         word == "valid_ema_tta" || word == "valid_swa_tta";
+bool is_split(const Recipe& recipe, const std::string& prefix) {
+  const auto samples = samples_of(prefix);
+  return samples == "valid" || samples == kTestSplit || recipe.eval.splits.contains(samples);
+}
+
+/// Samples whose name is like one that is not known.
+std::vector<std::string> like(const Recipe& recipe, const std::string& prefix) {
+  std::vector<std::string> names{"valid"};
+  for (const auto& split : split_sections(recipe)) names.push_back(split.name);
+  return nearest_names(samples_of(prefix), names);
 }
 
 }  // namespace
@@ -67,15 +75,18 @@ NamedMetric named_metric(const RuleContext& rule, const std::string& name) {
   const auto slash = name.find('/');
   const auto split = slash == std::string::npos ? "valid" : name.substr(0, slash);
   const auto bare = slash == std::string::npos ? name : name.substr(slash + 1);
-  if (!is_split(split)) {
+  if (!is_split(rule.recipe, split)) {
     if (find(rule, name)) return {{}, "'" + name + "' wants a split; write 'valid/" + name + "'"};
     if (split == "train")
       return {{}, "evaluation scores the held-out split; write 'valid/" + bare + "'"};
   }
   if (const auto missing = missing_for(rule.recipe, split); !missing.empty())
     return {{}, "'" + name + "' is scored only with " + missing};
-  if (is_split(split))
+  if (is_split(rule.recipe, split)) {
     if (auto metric = find(rule, bare)) return {std::move(metric), ""};
+  } else if (const auto near = like(rule.recipe, split); !near.empty()) {
+    return {{}, "no samples are called '" + split + "'" + did_you_mean(near)};
+  }
   return {{}, "'" + name + "' is not among the metrics; add it to 'metrics'"};
 }
 

@@ -3,6 +3,7 @@
 
 #include "config/complete.h"
 #include "config/encode.h"
+#include "recipe/eval_splits.h"
 #include "recipe/rules/metric_names.h"
 #include "recipe/rules/rules.h"
 
@@ -13,9 +14,18 @@ void check_computed(const RuleContext& rule, const std::string& name, const std:
   if (const auto found = named_metric(rule, name); !found.metric) rule.error(path, found.why_not);
 }
 
+/// The same of a metric that decides while training goes on.
+void check_decides(const RuleContext& rule, const std::string& name, const std::string& path) {
+  if (samples_of(name.substr(0, name.find('/'))) != kTestSplit)
+    return check_computed(rule, name, path);
+  rule.error(path, "'" + name +
+                       "' is scored once, when training is complete, so that nothing is chosen by "
+                       "it; name a metric of valid or of eval.splits");
+}
+
 void the_best_is_by_a_metric(const RuleContext& rule) {
   const auto& best = rule.recipe.checkpoint.keep_best;
-  if (best) check_computed(rule, best->metric, "checkpoint.keep_best.metric");
+  if (best) check_decides(rule, best->metric, "checkpoint.keep_best.metric");
 }
 
 void what_is_expected_is_computed(const RuleContext& rule) {
@@ -27,7 +37,7 @@ void what_is_watched_is_computed(const RuleContext& rule) {
   const auto& callbacks = rule.recipe.callbacks;
   for (std::size_t i = 0; i < callbacks.size(); ++i)
     if (const auto* metric = rule.value(callbacks[i], "metric"))
-      check_computed(rule, metric->text, indexed("callbacks", i) + ".metric");
+      check_decides(rule, metric->text, indexed("callbacks", i) + ".metric");
 }
 
 std::string with_defaults(const RuleContext& rule, const ChoiceBase& choice) {

@@ -33,6 +33,7 @@
 #include "train/build/micro_batch.h"
 #include "train/build/scores.h"
 #include "train/build/shapes.h"
+#include "train/build/splits.h"
 #include "train/build/weights_memory.h"
 #include "train/stages.h"
 #include "train/step/swa.h"
@@ -117,20 +118,7 @@ ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
   };
 }
 
-/// What the data decided where their section left it open becomes part of the run's recipe.
-void take_chosen(Training& t) {
-  auto section = t.recipe.data.node();
-  for (const auto& option : t.data->chosen().members) {
-    auto value = option.value;
-    if (const auto* written = section.find(option.key); written && value.is_map())
-      for (const auto& member : written->members)
-        if (!value.find(member.key)) value.set(member.key, member.value);
-    section.set(option.key, std::move(value));
-  }
-  t.recipe.data.choose(std::move(section));
-}
-
-std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
+std::unique_ptr<Loader> make_split_loader(const Training& t, const Dataset& data, Split split) {
   const auto& spec = t.section.loader;
   LoaderOptions options;
   options.split = split;
@@ -138,7 +126,21 @@ std::unique_ptr<Loader> make_split_loader(const Training& t, Split split) {
   options.prefetch = static_cast<int>(spec.prefetch);
   options.seed = seed_of_data(t.recipe);
   if (split == Split::train) options.mix = t.mix.get();
-  return build_loader(*t.data, options, t.placement, *t.world);
+  return build_loader(data, options, t.placement, *t.world);
+}
+
+/// What is scored beside the validation split; the recipe learns what their data decided.
+void build_splits(Training& t, const Recipe& written) {
+  for (auto& section : split_sections(t.recipe)) {
+    auto data = build_split(written, *t.data, section, !t.placement.on_cpu());
+    set_split(t.recipe, section);
+    agree(*t.world, "the data of " + section.path, data->digest());
+    const auto trained = trained_text(*data, section, *t.data, t.recipe.data);
+    if (!trained.empty() && t.world->rank == 0) log::warning(section.path + ": " + trained);
+    auto loader = make_split_loader(t, *data, Split::valid);
+    (section.name == kTestSplit ? t.test : t.splits)
+        .push_back({section.name, std::move(data), std::move(loader)});
+  }
 }
 
 RunLength run_length(const Training& t) {
@@ -269,15 +271,16 @@ std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
   t.evaluation_batches = plan.evaluation_batches;
   t.section = decode<DataSection>(t.recipe.data.node());
   t.data = with_scored(build_data(t.recipe, plan.saved, {}, !t.placement.on_cpu()), plan.scored);
-  take_chosen(t);
+  take_chosen(t.recipe.data, *t.data);
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
   t.sampler = build_sampler(plan.recipe, *t.data);
   t.length = run_length(t);
   if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
-  t.loader = make_split_loader(t, Split::train);
-  t.valid_loader = make_split_loader(t, Split::valid);
+  t.loader = make_split_loader(t, *t.data, Split::train);
+  t.valid_loader = make_split_loader(t, *t.data, Split::valid);
+  build_splits(t, plan.recipe);
   auto scores = build_scores(t.recipe, *t.data);
   t.loss = std::move(scores.loss);
   t.metrics = std::move(scores.metrics);

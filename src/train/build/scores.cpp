@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "recipe/load/load.h"
 #include "train/build/shapes.h"
+#include "train/build/splits.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -129,11 +130,13 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
   return scores;
 }
 
-void try_scores(const Training& t) {
-  const auto batch = held_out_sample(*t.data);
+namespace {
+
+void try_samples(const Training& t, const Dataset& data, const std::string& which) {
+  const auto batch = held_out_sample(data);
   if (!batch) return;
-  const auto targets = targets_of(*t.data);
-  const auto output = tried_output(t, *batch, "held-out samples").cpu();
+  const auto targets = targets_of(data);
+  const auto output = tried_output(t, *batch, which).cpu();
   const auto shape = output.sizes().vec();
   const auto fitting = [&](const Named& part) {
     require(part, output_misfit(part.entry(), part.choice, targets, shape));
@@ -149,6 +152,22 @@ void try_scores(const Training& t) {
     fitting(part);
     with_place(part, [&] { metric.values(metric.terms(output, batch->targets.at(0), loss)); });
   }
+}
+
+void try_split(const Training& t, const ScoredSplit& split) {
+  try {
+    try_samples(t, *split.data, "samples of '" + split.name + "'");
+  } catch (const Error&) {
+    rethrow_of_split(split_path(split.name));
+  }
+}
+
+}  // namespace
+
+void try_scores(const Training& t) {
+  try_samples(t, *t.data, "held-out samples");
+  for (const auto& split : t.splits) try_split(t, split);
+  for (const auto& split : t.test) try_split(t, split);
 }
 
 }  // namespace ddptrain

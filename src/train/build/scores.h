@@ -27,8 +27,9 @@ Targets targets_of(const Dataset& data);
 /// for. An Error (Exit::recipe) with the place of one that does not take the targets of the data.
 Scores build_scores(Recipe& recipe, const Dataset& data);
 
-/// Goes through one held-out sample as an evaluation does: an Error (Exit::recipe) with the place
-/// of a loss or metric that cannot use what the model gives. Better said now than after an epoch.
+/// Goes through one held-out sample, and one of each split that is scored too, as an evaluation
+/// does: an Error (Exit::recipe) with the place of a loss or metric that cannot use what the model
+/// gives. Better said now than after an epoch.
 void try_scores(const Training& training);
 
 }  // namespace ddptrain

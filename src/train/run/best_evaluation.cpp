@@ -18,10 +18,14 @@ double number_at(const Csv& csv, std::size_t row, std::size_t column) {
   return parse_number(csv.cell(row, column)).value_or(std::nan(""));
 }
 
+bool is_score(const std::string& name) {
+  return name.find('/') != std::string::npos && !name.starts_with("train/");
+}
+
 NamedValues scores_of(const Csv& csv, std::size_t row) {
   NamedValues values;
   for (std::size_t column = 0; column < csv.header().size(); ++column)
-    if (const auto& name = csv.header()[column]; name.starts_with("valid"))
+    if (const auto& name = csv.header()[column]; is_score(name))
       values.emplace_back(name, number_at(csv, row, column));
   return values;
 }

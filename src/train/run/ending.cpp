@@ -46,6 +46,30 @@ std::string better(const BestEvaluation& best) {
   return "best by " + one_line(best.metric, kMostName) + way;
 }
 
+void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& tables,
+                std::size_t columns) {
+  for (const auto& table : tables)
+    for (auto& line : to_lines(table, columns)) lines.push_back(std::move(line));
+}
+
+/// What the test split came to, under the weights that it was scored with.
+void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::size_t columns) {
+  const auto& test = *ending.test;
+  const auto which = test.step == ending.step ? "last" : "best";
+  std::vector<std::vector<std::string>> rows{
+      {"", std::string(which) + " weights (step " + std::to_string(test.step) + ")"}};
+  const auto count = std::min(test.found.values.size(), kMostRows);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& [name, value] = test.found.values[i];
+    rows.push_back({one_line(name, kMostName), short_number(value)});
+  }
+  for (auto& line : aligned(rows)) lines.push_back(std::move(line));
+  if (test.found.values.size() > count)
+    lines.push_back("and " + std::to_string(test.found.values.size() - count) +
+                    " more in events.jsonl");
+  add_tables(lines, test.found.tables, columns);
+}
+
 /// A checkpoint's folder, which may have been deleted since.
 std::string checkpoint_of(const RunEnding& ending, std::int64_t step) {
   const auto path = ending.folder + "/checkpoints/" + checkpoint_name(step);
@@ -117,8 +141,8 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   if (ending.last.size() > count)
     lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in metrics.csv");
   if (ending.best) lines.push_back(better(*ending.best));
-  for (const auto& table : ending.tables)
-    for (auto& line : to_lines(table, columns)) lines.push_back(std::move(line));
+  add_tables(lines, ending.tables, columns);
+  if (ending.test) add_test(lines, ending, columns);
   return lines;
 }
 

@@ -8,6 +8,7 @@
 
 #include "callbacks/callback.h"
 #include "train/run/best_evaluation.h"
+#include "train/run/test_split.h"
 
 namespace ddptrain {
 
@@ -21,6 +22,7 @@ struct RunEnding {
   std::int64_t evaluated = 0;  // step of the last evaluation
   NamedValues last;
   std::vector<NamedTable> tables;  // of the last evaluation
+  std::optional<TestScores> test;
   std::optional<BestEvaluation> best;
   std::string folder;  // of the run
   std::string input;   // a file or folder that `predict` could take; empty: none is known
@@ -31,7 +33,7 @@ struct RunEnding {
 std::string headline(const RunEnding& ending);
 
 /// Best and last metrics beside each other, and tables as far as `columns` can show them (0: any
-/// width); empty where nothing was evaluated.
+/// width), then those of the test split; empty where nothing was evaluated.
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns);
 
 /// Where the weights are, and the commands that may follow, as they can be typed in the current

@@ -12,12 +12,12 @@
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "train/build/build.h"
-#include "train/device_memory.h"
 #include "train/requests.h"
 #include "train/run/checkpoint_writer.h"
 #include "train/run/completion.h"
 #include "train/run/epoch.h"
 #include "train/run/state.h"
+#include "train/run/view.h"
 #include "train/stages.h"
 #include "train/step/evaluate.h"
 #include "train/step/step.h"
@@ -31,11 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-MemoryUse memory_use(const Training& t) {
-  const auto memory = fullest_device(t.placement, t.world->local_rank);
-  return {memory.peak_reserved, memory.total};
 }
 
 class Loop {
@@ -63,6 +58,7 @@ class Loop {
       evaluate_and_save();
     }
     close();
+    score_test_split();
     tell(Moment::run_end);
     return result_;
   }
@@ -143,11 +139,6 @@ class Loop {
     if ((!seconds_ && made >= t_.length.total) || begins_stage(t_, made)) return true;
     if (evaluate_every_.due(made) || save_every_.due(made) || steers(t_.callbacks)) return true;
     return steers(observers_) || (is_alone() && has_requests());
-  }
-
-  static bool steers(const Callbacks& callbacks) {
-    return std::ranges::any_of(callbacks,
-                               [](const auto& each) { return each->steers_each_step(); });
   }
 
   bool stop_requested() const {
@@ -235,7 +226,7 @@ class Loop {
       return false;
     view_.evaluation_batch = 0;
     view_.evaluation_batches = evaluation_calls(t_);
-    auto found = evaluate_unless(t_, asked, [this] { scored_batch(); });
+    auto found = evaluate_unless(t_, asked, [this] { scored_batch("evaluation"); });
     if (!found) return false;
     state_.evaluation = std::move(found->values);
     result_.tables = std::move(found->tables);
@@ -250,8 +241,8 @@ class Loop {
     return true;
   }
 
-  void scored_batch() {
-    beat("evaluation");
+  void scored_batch(const char* phase) {
+    beat(phase);
     ++view_.evaluation_batch;
     tell(Moment::evaluating);
   }
@@ -310,6 +301,26 @@ class Loop {
     if (result_.reason.empty()) result_.reason = "done";
   }
 
+  /// Of a complete run, after its last checkpoint.
+  void score_test_split() {
+    if (t_.test.empty() || !hooks_.evaluate || result_.signal != 0) return;
+    beat("test");
+    view_.evaluation_batch = 0;
+    view_.evaluation_batches = evaluation_calls(t_, Evaluated::test);
+    result_.test = score_test(
+        t_, state_, hooks_.checkpoints, [this] { return stop_requested(); },
+        [this] { scored_batch("test"); });
+    if (!result_.test) {
+      agree_on_requests();
+      if (data_lost_) fail_without_data(*t_.world->control);
+      return;
+    }
+    view_.metrics = result_.test->found.values;
+    view_.tables = result_.test->found.tables;
+    view_.weights_step = result_.test->step;
+    tell_observers(Moment::tested);
+  }
+
   void tell(Moment moment) {
     tell_callbacks(moment);
     tell_observers(moment);
@@ -337,24 +348,12 @@ class Loop {
   }
 
   void update_view() {
-    view_.step = state_.position.step;
-    view_.train_loss = state_.position.train_loss;
-    view_.lr = state_.position.lr;
-    view_.total_steps = t_.length.total;
-    view_.per_epoch = t_.length.per_epoch;
-    view_.epoch = static_cast<double>(state_.position.epoch) +
-                  static_cast<double>(state_.position.step_in_epoch) /
-                      static_cast<double>(t_.length.per_epoch);
-    view_.samples = state_.position.samples;
+    show_position(view_, state_.position, t_.length);
     view_.seconds = seconds_since(began_);
     view_.samples_per_second =
         view_.seconds > 0 ? static_cast<double>(seen_here_) / view_.seconds : 0;
     if (t_.world->rank == 0) view_.memory = memory_use(t_);
     if (seconds_) view_.seconds_left = std::max(0.0, *seconds_ - seconds_trained());
-  }
-
-  static bool is_for_observers(Moment moment) {
-    return moment == Moment::evaluating || moment == Moment::saving || moment == Moment::saved;
   }
 
   void beat(const char* phase) const {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "callbacks/callback.h"
 #include "launch/signals.h"
+#include "train/run/test_split.h"
 
 namespace ddptrain {
 
@@ -27,6 +29,7 @@ struct RunResult {
   std::string reason;              // "done", "stopped by early_stopping: ...", "interrupted"
   int signal = 0;                  // that ended it
   std::vector<NamedTable> tables;  // of the last evaluation that it made
+  std::optional<TestScores> test;  // of a complete run
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave

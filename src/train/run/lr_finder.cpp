@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "metrics/smooth_loss.h"
+#include "recipe/eval_splits.h"
 #include "train/run/state.h"
 #include "train/training.h"
 
@@ -57,6 +58,7 @@ Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options) {
   recipe.train.swa.reset();
   recipe.checkpoint.keep_best.reset();
   recipe.callbacks.clear();
+  drop_splits(recipe);
   recipe.policy.on_non_finite = OnNonFinite::skip;  // such a loss is the curve's end, not an error
   return recipe;
 }

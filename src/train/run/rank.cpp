@@ -102,8 +102,9 @@ std::string some_input(const Training& t) {
   return {};
 }
 
-RunEnding ending_of(const Training& t, const Position& at, const Outcome& outcome,
+RunEnding ending_of(const Training& t, const RunState& state, const Outcome& outcome,
                     Clock::time_point began) {
+  const auto& at = state.position;
   RunEnding end;
   end.reason = outcome.reason;
   end.met = outcome.code != Exit::expect;
@@ -113,7 +114,7 @@ RunEnding ending_of(const Training& t, const Position& at, const Outcome& outcom
   end.epoch = static_cast<double>(at.epoch) +
               static_cast<double>(at.step_in_epoch) / static_cast<double>(t.length.per_epoch);
   end.evaluated = at.evaluated;
-  end.last = outcome.metrics;
+  end.last = state.evaluation;
   if (const auto watched = watched_metric(t.recipe))
     end.best = best_evaluation(outcome.folder + "/metrics.csv", *watched);
   end.folder = outcome.folder;
@@ -240,10 +241,13 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   hooks.checkpoints = folder + "/checkpoints";
   auto result = train(*training, state, hooks, writers);
   Outcome outcome{Exit::done, result.signal, result.reason, folder, state.evaluation, {}};
+  if (result.test)
+    for (const auto& value : result.test->found.values) outcome.metrics.push_back(value);
   if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
   if (world.rank != 0) return outcome;
-  outcome.ending = ending_of(*training, state.position, outcome, began);
+  outcome.ending = ending_of(*training, state, outcome, began);
   outcome.ending.tables = std::move(result.tables);
+  outcome.ending.test = std::move(result.test);
   return outcome;
 }
 

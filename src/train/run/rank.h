@@ -41,7 +41,7 @@ struct Outcome {
   int signal = 0;
   std::string reason;
   std::string folder;
-  NamedValues metrics;  // of the last evaluation
+  NamedValues metrics;  // of the last evaluation, and of the test split
   RunEnding ending;     // of rank 0
   bool begun = true;    // false: asked to stop before the first step, of which nothing is kept
 };

@@ -15,9 +15,11 @@
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "optim/ema.h"
+#include "recipe/eval_splits.h"
 #include "train/build/batch_norm_rows.h"
 #include "train/build/build.h"
 #include "train/build/flops.h"
+#include "train/build/splits.h"
 #include "train/run/rank.h"
 #include "train/run/weights.h"
 #include "train/stages.h"
@@ -64,6 +66,7 @@ Recipe for_one_cpu(Recipe recipe, std::int64_t rows) {
   recipe.parallel.device = DeviceKind::cpu;
   recipe.batch = BatchSpec{};
   recipe.batch.global = rows;
+  drop_splits(recipe);
   return recipe;
 }
 
@@ -208,7 +211,12 @@ void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t sa
 DataSize data_size(const Recipe& recipe) {
   const auto data = build_data(for_one_cpu(recipe, 1));
   const auto sampler = build_sampler(recipe, *data);
-  return {static_cast<std::int64_t>(sampler->order(0).size()), data->size(Split::valid)};
+  DataSize size{static_cast<std::int64_t>(sampler->order(0).size()), data->size(Split::valid)};
+  for (auto& section : split_sections(recipe)) {
+    const auto split = build_split(for_one_cpu(recipe, 1), *data, section, false);
+    size.splits.emplace_back(section.name, split->size(Split::valid));
+  }
+  return size;
 }
 
 std::int64_t steps_per_epoch(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {

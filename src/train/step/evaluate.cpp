@@ -31,19 +31,34 @@ struct Surroundings {
   const std::function<void()>& alive;  // may be empty
 };
 
-std::vector<Micro> valid_batches(const Training& t, int rank) {
-  auto micros = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
-                                   rank, t.world->size);
+/// Samples of one name, whose validation split is scored.
+struct Samples {
+  const std::string name;  // "valid", "sketch", "test"
+  const Dataset& data;
+  Loader& loader;
+};
+
+std::vector<Samples> all_samples(const Training& t, Evaluated which) {
+  std::vector<Samples> all;
+  if (which == Evaluated::validation) all.push_back({"valid", *t.data, *t.valid_loader});
+  for (const auto& split : which == Evaluated::validation ? t.splits : t.test)
+    all.push_back({split.name, *split.data, *split.loader});
+  return all;
+}
+
+std::vector<Micro> batches_of(const Training& t, const Dataset& data, int rank) {
+  auto micros = evaluation_batches(data.size(Split::valid), t.recipe.eval.batch.value.value(), rank,
+                                   t.world->size);
   if (t.evaluation_batches && micros.size() > *t.evaluation_batches)
     micros.resize(*t.evaluation_batches);
   return micros;
 }
 
-EpochPlan valid_plan(const Training& t) {
+EpochPlan plan_of(const Training& t, const Dataset& data) {
   EpochPlan plan;
-  plan.order = longest_first(*t.data, Split::valid);
-  plan.micros = valid_batches(t, t.world->rank);
-  set_lengths(plan.micros, lengths_of(*t.data, Split::valid, plan.order));
+  plan.order = longest_first(data, Split::valid);
+  plan.micros = batches_of(t, data, t.world->rank);
+  set_lengths(plan.micros, lengths_of(data, Split::valid, plan.order));
   return plan;
 }
 
@@ -58,10 +73,10 @@ void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output,
 }
 
 /// Outputs of the passes that follow a batch's plain one, which `batches` begins with.
-void run_passes(const Training& t, std::vector<Batch>& batches, std::vector<at::Tensor>& outputs,
-                const std::function<void()>& alive) {
+void run_passes(const Training& t, Loader& loader, std::vector<Batch>& batches,
+                std::vector<at::Tensor>& outputs, const std::function<void()>& alive) {
   for (std::int64_t pass = 1; pass <= t.recipe.eval.tta->n; ++pass) {
-    auto again = t.valid_loader->next();
+    auto again = loader.next();
     if (again.indices != batches.front().indices)
       throw Error(Exit::data,
                   "a held-out sample could be read in one pass of eval.tta and not in another; see "
@@ -75,32 +90,33 @@ void run_passes(const Training& t, std::vector<Batch>& batches, std::vector<at::
 
 /// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
 /// its samples were left out.
-std::int64_t score_batch(const Training& t, TermsRecord& record,
+std::int64_t score_batch(const Training& t, const Samples& samples, TermsRecord& record,
                          const std::function<void()>& alive) {
   const auto& tta = t.recipe.eval.tta;
-  const auto batch = t.valid_loader->next();
+  const auto batch = samples.loader.next();
   std::vector<at::Tensor> outputs{t.engine->evaluate(batch)};
   add_terms(record, t, outputs.front(), batch);
   if (alive) alive();
   if (!tta) return batch.left_out;
   std::vector<Batch> batches{batch};
-  run_passes(t, batches, outputs, alive);
-  add_terms(record, t, combined(outputs, *t.loss, *tta, alignment(*t.data, batches)), batch);
+  run_passes(t, samples.loader, batches, outputs, alive);
+  add_terms(record, t, combined(outputs, *t.loss, *tta, alignment(samples.data, batches)), batch);
   return batch.left_out;
 }
 
 /// Terms of every batch of this rank; nothing where all ranks left early.
-std::optional<std::string> score_own_batches(const Training& t, const Surroundings& around) {
+std::optional<std::string> score_own_batches(const Training& t, const Samples& samples,
+                                             const Surroundings& around) {
   const at::NoGradGuard no_grad;
-  auto plan = valid_plan(t);
+  auto plan = plan_of(t, samples.data);
   const auto batches = plan.micros.size();
-  const auto rounds = valid_batches(t, 0).size();  // no rank has more
+  const auto rounds = batches_of(t, samples.data, 0).size();  // no rank has more
   if (t.recipe.eval.tta) plan.micros = with_passes(plan.micros, t.recipe.eval.tta->n);
-  t.valid_loader->start(std::move(plan));
+  samples.loader.start(std::move(plan));
   TermsRecord record;
   std::int64_t left_out = 0;
   const auto score_round = [&](std::size_t round) {
-    if (round < batches) left_out += score_batch(t, record, around.alive);
+    if (round < batches) left_out += score_batch(t, samples, record, around.alive);
   };
   if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
   std::string count;
@@ -110,24 +126,27 @@ std::optional<std::string> score_own_batches(const Training& t, const Surroundin
 }
 
 /// How many samples were left out. All ranks see all records, so all of them throw.
-std::int64_t check_left_out(const Training& t, const std::vector<std::string>& records,
-                            std::vector<std::size_t>& at) {
+std::int64_t check_left_out(const Training& t, const Samples& samples,
+                            const std::vector<std::string>& records, std::vector<std::size_t>& at) {
   double left_out = 0;
   for (std::size_t rank = 0; rank < records.size(); ++rank)
     left_out += take(records[rank], at[rank]).at(0);
   const auto count = static_cast<std::int64_t>(left_out);
-  require_few_bad(t.recipe.policy, count, t.data->size(Split::valid), "validation samples");
+  require_few_bad(
+      t.recipe.policy, count, samples.data.size(Split::valid),
+      samples.name == "valid" ? "validation samples" : "samples of '" + samples.name + "'");
   return count;
 }
 
 /// Adds up records in which each batch has the terms of all metrics once for each prefix.
-Evaluation add_up(const Training& t, const std::vector<std::string>& records,
+Evaluation add_up(const Training& t, const Samples& samples,
+                  const std::vector<std::string>& records,
                   const std::vector<std::string>& prefixes) {
   const auto count = t.metrics.size();
   std::vector<Metric::Terms> totals(count * prefixes.size());
   std::vector<std::size_t> at(records.size(), 0);
   Evaluation found;
-  found.left_out = check_left_out(t, records, at);
+  found.left_out = check_left_out(t, samples, records, at);
   for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
     for (std::size_t i = 0; i < totals.size(); ++i)
       t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));
@@ -143,37 +162,62 @@ Evaluation add_up(const Training& t, const std::vector<std::string>& records,
   return found;
 }
 
-std::optional<Evaluation> score(const Training& t, const std::string& prefix,
-                                const Surroundings& around) {
-  std::vector<std::string> prefixes{prefix};
-  if (t.recipe.eval.tta) prefixes.push_back(prefix + "_tta");
-  const auto record = score_own_batches(t, around);
+/// Scores under "sketch", or of averaged weights "sketch_ema".
+std::optional<Evaluation> score(const Training& t, const Samples& samples,
+                                const std::string& average, const Surroundings& around) {
+  std::vector<std::string> prefixes{samples.name + average};
+  if (t.recipe.eval.tta) prefixes.push_back(prefixes.front() + "_tta");
+  const auto record = score_own_batches(t, samples, around);
   if (!record) return {};
-  return add_up(t, gather_text(*t.world->control, *record), prefixes);
+  return add_up(t, samples, gather_text(*t.world->control, *record), prefixes);
 }
 
-std::optional<Evaluation> score_average(const Training& t, const std::string& prefix,
-                                        const Surroundings& around) {
+std::optional<Evaluation> score_average(const Training& t, const Samples& samples,
+                                        const std::string& average, const Surroundings& around) {
   const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
   const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
-  return score(t, prefix, around);
+  return score(t, samples, average, around);
 }
 
 // An average that has not begun is the model itself.
-Evaluation under_prefix(const std::string& prefix, Evaluation found) {
-  const auto rename = [&](std::string& name) {
-    name.replace(0, std::string("valid").size(), prefix);
-  };
+Evaluation under_average(const Samples& samples, const std::string& average, Evaluation found) {
+  const auto rename = [&](std::string& name) { name.insert(samples.name.size(), average); };
   for (auto& value : found.values) rename(value.first);
   for (auto& table : found.tables) rename(table.name);
   return found;
+}
+
+bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
+
+void add(Evaluation& all, Evaluation more) {
+  std::move(more.values.begin(), more.values.end(), std::back_inserter(all.values));
+  std::move(more.tables.begin(), more.tables.end(), std::back_inserter(all.tables));
+}
+
+/// Adds what the weights score on some samples, and what their average does; false where all ranks
+/// left early.
+bool add_scores(const Training& t, const Samples& samples, const Surroundings& around,
+                Evaluation& all) {
+  auto found = score(t, samples, "", around);
+  if (!found) return false;
+  all.left_out += found->left_out;
+  std::optional<Evaluation> averaged;
+  if (t.ema) {
+    const std::string average = t.recipe.train.swa ? "_swa" : "_ema";
+    averaged = scores_average(t) ? score_average(t, samples, average, around)
+                                 : std::optional(under_average(samples, average, *found));
+    if (!averaged) return false;
+  }
+  add(all, std::move(*found));
+  if (averaged) add(all, std::move(*averaged));
+  return true;
 }
 
 /// Names of metrics that the recipe asks for, with their split.
 std::vector<std::string> asked_for(const Recipe& recipe) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
-    names.push_back(name.starts_with("valid") ? name : "valid/" + name);
+    names.push_back(name.find('/') == std::string::npos ? "valid/" + name : name);
   };
   for (const auto& expected : recipe.expect) add(expected.first);
   if (recipe.checkpoint.keep_best) add(recipe.checkpoint.keep_best->metric);
@@ -194,33 +238,22 @@ void add_asked_cells(const Recipe& recipe, Evaluation& found) {
   }
 }
 
-bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
-
 }  // namespace
 
 std::optional<Evaluation> evaluate_unless(const Training& t, const std::function<bool()>& asked,
-                                          const std::function<void()>& alive) {
-  const Surroundings around{asked, alive};
+                                          const std::function<void()>& alive, Evaluated which) {
   t.engine->broadcast_buffers();
-  auto found = score(t, "valid", around);
-  if (!found) return {};
-  if (t.ema) {
-    const std::string prefix = t.recipe.train.swa ? "valid_swa" : "valid_ema";
-    auto averaged = scores_average(t) ? score_average(t, prefix, around)
-                                      : std::optional(under_prefix(prefix, *found));
-    if (!averaged) return {};
-    std::move(averaged->values.begin(), averaged->values.end(), std::back_inserter(found->values));
-    std::move(averaged->tables.begin(), averaged->tables.end(), std::back_inserter(found->tables));
-  }
-  add_asked_cells(t.recipe, *found);
+  Evaluation found;
+  for (const auto& samples : all_samples(t, which))
+    if (!add_scores(t, samples, {asked, alive}, found)) return {};
+  add_asked_cells(t.recipe, found);
   return found;
 }
 
-std::int64_t evaluation_calls(const Training& t) {
-  auto batches = evaluation_batches(t.data->size(Split::valid), t.recipe.eval.batch.value.value(),
-                                    t.world->rank, t.world->size)
-                     .size();
-  if (t.evaluation_batches) batches = std::min(batches, *t.evaluation_batches);
+std::int64_t evaluation_calls(const Training& t, Evaluated which) {
+  std::size_t batches = 0;
+  for (const auto& samples : all_samples(t, which))
+    batches += batches_of(t, samples.data, t.world->rank).size();
   const auto passes = t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
   return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
 }

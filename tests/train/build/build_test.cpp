@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "data/dataset.h"
 #include "recipe/load/load.h"
 #include "support/temporary_folder.h"
 #include "support/training_parts.h"
@@ -107,6 +108,44 @@ TEST_F(BuiltRun, HasTheAverageThatItsRecipeAsksFor) {
   EXPECT_FALSE(build(plan(), world_)->ema);
   EXPECT_TRUE(build(plan({"train.ema={decay: 0.9}"}), world_)->ema);
   EXPECT_TRUE(build(plan({"train.swa={start: 50%}"}), world_)->ema);
+}
+
+// Sizes far from those of the training rows.
+TEST_F(BuiltRun, FitsNothingOnWhatIsOnlyScored) {
+  folder_.write("far.csv", "size,price\n900,1.5\n1500,2.5\n1900,3.5\n2900,4.5\n");
+  const auto t =
+      build(plan({"eval.splits.far={file: " + folder_ / "far.csv" + ", valid: {fraction: 0.5}}",
+                  "eval.test={valid: {fraction: 0.5}}"}),
+            world_);
+  ASSERT_EQ(t->splits.size(), 1U);
+  ASSERT_EQ(t->test.size(), 1U);
+  EXPECT_EQ(t->splits[0].name, "far");
+  EXPECT_EQ(t->splits[0].data->size(Split::valid), 2);
+  EXPECT_EQ(t->test[0].data->size(Split::valid), 10);
+  EXPECT_FALSE(t->data->state().empty());
+  EXPECT_EQ(t->splits[0].data->state(), t->data->state());
+  EXPECT_EQ(t->test[0].data->state(), t->data->state());
+}
+
+TEST_F(BuiltRun, NamesTheSplitWhoseTargetsAreOthers) {
+  folder_.write("words.csv", "size,price\n1,much\n2,little\n3,much\n4,little\n");
+  try {
+    build(plan({"eval.splits.words.file=" + folder_ / "words.csv"}), world_);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_EQ(error.option(), "eval.splits.words");
+  }
+}
+
+TEST_F(BuiltRun, NamesTheOptionOfASplitWhoseFileIsNotThere) {
+  try {
+    build(plan({"eval.test.file=nothing.csv"}), world_);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::data);
+    EXPECT_EQ(error.option(), "eval.test.file");
+  }
 }
 
 }  // namespace

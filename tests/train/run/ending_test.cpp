@@ -33,6 +33,17 @@ TEST(BestEvaluation, IsTheFirstOfEqualOnes) {
   EXPECT_EQ(best->values.at(1), std::pair(std::string("valid/accuracy"), 0.75));
 }
 
+TEST(BestEvaluation, HasTheScoresOfAllSplits) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() + "/metrics.csv";
+  write_atomically(path, "step,train/loss,valid/loss,sketch/loss\n10,1,0.5,0.4\n20,1,0.4,0.6\n");
+  const auto best = best_evaluation(path, {"sketch/loss", BestMode::min});
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->step, 10);
+  EXPECT_THAT(best->values, ElementsAre(std::pair(std::string("valid/loss"), 0.5),
+                                        std::pair(std::string("sketch/loss"), 0.4)));
+}
+
 TEST(BestEvaluation, IsNeverNotANumber) {
   const TemporaryFolder folder;
   const auto path = folder.path() + "/metrics.csv";
@@ -94,6 +105,18 @@ TEST_F(EndOfARun, ShowsOneColumnWhereTheLastIsTheBest) {
   EXPECT_EQ(results(end_, 0).at(0), "                last (step 40)");
   end_.last.clear();
   EXPECT_THAT(results(end_, 0), IsEmpty());
+}
+
+TEST_F(EndOfARun, ShowsTheTestSplitUnderTheWeightsThatItWasScoredWith) {
+  end_.test = TestScores{{{{"test/loss", 0.5}, {"test/accuracy", 0.625}}, {}, 0}, 20};
+  auto lines = results(end_, 0);
+  ASSERT_EQ(lines.size(), 7U);
+  lines.erase(lines.begin(), lines.begin() + 4);
+  EXPECT_THAT(lines, ElementsAre("               best weights (step 20)",
+                                 "test/loss                         0.5",
+                                 "test/accuracy                   0.625"));
+  end_.test->step = 40;
+  EXPECT_EQ(results(end_, 0).at(4), "               last weights (step 40)");
 }
 
 TEST_F(EndOfARun, NamesTheBestWeightsAndThreeCommandsForThem) {
