@@ -69,9 +69,10 @@ std::vector<std::int64_t> samples_of_classes(const Dataset& data, Split split) {
   return counts;
 }
 
-/// How many pixels, as validation shows the images.
+/// How many pixels, as validation shows the images; the last count is of void ones.
 std::vector<std::int64_t> pixels_of_classes(const Dataset& data, Split split) {
-  std::vector<std::int64_t> counts(data.facts().classes.size());
+  const auto classes = data.facts().classes.size();
+  std::vector<std::int64_t> counts(classes + 1);
   Draw plain;
   plain.plain = true;
   for (std::int64_t i = 0; i < data.size(split); ++i) {
@@ -79,7 +80,7 @@ std::vector<std::int64_t> pixels_of_classes(const Dataset& data, Split split) {
     if (!data.load(split, i, plain, batch, 0)) continue;
     const auto* pixel = batch.targets.at(0).const_data_ptr<std::int64_t>();
     for (std::int64_t left = batch.targets[0].numel(); left > 0; --left, ++pixel)
-      if (*pixel < std::ssize(counts)) ++counts[static_cast<std::size_t>(*pixel)];
+      ++counts[std::min(classes, static_cast<std::size_t>(*pixel))];
   }
   return counts;
 }
@@ -102,7 +103,8 @@ struct NumberStats {
 };
 
 std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
-  std::vector<NumberStats> stats(static_cast<std::size_t>(data.facts().numbers));
+  const auto& facts = data.facts();
+  std::vector<NumberStats> stats(static_cast<std::size_t>(facts.numbers + 2 * facts.points));
   Draw plain;
   plain.plain = true;
   for (std::int64_t i = 0; i < data.size(split); ++i) {
@@ -117,8 +119,9 @@ std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
 void print_numbers(const Dataset& data) {
   const auto* form = data.prediction_form();
   const auto names = form ? form->columns() : std::vector<std::string>{"target"};
-  print_shown("%-24s %5s %10s %10s %12s %12s %12s\n", "number", "split", "samples", "missing",
-              "mean", "lowest", "highest");
+  const auto* title = data.facts().points > 0 ? "point, -1 to 1" : "number";
+  print_shown("%-24s %5s %10s %10s %12s %12s %12s\n", title, "split", "samples", "missing", "mean",
+              "lowest", "highest");
   for (const auto& [split, word] : {std::pair(Split::train, "train"), {Split::valid, "valid"}}) {
     const auto stats = stats_of_numbers(data, split);
     for (std::size_t i = 0; i < stats.size(); ++i)
@@ -131,8 +134,9 @@ void print_numbers(const Dataset& data) {
 
 int stats(const Arguments& arguments) {
   const auto data = build_data(read_recipe(arguments));
-  if (data->facts().numbers > 0) return print_numbers(*data), 0;
-  const auto& classes = data->facts().classes;
+  if (data->facts().numbers > 0 || data->facts().points > 0) return print_numbers(*data), 0;
+  auto classes = data->facts().classes;
+  if (data->facts().mask && data->facts().mask->void_code) classes.emplace_back("(void)");
   const auto count = data->facts().mask ? pixels_of_classes : samples_of_classes;
   const auto train = count(*data, Split::train), valid = count(*data, Split::valid);
   print_shown("%-24s %10s %10s\n", data->facts().mask ? "pixels of class" : "class", "train",

@@ -42,10 +42,14 @@ std::vector<Preview> previews(const Recipe& recipe, const Dataset& data,
   return all;
 }
 
+/// The label or the number alone, of several a line each, or the name of the file.
 std::string caption(const Preview& sample) {
-  std::vector<std::string> texts;
-  for (const auto& [title, text] : sample.cells) texts.push_back(text);
-  return texts.empty() ? std::filesystem::path(sample.name).filename().string() : join(texts, " ");
+  const auto& cells = sample.cells;
+  if (cells.empty()) return std::filesystem::path(sample.name).stem().string();
+  const bool titled = cells.front().first != cells.back().first;
+  std::vector<std::string> lines;
+  for (const auto& [title, text] : cells) lines.push_back(titled ? title + " " + text : text);
+  return join(lines, "\n");
 }
 
 void write_sheet(std::vector<Preview> samples, const std::string& file) {

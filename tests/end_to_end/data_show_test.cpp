@@ -1,6 +1,8 @@
 // `data show`: samples as the network gets them.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <algorithm>
 
 #include "program.h"
@@ -76,6 +78,52 @@ TEST(DataShow, PrintsATextsTokensOnOneLine) {
   EXPECT_NE(ended.out.find("xxbos xxmaj bad \\n\\n film"), std::string::npos) << ended.out;
   EXPECT_EQ(ended.out.find('\x1b'), std::string::npos);
   EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 2) << ended.out;
+}
+
+/// The numbers of a row of `data stats`, summed over its splits.
+std::vector<double> row_sums(const std::string& table, const std::string& name) {
+  std::vector<double> sums;
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word != name) continue;
+    std::vector<double> numbers;
+    while (words >> word)
+      if (word != "train" && word != "valid") numbers.push_back(std::stod(word));
+    sums.resize(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) sums[i] += numbers[i];
+  }
+  return sums;
+}
+
+// 64 x 64 pixels of each of the 6 images are of a class or void.
+TEST(DataStats, CountPixelsAndCoordinates) {
+  const Folder folder;
+  for (const std::string kind : {"masks", "points"})
+    ASSERT_EQ(run({"data", "make", kind, kind, "--train", "4", "--val", "2"}, folder.path()).code,
+              0);
+  const auto masks =
+      run({"data", "stats", test::in_source("recipes/camvid-tiny.yaml"), "data.root=masks"},
+          folder.path());
+  ASSERT_EQ(masks.code, 0) << masks.err;
+  double pixels = 0;
+  for (const auto* name : {"ground", "circle", "square", "star", "(void)"})
+    for (const double count : row_sums(masks.out, name)) pixels += count;
+  EXPECT_EQ(pixels, 6 * 64 * 64) << masks.out;
+  const auto points = run(
+      {"data", "stats", test::in_source("recipes/biwi-tiny.yaml"), "data.file=points/points.csv"},
+      folder.path());
+  ASSERT_EQ(points.code, 0) << points.err;
+  for (const auto* name : {"x1", "y1", "x2", "y2"}) {
+    const auto sums = row_sums(points.out, name);
+    ASSERT_EQ(sums.size(), 5U) << points.out;
+    EXPECT_EQ(sums[0], 6) << name;
+    EXPECT_EQ(sums[1], 0) << "missing";
+    EXPECT_GE(sums[3], -2) << "the lowest of each split is -1 or more";
+    EXPECT_LE(sums[4], 2);
+  }
 }
 
 TEST(DataShow, RefusesWhatIsNoSplitAndNoCount) {

@@ -65,6 +65,18 @@ TEST(ContactSheet, DrawsCaptionsBelow) {
   EXPECT_EQ(ink("IIIIIIIIIII"), 8 * ink("I") + ink(".."));  // eleven do not
 }
 
+// A line is 16 high, 4 between two, and every image has room for those of the longest caption.
+TEST(ContactSheet, DrawsLinesOfACaptionBelowEachOther) {
+  const auto sheet =
+      contact_sheet({{test::flat(128, 128, 255), "I"}, {test::flat(128, 128, 255), "I\nII"}});
+  EXPECT_EQ(sheet.height, 168 + 4 + 16);
+  const int one = inked(sheet, 0, 144, 144, 16);
+  EXPECT_GT(one, 0);
+  EXPECT_EQ(inked(sheet, 0, 160, 144, 20), 0);
+  EXPECT_EQ(inked(sheet, 144, 144, 144, 16), one);
+  EXPECT_EQ(inked(sheet, 144, 164, 144, 16), 2 * one);
+}
+
 TEST(ContactSheet, DrawsGreyImagesGrey) {
   const auto sheet = contact_sheet({{test::numbered(128, 128, 1), ""}});
   const auto* first = sheet.bytes.data() + 3 * (8 * 144 + 8 + 5);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/text.h"
+
 namespace ddptrain {
 namespace {
 
@@ -55,6 +57,7 @@ constexpr int kSmallest = 128;   // images below it are enlarged
 constexpr int kLetterScale = 2;  // pixels of a glyph's pixel
 constexpr int kLetterWidth = kLetterScale * (kGlyphWidth + 1);
 constexpr int kLetterHeight = kLetterScale * (kGlyphHeight + 1);  // with tails below the line
+constexpr int kLineGap = 4;
 constexpr std::uint8_t kInk = 32;
 
 Image white(int width, int height) {
@@ -87,7 +90,15 @@ void draw_letter(Image& sheet, char letter, int left, int top) {
     }
 }
 
-/// What of a caption fits into a width; ".." stands for the rest. Of characters that take several
+void draw_line(Image& sheet, const std::string& text, int middle, int top) {
+  int at = middle - static_cast<int>(text.size()) * kLetterWidth / 2;
+  for (const char letter : text) {
+    draw_letter(sheet, letter, at, top);
+    at += kLetterWidth;
+  }
+}
+
+/// What of a line fits into a width; ".." stands for the rest. Of characters that take several
 /// bytes the first stays, to be drawn as '?'.
 std::string fitting(std::string caption, int width) {
   std::erase_if(caption, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; });
@@ -99,14 +110,15 @@ std::string fitting(std::string caption, int width) {
 }  // namespace
 
 Image contact_sheet(const std::vector<Captioned>& images) {
-  int width = 1, height = 1;
+  int width = 1, height = 1, lines = 1;
   for (const auto& [image, caption] : images) {
     width = std::max(width, image.width);
     height = std::max(height, image.height);
+    lines = std::max(lines, static_cast<int>(split(caption, '\n').size()));
   }
   const int scale = std::max(1, kSmallest / std::min(width, height));
   const int cell_width = width * scale + 2 * kGap;
-  const int cell_height = height * scale + kLetterHeight + 3 * kGap;
+  const int cell_height = height * scale + lines * (kLetterHeight + kLineGap) - kLineGap + 3 * kGap;
   const auto count = static_cast<int>(images.size());
   const int columns = static_cast<int>(std::ceil(std::sqrt(count)));
   auto sheet = white(columns * cell_width, (count + columns - 1) / columns * cell_height);
@@ -115,11 +127,10 @@ Image contact_sheet(const std::vector<Captioned>& images) {
     const int left = i % columns * cell_width, top = i / columns * cell_height;
     draw_image(sheet, image, scale, left + (cell_width - image.width * scale) / 2,
                top + kGap + (height - image.height) * scale);
-    const auto text = fitting(caption, width * scale);
-    int at = left + (cell_width - static_cast<int>(text.size()) * kLetterWidth) / 2;
-    for (const char letter : text) {
-      draw_letter(sheet, letter, at, top + height * scale + 2 * kGap);
-      at += kLetterWidth;
+    int line = top + height * scale + 2 * kGap;
+    for (const auto& text : split(caption, '\n')) {
+      draw_line(sheet, fitting(text, width * scale), left + cell_width / 2, line);
+      line += kLetterHeight + kLineGap;
     }
   }
   return sheet;

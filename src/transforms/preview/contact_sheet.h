@@ -1,4 +1,4 @@
-// Images side by side with a line of text below each.
+// Images side by side with lines of text below each.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace ddptrain {
 
 struct Captioned {
-  Image image;  // bytes, one or three channels
-  std::string caption;
+  Image image;          // bytes, one or three channels
+  std::string caption;  // lines, with '\n' between them
 };
 
 /// A grid, as wide as high, row by row on white; small images are enlarged by a whole factor,
