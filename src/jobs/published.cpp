@@ -30,12 +30,20 @@ std::string get_command(const PublishedWeights& weights) {
   return "ddptrain weights get " + std::string(weights.model) + " " + std::string(weights.name);
 }
 
-void check_digest(const WeightsSpec& spec, const std::string& path) {
-  if (!spec.sha256) return;
+/// That of the recipe, else what is published of weights by name.
+void check_digest(const WeightsSpec& spec, const PublishedWeights* named, const std::string& path) {
+  const auto known = spec.sha256.value_or(named ? std::string(named->sha256) : "");
+  if (known.empty()) return;
   const auto digest = digest_file(DigestKind::sha256, path);
-  if (!is_digest(digest, *spec.sha256))
+  if (is_digest(digest, known)) return;
+  const auto found = "sha256 of '" + path + "' is " + digest;
+  if (spec.sha256)
     throw Error(Exit::data, Option{"model.weights.sha256"},
-                "sha256 of '" + path + "' is " + digest + ", and the recipe says " + *spec.sha256);
+                found + ", and the recipe says " + known);
+  throw Error(Exit::data, Option{"model.weights"},
+              found + ", and that of " + text_of(*named) + " begins with " + known +
+                  "; remove the file, and '" + get_command(*named) +
+                  "' fetches it; or write the digest that you trust as model.weights.sha256");
 }
 
 /// The file of published weights, fetched where that is allowed.
@@ -87,7 +95,7 @@ void settle_weights(Choice<Model>& model, Fetching fetching) {
   const auto* named = named_weights(model, spec->file);
   const bool is_name = named && !fs::exists(spec->file);
   const auto path = is_name ? settled_file(*named, *spec, fetching) : spec->file;
-  if (fs::is_regular_file(path)) check_digest(*spec, path);
+  if (fs::is_regular_file(path)) check_digest(*spec, is_name ? named : nullptr, path);
   if (!is_name) return;
   log::info("weights: " + text_of(*named) + " is " + path);
   auto& written = *node.find("weights");

@@ -24,8 +24,9 @@ bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
 enum class Fetching { allowed, never };
 
 /// Puts the path of a file in the place of the name of published weights in `model.weights`, and
-/// compares the digest that the recipe gives. Where the file is missing it is fetched if the recipe
-/// says so and `fetching` allows it; otherwise an Error (Exit::data) says what would do.
+/// compares the digest that the recipe gives, or else the published one. Where the file is missing
+/// it is fetched if the recipe says so and `fetching` allows it; otherwise an Error (Exit::data)
+/// says what would do.
 void settle_weights(Choice<Model>& model, Fetching fetching);
 
 }  // namespace ddptrain

@@ -45,7 +45,7 @@ std::vector<std::string> weights_line(const PublishedWeights& weights) {
               ? format_bytes(static_cast<std::int64_t>(weights.mebibytes * (1 << 20)))
               : "-",
           std::string(weights.publisher),
-          std::string(weights.license),
+          std::string(weights.license) + (weights.license_is_of_code ? " (code)" : ""),
           is_here(weights) ? "here" : "-"};
 }
 
@@ -64,6 +64,9 @@ WeightsJson json_of(const PublishedWeights& weights) {
           {"default", weights.is_default},
           {"publisher", weights.publisher},
           {"license", weights.license},
+          {"license_of", weights.license_is_of_code ? "code" : "weights"},
+          {"license_source",
+           weights.license_source.empty() ? WeightsJson() : WeightsJson(weights.license_source)},
           {"url", weights.url},
           {"file", file_name(weights)},
           {"sha256", weights.sha256.empty() ? WeightsJson() : WeightsJson(weights.sha256)},

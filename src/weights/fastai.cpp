@@ -10,6 +10,8 @@ std::vector<PublishedWeights> fastai_weights() {
            .publisher = "fastai",
            .url = "https://s3.amazonaws.com/fast-ai-modelzoo/wt103-fwd.tgz",
            .license = "Apache-2.0",
+           .license_is_of_code = true,
+           .license_source = "https://github.com/fastai/fastai/blob/main/LICENSE",
            .is_archive = true}};
 }
 

@@ -5,9 +5,14 @@
 namespace ddptrain {
 namespace {
 
+/// torchvision states a licence of the SWAG weights alone; of the others its README says that they
+/// may have terms of the data that they were trained on.
+constexpr std::string_view kCodeLicense = "BSD-3-Clause";
+constexpr std::string_view kSwagLicense = "CC-BY-NC-4.0";
+
 PublishedWeights row(std::string_view model, std::string_view name, std::string_view file,
                      std::string_view digest, double mebibytes, double top1,
-                     const Preprocessing& prepared, std::string_view license = "BSD-3-Clause") {
+                     const Preprocessing& prepared, std::string_view license = kCodeLicense) {
   return {.model = model,
           .name = name,
           .publisher = "torchvision",
@@ -16,7 +21,9 @@ PublishedWeights row(std::string_view model, std::string_view name, std::string_
           .mebibytes = mebibytes,
           .top1 = top1,
           .prepared = prepared,
-          .license = license};
+          .license = license,
+          .license_is_of_code = license == kCodeLicense,
+          .license_source = "https://github.com/pytorch/vision#pre-trained-model-license"};
 }
 
 /// What torchvision calls DEFAULT.
@@ -91,9 +98,9 @@ std::vector<PublishedWeights> torchvision_weights() {
       default_row("vit_b_16", "imagenet1k_v1", "vit_b_16-c867db91.pth", "c867db91", 330.285, 81.072,
                   {256, 224}),
       row("vit_b_16", "imagenet1k_swag_e2e_v1", "vit_b_16_swag-9ac1b537.pth", "9ac1b537", 331.398,
-          85.304, {384, 384, "bicubic"}, "CC-BY-NC-4.0 (SWAG)"),
+          85.304, {384, 384, "bicubic"}, kSwagLicense),
       row("vit_b_16", "imagenet1k_swag_linear_v1", "vit_b_16_lc_swag-4e70ced5.pth", "4e70ced5",
-          330.285, 81.886, {224, 224, "bicubic"}, "CC-BY-NC-4.0 (SWAG)"),
+          330.285, 81.886, {224, 224, "bicubic"}, kSwagLicense),
       row("wide_resnet50_2", "imagenet1k_v1", "wide_resnet50_2-95faca4d.pth", "95faca4d", 131.82,
           78.468, {256, 224}),
       default_row("wide_resnet50_2", "imagenet1k_v2", "wide_resnet50_2-9ba9bcbe.pth", "9ba9bcbe",

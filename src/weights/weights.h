@@ -29,8 +29,10 @@ struct PublishedWeights {
   std::optional<double> top1{};  // per cent of ImageNet-1K's validation images; none: not stated
   std::optional<Preprocessing> prepared{};  // of images
   std::string_view license{};
-  bool is_default = false;  // what `model.weights: imagenet` stands for
-  bool is_archive = false;  // which `model.weights` cannot read
+  bool license_is_of_code = false;  // that of the publisher's code: none of the weights is stated
+  std::string license_source{};     // the page that states it; empty: not confirmed
+  bool is_default = false;          // what `model.weights: imagenet` stands for
+  bool is_archive = false;          // which `model.weights` cannot read
 };
 
 /// "resnet34-b627a593.pth": the end of the address.

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/files/files.h"
 #include "cli/said.h"
+#include "data/https_server.h"
 #include "models/model.h"
 #include "recipe/load/load.h"
 #include "recipe/model_section.h"
@@ -50,12 +53,51 @@ class WeightsFolder : public testing::Test {
 
 TEST_F(WeightsFolder, AreFoundByTheNameOfTheModelOrItsBody) {
   const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
-  EXPECT_EQ(settled({{"type", "resnet34"}, {"weights", "imagenet"}}), file);
-  EXPECT_EQ(settled({{"type", "vision_learner"}, {"body", "resnet34"}, {"weights", "imagenet"}}),
+  const auto digest = sha256("bytes");
+  const json imagenet{{"file", "imagenet"}, {"sha256", digest}};
+  EXPECT_EQ(settled({{"type", "resnet34"}, {"weights", imagenet}}), file);
+  EXPECT_EQ(settled({{"type", "vision_learner"}, {"body", "resnet34"}, {"weights", imagenet}}),
             file);
-  EXPECT_EQ(settled({{"type", "resnet34"},
-                     {"weights", {{"file", "imagenet1k_v1"}, {"fetch", true}, {"strict", false}}}}),
-            file);
+  EXPECT_EQ(
+      settled(
+          {{"type", "resnet34"},
+           {"weights",
+            {{"file", "imagenet1k_v1"}, {"fetch", true}, {"strict", false}, {"sha256", digest}}}}),
+      file);
+}
+
+// What lies there under the name is used only if it is what was published.
+TEST_F(WeightsFolder, OfAnotherDigestAreNotUsed) {
+  const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
+  EXPECT_EQ(problem({{"type", "resnet34"}, {"weights", "imagenet"}}),
+            "model.weights: sha256 of '" + file + "' is " + sha256("bytes") +
+                ", and that of resnet34 imagenet1k_v1 (torchvision) begins with b627a593; remove "
+                "the file, and 'ddptrain weights get resnet34 imagenet1k_v1' fetches it; or write "
+                "the digest that you trust as model.weights.sha256");
+  EXPECT_EQ(settled({{"type", "resnet34"}, {"weights", file}}), file) << "a path names no weights";
+}
+
+// The address of a row on this machine instead of the publisher's.
+TEST_F(WeightsFolder, AreFetchedFromTheirAddress) {
+  std::filesystem::create_directories(folder_ / "keys");
+  folder_.write("site/resnet34-" + sha256("published").substr(0, 8) + ".pth", "published");
+  const HttpsServer server(folder_ / "site", folder_ / "keys");
+  const auto digest = sha256("published");
+  auto weights = *find_weights("resnet34", "imagenet");
+  weights.url = server.url("resnet34-" + digest.substr(0, 8) + ".pth");
+  const auto begins = [&](std::string_view digits) {
+    weights.sha256 = digits;
+    try {
+      return std::string(provide_weights(weights, "") ? "fetched" : "there");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(begins("b627a593"), HasSubstr(digest + ", and should begin with b627a593"));
+  EXPECT_FALSE(std::filesystem::exists(weights_path(weights)));
+  EXPECT_EQ(begins(std::string_view(digest).substr(0, 8)), "fetched");
+  EXPECT_EQ(read_text(weights_path(weights)), "published");
+  EXPECT_EQ(begins(std::string_view(digest).substr(0, 8)), "there");
 }
 
 TEST_F(WeightsFolder, AFileOfThatNameComesFirst) {
@@ -117,6 +159,9 @@ TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {
   EXPECT_EQ(rows[0].at("name"), "imagenet1k_v1");
   EXPECT_EQ(rows[0].at("sha256"), "b627a593");
   EXPECT_EQ(rows[0].at("top1"), 73.314);
+  EXPECT_EQ(rows[0].at("license_of"), "code") << "torchvision states none of the weights";
+  EXPECT_EQ(rows[1].at("license_of"), "weights");
+  EXPECT_EQ(rows[1].at("license_source"), "https://huggingface.co/timm/resnet34.a1_in1k");
   EXPECT_EQ(rows[0].at("preprocessing").at("crop"), 224);
   EXPECT_EQ(rows[0].at("path"), file);
   EXPECT_TRUE(rows[1].at("path").is_null());

@@ -32,6 +32,8 @@ TEST(PublishedWeights, AreCompleteRows) {
     const auto what = text_of(weights);
     EXPECT_TRUE(weights.url.starts_with("https://")) << what;
     EXPECT_FALSE(weights.license.empty()) << what;
+    EXPECT_TRUE(weights.license_source.empty() || weights.license_source.starts_with("https://"))
+        << what;
     EXPECT_EQ(weights.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
               std::string_view::npos)
         << what;
