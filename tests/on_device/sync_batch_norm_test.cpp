@@ -44,7 +44,7 @@ TEST(BatchNormOnADevice, MovesItsStatisticsAsOnTheCpu) {
         << name;
 }
 
-// CUDA's kernel wants the weight and saved statistics, the CPU's does without.
+// By torch's own kernels, of which the simulated device has the formulas.
 TEST(SyncBatchNorm, GivesTheKernelsOfADeviceWhatTheyNeed) {
   const auto device = test::simulated_device();
   const auto rows = noise({7, 3, 4, 4}).to(at::kDouble),

@@ -99,6 +99,47 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
   return {results[0], results[1], results[2]};
 }
 
+// Kernels that LibTorch has for CUDA alone (Normalization.cuh), for the fallback.
+
+Tensor per_channel(const Tensor& values, const Tensor& input) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
+  shape[1] = -1;
+  return values.view(shape);
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_backward_reduce(
+    const Tensor& gradient, const Tensor& input, const Tensor& mean, const Tensor& scale,
+    const Maybe<Tensor>& weight, bool, bool, bool) {
+  std::vector<std::int64_t> rows{0};
+  for (std::int64_t d = 2; d < input.dim(); ++d) rows.push_back(d);
+  const auto dy = gradient.to(mean.scalar_type());
+  const auto distance = input.to(mean.scalar_type()) - per_channel(mean, input);
+  const auto plain = dy.sum(rows), products = (dy * distance).sum(rows);
+  const auto type = weight ? weight->scalar_type() : input.scalar_type();
+  return {plain, products, (products * scale).to(type), plain.to(type, false, /*copy=*/true)};
+}
+
+Tensor batch_norm_backward_elemt(const Tensor& gradient, const Tensor& input, const Tensor& mean,
+                                 const Tensor& scale, const Maybe<Tensor>& weight,
+                                 const Tensor& plain, const Tensor& products, const Tensor& count) {
+  TORCH_CHECK(mean.scalar_type() == plain.scalar_type(), "mean and sum_dy are of one type");
+  TORCH_CHECK(count.scalar_type() == at::kInt, "counts are 32-bit integers");
+  const auto type = mean.scalar_type();
+  const auto share = count.sum().to(type).reciprocal();
+  const auto along = scale.square() * products * share;
+  const auto slope = weight ? scale * weight->to(type) : scale;
+  const auto distance = input.to(type) - per_channel(mean, input);
+  const auto dx = (gradient.to(type) - per_channel(plain * share, input) -
+                   distance * per_channel(along, input)) *
+                  per_channel(slope, input);
+  return dx.to(input.scalar_type()).contiguous(input.suggest_memory_format());
+}
+
+TORCH_LIBRARY_IMPL(aten, CPU, m) {
+  m.impl("batch_norm_backward_reduce", &batch_norm_backward_reduce);
+  m.impl("batch_norm_backward_elemt", &batch_norm_backward_elemt);
+}
+
 TORCH_LIBRARY_IMPL(aten, HPU, m) {
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);

@@ -2,10 +2,12 @@
 //   dx = w s (dy - sum(dy)/N - (x - m) s^2 sum(dy (x - m))/N),
 //   dw = s sum(dy (x - m)),  db = sum(dy)  over this member's rows.
 // Both native kernels below are batch norm in evaluation mode with the batch's own statistics: they
-// know every memory format and device, and pass over the data once.
+// know every memory format, and pass over the data once.
 #include "models/layers/sync_batch_norm.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/batch_norm_backward_elemt.h>
+#include <ATen/ops/batch_norm_backward_reduce.h>
 #include <ATen/ops/batch_norm_update_stats.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
@@ -20,6 +22,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
+#include <tuple>
 
 namespace ddptrain {
 namespace {
@@ -74,7 +77,6 @@ std::pair<at::Tensor, at::Tensor> local_sums(const at::Tensor& gradient, const a
                                              const at::Tensor& mean, const at::Tensor& variance,
                                              double eps) {
   if (input.numel() == 0) return {at::zeros_like(mean), at::zeros_like(mean)};
-  // CUDA's kernel wants the weight, whose type its results have, and the statistics as saved ones.
   const auto [unused, weight, bias] = at::native_batch_norm_backward(
       dense(gradient, input), dense(input, input), at::ones_like(mean), mean, variance, mean,
       variance.add(eps).rsqrt_(), false, eps, {false, true, true});
@@ -100,34 +102,70 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
   return output;
 }
 
+/// What a member's backward pass works with.
+struct Terms {
+  at::Tensor gradient, input, weight, mean, variance, count;
+  double eps;
+  Statistics* members;
+};
+
+/// Of the input, which may be undefined, and this member's shares of weight and bias.
+struct Gradients {
+  at::Tensor input, weight, bias;
+};
+
+Gradients backward_on_host(const Terms& t, bool wants_input) {
+  const auto [weight, bias] = local_sums(t.gradient, t.input, t.mean, t.variance, t.eps);
+  if (!wants_input) return {{}, weight, bias};
+  auto sums = at::cat({weight, bias}).to(at::kDouble);
+  t.members->all_reduce(sums);
+  if (t.input.numel() == 0) return {at::empty_like(t.input), weight, bias};
+  const auto type = t.mean.scalar_type();
+  const auto means = sums.div_(t.count.clamp_min(1)).to(type).chunk(2);
+  auto slope = t.variance.add(t.eps).rsqrt_();
+  slope.mul_(t.weight);
+  auto dx = normalise(t.input.to(type), slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(),
+                      t.mean, t.variance, t.eps);
+  dx.addcmul_(t.gradient.to(type), per_channel(slope, t.input));
+  return {dx.to(t.input.scalar_type()), weight, bias};
+}
+
+// torch's own kernels for synchronised batch norm, which the CPU does not have.
+Gradients backward_on_device(const Terms& t, bool wants_input) {
+  const auto gradient = dense(t.gradient, t.input), input = dense(t.input, t.input);
+  const auto scale = t.variance.add(t.eps).rsqrt_();
+  const auto none = [&] { return at::zeros_like(t.mean); };
+  const auto [plain, products, weight, bias] =
+      input.numel() == 0 ? std::tuple{none(), none(), none(), none()}
+                         : at::batch_norm_backward_reduce(gradient, input, t.mean, scale, t.weight,
+                                                          true, true, true);
+  if (!wants_input) return {{}, weight, bias};
+  auto sums = at::cat({plain, products}).to(at::kDouble);
+  t.members->all_reduce(sums);
+  if (input.numel() == 0) return {at::empty_like(input), weight, bias};
+  const auto all = sums.to(t.mean.scalar_type()).chunk(2);
+  const auto dx = at::batch_norm_backward_elemt(gradient, input, t.mean, scale, t.weight, all[0],
+                                                all[1], t.count.to(at::kInt).reshape({1}));
+  return {dx, weight, bias};
+}
+
 variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_list& gradients) {
   const auto saved = context->get_saved_variables();
-  const auto &input = saved[0], &weight = saved[1], &mean = saved[2], &variance = saved[3];
-  const double eps = context->saved_data["eps"].toDouble();
-  auto* members = reinterpret_cast<Statistics*>(context->saved_data["members"].toInt());
-  auto gradient = gradients[0];
-  if (saved[5].defined()) gradient = at::threshold_backward(gradient, saved[5], 0);
-
-  const auto [scaled, plain] = local_sums(gradient, input, mean, variance, eps);
-  at::Tensor dx;
-  if (context->needs_input_grad(0)) {
-    auto sums = at::cat({scaled, plain}).to(at::kDouble);
-    members->all_reduce(sums);
-    const auto means = sums.div_(saved[4].clamp_min(1)).to(mean.scalar_type()).chunk(2);
-    auto slope = variance.add(eps).rsqrt_();
-    slope.mul_(weight);
-    if (input.numel() == 0) {
-      dx = at::empty_like(input);
-    } else {
-      const auto wide = input.to(mean.scalar_type());
-      dx = normalise(wide, slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(), mean, variance,
-                     eps);
-      dx.addcmul_(gradient.to(mean.scalar_type()), per_channel(slope, input));
-      dx = dx.to(input.scalar_type());
-    }
-  }
+  const auto& output = saved[5];
+  const auto gradient =
+      output.defined() ? at::threshold_backward(gradients[0], output, 0) : gradients[0];
+  const Terms terms{gradient,
+                    saved[0],
+                    saved[1],
+                    saved[2],
+                    saved[3],
+                    saved[4],
+                    context->saved_data["eps"].toDouble(),
+                    reinterpret_cast<Statistics*>(context->saved_data["members"].toInt())};
+  const auto pass = terms.input.is_cpu() ? backward_on_host : backward_on_device;
+  const auto made = pass(terms, context->needs_input_grad(0));
   const bool adds = context->saved_data["adds"].toBool();
-  return {dx, scaled, plain, adds ? gradient : at::Tensor(), {}, {}, {}, {}};
+  return {made.input, made.weight, made.bias, adds ? gradient : at::Tensor(), {}, {}, {}, {}};
 }
 
 }  // namespace
