@@ -2,8 +2,6 @@
 // trained or averaged changes on the way.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "machines.h"
 
 namespace ddptrain::end_to_end {
@@ -22,12 +20,12 @@ class ResumedOnADevice : public testing::TestWithParam<Changing> {
     const auto ended = Program(words, folder_.path(), simulating()).wait();
     ASSERT_EQ(ended.code, 0) << ended.err;
   }
-  std::string home() const { return folder_ / "runs/small/001/checkpoints/step-00000012/"; }
-  /// Files of the last checkpoint with their bytes.
-  std::map<std::string, std::string> last_checkpoint() const {
+  /// Files of a run's last checkpoint with their bytes.
+  std::map<std::string, std::string> last_checkpoint(const std::string& run) const {
+    const auto home = folder_ / (run + "/checkpoints/step-00000012/");
     std::map<std::string, std::string> files;
-    for (const auto& name : list(home()))
-      if (name.ends_with(".safetensors")) files[name] = read(home() + name);
+    for (const auto& name : list(home))
+      if (name.ends_with(".safetensors")) files[name] = read(home + name);
     return files;
   }
 
@@ -40,11 +38,10 @@ TEST_P(ResumedOnADevice, EndsWithTheBitsOfTheWholeRun) {
          "parallel.device=simulated", "batch.global=30", "train.duration=12 steps",
          "train.threads=1", "checkpoint={every: 3 steps, keep_last: 9}", "output.dir=runs",
          GetParam().override});
-  const auto whole = last_checkpoint();
+  const auto whole = last_checkpoint("runs/small/001");
   ASSERT_TRUE(whole.contains("model.safetensors"));
-  std::filesystem::remove_all(home());
   start({"resume", "runs/small/001", "--checkpoint", "step-00000003", "output.dir=runs"});
-  EXPECT_EQ(last_checkpoint(), whole);
+  EXPECT_EQ(last_checkpoint("runs/small/002"), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -37,14 +37,13 @@ TEST(Swa, IsBitIdenticalWhenTheRunIsResumed) {
   const std::vector<std::string> words{"run", "small.yaml", kAverage, "batch.global=8",
                                        "checkpoint={every: 5 steps, keep_last: 5}"};
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
-  const auto home = folder / "runs/small/001/checkpoints/";
-  const auto whole = read(home + "step-00000009/ema.safetensors");
+  const auto whole = read(folder / "runs/small/001/checkpoints/step-00000009/ema.safetensors");
   ASSERT_FALSE(whole.empty());
   const auto ended =
       run({"resume", "runs/small/001", "--checkpoint", "step-00000005", "output.dir=runs"},
           folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(read(home + "step-00000009/ema.safetensors"), whole);
+  EXPECT_EQ(read(folder / "runs/small/002/checkpoints/step-00000009/ema.safetensors"), whole);
 }
 
 TEST(Swa, HasStatisticsOfItsAverageAfterEarlyStopping) {
