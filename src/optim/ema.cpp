@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optim/refusal.h"
+
 namespace ddptrain {
 
 double kept_share(const EmaOptions& options, std::int64_t update) {
@@ -37,6 +39,22 @@ void Ema::update() {
     at::_foreach_copy_(means_, live_);
   else
     at::_foreach_lerp_(means_, live_, 1 - kept);
+}
+
+bool Ema::can_be_captured() const {
+  if (options_.type != Averaging::ema || options_.warmup || options_.decay == 0) return false;
+  const auto is_single = [](const at::Tensor& mean) { return mean.scalar_type() == at::kFloat; };
+  return updates() > options_.update_after_step && std::ranges::all_of(means_, is_single);
+}
+
+void Ema::capture(const at::Tensor& refused) const {
+  const at::NoGradGuard no_grad;
+  copy_unless(refused, means_, at::_foreach_lerp(means_, live_, 1 - options_.decay));
+}
+
+void Ema::was_repeated() {
+  buffers_.clear();
+  ++*updates_.mutable_data_ptr<std::int64_t>();
 }
 
 std::int64_t Ema::updates() const { return *updates_.const_data_ptr<std::int64_t>(); }

@@ -38,6 +38,14 @@ class Ema {
   /// After an optimiser step. The first one copies.
   void update();
 
+  /// Whether a graph of the device can repeat update(): every later one keeps the same share.
+  bool can_be_captured() const;
+  /// Gives the device what update() does, but nothing where `refused` (one float there) is 1, to be
+  /// captured. On the host nothing changes.
+  void capture(const at::Tensor& refused) const;
+  /// A graph has repeated it.
+  void was_repeated();
+
   /// The averages, named as the parameters; live handles.
   const std::vector<NamedTensor>& parameters() const { return averages_; }
 

@@ -37,6 +37,8 @@ struct Rates {
   /// which it heeds; of one in another it is the same share.
   std::optional<double> weight_decay{};
   double decay_share = 1;
+  /// Whether schedules move nothing but the rate.
+  bool move_the_rate_alone() const { return !momentum && !weight_decay; }
   double of(const ParameterGroup& group) const {
     return lr * group.lr_scale * (shares.empty() ? 1 : shares.at(group.layer));
   }
@@ -55,8 +57,19 @@ class Optimizer {
   /// One step on every parameter whose gradient is defined; the others stay untouched, state
   /// included. Nothing waits for an accelerator.
   virtual void step(const Rates& rates) = 0;
-  /// The device refused the last step: it counts for nothing. Comes before the next one.
+  /// The device refused the last step: it counts for nothing. Comes before the next one; that of a
+  /// step that a graph has repeated may come after the next such step.
   virtual void was_refused() {}
+
+  /// Where a graph of the device can repeat step() with other rates and nothing else: a number,
+  /// another one where it would have to be captured anew. Empty, the default: it cannot be, or not
+  /// yet, since a first step was not made.
+  virtual std::optional<std::int64_t> captured_kind() const { return {}; }
+  /// Gives the device what step() does, to be captured. What bring() writes is read there, and
+  /// `refused` is as in Rates. On the host nothing changes. Throws where it cannot be captured.
+  virtual void capture(const at::Tensor& /*refused*/) {}
+  /// Before a graph repeats what was captured: brings the rates, and counts the step.
+  virtual void bring(const Rates& /*rates*/) {}
 
   /// Every tensor of state on this rank with torch's names: "<parameter>.exp_avg",
   /// "<parameter>.step"; tensors are live handles in a fixed order once the first step was made.

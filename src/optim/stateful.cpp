@@ -7,8 +7,10 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
@@ -66,9 +68,11 @@ Stateful::Stateful(OptimizerCommon common, std::vector<ParameterGroup> groups, S
 void Stateful::step(const Rates& rates) {
   at::NoGradGuard no_grad;
   undecided_ = rates.refused.defined();
+  repeats_ = false;
   host_slots_.clear();
   host_slots_before_.clear();
-  find_gradients();
+  if (find_gradients()) regroup();
+  bring_rates(rates);
   for (auto& u : updates_) begin(u, rates);
   prepare(updates_);
   const bool takes_back = undecided_ && !heeds_refusal();
@@ -83,7 +87,8 @@ void Stateful::step(const Rates& rates) {
 }
 
 void Stateful::was_refused() {
-  if (!std::exchange(undecided_, false)) return;
+  if (!undecided_) return;
+  undecided_ = repeats_;  // the step after it, which a graph has made already
   for (auto& u : updates_) {
     --u.step;
     for (const auto index : u.members) counts_[index] = static_cast<float>(u.step);
@@ -92,17 +97,18 @@ void Stateful::was_refused() {
 }
 
 /// The lists are kept from step to step; they are built anew when other parameters have gradients.
-void Stateful::find_gradients() {
+bool Stateful::find_gradients() {
   bool changed = false;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const char active = entries_[i].parameter.grad().defined();
     changed |= active != active_[i];
     active_[i] = active;
   }
-  if (changed) regroup();
+  return changed;
 }
 
 void Stateful::regroup() {
+  ++regrouped_;
   updates_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i)
     if (active_[i]) add_to_update(i);
@@ -132,13 +138,80 @@ void Stateful::begin(Update& u, const Rates& rates) {
   u.weight_decay = common_.weight_decay * group.decay_scale * rates.decay_share;
   u.momentum = rates.momentum;
   u.refused = heeds_refusal() ? rates.refused : at::Tensor();
+  u.rate_there = reads_rate_there(u) ? rates_there_.at(u.group) : at::Tensor();
   if (undecided_) keep_slots_of_the_host(u);
+  count(u);
+  set_gradients(u);
+}
+
+void Stateful::count(Update& u) {
   ++u.step;
+  for (const auto index : u.members) counts_[index] = static_cast<float>(u.step);
+}
+
+void Stateful::set_gradients(Update& u) {
+  u.gradients.clear();
   for (const auto index : u.members) {
-    counts_[index] = static_cast<float>(u.step);
     const auto& parameter = entries_[index].parameter;
     u.gradients.push_back(laid_out_as(parameter, parameter.grad()));
   }
+}
+
+// torch's kernels take a rate of the device as a float, and one of the host as a double. So a step
+// reads it there whether or not it is captured, but for weights that are doubles.
+bool Stateful::reads_rate_there(const Update& u) const {
+  const auto& first = u.parameters.front();
+  return heeds_refusal() && !first.is_cpu() && first.scalar_type() != at::kDouble;
+}
+
+void Stateful::bring_rates(const Rates& rates) {
+  const auto reads = [this](const Update& u) { return reads_rate_there(u); };
+  if (std::ranges::none_of(updates_, reads)) return;
+  const auto device = updates_.front().parameters.front().device();
+  rates_there_.reserve(std::ssize(groups_), device);
+  counts_there_.reserve(std::ssize(updates_), device);
+  std::vector<float> numbers;
+  for (const auto& group : groups_) numbers.push_back(static_cast<float>(rates.of(group)));
+  rates_there_.bring(numbers);
+}
+
+/// Of the steps that were made; every refusal among them is known.
+void Stateful::bring_counts() {
+  std::vector<float> numbers;
+  for (const auto& u : updates_) numbers.push_back(static_cast<float>(u.step));
+  counts_there_.bring(numbers);
+  counts_there_.forget();
+}
+
+std::optional<std::int64_t> Stateful::captured_kind() const {
+  const auto captured = [this](const Update& u) { return u.step > 0 && reads_rate_there(u); };
+  if (updates_.empty() || !std::ranges::all_of(updates_, captured)) return {};
+  return regrouped_;
+}
+
+void Stateful::capture(const at::Tensor& refused) {
+  const at::NoGradGuard no_grad;
+  if (!captured_kind() || find_gradients())
+    throw std::runtime_error("the optimizer's step is not as those before it");
+  counts_there_.all().add_(1 - refused);
+  for (std::size_t i = 0; i < updates_.size(); ++i) {
+    auto u = updates_[i];
+    ++u.step;
+    u.momentum.reset();
+    u.refused = refused;
+    u.rate_there = rates_there_.at(u.group);
+    u.step_there = counts_there_.at(i);
+    set_gradients(u);
+    update(u);
+  }
+}
+
+void Stateful::bring(const Rates& rates) {
+  const at::NoGradGuard no_grad;
+  undecided_ = true;
+  bring_rates(rates);
+  if (!std::exchange(repeats_, true)) bring_counts();
+  for (auto& u : updates_) count(u);
 }
 
 void Stateful::keep_slots_of_the_host(const Update& u) {

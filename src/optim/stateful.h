@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/device_numbers.h"
 #include "optim/optimizer.h"
 #include "recipe/optimizer_options.h"
 
@@ -23,6 +24,8 @@ struct Update {
   double weight_decay = 0;
   std::optional<double> momentum;  // where a schedule cycles it
   at::Tensor refused;              // as in Rates, where update() heeds it; else undefined
+  at::Tensor rate_there;           // `lr` as a float of the device, where update() is to read it
+  at::Tensor step_there;           // `step` likewise, in a step that is captured
   std::vector<std::size_t> members;
   std::size_t group = 0;
 };
@@ -42,6 +45,9 @@ class Stateful : public Optimizer {
   double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
   void was_refused() final;
+  std::optional<std::int64_t> captured_kind() const final;
+  void capture(const at::Tensor& refused) final;
+  void bring(const Rates& rates) final;
   std::vector<NamedTensor> state() const final;
   std::int64_t state_bytes() const final;
   void load(const std::vector<NamedTensor>& state) final;
@@ -53,7 +59,8 @@ class Stateful : public Optimizer {
   /// Called once per step before the updates, for what depends on all gradients.
   virtual void prepare(std::span<const Update>) {}
   virtual void update(const Update& u) = 0;
-  /// Whether update() changes nothing where u.refused is 1, as torch's fused optimisers.
+  /// Whether update() changes nothing where u.refused is 1, as torch's fused optimisers. Then it
+  /// reads u.rate_there and u.step_there where they are defined, too.
   virtual bool heeds_refusal() const { return false; }
   /// A slot before the first step, zeros in the parameter's shape unless an optimiser says
   /// otherwise; undefined where this parameter has none.
@@ -67,10 +74,15 @@ class Stateful : public Optimizer {
     std::vector<at::Tensor> slots;  // empty before the first gradient
   };
 
-  void find_gradients();
+  bool find_gradients();
   void regroup();
   void add_to_update(std::size_t index);
   void begin(Update& u, const Rates& rates);
+  void count(Update& u);
+  void set_gradients(Update& u);
+  bool reads_rate_there(const Update& u) const;
+  void bring_rates(const Rates& rates);
+  void bring_counts();
   void keep_slots_of_the_host(const Update& u);
   void create_slots(Entry& entry);
   std::vector<NamedTensor> state_of(std::size_t index) const;
@@ -84,6 +96,10 @@ class Stateful : public Optimizer {
   float* counts_;             // the numbers of steps_
   std::vector<char> active_;  // which entries have a gradient in updates_
   std::vector<Update> updates_;
+  std::int64_t regrouped_ = 0;                              // how often updates_ were built
+  DeviceNumbers rates_there_;                               // of each group
+  DeviceNumbers counts_there_;                              // steps made, of each update
+  bool repeats_ = false;                                    // a graph has made the last step
   bool undecided_ = false;                                  // the last step may have been refused
   std::vector<at::Tensor> host_slots_, host_slots_before_;  // that step
 };

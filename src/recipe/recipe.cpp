@@ -143,9 +143,8 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
             "GPUs for models that convolve, unless the run is deterministic."});
   f("graph", graph,
-    {.doc = "Capture a step on a GPU, up to the optimizer, and replay it: a few launches instead "
-            "of hundreds. auto does it where a step can be captured; true is an error where it "
-            "cannot."});
+    {.doc = "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. auto "
+            "does it where a step can be captured; true is an error where it cannot."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
   f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
   f("swa", swa,

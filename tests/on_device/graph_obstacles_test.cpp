@@ -60,6 +60,19 @@ TEST(GraphObstacle, NamesAReadAfterThePasses) {
   expect_equal_bits(made, made_with(false, kind));
 }
 
+// In a step that would be one graph: it is made of two, as far as they can be captured.
+TEST(GraphObstacle, NamesAReadInAWholeStep) {
+  auto kind = altered(graph_run(kMomentum),
+                      [](SmallTraining& t) { t.clip = std::make_unique<HostClip>(); });
+  kind.single = true;
+  Ended made;
+  const auto log = logged_by([&] { made = made_with(Auto<bool>(), kind); });
+  EXPECT_THAT(log, HasSubstr("a step is not captured as one graph: "));
+  EXPECT_THAT(log, HasSubstr("the ends of steps are made without a graph: "));
+  EXPECT_EQ(made.replays, 15) << "of the passes";
+  expect_equal_bits(made, made_with(false, kind));
+}
+
 TEST(GraphObstacle, NamesReplicas) {
   auto kind = graph_run(kMomentum);
   kind.run.mode = Mode::dp;

@@ -19,6 +19,7 @@ struct GraphRun {
   SmallRun run{.samples = 55, .epochs = 3};
   std::set<std::int64_t> poisoned = {};
   std::optional<at::ScalarType> autocast = {};
+  bool single = false;  // weights are floats, as with autocast, not doubles
   Alter alter = [](SmallTraining&) {};
   bool evaluates = false;
 };
@@ -40,8 +41,8 @@ class SomePoisoned final : public DrawnSamples {
 };
 
 struct Ended {
-  std::vector<NamedTensor> tensors;  // weights, buffers, of the optimizer and of the average
-  std::vector<double> losses;
+  std::vector<NamedTensor> tensors;    // weights, buffers, of the optimizer and of the average
+  std::vector<double> losses, norms;   // of each step, the norms of its gradients
   std::vector<std::int64_t> launches;  // so far, at the end of each step
   NamedValues evaluation;
   std::int64_t replays = 0, operators = 0, misuses = 0;
@@ -55,6 +56,7 @@ class LossListener final : public Callback {
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment != Moment::step_end) return;
     ended_.losses.push_back(run.train_loss);
+    ended_.norms.push_back(run.gradient_norm);
     ended_.launches.push_back(simulated::counts().operators);
   }
 
@@ -73,7 +75,7 @@ inline void keep_state(Ended& ended, const SmallTraining& t) {
 }
 
 inline void set_precision(SmallTraining& t, World& world, const GraphRun& kind) {
-  if (!kind.autocast) return;
+  if (!kind.autocast && !kind.single) return;
   EngineOptions options;
   options.numerics.autocast = kind.autocast;
   options.device = simulated_device();
@@ -125,27 +127,35 @@ inline Ended made_with(Auto<bool> graph, const GraphRun& kind) {
   return end_of(t, kind);
 }
 
+/// Of each step.
+inline void expect_equal_numbers(const std::vector<double>& actual,
+                                 const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    EXPECT_TRUE(actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i])))
+        << "step " << i + 1;
+}
+
 inline void expect_equal_bits(const Ended& actual, const Ended& expected) {
   EXPECT_EQ(actual.message, expected.message);
   ASSERT_EQ(actual.tensors.size(), expected.tensors.size());
   for (std::size_t i = 0; i < actual.tensors.size(); ++i)
     EXPECT_TRUE(actual.tensors[i].tensor.equal(expected.tensors[i].tensor))
         << actual.tensors[i].name;
-  ASSERT_EQ(actual.losses.size(), expected.losses.size());
-  for (std::size_t i = 0; i < actual.losses.size(); ++i)
-    EXPECT_TRUE(actual.losses[i] == expected.losses[i] ||
-                (std::isnan(actual.losses[i]) && std::isnan(expected.losses[i])))
-        << "step " << i + 1;
+  expect_equal_numbers(actual.losses, expected.losses);
+  expect_equal_numbers(actual.norms, expected.norms);
   EXPECT_EQ(actual.evaluation, expected.evaluation);
   EXPECT_EQ(actual.skipped, expected.skipped);
   EXPECT_EQ(actual.misuses, 0);
 }
 
-/// Of 21 steps the first three are warm-up, and three are short.
-inline void expect_the_bits_of_eager_steps(const GraphRun& kind, std::int64_t replays = 15) {
+/// Of 21 steps the first three are warm-up, and three are short. A step is two graphs: the passes,
+/// and what follows them.
+inline void expect_the_bits_of_eager_steps(const GraphRun& kind, std::int64_t steps = 15,
+                                           std::int64_t graphs = 2) {
   const auto graph = made_with(true, kind), eager = made_with(false, kind);
   expect_equal_bits(graph, eager);
-  EXPECT_EQ(graph.replays, 2 * replays) << "of passes, and of what follows them";
+  EXPECT_EQ(graph.replays, graphs * steps);
   EXPECT_EQ(eager.replays, 0);
 }
 

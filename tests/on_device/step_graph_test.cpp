@@ -54,7 +54,7 @@ TEST(StepGraph, LeavesClippingAsItIs) {
 TEST(StepGraph, ComputesInHalfPrecision) {
   auto kind = graph_run("adamw");
   kind.autocast = at::kBFloat16;
-  expect_the_bits_of_eager_steps(kind);
+  expect_the_bits_of_eager_steps(kind, 15, 1);
 }
 
 // Samples 40 and on are in a step that a graph makes: the sixth of each epoch.

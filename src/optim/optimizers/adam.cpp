@@ -36,14 +36,25 @@ class Adam final : public Stateful {
   static std::vector<at::Tensor> steps_on_device(const Update& u) {
     const auto device = u.parameters.front().device();
     if (device.is_cpu()) return u.steps;
-    const auto step = at::full({}, u.step, at::TensorOptions().dtype(at::kFloat).device(device));
+    const auto step =
+        u.step_there.defined()
+            ? u.step_there
+            : at::full({}, u.step, at::TensorOptions().dtype(at::kFloat).device(device));
     return std::vector<at::Tensor>(u.parameters.size(), step);
   }
 
   void update(const Update& u) override {
+    if (u.rate_there.defined())
+      update(u, u.rate_there);
+    else
+      update(u, u.lr);
+  }
+
+  template <class Rate>
+  void update(const Update& u, const Rate& rate) {
     const auto kernel = [&](auto fused) {
       fused(u.parameters, u.gradients, u.state[0], u.state[1],
-            options_.amsgrad ? u.state[2] : std::vector<at::Tensor>{}, steps_on_device(u), u.lr,
+            options_.amsgrad ? u.state[2] : std::vector<at::Tensor>{}, steps_on_device(u), rate,
             u.momentum.value_or(options_.betas[0]), options_.betas[1], u.weight_decay, options_.eps,
             options_.amsgrad, options_.maximize, std::optional<at::Tensor>(), found_inf(u));
     };

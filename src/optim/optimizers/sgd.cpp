@@ -42,10 +42,18 @@ class Sgd final : public Stateful {
 
   void update(const Update& u) override {
     if (options_.decoupled_weight_decay) decay_parameters(u);
+    if (u.rate_there.defined())
+      update(u, u.rate_there);
+    else
+      update(u, u.lr);
+  }
+
+  template <class Rate>
+  void update(const Update& u, const Rate& rate) {
     const double decay = options_.decoupled_weight_decay ? 0 : u.weight_decay;
     const bool moving = options_.momentum > 0;
     at::_fused_sgd_(u.parameters, u.gradients, moving ? u.state[0] : std::vector<at::Tensor>{},
-                    decay, moving ? u.momentum.value_or(options_.momentum) : 0, u.lr,
+                    decay, moving ? u.momentum.value_or(options_.momentum) : 0, rate,
                     options_.dampening, options_.nesterov, options_.maximize, u.step == 1,
                     /*grad_scale=*/{}, found_inf(u));
   }

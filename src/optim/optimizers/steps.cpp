@@ -16,7 +16,9 @@ void decay_parameters(const Update& u) {
   if (u.weight_decay == 0) return;
   if (!u.refused.defined()) return at::_foreach_mul_(u.parameters, 1 - u.lr * u.weight_decay);
   const auto made = 1 - u.refused.to(at::kDouble);
-  const auto factor = 1 - made * (u.lr * u.weight_decay);
+  const auto share = u.rate_there.defined() ? made * (u.rate_there.to(at::kDouble) * u.weight_decay)
+                                            : made * (u.lr * u.weight_decay);
+  const auto factor = 1 - share;
   at::_foreach_mul_(u.parameters, factor.to(u.parameters.front().scalar_type()).reshape({}));
 }
 

@@ -3,7 +3,9 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/maximum.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <limits>
 #include <vector>
@@ -22,7 +24,8 @@ at::TensorOptions on(at::Device device, at::ScalarType type) {
 Decision::Decision(at::Device device, const std::optional<LossScale>& loss_scale)
     : device_(device),
       sound_(limits(device, /*only_finite=*/false)),
-      finite_(limits(device, /*only_finite=*/true)) {
+      finite_(limits(device, /*only_finite=*/true)),
+      ended_(at::zeros({1}, on(device, at::kFloat))) {
   if (!loss_scale) return;
   options_ = loss_scale->options();
   scale_ = at::full({1}, loss_scale->scale(), on(device, at::kFloat));
@@ -59,6 +62,11 @@ at::Tensor Decision::factor(const at::Tensor& numbers, double nominal) {
 }
 
 at::Tensor Decision::refused(const at::Tensor& numbers) const { return outside(numbers, sound_); }
+
+at::Tensor Decision::refused_for_good(const at::Tensor& numbers) {
+  ended_.copy_(at::maximum(ended_, outside(numbers, finite_)));
+  return at::maximum(ended_, refused(numbers));
+}
 
 void Decision::update_scale(const at::Tensor& numbers) {
   if (!scale_.defined()) return;

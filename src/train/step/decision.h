@@ -22,6 +22,9 @@ class Decision {
   /// One float: 1 where the step must change nothing, since it is not finite, has no counted
   /// sample, or a rank lost data or broke ddp's rules.
   at::Tensor refused(const at::Tensor& numbers) const;
+  /// The same where the host gives the next step before it has read this one, and ends the run
+  /// where it is not finite: from such a step on all are refused.
+  at::Tensor refused_for_good(const at::Tensor& numbers);
   /// The loss scale of the next step, as LossScale::update.
   void update_scale(const at::Tensor& numbers);
 
@@ -34,8 +37,9 @@ class Decision {
   static at::Tensor outside(const at::Tensor& numbers, const Limits& limits);
 
   at::Device device_;
-  Limits sound_;   // a step that is made
-  Limits finite_;  // one after which the loss scale may grow
+  Limits sound_;      // a step that is made
+  Limits finite_;     // one after which the loss scale may grow
+  at::Tensor ended_;  // 1: a step was refused for good
   LossScaleOptions options_;
   at::Tensor scale_, finite_steps_;  // undefined without a loss scale
   double nominal_ = 0;

@@ -100,17 +100,22 @@ double scale_and_clip(const Training& t, std::int64_t step, double factor) {
 }
 
 // The same by numbers of the device; the norm is undefined where nobody reads it.
-at::Tensor scale_and_clip(const Training& t, std::int64_t step, const at::Tensor& factor,
+struct DeviceNorm {
+  at::Tensor value;
+  bool clips = false;
+};
+
+DeviceNorm scale_and_clip(const Training& t, bool norm_is_wanted, const at::Tensor& factor,
                           at::Tensor& overflow) {
   const auto all = gradients(t);
   at::Tensor norm;
-  if (log_is_due(t, step) && !all.empty()) norm = gradient_norm(all).mul(factor.abs());
+  if (norm_is_wanted && !all.empty()) norm = gradient_norm(all).mul(factor.abs());
   if (!t.clip) {
     scale_gradients(all, factor, overflow);
-    return norm;
+    return {norm};
   }
   const auto clipped = (*t.clip)(all, factor, overflow);
-  return clipped.defined() ? clipped : norm;
+  return clipped.defined() ? DeviceNorm{clipped, true} : DeviceNorm{norm};
 }
 
 void count_bad(const Training& t, Position& at, std::int64_t left_out) {
@@ -149,6 +154,7 @@ struct Stepper::Step {
   std::optional<LateNumbers> numbers{};  // of the device
   bool has_norm = false;                 // they have that of the gradients
   std::int64_t count = 0;                // of them; those of group_norms() follow
+  bool whole = false;                    // one graph has made it
   StepReport report{};
 };
 
@@ -184,6 +190,24 @@ const KeptBuffers& Stepper::keep_buffers() {
   return *kept_;
 }
 
+/// On several ranks a step of another one may say that nothing may move.
+WholeStep Stepper::whole(Step& step) {
+  step.rates = rates_of(t_, state_, step.at.step);
+  const bool averages = !t_.ema || t_.ema->can_be_captured();
+  if (t_.world->size > 1 || !averages || !step.rates.move_the_rate_alone()) return {};
+  return {t_.optimizer->captured_kind(), !finished_ || finished_->whole,
+          [this, &step] { return make_whole(step); },
+          [this, &step] { t_.optimizer->bring(step.rates); }};
+}
+
+// Of the device alone: a graph is captured from it.
+StepOutcome Stepper::make_whole(const Step& step) {
+  const auto outcome = decide(step, /*asked=*/false, /*whole=*/true);
+  t_.optimizer->capture(outcome.refused);
+  if (t_.ema) t_.ema->capture(outcome.refused);
+  return outcome;
+}
+
 void Stepper::gather(Step& step, std::int64_t micro_steps) {
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t_.recipe.seed);
@@ -195,7 +219,7 @@ void Stepper::gather(Step& step, std::int64_t micro_steps) {
   if (graph_ && micro_steps == 1) {
     const auto batch = next_batch(t_, step.at.epoch, at.data_lost);
     log_samples(batch, at.step, 0);
-    return graph_->pass(batch, at);
+    return graph_->pass(batch, at, whole(step));
   }
   if (graph_) graph_->note_eager_step();
   t_.engine->begin();
@@ -247,15 +271,30 @@ StepReport Stepper::read() {
     const auto& all = step->numbers->read();
     const auto numbers = all.slice(0, 0, step->count);
     const auto totals = t_.engine->totals(numbers);
-    if (!is_made(totals)) t_.optimizer->was_refused();
+    if (!is_made(totals)) note_refusal(totals.finite);
     account(*step, totals);
     if (report.changed && step->has_norm)
       report.gradient_norm = numbers.const_data_ptr<double>()[kNorm];
-    if (report.changed && all.numel() > step->count)
+    if (report.changed && group_norms_are_due(t_, step->at.step))
       report.group_norms = named_norms(all.slice(0, step->count).reshape({2, -1}).contiguous());
   }
-  if (report.changed && t_.ema && average_is_due(t_, step->at.step + 1)) t_.ema->update();
+  if (report.changed && t_.ema && average_is_due(t_, step->at.step + 1)) {
+    if (step->whole)
+      t_.ema->was_repeated();
+    else
+      t_.ema->update();
+  }
   return report;
+}
+
+bool Stepper::ends_unless_finite() const {
+  return t_.recipe.policy.on_non_finite == OnNonFinite::stop && !state_.loss_scale;
+}
+
+void Stepper::note_refusal(bool finite) {
+  t_.optimizer->was_refused();
+  const bool next_is_given = graph_ && begun_ && graph_->has_made_whole();
+  if (next_is_given && !finite && ends_unless_finite()) t_.optimizer->was_refused();  // for good
 }
 
 void Stepper::account(Step& step, const StepTotals& totals) {
@@ -292,33 +331,38 @@ void Stepper::update_on_host(Step& step, double weight) {
 }
 
 void Stepper::update_on_device(Step& step, bool asked) {
-  const auto work = [&] { return decide(step, asked); };
-  const auto outcome = graph_ ? graph_->end(asked, log_is_due(t_, step.at.step), work) : work();
-  step.has_norm = outcome.has_norm;
+  const auto work = [&] { return decide(step, asked, /*whole=*/false); };
+  const bool logs = log_is_due(t_, step.at.step);
+  const auto outcome = graph_ ? graph_->end(asked, logs, work) : work();
+  step.whole = outcome.moved;
+  step.has_norm = outcome.has_norm && (logs || outcome.clips);
   step.count = outcome.count;
   step.rates.refused = outcome.refused;
-  in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
+  if (!step.whole) in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
   t_.engine->parameters_changed();
   step.numbers.emplace(outcome.numbers);
 }
 
-// Work of the device alone, which a graph can repeat.
-StepOutcome Stepper::decide(const Step& step, bool asked) {
+// Work of the device alone, which a graph can repeat. `whole`: for every step alike, and for one
+// that comes before the host has read the step before it.
+StepOutcome Stepper::decide(const Step& step, bool asked, bool whole) {
   const auto numbers = t_.engine->sum(asked);
   auto overflow = at::zeros({1}, numbers.options().dtype(at::kFloat));
+  const bool logs = whole || log_is_due(t_, step.at.step);
   const auto factor = decision_->factor(numbers, step.nominal);
   at::Tensor norms;
-  if (group_norms_are_due(t_, step.at.step)) {
+  if (logs && t_.recipe.log.group_norms) {
     norms = group_norms(*t_.optimizer);
     norms[0].mul_(factor.abs());
   }
-  const auto norm = scale_and_clip(t_, step.at.step, factor, overflow);
+  const auto [norm, clips] = scale_and_clip(t_, logs, factor, overflow);
   numbers.select(0, kOverflow).copy_(overflow.reshape({}));
   if (norm.defined()) numbers.select(0, kNorm).copy_(norm);
-  auto refused = decision_->refused(numbers);
+  auto refused = whole && ends_unless_finite() ? decision_->refused_for_good(numbers)
+                                               : decision_->refused(numbers);
   decision_->update_scale(numbers);
   const auto all = norms.defined() ? at::cat({numbers, norms.flatten()}) : numbers;
-  return {all, std::move(refused), norm.defined(), numbers.numel()};
+  return {all, std::move(refused), norm.defined(), clips, /*moved=*/false, numbers.numel()};
 }
 
 StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps) {

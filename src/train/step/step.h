@@ -18,6 +18,7 @@ struct RunState;
 struct StepOutcome;
 struct StepTotals;
 struct Training;
+struct WholeStep;
 
 struct StepReport {
   double loss = 0;  // mean over the step's weight, all ranks
@@ -40,7 +41,9 @@ struct StepPlace {
 /// Makes steps in three parts: begin, finish, read. On an accelerator the first two only give it
 /// work, and what the device decided is read while it works on the next step: begin, read (the step
 /// before), finish. On the CPU finish() has decided when it returns. Order within a step: finite
-/// check, unscale and ratio, clip, optimiser; then, when it is read, the average of the weights.
+/// check, unscale and ratio, clip, optimiser; then, when it is read, the average of the weights. A
+/// step that one graph makes is given in begin(), with its average; where the run ends at a step
+/// that is not finite, the device refuses all later ones by itself.
 class Stepper {
  public:
   /// Both outlive it. The state is that of the steps that were read; the caller moves its position.
@@ -74,7 +77,11 @@ class Stepper {
   void account(Step& step, const StepTotals& totals);
   void update_on_host(Step& step, double weight);
   void update_on_device(Step& step, bool asked);
-  StepOutcome decide(const Step& step, bool asked);
+  bool ends_unless_finite() const;
+  void note_refusal(bool finite);
+  WholeStep whole(Step& step);
+  StepOutcome make_whole(const Step& step);
+  StepOutcome decide(const Step& step, bool asked, bool whole);
 
   const Training& t_;
   RunState& state_;

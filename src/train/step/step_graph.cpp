@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <exception>
+#include <utility>
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
@@ -68,36 +69,62 @@ StepGraph::StepGraph(const Training& training)
 
 StepGraph::~StepGraph() = default;
 
-void StepGraph::pass(const Batch& batch, MicroStep at) {
+void StepGraph::pass(const Batch& batch, MicroStep at, WholeStep whole) {
+  outcome_.moved = false;
+  waiting_.reset();
+  repeated_ = false;
   if (refused_ || !obstacle_.empty()) {
     note_eager_step();
     return compute(batch, at);
   }
-  step_there_.fill_(at.step);
-  at.step_there = step_there_;
-  if (at.loss_gradient.defined()) {
-    if (!loss_gradient_.defined()) loss_gradient_ = at::empty_like(at.loss_gradient);
-    at.loss_gradient = loss_gradient_.copy_(at.loss_gradient);
+  bring(at);
+  if (splits_) whole.kind.reset();
+  const bool can_be = can_be_repeated(batch, at, whole);
+  if (can_be && whole.kind) {
+    waiting_ = {batch, at, std::move(whole)};
+    if (waiting_->whole.now) make_whole();
+    return;
   }
-  repeated_ = is_captured(batch, at);
-  if (!repeated_) {
+  if (!can_be || !(is_captured() || capture_passes(batch, at))) {
     note_eager_step();
     return compute(batch, at);
   }
+  repeated_ = true;
   eager_ = 0;
   bring(batch);
   graph_->replay();
   t_.engine->take(results_);
 }
 
-/// Is there a graph of such a step, now at the latest?
-bool StepGraph::is_captured(const Batch& batch, const MicroStep& at) {
+void StepGraph::bring(MicroStep& at) {
+  if (step_known_ != at.step) step_there_.fill_(at.step);
+  step_known_ = at.step;
+  at.step_there = step_there_;
+  if (!at.loss_gradient.defined()) return;
+  if (!loss_gradient_.defined()) loss_gradient_ = at::empty_like(at.loss_gradient);
+  at.loss_gradient = loss_gradient_.copy_(at.loss_gradient);
+}
+
+/// Is there a graph of such a step, or can one be captured now?
+bool StepGraph::can_be_repeated(const Batch& batch, const MicroStep& at, const WholeStep& whole) {
   if (!is_plain(batch, at)) return false;
-  const auto likeness = likeness_of(batch, at);
-  if (graph_ && likeness == captured_) return true;
-  if (!is_due(likeness) || !capture(batch, at)) return false;
-  captured_ = likeness;
-  return true;
+  likeness_ = likeness_of(batch, at);
+  kind_ = whole.kind;
+  return is_captured() || is_due(likeness_);
+}
+
+/// The step that waits; its passes alone where it cannot be captured as a whole.
+void StepGraph::make_whole() {
+  const auto step = *std::exchange(waiting_, {});
+  if (!is_captured() && !capture_whole(step)) return pass(step.batch, step.at);
+  eager_ = 0;
+  bring(step.batch);
+  t_.engine->take(results_);
+  t_.engine->bring(/*asked=*/false);
+  step.whole.bring();
+  graph_->replay();
+  ++step_known_;
+  outcome_.moved = true;
 }
 
 void StepGraph::compute(const Batch& batch, const MicroStep& at) {
@@ -130,32 +157,63 @@ bool StepGraph::is_due(const Likeness& likeness) {
   return alike_ > kWarmUp;
 }
 
-/// False where it cannot be done: then nothing has been.
-bool StepGraph::capture(const Batch& batch, const MicroStep& at) {
+/// Why it cannot be done: then nothing has been.
+std::string StepGraph::capture(const Batch& batch, const DeviceWork& work) {
   endings_ = {};
   graph_.reset();
   results_ = {};
-  auto why = too_little_memory();
+  outcome_ = {};
   try {
-    if (why.empty()) {
-      batch_ = batch;
-      for (auto* tensors : {&batch_.inputs, &batch_.targets})
-        for (auto& tensor : *tensors) tensor = room_for(tensor, device_);
-      accelerator_.empty_cache();  // what steps kept is of no use to the graph
-      graph_ = accelerator_.capture(device_.index(), [&] {
-        compute(batch_, at);
-        results_ = t_.engine->results();
-      });
-    }
+    batch_ = batch;
+    for (auto* tensors : {&batch_.inputs, &batch_.targets})
+      for (auto& tensor : *tensors) tensor = room_for(tensor, device_);
+    accelerator_.empty_cache();  // what steps kept is of no use to the graph
+    graph_ = accelerator_.capture(device_.index(), work);
+    captured_ = likeness_;
+    captured_kind_ = kind_;
   } catch (...) {
-    why = failure_of(std::current_exception(), t_.world->rank).message;
+    return failure_of(std::current_exception(), t_.world->rank).message;
   }
+  return {};
+}
+
+bool StepGraph::capture_passes(const Batch& batch, const MicroStep& at) {
+  auto why = too_little_memory();
+  if (why.empty())
+    why = capture(batch, [&] {
+      compute(batch_, at);
+      results_ = t_.engine->results();
+    });
   if (!why.empty()) refuse(why);
-  return graph_ != nullptr;
+  return why.empty();
+}
+
+bool StepGraph::capture_whole(const Waiting& step) {
+  if (const auto why = too_little_memory(); !why.empty()) {
+    refuse(why);
+    return false;
+  }
+  t_.engine->begin();  // counts of the step before are no part of it
+  t_.engine->bring(/*asked=*/false);
+  const auto why = capture(step.batch, [&] {
+    compute(batch_, step.at);
+    results_ = t_.engine->results();
+    outcome_ = step.whole.rest();
+    step_there_.add_(1);
+  });
+  splits_ = !why.empty();
+  if (splits_ && t_.world->rank == 0) log::info("a step is not captured as one graph: " + why);
+  return !splits_;
 }
 
 StepOutcome StepGraph::end(bool asked, bool norm_is_wanted,
                            const std::function<StepOutcome()>& work) {
+  if (waiting_) make_whole();
+  if (outcome_.moved) {
+    auto made = outcome_;
+    outcome_.moved = false;
+    return made;
+  }
   if (!repeated_ || ends_on_host_) return work();
   t_.engine->bring(asked);
   auto& ending = endings_[norm_is_wanted ? 1 : 0];
