@@ -266,12 +266,14 @@ std::vector<ShippedRun> runs_with_graphs() {
 class ShippedGraphs : public ShippedOnADevice {
  protected:
   /// Eight steps; returns what each process noted.
-  std::map<std::string, std::vector<std::string>> train(const std::string& graph) {
+  std::map<std::string, std::vector<std::string>> train(
+      const std::string& graph, const std::vector<std::string>& overrides = {}) {
     auto words = shipped_words(GetParam(), "simulated");
     for (const auto& word : {"eval.every=99 epochs", "checkpoint.every=99 epochs",
                              "train.fine_tune=null", "train.duration=8 steps"})
       words.emplace_back(word);
     words.push_back("train.graph=" + graph);
+    words.insert(words.end(), overrides.begin(), overrides.end());
     words.push_back("output.dir=graph-" + graph);
     auto variables = environment();
     variables["DDPTRAIN_SIMULATED_DEVICE"] = test::build_folder() + "/libddptrain_simulated.so";
@@ -280,26 +282,51 @@ class ShippedGraphs : public ShippedOnADevice {
     EXPECT_EQ(ended.code, 0) << ended.err;
     return notes_of(folder_ / ("notes-" + graph));
   }
+
+  void expect_the_bits_of_eager_steps(int expected,
+                                      const std::vector<std::string>& overrides = {}) {
+    const auto notes = train("true", overrides);
+    int repeating = 0;
+    for (const auto& [process, lines] : notes) {
+      const auto replays = std::count(lines.begin(), lines.end(), "replays of a graph");
+      if (replays == 0) continue;
+      EXPECT_EQ(replays, expected);
+      ++repeating;
+    }
+    EXPECT_EQ(repeating, GetParam().mode == "ddp" ? 2 : 1);
+    for (const auto& [process, lines] : train("false", overrides))
+      EXPECT_EQ(std::count(lines.begin(), lines.end(), "replays of a graph"), 0);
+    const auto graph = weights_of(checkpoints_of(run_on("graph-true")).back());
+    EXPECT_EQ(graph, weights_of(checkpoints_of(run_on("graph-false")).back()));
+  }
 };
 
 // Three steps warm up; of each other one the passes are replayed, and what follows them.
-TEST_P(ShippedGraphs, GiveTheBitsOfEagerSteps) {
-  const auto notes = train("true");
-  int repeating = 0;
-  for (const auto& [process, lines] : notes) {
-    const auto replays = std::count(lines.begin(), lines.end(), "replays of a graph");
-    if (replays == 0) continue;
-    EXPECT_EQ(replays, 10);
-    ++repeating;
-  }
-  EXPECT_EQ(repeating, GetParam().mode == "ddp" ? 2 : 1);
-  for (const auto& [process, lines] : train("false"))
-    EXPECT_EQ(std::count(lines.begin(), lines.end(), "replays of a graph"), 0);
-  const auto graph = weights_of(checkpoints_of(run_on("graph-true")).back());
-  EXPECT_EQ(graph, weights_of(checkpoints_of(run_on("graph-false")).back()));
-}
+TEST_P(ShippedGraphs, GiveTheBitsOfEagerSteps) { expect_the_bits_of_eager_steps(10); }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, ShippedGraphs, testing::ValuesIn(runs_with_graphs()), name_of);
+
+/// One network of each kind, alone.
+std::vector<ShippedRun> runs_of_whole_steps() {
+  auto runs = runs_with_graphs();
+  std::erase_if(runs, [](const ShippedRun& run) {
+    return run.file != "recipes/mnist.yaml" && run.file != "recipes/adult.yaml";
+  });
+  return runs;
+}
+
+class ShippedWholeSteps : public ShippedGraphs {};
+
+// In single precision, and where no schedule cycles the momentum, a step is one graph.
+TEST_P(ShippedWholeSteps, GiveTheBitsOfEagerSteps) {
+  const bool sgd = GetParam().file == "recipes/mnist.yaml";
+  const std::string optimizer = sgd ? "{type: sgd, lr: 0.1, momentum: 0.9}" : "{type: adamw}";
+  expect_the_bits_of_eager_steps(
+      5, {"train.precision=fp32", "schedule={type: cosine}", "optimizer=" + optimizer});
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedWholeSteps, testing::ValuesIn(runs_of_whole_steps()),
+                         name_of);
 
 TEST(ShippedOnDevices, AreAllRecipesAndConfigs) {
   std::set<std::string> shipped, tried;
