@@ -85,7 +85,8 @@ class NewFolder {
 
 void check_space(const std::string& root, const Checkpoint& checkpoint) {
   std::int64_t needed = static_cast<std::int64_t>(checkpoint.state.size()) + (1 << 16);
-  for (const auto* tensors : {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema})
+  for (const auto* tensors :
+       {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema, &checkpoint.reduction})
     for (const auto& [name, tensor] : *tensors)
       needed += static_cast<std::int64_t>(tensor.nbytes() + name.size()) + 256;
   struct statvfs disk {};
@@ -114,6 +115,8 @@ void write_all(const std::string& folder, const Checkpoint& checkpoint) {
   files.push_back(write_tensors(folder, "optimizer.safetensors", checkpoint.optimizer));
   if (!checkpoint.ema.empty())
     files.push_back(write_tensors(folder, "ema.safetensors", checkpoint.ema));
+  if (!checkpoint.reduction.empty())
+    files.push_back(write_tensors(folder, "reduction.safetensors", checkpoint.reduction));
   files.push_back({"state.json", write_file(folder + "/state.json", checkpoint.state), {}});
   write_file(folder + "/MANIFEST.json", to_text(manifest));
 }
@@ -181,6 +184,7 @@ Checkpoint load_checkpoint(const std::string& folder) {
     if (file.name == "model.safetensors") checkpoint.model = read_safetensors(path).tensors;
     if (file.name == "optimizer.safetensors") checkpoint.optimizer = read_safetensors(path).tensors;
     if (file.name == "ema.safetensors") checkpoint.ema = read_safetensors(path).tensors;
+    if (file.name == "reduction.safetensors") checkpoint.reduction = read_safetensors(path).tensors;
     if (file.name == "state.json") checkpoint.state = read_text(path);
   }
   return checkpoint;

@@ -1,6 +1,6 @@
 // Training state to and from a folder: model.safetensors, optimizer.safetensors, ema.safetensors
-// where there is one, state.json, and MANIFEST.json with the digests, written last; the folder is
-// renamed into place.
+// and reduction.safetensors where there are such, state.json, and MANIFEST.json with the digests,
+// written last; the folder is renamed into place.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct Checkpoint {
   std::int64_t step = 0;
   std::vector<NamedTensor> model;  // state_dict order, plain names
   std::vector<NamedTensor> optimizer;
-  std::vector<NamedTensor> ema;  // empty: none
+  std::vector<NamedTensor> ema;        // empty: none
+  std::vector<NamedTensor> reduction;  // what compressed gradients have lost; empty: none
   std::string state;
 };
 

@@ -23,6 +23,7 @@ HostCopy::HostCopy(const Checkpoint& checkpoint) {
   copy_.model = issued(checkpoint.model);
   copy_.optimizer = issued(checkpoint.optimizer);
   copy_.ema = issued(checkpoint.ema);
+  copy_.reduction = issued(checkpoint.reduction);
   for (const auto device : devices_) follow(device);
 }
 

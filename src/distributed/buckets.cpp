@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ddptrain {
 
@@ -65,15 +66,15 @@ struct GradientHook final : torch::autograd::PostAccumulateGradHook {
 };
 
 Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views,
-                 Group& group, std::optional<at::ScalarType> wire)
-    : group_(group), views_(views) {
+                 Group& group, std::optional<at::ScalarType> wire, PowerSgd* compression)
+    : group_(group), compression_(compression), views_(views) {
   std::vector<std::int64_t> bytes;
   for (auto& named : parameters) {
     bytes.push_back(static_cast<std::int64_t>(named.tensor.nbytes()));
-    slots_.push_back({std::move(named.tensor), {}, 0, false, false});
+    slots_.push_back({std::move(named.name), std::move(named.tensor), {}, 0, false, false});
   }
   for (auto& slots : bucket_layout(bytes, size)) {
-    buckets_.push_back({{}, {}, std::move(slots), 0, nullptr});
+    buckets_.push_back({{}, {}, std::move(slots), 0, nullptr, nullptr});
     allocate(buckets_.back(), buckets_.size() - 1);
     auto& made = buckets_.back();
     if (wire) made.wire = at::empty_like(made.flat, at::TensorOptions(*wire));
@@ -108,10 +109,14 @@ void Buckets::begin() {
   for (auto& bucket : buckets_) {
     bucket.missing = bucket.slots.size();
     bucket.pending.reset();
+    bucket.compressed.reset();
   }
 }
 
-void Buckets::release() { released_ = true; }
+void Buckets::release(std::int64_t step) {
+  released_ = true;
+  step_ = step;
+}
 
 void Buckets::arrived(std::size_t index) {
   auto& slot = slots_[index];
@@ -135,17 +140,32 @@ void Buckets::send(Bucket& bucket) {
     else if (!views_)
       slot.view.copy_(slot.parameter.grad());
   }
+  if (compression_ && compression_->is_on(step_)) {
+    bucket.compressed = compression_->send(gradients_of(bucket), step_);
+    return;
+  }
   if (bucket.wire.defined()) bucket.wire.copy_(bucket.flat);
   bucket.pending = group_.all_reduce_async(bucket.wire.defined() ? bucket.wire : bucket.flat);
 }
 
 void Buckets::finish() {
   while (next_ < buckets_.size()) send(buckets_[next_++]);
-  for (auto& bucket : buckets_) {
-    if (!bucket.pending) continue;
-    bucket.pending->wait();
-    if (bucket.wire.defined()) bucket.flat.copy_(bucket.wire);
-  }
+  for (auto& bucket : buckets_)
+    if (bucket.compressed) bucket.compressed->turn();
+  for (auto& bucket : buckets_) receive(bucket);
+}
+
+void Buckets::receive(Bucket& bucket) {
+  if (const auto compressed = std::move(bucket.compressed)) return compressed->finish();
+  if (!bucket.pending) return;
+  bucket.pending->wait();
+  if (bucket.wire.defined()) bucket.flat.copy_(bucket.wire);
+}
+
+std::vector<NamedTensor> Buckets::gradients_of(const Bucket& bucket) const {
+  std::vector<NamedTensor> gradients;
+  for (const auto i : bucket.slots) gradients.push_back({slots_[i].name, slots_[i].view});
+  return gradients;
 }
 
 void Buckets::take(const std::vector<bool>& used) {

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "distributed/group.h"
+#include "distributed/power_sgd.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -30,19 +32,20 @@ std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
 /// bucket from its first accumulation on; without, it is copied in and out. On an accelerator it
 /// begins at a multiple of 256 bytes; what lies between is 0. With a `wire` type, gradients are
-/// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook).
+/// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook). With a
+/// `compression`, which outlives it, they travel as that has them from its first step on.
 class Buckets {
  public:
   Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group,
-          std::optional<at::ScalarType> wire = {});
+          std::optional<at::ScalarType> wire = {}, PowerSgd* compression = nullptr);
   ~Buckets();
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;
 
   /// A window begins; gradients must be undefined.
   void begin();
-  /// The backward that follows is the window's last: buckets leave as they fill.
-  void release();
+  /// The backward that follows is the last of the window of that step: buckets leave as they fill.
+  void release(std::int64_t step = 0);
   /// Sends what has not left, and waits for all.
   void finish();
   /// As after finish(), in a window in which these parameters received a gradient: a graph of the
@@ -58,6 +61,7 @@ class Buckets {
  private:
   friend struct GradientHook;
   struct Slot {
+    std::string name;
     at::Tensor parameter;
     at::Tensor view;  // into the bucket, in the parameter's strides
     std::size_t bucket = 0;
@@ -70,13 +74,18 @@ class Buckets {
     std::vector<std::size_t> slots;
     std::size_t missing = 0;
     std::unique_ptr<Pending> pending;
+    std::unique_ptr<PowerSgd::Transfer> compressed;
   };
 
   void allocate(Bucket& bucket, std::size_t index);
   void arrived(std::size_t slot);
   void send(Bucket& bucket);
+  void receive(Bucket& bucket);
+  std::vector<NamedTensor> gradients_of(const Bucket& bucket) const;
 
   Group& group_;
+  PowerSgd* compression_;  // null: none
+  std::int64_t step_ = 0;
   bool views_;
   bool released_ = false;
   std::size_t next_ = 0;  // the first bucket that has not left

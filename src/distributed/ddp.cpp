@@ -1,6 +1,7 @@
 // mode: ddp. One replica per rank; gradient buckets are summed over ranks during the window's last
 // backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means).
 #include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
 
 #include <algorithm>
 #include <functional>
@@ -34,6 +35,8 @@ class DdpEngine final : public Engine {
  public:
   DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world)
       : options_(options), world_(world), replica_(factory(), options.numerics, options.device) {
+    if (options.power_sgd && world.size > 1)
+      compression_.emplace(*options.power_sgd, *world.gradients, options.wire_type);
     make_buckets();
     agree(world, "the model's parameters", layout_of(replica_));
     auto state = replica_.buffers();
@@ -61,7 +64,7 @@ class DdpEngine final : public Engine {
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     counts_.add(batch, at);
     saw_rows_ = saw_rows_ || batch.rows > 0;
-    if (at.last) buckets_->release();
+    if (at.last) buckets_->release(at.alone ? -1 : at.step);
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
     const bool together = options_.sync_bn && !at.alone;
@@ -71,6 +74,7 @@ class DdpEngine final : public Engine {
   std::string prevents_capture() const override {
     if (options_.find_unused_parameters)
       return "'parallel.ddp.find_unused_parameters' may use others in each step";
+    if (compression_) return "'parallel.ddp.comm.power_sgd' compresses only after its start";
     const auto takes = [](const std::unique_ptr<Group>& group) {
       return !group || group->can_be_captured();
     };
@@ -109,7 +113,9 @@ class DdpEngine final : public Engine {
       buckets_->finish();
       world_.gradients->all_reduce(numbers);
     }
-    buckets_->hand_out(used_anywhere(used, numbers));
+    const auto anywhere = used_anywhere(used, numbers);
+    if (compression_) settle(numbers, anywhere);
+    buckets_->hand_out(anywhere);
     look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
     return numbers;
   }
@@ -125,6 +131,13 @@ class DdpEngine final : public Engine {
       world_.gradients->broadcast(flat, 0);
     else
       broadcast_tensors(*world_.gradients, replica_.buffers(), 0);
+  }
+  std::vector<NamedTensor> gather_state() const override {
+    return compression_ ? compression_->gather_state() : std::vector<NamedTensor>{};
+  }
+  void load(const std::vector<NamedTensor>& state) override {
+    if (!compression_) return Engine::load(state);
+    compression_->load(state);
   }
   void parameters_changed() override {}
   void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
@@ -183,6 +196,17 @@ class DdpEngine final : public Engine {
                                   "; 'parallel.ddp.static_graph: false' allows it");
   }
 
+  /// A step that is not made transmits nothing: errors stay as they were.
+  void settle(const at::Tensor& numbers, const std::vector<bool>& anywhere) {
+    auto sound = at::isfinite(numbers.narrow(0, kLossSum, kPenalty + 1)).all();
+    sound = sound.logical_and(numbers.select(0, kWeight) > 0);
+    sound = sound.logical_and(numbers.select(0, kDataLost) == 0);
+    std::set<std::string> unused;
+    for (std::size_t i = 0; i < anywhere.size(); ++i)
+      if (!anywhere[i]) unused.insert(trained_[i].name);
+    compression_->settle(sound, unused);
+  }
+
   void add_name(std::string& list, std::size_t parameter) const {
     list += (list.empty() ? "'" : ", '") + trained_[parameter].name + "'";
   }
@@ -192,14 +216,16 @@ class DdpEngine final : public Engine {
     trained_ = replica_.trained();
     // One without elements (the batch norm of no numbers) has no gradient in any engine.
     std::erase_if(trained_, [](const NamedTensor& named) { return named.tensor.numel() == 0; });
-    buckets_ = std::make_unique<Buckets>(trained_, BucketSize{1 << 20, options_.bucket_bytes},
-                                         options_.gradient_as_bucket_view, *world_.gradients);
+    buckets_ = std::make_unique<Buckets>(
+        trained_, BucketSize{1 << 20, options_.bucket_bytes}, options_.gradient_as_bucket_view,
+        *world_.gradients, options_.wire_type, compression_ ? &*compression_ : nullptr);
   }
 
   EngineOptions options_;
   World& world_;
   Replica replica_;
   std::vector<NamedTensor> trained_;  // what the buckets hold
+  std::optional<PowerSgd> compression_;
   std::unique_ptr<Buckets> buckets_;
   bool saw_rows_ = false;  // in this window
   HostCounts counts_;      // too

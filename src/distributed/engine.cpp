@@ -1,9 +1,17 @@
 #include "distributed/engine.h"
 
+#include "base/output/log.h"
 #include "distributed/window_numbers.h"
 #include "recipe/mode.h"
 
 namespace ddptrain {
+
+void Engine::load(const std::vector<NamedTensor>& state) {
+  if (!state.empty())
+    log::warning(
+        "the checkpoint has what compressed gradients had lost, and this run does not "
+        "compress them: it is left out");
+}
 
 StepTotals Engine::totals(const at::Tensor& numbers) const { return totals_of(numbers); }
 

@@ -11,6 +11,7 @@
 
 #include "data/batch.h"
 #include "distributed/numerics.h"
+#include "distributed/power_sgd.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
 #include "models/layer_groups.h"
@@ -32,6 +33,7 @@ struct EngineOptions {
   bool gradient_as_bucket_view = true;
   bool broadcast_buffers = true;
   std::optional<at::ScalarType> wire_type = {};  // what gradients travel as; none: as they are
+  std::optional<PowerSgdOptions> power_sgd = {};
 };
 
 /// Where a micro-batch stands in its optimiser step.
@@ -103,6 +105,9 @@ class Engine {
   StepTotals finish() { return totals(sum(false).cpu()); }
   /// Rank 0's buffers to all: before evaluation and before a save.
   virtual void broadcast_buffers() = 0;
+  /// What reductions remember from step to step, as Optimizer::gather_state().
+  virtual std::vector<NamedTensor> gather_state() const { return {}; }
+  virtual void load(const std::vector<NamedTensor>& state);
   /// Parameters were changed: replicas follow.
   virtual void parameters_changed() = 0;
   /// Forward in evaluation mode on the master replica, without gradients, in the run's numerics.

@@ -167,10 +167,28 @@ void TimeoutSpec::fields(Fields& f) {
     {.doc = "How long a rank waits in a collective before the run ends.", .unit = "time"});
 }
 
+void PowerSgdSpec::fields(Fields& f) {
+  f("rank", rank, {.doc = "Rank of the matrices that stand for a gradient.", .min = 1});
+  f("start", start, {.doc = "Until then gradients travel whole.", .in_steps = true});
+  f("min_compression_rate", min_compression_rate,
+    {.doc = "A gradient that would not get smaller by more than this travels whole.",
+     .min = 0,
+     .above_min = true});
+  f("error_feedback", error_feedback,
+    {.doc = "Each rank adds what its last gradient lost to the next one."});
+  f("warm_start", warm_start,
+    {.doc = "Each step begins at the directions of the one before, not at random ones."});
+  f("orthogonalization_epsilon", orthogonalization_epsilon,
+    {.doc = "Added to the norm that a direction is divided by, up to rank 2.", .min = 0});
+}
+
 void CommSpec::fields(Fields& f) {
   f("dtype", dtype,
     {.doc = "Gradients are rounded to it before they are summed over ranks, which halves what "
             "travels; null leaves them."});
+  f("power_sgd", power_sgd,
+    {.doc = "PowerSGD: two thin matrices travel instead of each gradient; null sends gradients.",
+     .example = "{rank: 1, start: 1000 steps}"});
 }
 
 void DdpSpec::fields(Fields& f) {

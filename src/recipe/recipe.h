@@ -110,8 +110,21 @@ struct TimeoutSpec {
 enum class CommType { bf16, fp16 };
 std::span<const std::string_view> names(CommType);
 
+/// torch's PowerSGDState, with its meaning (Vogels et al. 2019).
+struct PowerSgdSpec {
+  std::int64_t rank = 1;
+  Duration start = steps(1000);
+  double min_compression_rate = 2;
+  bool error_feedback = true;
+  bool warm_start = true;
+  double orthogonalization_epsilon = 0;
+  static constexpr std::string_view shorthand = "rank";
+  void fields(Fields& f);
+};
+
 struct CommSpec {
   std::optional<CommType> dtype;  // null: as they are
+  std::optional<PowerSgdSpec> power_sgd;
   void fields(Fields& f);
 };
 

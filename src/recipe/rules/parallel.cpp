@@ -69,6 +69,18 @@ void unused_parameters_are_looked_for(const RuleContext& rule) {
               "leaves out is never looked for again");
 }
 
+void gradients_are_compressed_as_they_are(const RuleContext& rule) {
+  const auto& recipe = rule.recipe;
+  if (!recipe.parallel.ddp.comm.power_sgd) return;
+  const std::string path = "parallel.ddp.comm.power_sgd";
+  if (!has_ranks(recipe.parallel.mode))
+    rule.error(path, "only mode ddp sends gradients; write 'parallel.mode: ddp', or leave it out");
+  else if (recipe.train.precision.value == Precision::fp16)
+    rule.error(path,
+               "what a gradient has lost is added to the next one, and fp16 changes the scale of "
+               "gradients between them; write 'train.precision: bf16'");
+}
+
 void time_outs_are_times(const RuleContext& rule) {
   const auto check = [&](const Duration& timeout, const std::string& key) {
     if (timeout.unit != Duration::Unit::seconds)
@@ -136,6 +148,11 @@ std::vector<Rule> parallel_rules() {
         "parallel: {mode: ddp, ddp: {static_graph: true, find_unused_parameters: true}}",
         "parallel: {mode: ddp, ddp: {find_unused_parameters: true}}"},
        unused_parameters_are_looked_for},
+      {{"power-sgd", "PowerSGD wants mode ddp, and gradients of one scale.",
+        "It compresses what ranks send each other, and remembers what that lost.",
+        "parallel: {ddp: {comm: {power_sgd: 1}}}",
+        "parallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}"},
+       gradients_are_compressed_as_they_are},
       {{"timeout", "Time-outs are times.",
         "Ranks wait for each other by the clock, whatever an epoch or a step takes.",
         "parallel: {mode: ddp, timeout: {step: 1 epoch}}",

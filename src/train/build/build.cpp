@@ -90,6 +90,18 @@ std::vector<at::Device> devices_of(const Placement& placement, const World& worl
   return devices;
 }
 
+std::optional<PowerSgdOptions> power_sgd(const Recipe& recipe, const RunLength& length) {
+  const auto& spec = recipe.parallel.ddp.comm.power_sgd;
+  if (!spec) return {};
+  return PowerSgdOptions{spec->rank,
+                         in_steps(spec->start, length).value_or(0),
+                         spec->min_compression_rate,
+                         spec->error_feedback,
+                         spec->warm_start,
+                         spec->orthogonalization_epsilon,
+                         static_cast<std::uint64_t>(recipe.seed)};
+}
+
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
   EngineOptions options;
   options.numerics = numerics(recipe);
@@ -255,8 +267,9 @@ std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,
 }
 
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
-                                     const DataFacts& facts) {
-  const auto options = engine_options(recipe, placement, world.local_rank);
+                                     const DataFacts& facts, const RunLength& length) {
+  auto options = engine_options(recipe, placement, world.local_rank);
+  options.power_sgd = power_sgd(recipe, length);
   const auto factory = model_factory(recipe, facts);
   return make_engine(recipe.parallel.mode, factory, options, world);
 }
@@ -284,7 +297,8 @@ std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
   auto scores = build_scores(t.recipe, *t.data);
   t.loss = std::move(scores.loss);
   t.metrics = std::move(scores.metrics);
-  t.engine = with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts); });
+  t.engine =
+      with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts, t.length); });
   try_shapes(t);
   try_scores(t);
   build_optimisation(t, plan);

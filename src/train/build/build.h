@@ -6,6 +6,7 @@
 #include <string>
 
 #include "data/order/shard.h"
+#include "recipe/period.h"
 #include "train/training_plan.h"
 
 namespace ddptrain {
@@ -36,6 +37,6 @@ std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data
 std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,
                                      const Placement& placement, const World& world);
 std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& placement, World& world,
-                                     const DataFacts& facts);
+                                     const DataFacts& facts, const RunLength& length = {});
 
 }  // namespace ddptrain

@@ -150,11 +150,13 @@ RunState first_state(const Training& t) {
 
 std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
   auto optimizer = t.optimizer->gather_state();  // what ranks may have in parts
+  auto reduction = t.engine->gather_state();
   if (t.world->rank != 0) return {};
   Checkpoint checkpoint;
   checkpoint.step = state.position.step;
   checkpoint.model = t.engine->model().state();
   checkpoint.optimizer = std::move(optimizer);
+  checkpoint.reduction = std::move(reduction);
   if (t.ema) checkpoint.ema = t.ema->state();
   checkpoint.state = state_json(t, state);
   return checkpoint;
@@ -185,6 +187,7 @@ RunState restore(const Training& t, const Checkpoint& checkpoint) {
   require_all_classes(t, json);
   require_the_same_epochs(t, json);
   t.optimizer->load(checkpoint.optimizer);
+  t.engine->load(checkpoint.reduction);
   auto state = state_for(t, json);
   restore_callbacks(t, json.at("callbacks"));
   lift_stop(t, state.stop);
