@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "accelerator/accelerator.h"
@@ -99,7 +100,52 @@ std::string nvml_driver(void* library) {
   return text.data();
 }
 
+/// nvmlPciInfo_t.
+struct PciInfo {
+  char old_address[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char address[32];
+};
+
+/// The device's number or UUID as the driver has it.
+std::string named_device(std::int64_t id) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return std::to_string(id);
+  const auto listed = split(visible, ',');
+  return id < std::ssize(listed) ? std::string(trim(listed[static_cast<std::size_t>(id)])) : "";
+}
+
+void* nvml_device(void* library, const std::string& name) {
+  void* device = nullptr;
+  const auto number = parse_integer(name);
+  const auto by_number = symbol<int(unsigned, void**)>(library, "nvmlDeviceGetHandleByIndex_v2");
+  const auto by_uuid = symbol<int(const char*, void**)>(library, "nvmlDeviceGetHandleByUUID");
+  const bool found = number ? by_number && by_number(static_cast<unsigned>(*number), &device) == 0
+                            : by_uuid && by_uuid(name.c_str(), &device) == 0;
+  return found ? device : nullptr;
+}
+
+std::string nvml_address(void* library, const std::string& name) {
+  const auto start = symbol<int()>(library, "nvmlInit_v2");
+  const auto look = symbol<int(void*, PciInfo*)>(library, "nvmlDeviceGetPciInfo_v3");
+  const auto stop = symbol<int()>(library, "nvmlShutdown");
+  if (!start || !look || !stop || start() != 0) return {};
+  PciInfo info{};
+  std::array<char, 32> text{};
+  void* device = nvml_device(library, name);
+  if (device && look(device, &info) == 0)
+    std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.0", info.domain, info.bus, info.device);
+  stop();
+  return text.data();
+}
+
 }  // namespace
+
+std::string bus_address(DeviceKind kind, std::int64_t id) {
+  const auto name = named_device(id);
+  if (kind != DeviceKind::cuda || name.empty()) return {};
+  return answer_of("libnvidia-ml.so.1", [&](void* library) { return nvml_address(library, name); });
+}
 
 std::string driver_version() { return answer_of("libnvidia-ml.so.1", nvml_driver); }
 

@@ -1,6 +1,7 @@
 // Which devices a machine has, without touching them in this process: it may fork ranks afterwards.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ int visible_gpus();
 
 /// The version of NVIDIA's driver as NVML says it ("580.65.06"); empty where it does not.
 std::string driver_version();
+
+/// Where a device is on the PCI bus, as Linux names it ("0000:3b:00.0"), by its number among the
+/// visible ones in the driver's order; empty where nobody says. Creates no context.
+std::string bus_address(DeviceKind kind, std::int64_t id);
 
 struct FoundDevices {
   std::vector<std::string> names;

@@ -1,8 +1,11 @@
 #include "launch/affinity.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -105,6 +108,46 @@ std::vector<int> share_of_cores(const CoresByNode& nodes, int rank, int ranks) {
   const auto node = r * n / all;
   const auto first = (node * all + n - 1) / n, next = ((node + 1) * all + n - 1) / n;
   return part_of(nodes[node], r - first, next - first);
+}
+
+Nearness near_device(const std::string& bus_address, const CoresByNode& usable,
+                     const std::string& root) {
+  Nearness near;
+  const auto folder = root + "/bus/pci/devices/" + bus_address;
+  if (bus_address.empty() || !fs::is_directory(folder)) return near;
+  const auto read = [&](const std::string& name) {
+    const auto path = folder + "/" + name;
+    return fs::exists(path) ? read_text(path) : std::string();
+  };
+  const auto node = parse_integer(std::string(trim(read("numa_node"))));
+  if (node && *node >= 0) near.node = static_cast<int>(*node);
+  const auto local = read_cores(read("local_cpulist"));
+  for (const auto& cores : usable)
+    for (const int core : cores)
+      if (std::ranges::count(local, core) > 0) near.cores.push_back(core);
+  return near;
+}
+
+std::vector<int> share_of_near(const std::vector<Nearness>& ranks, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  std::size_t before = 0, all = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].cores.empty()) return {};
+    if (ranks[i].cores != ranks[r].cores) continue;
+    ++all;
+    if (i < r) ++before;
+  }
+  return part_of(ranks[r].cores, before, all);
+}
+
+bool prefer_memory_of(int node) {
+  constexpr int kPreferred = 1;  // MPOL_PREFERRED
+  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  std::array<unsigned long, 1024 / kBits> nodes{};
+  const auto at = static_cast<std::size_t>(node);
+  if (at >= 1024) return false;
+  nodes[at / kBits] |= 1UL << (at % kBits);
+  return ::syscall(SYS_set_mempolicy, kPreferred, nodes.data(), 1024UL) == 0;
 }
 
 void bind_to(const std::vector<int>& cores) {

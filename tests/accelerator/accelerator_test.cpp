@@ -163,6 +163,19 @@ TEST_F(Gpus, AreCountedByTheDriverInAChildWithoutNvml) {
   EXPECT_EQ(driver.ask("fake_driver_started"), 0);
 }
 
+TEST_F(Gpus, HaveAnAddressOnTheBus) {
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 0), "");
+  const FakeDriver driver("nvidia_ml/libnvidia-ml.so.1");
+  ::setenv("FAKE_GPUS", "4", 1);
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 2), "0000:1d:00.0");
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 4), "");
+  EXPECT_EQ(bus_address(DeviceKind::cpu, 0), "");
+  ::setenv("CUDA_VISIBLE_DEVICES", "3, GPU-1", 1);
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 0), "0000:1e:00.0");
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 1), "0000:1c:00.0");
+  EXPECT_EQ(bus_address(DeviceKind::cuda, 2), "");
+}
+
 TEST_F(Gpus, HaveADriverWhoseVersionNvmlKnows) {
   EXPECT_EQ(driver_version(), "");
   const FakeDriver driver("nvidia_ml/libnvidia-ml.so.1");

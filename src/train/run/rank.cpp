@@ -9,6 +9,7 @@
 #include <string>
 
 #include "accelerator/accelerator.h"
+#include "accelerator/devices.h"
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -251,8 +252,19 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   return outcome;
 }
 
-void bind_rank(const Topology& topology) {
-  const auto cores = share_of_cores(usable_cores(), topology.local_rank, topology.local_world);
+/// To cores near its device, where the system knows which those are.
+void bind_rank(const Topology& topology, const Placement& placement) {
+  const auto usable = usable_cores();
+  std::vector<Nearness> near;
+  for (int r = 0; !placement.on_cpu() && r < topology.local_world; ++r)
+    near.push_back(near_device(bus_address(placement.device, placement.id(r)), usable));
+  auto cores = near.empty() ? std::vector<int>() : share_of_near(near, topology.local_rank);
+  if (cores.empty()) cores = share_of_cores(usable, topology.local_rank, topology.local_world);
+  if (usable.size() > 1 && !near.empty()) {
+    const auto node = near[static_cast<std::size_t>(topology.local_rank)].node;
+    if (node && !prefer_memory_of(*node))
+      log::debug("the system does not let this process prefer the memory of a NUMA node");
+  }
   log::debug("rank " + std::to_string(topology.rank) + " runs on cores " + to_text(cores));
   bind_to(cores);
 }
@@ -260,7 +272,7 @@ void bind_rank(const Topology& topology) {
 }  // namespace
 
 Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
-  if (job.recipe.parallel.affinity == Affinity::cores) bind_rank(topology);
+  if (job.recipe.parallel.affinity == Affinity::cores) bind_rank(topology, job.placement);
   prepare_process(job.recipe, job.placement);
   return in_world(job.recipe, job.placement, topology,
                   [&](World& world) { return run_in(world, job, hooks); });
