@@ -31,7 +31,7 @@ at::Tensor sent(PowerSgd& power_sgd, const at::Tensor& own, std::int64_t step, b
   const auto transfer = power_sgd.send({{"weight", gradient}}, step);
   transfer->turn();
   transfer->finish();
-  power_sgd.settle(at::tensor(sound), {});
+  power_sgd.settle(at::full({}, sound, at::kBool), {});
   return gradient;
 }
 

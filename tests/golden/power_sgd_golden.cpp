@@ -1,6 +1,6 @@
 // torch's powerSGD_hook on two ranks.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ GOLDEN(power_sgd, mean) {
       const auto transfer = power_sgd.send(views, static_cast<std::int64_t>(step));
       transfer->turn();
       transfer->finish();
-      power_sgd.settle(at::tensor(true), {});
+      power_sgd.settle(at::ones({}, at::kBool), {});
       const auto mean = flat / 2;
       const auto* first = mean.const_data_ptr<double>();
       golden::expect_close({first, first + mean.numel()}, golden::numbers(means[step]), 1e-9, 1e-11,
