@@ -69,6 +69,21 @@ def rows(options):
              f"data.file={adult}", f"train.duration={2 if small else 8} epochs", "log.every=100 steps",
              "eval.every=100 epochs", "checkpoint.every=100 epochs", "parallel.device=cpu", "train.threads=1"]
     adult_peer = lambda peer: script("adult.py") + [adult, "--peer", peer, "--epochs", "1" if small else "3"]
+    made = lambda kind, *more: (os.path.join(options.build, "bench", kind), [
+        os.path.join(options.build, "ddptrain"), "data", "make", kind, os.path.join(options.build, "bench", kind), *more])
+    ratings, make_ratings = made("ratings", "--rows", "20000")
+    collab = [os.path.join(options.build, "ddptrain"), "run", os.path.join(ROOT, "recipes", "ratings.yaml"),
+              f"data.file={ratings}/ratings.csv", f"train.duration={2 if small else 20} epochs", "log.every=50 steps",
+              "eval.every=100 epochs", "checkpoint.every=100 epochs", "parallel.device=cpu", "train.threads=1"]
+    collab_peer = script("collab.py") + [f"{ratings}/ratings.csv", "--epochs", "2" if small else "4"]
+    augment = "data.transforms.train=[{type: fastai_augment, size: 180}, {type: normalize, preset: imagenet}]"
+
+    def samples(kind, recipe, where):
+        folder, make = made(kind, "--size", "360", "--train", "96", "--val", "8")
+        passes = "1" if small else "3"
+        return Row([program("sample_speed"), passes, os.path.join(ROOT, "recipes", recipe), where.format(folder), augment],
+                   script("sample_speed.py") + [folder, "--kind", kind, "--passes", passes], fast, 3.0, prepare=make)
+
     houses = os.path.join(options.build, "bench", "houses")
     make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
                    "--rows", "4000" if small else "1000000"]
@@ -85,6 +100,9 @@ def rows(options):
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
+        "masks": samples("masks", "camvid-tiny.yaml", "data.root={}"),
+        "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
+        "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),
         "adult-fastai": Row(table, adult_peer("fastai"), "rows_per_second", 4.0),
         "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 1.0),
         "csv": csv(adult),
@@ -221,6 +239,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--tries", type=int, default=3, help="runs of a pair that others disturbed")
     parser.add_argument("--data", default=os.path.join(ROOT, "data", "imagenette2-224"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--peers", default=os.environ.get("DDPTRAIN_PEERS", os.path.join(ROOT, "..", "ddptrain-peers")))
@@ -240,7 +259,7 @@ def main():
     print("| row | figure | ours | peer | in our favour | wanted | met | pss, ours / peer |\n|---|---|---|---|---|---|---|---|")
     all_found = []
     for name in options.rows or table:
-        all_found.append(compare(name, table[name], options.pairs, 1 if options.small else 3))
+        all_found.append(compare(name, table[name], options.pairs, 1 if options.small else options.tries))
         show(all_found[-1])
     if options.json:
         with open(options.json, "w") as file:
