@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "distributed/engine.h"
+#include "losses/loss.h"
 #include "optim/groups.h"
 #include "recipe/load/load.h"
 #include "recipe/optimizer_options.h"
