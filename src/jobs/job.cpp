@@ -54,7 +54,7 @@ namespace {
 bool is_open(const Node* valid) {
   if (!valid || valid->is_null()) return true;
   if (!valid->is_map()) return false;
-  for (const auto* way : {"folder", "fraction", "list"})
+  for (const auto* way : {"folder", "fraction", "list", "fold"})
     if (const auto* value = valid->find(way); value && !value->is_null()) return false;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/output/log.h"
 #include "data/csv/csv.h"
 #include "data/csv/csv_columns.h"
 #include "data/split/split.h"
@@ -46,9 +47,22 @@ std::vector<double> numbers_at(const Csv& csv, std::size_t row,
   return numbers;
 }
 
+std::vector<std::string> groups_at(const Csv& csv, const ValidSpec& valid,
+                                   std::optional<std::size_t> split) {
+  if (!valid.fold || !valid.fold->groups) return {};
+  const auto column = csv.required_column(*valid.fold->groups);
+  std::vector<std::string> groups;
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    if (split_at(csv, row, split) != 0) continue;
+    if (csv.at(row, column).empty()) csv.fail(row, column, "empty; a row needs a group");
+    groups.push_back(csv.at(row, column));
+  }
+  return groups;
+}
+
 void divide_rows(ImageList& list, const ValidSpec& valid, const Csv& csv, bool has_split) {
   const bool held_out = valid.fraction || valid.list || valid.folder;
-  if (!has_split && !held_out)
+  if (!has_split && !held_out && !valid.fold)
     throw Error(Exit::data, csv.path() +
                                 ": no column 'split'; add one, name another in data.columns.split, "
                                 "or write data.valid.fraction");
@@ -58,7 +72,10 @@ void divide_rows(ImageList& list, const ValidSpec& valid, const Csv& csv, bool h
                        : valid.folder ? "data.valid.folder"
                                       : "data.valid.fraction"},
                 "has no effect: a column of '" + csv.path() + "' says what is held out");
-  if (!has_split) divide(list, valid);
+  if (has_split && valid.fold)
+    log::info("rows of split 'valid' of '" + csv.path() +
+              "' are not used: a fold of the others is held out");
+  if (!has_split || valid.fold) divide(list, valid);
   for (const std::size_t split : {0, 1})
     if (list.files[split].empty())
       throw Error(Exit::data,

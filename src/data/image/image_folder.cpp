@@ -31,7 +31,7 @@ struct ImageFolderOptions {
     f("valid", valid,
       {.doc =
            "Folder of the validation samples (the first of val, valid, validation and test unless "
-           "said otherwise), a fraction of the training samples, or those of a list."});
+           "said otherwise), a fraction of the training samples, those of a list, or a fold."});
     f("classes", classes,
       {.doc = "The class folders to take; none takes all that are there.",
        .items = ItemOrder::distinct});
@@ -97,7 +97,8 @@ ImageList list_images(const ImageFolderOptions& options, const KnownClasses& kno
   if (list.classes.empty())
     throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
   add_split(list, Split::train, options.train, scan, choice);
-  if (options.valid.fraction || options.valid.list) {
+  if (options.valid.divides()) {
+    say_unused_folder(options.valid, options.root, options.train);
     hold_out(list, options.valid);
   } else {
     const auto valid = validation_folder(options.valid, options.root);

@@ -50,6 +50,16 @@ bool renumber(ImageFile& file, const ImageList& list, ClassNumbers& numbers) {
   return true;
 }
 
+/// The class of each file; none where they have not one each.
+std::vector<std::string> classes_of(const ImageList& list, const std::vector<ImageFile>& files) {
+  std::vector<std::string> classes;
+  for (const auto& file : files) {
+    if (file.label < 0 || list.classes.empty()) return {};
+    classes.push_back(list.classes[static_cast<std::size_t>(file.label)]);
+  }
+  return classes;
+}
+
 bool in_numeric_order(const std::string& a, const std::string& b) {
   return *parse_integer(a) < *parse_integer(b);
 }
@@ -72,13 +82,14 @@ ImageList unlabelled_images(const std::vector<std::string>& paths) {
 void hold_out(ImageList& list, const ValidSpec& valid) {
   const auto all = std::move(list.files[0]);
   const auto weights = std::move(list.weights[0]);
-  const auto parts = hold_out(paths_of(all), valid, "image");
+  const auto parts =
+      hold_out(paths_of(all), valid, "image", {classes_of(list, all), std::move(list.groups)});
   list.files = {chosen(all, parts.train), chosen(all, parts.valid)};
   if (!weights.empty()) list.weights = {chosen(weights, parts.train), chosen(weights, parts.valid)};
 }
 
 void divide(ImageList& list, const ValidSpec& valid) {
-  if (valid.fraction || valid.list) return hold_out(list, valid);
+  if (valid.divides()) return hold_out(list, valid);
   auto& files = list.files[0];
   const auto held = std::stable_partition(files.begin(), files.end(), [&](const auto& file) {
     return !is_below(file.path, *valid.folder);

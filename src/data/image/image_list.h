@@ -19,14 +19,16 @@ struct ImageList {
   bool multi_label = false;
   std::array<std::vector<ImageFile>, 2> files;  // by split: train, valid
   std::array<std::vector<double>, 2> weights;   // by split; empty: all equal
+  std::vector<std::string> groups;              // of training files, for folds; empty: folders
 };
 
 /// Valid images at these paths, of unknown targets; the first is also a training image.
 ImageList unlabelled_images(const std::vector<std::string>& paths);
 
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
-/// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter).
-/// Errors (Exit::data): a line that names no image, a split without any.
+/// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter), or
+/// one fold. Errors (Exit::data): a line that names no image, a split without any, a fold that
+/// cannot be (data/split/fold.h).
 void hold_out(ImageList& list, const ValidSpec& valid);
 
 /// The same, or those below a folder of the list's root.

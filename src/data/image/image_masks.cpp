@@ -53,12 +53,13 @@ struct ImageMasksOptions {
            "that transforms add are such too (without any, they are the first class).",
        .items = ItemOrder::distinct});
     f("valid", valid,
-      {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list.",
+      {.doc = "The held-out images: a fraction, those of a folder in root, those of a list, or a "
+              "fold.",
        .example = "{fraction: 0.2}"});
     f("extensions", extensions,
       {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     files.fields(f);
-    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list"}));
+    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list", "valid.fold"}));
   }
 };
 

@@ -45,13 +45,14 @@ struct ImageNamesOptions {
        .form = TextForm::pattern});
     f("of", of, {.doc = "What is looked at: the file's name, or its path below root."});
     f("valid", valid,
-      {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list.",
+      {.doc = "The held-out images: a fraction, those of a folder in root, those of a list, or a "
+              "fold.",
        .example = "{fraction: 0.2}"});
     f("extensions", extensions,
       {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     images.fields(f);
     f.require(exactly_one({"pattern", "labels"}));
-    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list"}));
+    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list", "valid.fold"}));
   }
 };
 

@@ -75,7 +75,8 @@ struct ImagePointsOptions {
       {.doc = "keep: a point that a transform moves out of the image stays the target, and one "
               "that is outside in the file is an error. ignore: both count as missing."});
     f("valid", valid,
-      {.doc = "The held-out images: a fraction, those of a folder in root, or those of a list."});
+      {.doc = "The held-out images: a fraction, those of a folder in root, those of a list, or a "
+              "fold."});
     images.fields(f);
     f.require(exactly_one({"file", "poses"}));
     f.require(needs("poses", "root"));
@@ -125,6 +126,7 @@ ImageList listed(const ImagePointsOptions& options, const Csv& csv,
     files.push_back({csv.at(row, path), -1});
     files.back().numbers = numbers_at(csv, row, columns);
   }
+  list.groups = groups_at(csv, options.valid, split);
   divide_rows(list, options.valid, csv, split.has_value());
   return list;
 }
@@ -148,7 +150,7 @@ ImageList with_poses(const ImagePointsOptions& options) {
     throw Error(Exit::data, "no images '*" + poses.image_ending + "' in '" + root +
                                 "'; data.poses.image_ending "
                                 "names another ending");
-  if (!options.valid.folder && !options.valid.fraction && !options.valid.list)
+  if (!options.valid.folder && !options.valid.divides())
     throw Error(Exit::data, Option{"data.valid"},
                 "names no validation split; write '{fraction: 0.2}', or a folder in root");
   divide(list, options.valid);

@@ -59,7 +59,7 @@ struct ManifestOptions {
       {.doc = "Columns of numbers that are the target instead of a label; an empty cell is missing "
               "and counts in no loss."});
     f("valid", valid,
-      {.doc = "The fraction or the list that is held out where no column says it."});
+      {.doc = "The fraction, the list or the fold that is held out where no column says it."});
     images.fields(f);
     f.require(always(unset("valid.folder")));
     f.require(not_both("label_delimiter", "numbers"));
@@ -145,6 +145,7 @@ ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
   const auto split = column_of(csv, options.columns.split, "split");
   ImageList list;
   list.root = root_of(options);
+  list.groups = groups_at(csv, options.valid, split);
   const auto target =
       options.numbers.empty() ? label_targets(options, csv, list) : number_targets(options, csv);
   for (std::size_t row = 0; row < csv.rows(); ++row) {

@@ -51,6 +51,13 @@ std::string validation_folder(const ValidSpec& spec, const std::string& root) {
   return *usual;
 }
 
+void say_unused_folder(const ValidSpec& spec, const std::string& root, const std::string& train) {
+  const auto usual = usual_validation_folder(root);
+  if (spec.fold && usual && *usual != train)
+    log::info("folder '" + *usual + "' in '" + root + "' is not used: a fold of '" + train +
+              "' is held out");
+}
+
 void require_split(const std::string& root, const std::string& train) {
   const auto folder = (fs::path(root) / train).string();
   if (is_folder(folder)) return;

@@ -18,6 +18,10 @@ std::optional<std::string> usual_validation_folder(const std::string& root);
 /// there is none, or another one than is written, an Error (Exit::data) says what to write.
 std::string validation_folder(const ValidSpec& spec, const std::string& root);
 
+/// Logs that the usual folder of validation samples is not used, where a fold of the training ones
+/// is held out.
+void say_unused_folder(const ValidSpec& spec, const std::string& root, const std::string& train);
+
 /// Throws an Error (Exit::data) that says what to write where `root` has a folder per class and no
 /// folder `train`.
 void require_split(const std::string& root, const std::string& train);

@@ -70,6 +70,12 @@ Parts listed_parts(const std::vector<std::string>& paths, const std::string& fil
   return parts;
 }
 
+Parts held_fold(const std::vector<std::string>& paths, const ValidSpec& spec, FoldKeys keys) {
+  const bool grouped = spec.fold->by.value == FoldRule::groups;
+  if (grouped && keys.groups.empty()) keys.groups = folders_as_groups(paths, *spec.fold);
+  return fold_parts(std::ssize(paths), *spec.fold, keys, spec.seed);
+}
+
 }  // namespace
 
 std::span<const std::string_view> names(SplitRule) {
@@ -87,12 +93,14 @@ void ValidSpec::fields(Fields& f) {
      .below_max = true});
   f("list", list,
     {.doc = "Text file that names the held-out samples instead, one a line.", .path = true});
+  f("fold", fold, {.doc = "One of several folds of the training samples instead."});
   f("seed", seed,
     {.doc = "Which samples are held out; of its own, so that runs with other seeds "
             "keep the same ones.",
      .min = 0});
   f("order", order,
     {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
+  f.require(needs("fold", is("order", "philox")));
 }
 
 Parts split_samples(std::int64_t n, const ValidSpec& spec) {
@@ -104,7 +112,8 @@ Parts split_samples(std::int64_t n, const ValidSpec& spec) {
 }
 
 Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
-               const std::string& noun) {
+               const std::string& noun, FoldKeys keys) {
+  if (spec.fold) return held_fold(paths, spec, std::move(keys));
   auto parts = spec.list ? listed_parts(paths, *spec.list, noun)
                          : split_samples(static_cast<std::int64_t>(paths.size()), spec);
   if (parts.train.empty() || parts.valid.empty())

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "data/split/fold.h"
 
 namespace ddptrain {
 
@@ -18,20 +19,18 @@ enum class SplitRule { philox, torch, fastai };
 std::span<const std::string_view> names(SplitRule);
 
 /// `valid`: the name of a folder of its own, or a fraction held out of the training samples, or
-/// those that a text file names, one a line.
+/// those that a text file names, one a line, or one fold of several.
 struct ValidSpec {
   std::optional<std::string> folder;
   std::optional<double> fraction;
   std::optional<std::string> list;
+  std::optional<FoldSpec> fold;
   std::int64_t seed = 42;
   SplitRule order = SplitRule::philox;
   static constexpr std::string_view shorthand = "folder";
   void fields(Fields& f);
-};
-
-struct Parts {
-  std::vector<std::int64_t> train;
-  std::vector<std::int64_t> valid;
+  /// Whether it takes some of the training samples, and no folder.
+  bool divides() const { return fraction || list || fold; }
 };
 
 /// Divides samples 0 .. n-1 by `fraction` and `seed`. Ours keeps each part in order; the peers'
@@ -39,11 +38,12 @@ struct Parts {
 Parts split_samples(std::int64_t n, const ValidSpec& spec);
 
 /// Divides samples by their paths: by `fraction` and `seed`, or those that the text file `list`
-/// names, one a line, by path or by file name in any folder (fastai.FileSplitter). `noun` is what a
-/// sample is called in messages. Errors (Exit::data): a line that names no sample, with its file
-/// and line; a part without samples.
+/// names, one a line, by path or by file name in any folder (fastai.FileSplitter), or by `fold`
+/// (groups that `keys` lack are folders). `noun` is what a sample is called in messages. Errors
+/// (Exit::data): a line that names no sample, with its file and line; a part without samples; those
+/// of fold_parts.
 Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
-               const std::string& noun);
+               const std::string& noun, FoldKeys keys = {});
 
 /// torch.utils.data.random_split with a CPU generator seeded with `seed`.
 std::vector<std::vector<std::int64_t>> random_split(const std::vector<std::int64_t>& lengths,

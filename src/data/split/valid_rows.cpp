@@ -15,10 +15,12 @@ void ValidRows::fields(Fields& f) {
          "ColSplitter reads is_valid."});
   f("rows", rows,
     {.doc = "The rows that are held out instead, from 0 below the header.", .min = 0});
-  f("seed", seed, {.doc = "Which rows a fraction holds out.", .min = 0});
+  f("fold", fold, {.doc = "One of several folds of the rows instead."});
+  f("seed", seed, {.doc = "Which rows a fraction or a fold holds out.", .min = 0});
   f("order", order,
     {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
-  f.require(exactly_one({"fraction", "column", "rows"}));
+  f.require(exactly_one({"fraction", "column", "rows", "fold"}));
+  f.require(needs("fold", is("order", "philox")));
 }
 
 }  // namespace ddptrain

@@ -11,12 +11,13 @@
 
 namespace ddptrain {
 
-/// The rows of the validation split: a share of them, those that a column marks, or a list (rows
-/// count from 0 below the header).
+/// The rows of the validation split: a share of them, those that a column marks, a list (rows
+/// count from 0 below the header), or one fold of several.
 struct ValidRows {
   std::optional<double> fraction = 0.2;
   std::optional<std::string> column;
   std::vector<std::int64_t> rows;
+  std::optional<FoldSpec> fold;
   std::int64_t seed = 42;
   SplitRule order = SplitRule::philox;
   void fields(Fields& f);

@@ -176,14 +176,14 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
                  const KnownClasses& classes) {
   if (fitted.empty()) {
     const auto cells = read_cells(source, options);
-    auto splits = split_rows(source, options);
+    auto splits = split_rows(source, options, cells.targets.front().cells);
     auto fit = fit_table(cells, splits, options);
     if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
     return encoded(source, cells, std::move(fit), std::move(splits), options);
   }
   auto fit = fit_from_json(fitted, options);
   const auto cells = read_cells(source, options, fit);
-  auto splits = split_rows(source, options);
+  auto splits = split_rows(source, options, cells.targets.front().cells);
   if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
   return encoded(source, cells, std::move(fit), std::move(splits), options);
 }

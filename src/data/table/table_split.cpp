@@ -8,14 +8,17 @@
 namespace ddptrain {
 namespace {
 
+RowSplits as_rows(const Parts& parts) {
+  return {std::vector<std::size_t>(parts.train.begin(), parts.train.end()),
+          std::vector<std::size_t>(parts.valid.begin(), parts.valid.end())};
+}
+
 RowSplits by_fraction(const TableSource& source, const ValidRows& valid) {
   ValidSpec spec;
   spec.fraction = valid.fraction;
   spec.seed = valid.seed;
   spec.order = valid.order;
-  const auto parts = split_samples(static_cast<std::int64_t>(source.rows()), spec);
-  return {std::vector<std::size_t>(parts.train.begin(), parts.train.end()),
-          std::vector<std::size_t>(parts.valid.begin(), parts.valid.end())};
+  return as_rows(split_samples(static_cast<std::int64_t>(source.rows()), spec));
 }
 
 constexpr int neither = -1;
@@ -57,7 +60,31 @@ RowSplits by_rows(const TableSource& source, const TableOptions& options) {
   return splits;
 }
 
-RowSplits by_rule(const TableSource& source, const TableOptions& options) {
+/// The name that each row has in a column; none in a column of numbers.
+std::vector<std::string> names_of(const ColumnCells& cells) {
+  std::vector<std::string> all;
+  for (const auto code : cells.codes) all.emplace_back(cells.names[static_cast<std::size_t>(code)]);
+  return all;
+}
+
+std::vector<std::string> groups_of(const TableSource& source, std::size_t column) {
+  const auto cells = source.read_columns({column}, {ColumnKind::names}, {""})[0];
+  for (std::size_t row = 0; row < source.rows(); ++row)
+    if (cells.codes[row] < 0) source.fail(row, column, "missing; a row needs a group");
+  return names_of(cells);
+}
+
+RowSplits by_fold(const TableSource& source, const TableOptions& options,
+                  const ColumnCells& target) {
+  FoldKeys keys{names_of(target), {}};
+  if (options.valid.fold->groups) keys.groups = groups_of(source, *split_column(source, options));
+  return as_rows(fold_parts(static_cast<std::int64_t>(source.rows()), *options.valid.fold, keys,
+                            options.valid.seed));
+}
+
+RowSplits by_rule(const TableSource& source, const TableOptions& options,
+                  const ColumnCells& target) {
+  if (options.valid.fold) return by_fold(source, options, target);
   if (options.valid.fraction) return by_fraction(source, options.valid);
   if (const auto column = split_column(source, options)) return by_column(source, *column);
   return by_rows(source, options);
@@ -74,12 +101,15 @@ std::size_t named_column(const TableSource& source, const std::string& name,
 }
 
 std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {
+  const auto& fold = options.valid.fold;
+  if (fold && fold->groups) return named_column(source, *fold->groups, "valid.fold.groups");
   if (!options.valid.column) return {};
   return named_column(source, *options.valid.column, "valid.column");
 }
 
-RowSplits split_rows(const TableSource& source, const TableOptions& options) {
-  auto splits = by_rule(source, options);
+RowSplits split_rows(const TableSource& source, const TableOptions& options,
+                     const ColumnCells& target) {
+  auto splits = by_rule(source, options, target);
   for (const auto split : {0, 1})
     if (splits[static_cast<std::size_t>(split)].empty())
       throw Error(Exit::data,

@@ -79,6 +79,7 @@ class LineReader {
                                                            : word(object, options_.label);
       if (options_.valid.column && !options_.valid_file)
         record.split = word(object, *options_.valid.column);
+      if (const auto* groups = options_.groups()) record.group = word(object, *groups);
     }
     records_.push_back(std::move(record));
   }

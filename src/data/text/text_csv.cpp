@@ -26,12 +26,15 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
   const auto label = labelled ? csv.required_column(options.label) : 0;
   const bool by_column = labelled && options.valid.column && !options.valid_file;
   const auto split = by_column ? csv.required_column(*options.valid.column) : 0;
+  const auto* groups = labelled ? options.groups() : nullptr;
+  const auto group = groups ? csv.required_column(*groups) : 0;
   std::vector<TextRecord> records(csv.rows());
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     auto& record = records[row];
     for (const auto column : columns) record.texts.push_back(csv.at(row, column));
     record.place = file + " row " + std::to_string(row);
     if (by_column) record.split = csv.at(row, split);
+    if (groups) record.group = csv.at(row, group);
     if (!labelled) continue;
     record.label = csv.at(row, label);
     if (record.label.empty() && options.task == TextTask::classification)

@@ -32,7 +32,7 @@ struct TextFolderOptions {
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the validation texts (the first of val, valid, validation and test unless "
-              "said otherwise), or a fraction of the training texts, or those of a list."});
+              "said otherwise), a fraction of the training texts, those of a list, or a fold."});
     f("extensions", extensions, {.doc = "Files that count as texts.", .min_items = 1});
     f("ignore", ignore,
       {.doc = "Folders that are no class and files beside the class folders, as patterns: [unsup, "
@@ -122,9 +122,12 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
 
 void hold_out(TextFiles& files, const ValidSpec& valid) {
   const auto all = std::move(files.splits[0]);
-  std::vector<std::string> paths;
-  for (const auto& text : all) paths.push_back(text.document.name);
-  const auto parts = hold_out(paths, valid, "text");
+  std::vector<std::string> paths, classes;
+  for (const auto& text : all) {
+    paths.push_back(text.document.name);
+    classes.push_back(files.classes[static_cast<std::size_t>(text.document.label)]);
+  }
+  const auto parts = hold_out(paths, valid, "text", {std::move(classes), {}});
   files.splits[0].clear();
   for (const auto i : parts.train) files.splits[0].push_back(all[static_cast<std::size_t>(i)]);
   for (const auto i : parts.valid) files.splits[1].push_back(all[static_cast<std::size_t>(i)]);
@@ -137,10 +140,12 @@ TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
   files.classes = labelled_folders(options, fs::path(options.root) / options.train, "data.train");
   files.trained = files.classes.size();
   add_split(options, files, 0, options.train, may_lack);
-  if (options.valid.fraction || options.valid.list)
+  if (options.valid.divides()) {
+    say_unused_folder(options.valid, options.root, options.train);
     hold_out(files, options.valid);
-  else
+  } else {
     add_split(options, files, 1, validation_folder(options.valid, options.root), may_lack);
+  }
   return files;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "data/csv/csv_columns.h"
 
@@ -31,6 +32,10 @@ void TextRecordOptions::fields(Fields& f) {
   f("mark_fields", mark_fields,
     {.doc = "Put 'xxfld' and its number before each part; auto: where there are several."});
   f("valid", valid, {.doc = "Which rows are held out."});
+}
+
+const std::string* TextRecordOptions::groups() const {
+  return valid.fold && valid.fold->groups ? &*valid.fold->groups : nullptr;
 }
 
 namespace {
@@ -78,18 +83,38 @@ void split_by_number(Rows& rows, const std::vector<std::int64_t>& held) {
   for (std::size_t i = 0; i < valid.size(); ++i) rows.splits[valid[i] ? 1 : 0].push_back(i);
 }
 
+void take(Rows& rows, const Parts& parts) {
+  rows.splits[0].assign(parts.train.begin(), parts.train.end());
+  rows.splits[1].assign(parts.valid.begin(), parts.valid.end());
+}
+
 void split_by_fraction(Rows& rows, const ValidRows& valid) {
   ValidSpec spec;
   spec.fraction = valid.fraction;
   spec.seed = valid.seed;
   spec.order = valid.order;
-  const auto parts = split_samples(static_cast<std::int64_t>(rows.records.size()), spec);
-  rows.splits[0].assign(parts.train.begin(), parts.train.end());
-  rows.splits[1].assign(parts.valid.begin(), parts.valid.end());
+  take(rows, split_samples(std::ssize(rows.records), spec));
 }
 
-void split_rows(Rows& rows, const ValidRows& valid) {
-  if (valid.column)
+void split_by_fold(Rows& rows, const TextRecordOptions& options) {
+  FoldKeys keys;
+  for (const auto& record : rows.records) {
+    if (options.task == TextTask::classification) keys.classes.push_back(record.label);
+    if (!options.groups()) continue;
+    if (record.group.empty())
+      throw Error(Exit::data,
+                  record.place + ": '" + *options.groups() + "' is empty; a row needs a group");
+    keys.groups.push_back(record.group);
+  }
+  const auto& valid = options.valid;
+  take(rows, fold_parts(std::ssize(rows.records), *valid.fold, keys, valid.seed));
+}
+
+void split_rows(Rows& rows, const TextRecordOptions& options) {
+  const auto& valid = options.valid;
+  if (valid.fold)
+    split_by_fold(rows, options);
+  else if (valid.column)
     split_by_column(rows, *valid.column);
   else if (valid.fraction)
     split_by_fraction(rows, valid);
@@ -101,8 +126,8 @@ Rows read_rows(const TextRecordOptions& options, const ReadRecords& read) {
   Rows rows;
   rows.files = {options.file, options.valid_file.value_or(options.file)};
   rows.records = read(options.file, options, Labels::known);
-  if (!options.valid_file) {
-    split_rows(rows, options.valid);
+  if (!options.valid_file || options.valid.fold) {
+    split_rows(rows, options);
   } else {
     const auto train = rows.records.size();
     auto valid = read(*options.valid_file, options, Labels::known);
@@ -194,12 +219,20 @@ std::string options_key(const TextRecordOptions& options) {
   key += "\n" + format_number(valid.fraction.value_or(0)) + " " + valid.column.value_or("") + " " +
          std::to_string(valid.seed) + " " + std::to_string(static_cast<int>(valid.order));
   for (const auto row : valid.rows) key += " " + std::to_string(row);
+  if (valid.fold)
+    key +=
+        "\nfold " + std::to_string(valid.fold->index) + " " + std::to_string(valid.fold->of) + " " +
+        std::to_string(valid.fold->by.automatic() ? -1 : static_cast<int>(*valid.fold->by.value)) +
+        " " + valid.fold->groups.value_or("");
   return key;
 }
 
 }  // namespace
 
 CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read) {
+  if (options.valid.fold && options.valid_file)
+    log::info("'" + *options.valid_file + "' is not used: a fold of '" + options.file +
+              "' is held out");
   return {"records\n" + file_key(options.file) +
               (options.valid_file ? file_key(*options.valid_file) : "") + options_key(options),
           [options, read] { return corpus_of(read_rows(options, read), options); }};

@@ -26,6 +26,8 @@ struct TextRecordOptions {
   Auto<bool> mark_fields;
   ValidRows valid;
   void fields(Fields& f);
+  /// The column of groups, or null.
+  const std::string* groups() const;
 };
 
 /// Whether rows have what the model is to say of them. unknown: rows to predict; they may have
@@ -36,6 +38,7 @@ struct TextRecord {
   std::vector<std::string> texts;  // one for each of options.text
   std::string label;
   std::string split;  // what valid.column says, where it is asked for
+  std::string group;  // what valid.fold.groups says, where it is asked for
   std::string place;  // "reviews.jsonl:12", "reviews.csv row 12"
 };
 

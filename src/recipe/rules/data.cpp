@@ -49,7 +49,7 @@ void samples_are_held_out_once(const RuleContext& rule) {
   const auto* valid = rule.recipe.data.node().find("valid");
   if (!valid || !valid->is_map()) return;
   std::vector<std::string> ways;
-  for (const std::string way : {"folder", "fraction", "list"})
+  for (const std::string way : {"folder", "fraction", "list", "fold"})
     if (const auto* value = valid->find(way); value && !value->is_null())
       ways.push_back("'" + way + "'");
   if (ways.size() > 1)
@@ -105,7 +105,7 @@ std::vector<Rule> data_rules() {
         "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
        digests_are_digests},
       {{"held-out", "Samples are held out in one way.",
-        "A folder, a fraction and a list would each hold out others.",
+        "A folder, a fraction, a list and a fold would each hold out others.",
         "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
        samples_are_held_out_once},
       {{"target", "Losses and metrics take the kind of target that the data give.",
