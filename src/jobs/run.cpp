@@ -1,6 +1,7 @@
-// `run RECIPE... [key=value...]`: the whole story, from files to an exit code; with --repeat N one
-// run after the other, on the seeds from the recipe's own upwards.
+// `run RECIPE... [key=value...]`: the whole story, from files to an exit code; with --repeat N or
+// --folds K one run after the other, on several seeds or with several folds held out.
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -8,6 +9,7 @@
 #include "cli/verb.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
+#include "jobs/series.h"
 #include "launch/signals.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
@@ -16,34 +18,23 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::int64_t kMostRuns = 1000;
-
-std::int64_t count_of(const Arguments& arguments) {
-  const auto count = parse_integer(arguments.value("--repeat"));
-  if (!count || *count < 2 || *count > kMostRuns)
-    throw Error(Exit::recipe, "--repeat: '" + arguments.value("--repeat") +
-                                  "' is not a number of runs from 2 to " +
-                                  std::to_string(kMostRuns));
-  return *count;
-}
-
-/// The recipe with `more` overrides behind those given; nothing where it has errors, which are
-/// said.
-std::optional<Job> make_seeded(const Arguments& arguments, const std::string& more) {
+/// The recipe of a member; nothing where it has errors, which are said, as the first one's warnings
+/// are.
+std::optional<Job> make_member(const Arguments& arguments, const SeriesMember& member, bool first) {
   auto words = split_words(arguments.words);
-  if (!more.empty()) words.overrides.push_back(more);
+  words.overrides.insert(words.overrides.end(), member.overrides.begin(), member.overrides.end());
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
-  if (more.empty()) say_problems(loaded.problems);
+  if (first) say_problems(loaded.problems);
   if (has_errors(loaded.problems)) return {};
   auto job = make_job(loaded.recipe, loaded.tree, {});
-  job.results_to_stdout = false;  // the table of all seeds is the result
+  job.results_to_stdout = false;  // the table of all members is the result
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   return job;
 }
 
-/// A seed's run may end so, and the next one still tells something.
+/// A member's run may end so, and the next one still tells something.
 bool is_result(int code) {
   return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect) ||
          code == static_cast<int>(Exit::non_finite);
@@ -68,18 +59,17 @@ int start(const Job& job, log::Level level) {
   }
 }
 
-int begin_seed(Job& job, Repetition& repetition, log::Level level) {
+int begin_member(Job& job, const std::string& head, Repetition& repetition, log::Level level) {
   const HeldSignals held;
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   repetition.add(job.folder);
-  log::info("seed " + std::to_string(job.start.seed) + ": run folder " + job.folder);
+  log::info(head + "run folder " + job.folder);
   return start(job, level);
 }
 
 /// A run of an earlier start of this repetition: done, or to be continued.
-int take_up(Job& job, const std::string& folder, log::Level level) {
-  const auto head = "seed " + std::to_string(job.start.seed) + ": ";
+int take_up(Job& job, const std::string& head, const std::string& folder, log::Level level) {
   const auto lock = lock_run(folder);
   const auto ended = run_end(folder);
   if (ended.exit_code && is_result(*ended.exit_code)) {
@@ -92,47 +82,54 @@ int take_up(Job& job, const std::string& folder, log::Level level) {
   return start(job, level);
 }
 
-void print_results(const std::vector<std::string>& folders, std::int64_t first_seed) {
-  std::vector<SeedResult> results;
+void print_results(const std::vector<std::string>& folders, const RunSeries& series) {
+  std::vector<MemberResult> results;
   for (const auto& folder : folders) {
     auto ended = run_end(folder);
-    results.push_back({first_seed + static_cast<std::int64_t>(results.size()),
-                       std::move(ended.metrics), std::move(ended.best)});
+    results.push_back(
+        {series.members.at(results.size()).name, std::move(ended.metrics), std::move(ended.best)});
   }
-  print_lines(seeds_table(results));
-  print_lines(best_seeds_table(results));
+  print_lines(members_table(series.kind, results));
+  print_lines(best_members_table(series.kind, results));
 }
 
-/// Each seed's run has a folder of its own. At the end prints metrics per seed with mean and
+/// Each member's run has a folder of its own. At the end prints metrics per member with mean and
 /// deviation, and returns the worst exit code. Diverging and missed expectations are results and
-/// the next seed follows; anything else ends the repetition, which the same command takes up again.
-int run_repeated(const Arguments& arguments) {
-  const auto count = count_of(arguments);
-  if (topology_from_environment().joined())
-    throw Error(
-        Exit::recipe,
-        "--repeat starts its ranks itself; under another launcher give each run its 'seed='");
-  const auto first = make_seeded(arguments, {});
+/// the next one follows; anything else ends the repetition, which the same command takes up again.
+int run_series(const Arguments& arguments, const RunSeries& series) {
+  const auto first = make_member(arguments, series.members[0], true);
   if (!first) return static_cast<int>(Exit::recipe);
-  const auto& recipe = first->recipe;
   log::info(to_text(first->placement.batch));
-  Repetition repetition(recipe.output.dir, recipe.name, first->recipe_text, count);
+  Repetition repetition(first->recipe.output.dir, first->recipe.name, first->recipe_text,
+                        std::ssize(series.members));
   const auto begun = repetition.folders();
   int worst = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    auto job = make_seeded(arguments, "seed=" + std::to_string(recipe.seed + i));
-    DDP_CHECK(job, "a seed made a recipe wrong");
-    const auto at = static_cast<std::size_t>(i);
-    const int code = at < begun.size() ? take_up(*job, begun[at], arguments.level)
-                                       : begin_seed(*job, repetition, arguments.level);
+  for (std::size_t i = 0; i < series.members.size(); ++i) {
+    auto job = make_member(arguments, series.members[i], false);
+    DDP_CHECK(job, "a member made a recipe wrong");
+    const auto called = series.kind + " " + series.members[i].name;
+    const int code = i < begun.size()
+                         ? take_up(*job, called + ": ", begun[i], arguments.level)
+                         : begin_member(*job, called + ": ", repetition, arguments.level);
     worst = worse(worst, code);
     if (is_result(code)) continue;
-    log::info("the same command goes on with seed " + std::to_string(recipe.seed + i));
+    log::info("the same command goes on with " + called);
     return code;
   }
-  print_results(repetition.folders(), recipe.seed);
+  print_results(repetition.folders(), series);
   repetition.finish();
   return worst;
+}
+
+int run_several(const Arguments& arguments) {
+  const auto series = series_of(arguments);
+  const bool folds = arguments.has(kFolds.name);
+  if (topology_from_environment().joined())
+    throw Error(Exit::recipe, std::string(folds ? "--folds" : "--repeat") +
+                                  " starts its ranks itself; under another launcher give each run "
+                                  "its '" +
+                                  (folds ? "data.valid.fold='" : "seed='"));
+  return run_series(arguments, series);
 }
 
 void say_unfinished(const Job& job) {
@@ -144,7 +141,7 @@ void say_unfinished(const Job& job) {
 
 int run(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
-  if (arguments.has("--repeat")) return run_repeated(arguments);
+  if (asks_for_several(arguments)) return run_several(arguments);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
@@ -175,14 +172,12 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb run_verb() {
-  return {
-      .name = "run",
-      .usage = "RECIPE... [key=value...]",
-      .summary = "train; on several devices starts the ranks itself",
-      .flags = {{"--repeat", "N", "N runs on seeds from the recipe's own upwards, and their mean"},
-                kStrict},
-      .min_files = 1,
-      .run = run};
+  return {.name = "run",
+          .usage = "RECIPE... [key=value...]",
+          .summary = "train; on several devices starts the ranks itself",
+          .flags = {kRepeat, kFolds, kFoldBy, kStrict},
+          .min_files = 1,
+          .run = run};
 }
 
 }  // namespace ddptrain

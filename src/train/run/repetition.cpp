@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostMetrics = 8;
+constexpr std::size_t kHead = 10;  // columns
 
 std::string cell(double value, std::size_t width) {
   char text[64];
@@ -33,7 +34,7 @@ double value_of(const NamedValues& metrics, const std::string& name) {
   return std::nan("");
 }
 
-std::vector<std::string> columns(const std::vector<SeedResult>& results) {
+std::vector<std::string> columns(const std::vector<MemberResult>& results) {
   std::vector<std::string> names;
   for (const auto& result : results)
     for (const auto& [name, value] : result.metrics)
@@ -46,7 +47,7 @@ struct Spread {
   double deviation = std::nan("");
 };
 
-Spread spread_of(const std::vector<SeedResult>& results, const std::string& name) {
+Spread spread_of(const std::vector<MemberResult>& results, const std::string& name) {
   std::vector<double> values;
   for (const auto& result : results)
     if (const double value = value_of(result.metrics, name); !std::isnan(value))
@@ -61,7 +62,7 @@ Spread spread_of(const std::vector<SeedResult>& results, const std::string& name
 }
 
 std::string row(std::string head, const std::vector<std::string>& names, const auto& value) {
-  head.resize(std::max<std::size_t>(head.size(), 10), ' ');
+  head.resize(std::max(head.size(), kHead), ' ');
   for (const auto& name : names) head += "  " + cell(value(name), width_of(name));
   return head + "\n";
 }
@@ -93,17 +94,18 @@ void Repetition::add(const std::string& folder) {
 
 void Repetition::finish() const { fs::remove(path_); }
 
-std::string seeds_table(const std::vector<SeedResult>& results) {
+std::string members_table(const std::string& kind, const std::vector<MemberResult>& results) {
   const auto all = columns(results);
   const std::vector<std::string> names(
       all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostMetrics)));
-  std::string text = "seed      ";
+  std::string text = kind;
+  text.resize(std::max(text.size(), kHead), ' ');
   for (const auto& name : names)
     text += "  " + std::string(width_of(name) - name.size(), ' ') + name;
   text += "\n";
   for (const auto& result : results)
-    text += row(std::to_string(result.seed), names,
-                [&](const auto& name) { return value_of(result.metrics, name); });
+    text +=
+        row(result.name, names, [&](const auto& name) { return value_of(result.metrics, name); });
   text += row("mean", names, [&](const auto& name) { return spread_of(results, name).mean; });
   text +=
       row("deviation", names, [&](const auto& name) { return spread_of(results, name).deviation; });
@@ -113,11 +115,11 @@ std::string seeds_table(const std::vector<SeedResult>& results) {
   return text;
 }
 
-std::string best_seeds_table(const std::vector<SeedResult>& results) {
-  std::vector<SeedResult> best;
+std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results) {
+  std::vector<MemberResult> best;
   const BestEvaluation* by = nullptr;
   for (const auto& result : results) {
-    best.push_back({result.seed, {}});
+    best.push_back({result.name, {}});
     if (!result.best) continue;
     by = &*result.best;
     best.back().metrics.emplace_back("step", static_cast<double>(by->step));
@@ -125,7 +127,7 @@ std::string best_seeds_table(const std::vector<SeedResult>& results) {
   }
   if (!by) return {};
   const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
-  return "\nbest by " + by->metric + way + "\n" + seeds_table(best);
+  return "\nbest by " + by->metric + way + "\n" + members_table(kind, best);
 }
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// The same recipe on several seeds, and how far that has come.
+// The same recipe on several seeds or folds, and how far that has come.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace ddptrain {
 
-/// Which folders the runs of one repetition have, in order of their seeds. It stands in
-/// `runs`/NAME/repeat.json until the last is done, so that the same command goes on where it was
-/// cut.
+/// Which folders the runs of one repetition have, in order of their seeds or folds. It
+/// stands in `runs`/NAME/repeat.json until the last is done, so that the same command goes on where
+/// it was cut.
 class Repetition {
  public:
-  /// Takes up what was begun for the same recipe (of the first seed, resolved) and count, up to the
+  /// Takes up what was begun for the same recipe (of the first run, resolved) and count, up to the
   /// first folder that is gone: a run that failed to start leaves none.
   Repetition(const std::string& runs, const std::string& name, std::string recipe_text,
              std::int64_t count);
@@ -33,19 +33,19 @@ class Repetition {
   std::vector<std::string> folders_;
 };
 
-/// What one seed came to; no metrics where its run did not end with an evaluation.
-struct SeedResult {
-  std::int64_t seed = 0;
+/// What one run came to; no metrics where its run did not end with an evaluation.
+struct MemberResult {
+  std::string name;                         // "42" of seeds, "1" of folds
   NamedValues metrics;                      // of the last evaluation
   std::optional<BestEvaluation> best = {};  // empty: nothing says which one is better
 };
 
-/// A row per seed, then mean and standard deviation (n - 1) over the seeds that have metrics, for
-/// the first eight metrics.
-std::string seeds_table(const std::vector<SeedResult>& results);
+/// A row per run under its `kind`, "seed" or "fold", then mean and standard deviation (n - 1) over
+/// those that have metrics, for the first eight metrics.
+std::string members_table(const std::string& kind, const std::vector<MemberResult>& results);
 
-/// The same of each seed's best evaluation, with its step, under a line that says by what; empty
-/// where no seed has one.
-std::string best_seeds_table(const std::vector<SeedResult>& results);
+/// The same of each run's best evaluation, with its step, under a line that says by what; empty
+/// where none has one.
+std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results);
 
 }  // namespace ddptrain

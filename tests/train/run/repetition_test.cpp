@@ -15,10 +15,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(SeedsTable, EndsWithMeanAndDeviation) {
-  EXPECT_EQ(seeds_table({{7, {{"valid/loss", 0.5}, {"valid/acc", 2}}},
-                         {8, {{"valid/loss", 0.25}, {"valid/acc", 4}}},
-                         {9, {{"valid/loss", 0}, {"valid/acc", 9}}}}),
+TEST(MembersTable, EndsWithMeanAndDeviation) {
+  EXPECT_EQ(members_table("seed", {{"7", {{"valid/loss", 0.5}, {"valid/acc", 2}}},
+                                   {"8", {{"valid/loss", 0.25}, {"valid/acc", 4}}},
+                                   {"9", {{"valid/loss", 0}, {"valid/acc", 9}}}}),
             "seed        valid/loss  valid/acc\n"
             "7                  0.5          2\n"
             "8                 0.25          4\n"
@@ -27,30 +27,40 @@ TEST(SeedsTable, EndsWithMeanAndDeviation) {
             "deviation         0.25     3.6056\n");  // sqrt(13)
 }
 
-TEST(SeedsTable, LeavesOutASeedWithoutMetrics) {
-  EXPECT_THAT(seeds_table({{1, {{"valid/loss", 2}}}, {2, {}}, {3, {{"valid/loss", 4}}}}),
-              HasSubstr("2                    -\n"
-                        "3                    4\n"
-                        "mean                 3\n"
-                        "deviation       1.4142\n"));
+TEST(MembersTable, LeavesOutASeedWithoutMetrics) {
+  EXPECT_THAT(
+      members_table("seed", {{"1", {{"valid/loss", 2}}}, {"2", {}}, {"3", {{"valid/loss", 4}}}}),
+      HasSubstr("2                    -\n"
+                "3                    4\n"
+                "mean                 3\n"
+                "deviation       1.4142\n"));
 }
 
-TEST(SeedsTable, SaysHowManyMetricsItLeavesOut) {
+TEST(MembersTable, CallsRunsAsTheyAreTold) {
+  EXPECT_EQ(members_table("fold", {{"1", {{"valid/loss", 2}}}, {"2", {{"valid/loss", 4}}}}),
+            "fold        valid/loss\n"
+            "1                    2\n"
+            "2                    4\n"
+            "mean                 3\n"
+            "deviation       1.4142\n");  // sqrt(2)
+}
+
+TEST(MembersTable, SaysHowManyMetricsItLeavesOut) {
   NamedValues many;
   for (int i = 0; i < 10; ++i) many.emplace_back("m" + std::to_string(i), i);
-  EXPECT_THAT(seeds_table({{1, many}, {2, many}}), HasSubstr("\nand 2 more"));
+  EXPECT_THAT(members_table("seed", {{"1", many}, {"2", many}}), HasSubstr("\nand 2 more"));
 }
 
-TEST(SeedsTable, HasTheBestEvaluationsToo) {
+TEST(MembersTable, HasTheBestEvaluationsToo) {
   const BestEvaluation best{"valid/acc", BestMode::max, 20, {{"valid/acc", 3}}};
   const BestEvaluation later{"valid/acc", BestMode::max, 40, {{"valid/acc", 5}}};
-  EXPECT_THAT(best_seeds_table({{1, {}, best}, {2, {}, later}}),
+  EXPECT_THAT(best_members_table("seed", {{"1", {}, best}, {"2", {}, later}}),
               HasSubstr("\nbest by valid/acc (larger is better)\n"
                         "seed             step  valid/acc\n"
                         "1                  20          3\n"
                         "2                  40          5\n"
                         "mean               30          4\n"));
-  EXPECT_EQ(best_seeds_table({{1, {{"valid/acc", 3}}}}), "");
+  EXPECT_EQ(best_members_table("seed", {{"1", {{"valid/acc", 3}}}}), "");
 }
 
 TEST(Repetition, RemembersItsFoldersUntilItIsFinished) {

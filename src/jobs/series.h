@@ -1,0 +1,38 @@
+// The runs that `run --repeat` and `run --folds` make of one recipe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+
+namespace ddptrain {
+
+/// What tells one run from the others, and how it is called after the word for all: "42" of seeds.
+struct SeriesMember {
+  std::string name;
+  std::vector<std::string> overrides;
+};
+
+struct RunSeries {
+  std::string kind;  // "seed", "fold"
+  std::vector<SeriesMember> members;
+};
+
+inline constexpr Flag kRepeat{"--repeat", "N",
+                              "N runs on seeds from the recipe's own upwards, and their mean"};
+inline constexpr Flag kFolds{"--folds", "K",
+                             "K runs, each of which holds out another of K folds, and their mean"};
+inline constexpr Flag kFoldBy{"--fold-by", "classes|groups|random",
+                              "what folds are by; else as data.valid.fold.by says"};
+
+/// Whether the arguments ask for several runs. An Error (Exit::recipe) where they do so in two
+/// ways, or say what folds are by where there are none.
+bool asks_for_several(const Arguments& arguments);
+
+/// The runs that the arguments ask for. What the recipe says of `data.valid.fold` and its seed is
+/// kept; other ways to hold samples out are not. Errors (Exit::recipe): a number that is none, data
+/// without folds.
+RunSeries series_of(const Arguments& arguments);
+
+}  // namespace ddptrain
