@@ -143,8 +143,9 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
             "GPUs for models that convolve, unless the run is deterministic."});
   f("graph", graph,
-    {.doc = "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. auto "
-            "does it where a step can be captured; true is an error where it cannot."});
+    {.doc =
+         "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. auto "
+         "does it where a step can be captured; true is an error where it cannot."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
   f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
   f("swa", swa,
@@ -217,8 +218,8 @@ void ParallelSpec::fields(Fields& f) {
   f("ddp", ddp, {.doc = "Options of mode ddp, named as in PyTorch."});
   f("affinity", affinity,
     {.doc = "cores: each rank and its loading threads run on their own share of the machine's "
-            "cores, those of one NUMA node where it has several; none: where the system puts "
-            "them."});
+            "cores, those of one NUMA node where it has several, near its GPU; none: where the "
+            "system puts them."});
   f("timeout", timeout, {.doc = "How long ranks wait for each other."});
 }
 

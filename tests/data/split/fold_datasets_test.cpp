@@ -135,7 +135,7 @@ class FoldsOfTables : public testing::Test {
       text += std::to_string(20 + i) + ",p" + std::to_string(i % 5) + (i % 3 ? ",no\n" : ",yes\n");
     TableOptions made;
     made.file = folder_.write("t.csv", text);
-    made.target = "y";
+    made.target.column = "y";
     made.valid.fraction = {};
     made.valid.fold = FoldSpec{index, of, by, {}};
     return made;
@@ -180,7 +180,7 @@ TEST_F(FoldsOfTables, AreRefusedWhereNothingSaysWhatTheyAreBy) {
   wanted.valid.fold->groups = "whom";
   EXPECT_THAT(problem(wanted), HasSubstr("data.valid.fold.groups: "));
   wanted = options(0, 3, FoldRule::classes);
-  wanted.target = "age";
+  wanted.target.column = "age";
   EXPECT_THAT(problem(wanted), HasSubstr("data.valid.fold.by: targets are not classes"));
 }
 
