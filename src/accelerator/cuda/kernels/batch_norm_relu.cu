@@ -62,21 +62,21 @@ __device__ inline void norm_relu(const T* from, const T* residual, T* to, const 
       continue;
     }
     for (int j = 0; j < 4 && first + j < count; ++j)
-      to[first + j] = normed_or_zero(from[first + j], of[j],
-                                     residual ? widen(residual[first + j]) : (Wide)0);
+      to[first + j] =
+          normed_or_zero(from[first + j], of[j], residual ? widen(residual[first + j]) : (Wide)0);
   }
   if (!planes.inverse) return;
   for (Index c = first_of_thread<Index>(); c < channels; c += all_threads<Index>())
     ((Wide*)planes.inverse)[c] = inverse_deviation<Wide>(planes, c, a.eps);
 }
 
-#define BATCH_NORM_RELU(name, type)                                                         \
-  extern "C" __global__ void name(const type* from, const type* residual, type* to,         \
-                                  NormPlanes planes, NormArguments a) {                     \
-    if (a.small)                                                                            \
-      norm_relu<type, unsigned>(from, residual, to, planes, a);                             \
-    else                                                                                    \
-      norm_relu<type, Word64>(from, residual, to, planes, a);                               \
+#define BATCH_NORM_RELU(name, type)                                                 \
+  extern "C" __global__ void name(const type* from, const type* residual, type* to, \
+                                  NormPlanes planes, NormArguments a) {             \
+    if (a.small)                                                                    \
+      norm_relu<type, unsigned>(from, residual, to, planes, a);                     \
+    else                                                                            \
+      norm_relu<type, Word64>(from, residual, to, planes, a);                       \
   }
 
 BATCH_NORM_RELU(batch_norm_relu_float, float)
