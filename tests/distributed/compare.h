@@ -107,13 +107,17 @@ inline Tensors by_ddp(const ModelFactory& model, const std::vector<Batch>& batch
                       const EngineOptions& options, int ranks, std::int64_t accumulate = 1) {
   std::vector<Tensors> all(static_cast<std::size_t>(ranks));
   play_all(ranks, [&](World& world) {
-    const auto engine = make_ddp_engine(model, options, world);
+    auto own = options;  // autograd has one thread for all that a process does on one device
+    if (!own.device.is_cpu())
+      own.device = {own.device.type(), static_cast<at::DeviceIndex>(world.rank)};
+    const auto engine = make_ddp_engine(model, own, world);
     all[static_cast<std::size_t>(world.rank)] =
         descend(*engine, batches, {accumulate, world.rank, ranks});
   });
   for (const auto& rank : all)
     for (std::size_t i = 0; i < rank.size(); ++i)
-      EXPECT_TRUE(rank[i].defined() ? at::equal(rank[i], all[0][i]) : !all[0][i].defined());
+      EXPECT_TRUE(rank[i].defined() ? at::equal(rank[i].cpu(), all[0][i].cpu())
+                                    : !all[0][i].defined());
   return all[0];
 }
 

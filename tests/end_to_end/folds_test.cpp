@@ -24,7 +24,7 @@ std::string table() {
   return csv;
 }
 
-const std::string kRecipe = R"(name: small
+const std::string kFoldedTable = R"(name: small
 data: {type: csv_table, file: t.csv, target: y, drop: [who]}
 model: {type: tabular, layers: [4]}
 optimizer: {type: sgd, lr: 0.1}
@@ -44,7 +44,7 @@ std::vector<std::string> with(std::vector<std::string> words,
 
 void write_data(const Folder& folder) {
   write(folder / "t.csv", table());
-  write(folder / "small.yaml", kRecipe);
+  write(folder / "small.yaml", kFoldedTable);
 }
 
 std::vector<std::string> cells(const std::string& line, char separator) {

@@ -285,6 +285,20 @@ Node needed_of(const Shape& record) {
   return map;
 }
 
+Node settled(Node map, const Shape& record) {
+  for (const auto& constraint : record.constraints) {
+    if (constraint.kind != Kind::exactly_one || !conflict(constraint, map, record)) continue;
+    const auto written = std::count_if(constraint.of.begin(), constraint.of.end(),
+                                       [&](const auto& each) { return map.find(each.key); });
+    if (written != 1) continue;
+    for (const auto& option : record.children)
+      for (const auto& each : constraint.of)
+        if (option.key == each.key && option.kind != Shape::Kind::list && !map.find(each.key))
+          map.set(each.key, word("null"));
+  }
+  return map;
+}
+
 std::optional<Example> refused(const Where& where, const Shape& option) {
   auto map = where.base;
   const auto with = [&](Node value, const std::string& below = "") -> Example {

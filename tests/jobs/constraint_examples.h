@@ -28,6 +28,9 @@ struct Example {
 /// What a record needs: required options, and the first of options one of which must be given.
 Node needed_of(const Shape& record);
 
+/// The map with null for what an option that it writes excludes by default.
+Node settled(Node map, const Shape& record);
+
 Example broken(const Where& where, const Constraint& constraint);
 Node kept(const Where& where, const Constraint& constraint);
 

@@ -70,8 +70,11 @@ void try_record(const Where& where, const std::string& kind, Counts& counts) {
   const auto texts = constraint_texts(record);
   for (std::size_t i = 0; i < record.constraints.size(); ++i) {
     const auto& constraint = record.constraints[i];
-    expect_only(where, kind, broken(where, constraint), "option-conflict", texts[i]);
-    expect_good(where, kind, kept(where, constraint), texts[i]);
+    const bool chooses = constraint.kind == Constraint::Kind::exactly_one;
+    auto example = broken(where, constraint);
+    if (!chooses) example.map = test::settled(std::move(example.map), record);
+    expect_only(where, kind, example, "option-conflict", texts[i]);
+    expect_good(where, kind, test::settled(kept(where, constraint), record), texts[i]);
     ++counts.constraints;
   }
   for (const auto& option : record.children)
@@ -91,7 +94,7 @@ void try_all(const Where& where, const std::string& kind, Counts& counts) {
     const auto whole = [=](Node map) {
       auto outer = where.base;
       outer.set(option.key, list ? Node::list({std::move(map)}) : std::move(map));
-      return where.whole(std::move(outer));
+      return where.whole(test::settled(std::move(outer), where.record));
     };
     try_all({where.name + ", " + option.key, inner, test::needed_of(inner), whole,
              where.path + "." + option.key + (list ? "[0]" : "")},

@@ -69,14 +69,10 @@ void unused_parameters_are_looked_for(const RuleContext& rule) {
               "leaves out is never looked for again");
 }
 
-void gradients_are_compressed_as_they_are(const RuleContext& rule) {
+void gradients_that_are_compressed_have_one_scale(const RuleContext& rule) {
   const auto& recipe = rule.recipe;
-  if (!recipe.parallel.ddp.comm.power_sgd) return;
-  const std::string path = "parallel.ddp.comm.power_sgd";
-  if (!has_ranks(recipe.parallel.mode))
-    rule.error(path, "only mode ddp sends gradients; write 'parallel.mode: ddp', or leave it out");
-  else if (recipe.train.precision.value == Precision::fp16)
-    rule.error(path,
+  if (recipe.parallel.ddp.comm.power_sgd && recipe.train.precision.value == Precision::fp16)
+    rule.error("parallel.ddp.comm.power_sgd",
                "what a gradient has lost is added to the next one, and fp16 changes the scale of "
                "gradients between them; write 'train.precision: bf16'");
 }
@@ -148,11 +144,11 @@ std::vector<Rule> parallel_rules() {
         "parallel: {mode: ddp, ddp: {static_graph: true, find_unused_parameters: true}}",
         "parallel: {mode: ddp, ddp: {find_unused_parameters: true}}"},
        unused_parameters_are_looked_for},
-      {{"power-sgd", "PowerSGD wants mode ddp, and gradients of one scale.",
-        "It compresses what ranks send each other, and remembers what that lost.",
-        "parallel: {ddp: {comm: {power_sgd: 1}}}",
-        "parallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}"},
-       gradients_are_compressed_as_they_are},
+      {{"power-sgd", "PowerSGD wants gradients of one scale.",
+        "What a step has lost is added to the next one, and the loss scale of fp16 moves.",
+        "train: {precision: fp16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}",
+        "train: {precision: bf16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}"},
+       gradients_that_are_compressed_have_one_scale},
       {{"timeout", "Time-outs are times.",
         "Ranks wait for each other by the clock, whatever an epoch or a step takes.",
         "parallel: {mode: ddp, timeout: {step: 1 epoch}}",

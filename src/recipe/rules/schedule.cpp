@@ -169,9 +169,10 @@ std::vector<Rule> schedule_rules() {
        momentum_is_there_to_cycle},
       {{"nothing-to-schedule", "A schedule of momentum or weight decay moves what is there.",
         "What is 0 stays 0, and two schedules cannot both say what the momentum is.",
-        "optimizer: {type: sgd, lr: 0.1}\nmomentum_schedule: {type: linear, min_lr: 0.5}",
+        "optimizer: {type: sgd, lr: 0.1, momentum: 0}\nmomentum_schedule: {type: linear, "
+        "end_factor: 0.5}",
         "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-        "momentum_schedule: {type: linear, min_lr: 0.5}"},
+        "momentum_schedule: {type: linear, end_factor: 0.5}"},
        there_is_something_to_schedule},
       {{"milestone", "The rate changes before the run ends.",
         "What a schedule does after the last step is never seen.",

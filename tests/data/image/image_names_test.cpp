@@ -118,7 +118,7 @@ TEST(ImageNames, WantOneRuleForLabelsAndOneForWhatIsHeldOut) {
   };
   EXPECT_EQ(said({{"valid", "v"}}), "give one of 'pattern', 'labels'\n");
   EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", json::object()}}),
-            "give one of 'valid.folder', 'valid.fraction', 'valid.list'\n");
+            "give one of 'valid.folder', 'valid.fraction', 'valid.list', 'valid.fold'\n");
   EXPECT_THAT(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
               HasSubstr("'valid.fraction' and 'valid.list' exclude each other"));
   EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}}}}), "");

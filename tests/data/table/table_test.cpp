@@ -109,7 +109,7 @@ TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
         {{"type", "csv_table"}, {"file", "x.csv"}, {"target", "y"}, {"valid", valid}});
   };
   EXPECT_EQ(said({{"fraction", nullptr}}),
-            "valid.fraction: give one of 'fraction', 'column', 'rows'\n");
+            "valid.fraction: give one of 'fraction', 'column', 'rows', 'fold'\n");
   EXPECT_EQ(said({{"column", "split"}}),
             "valid.column: 'fraction' (by default) and 'column' exclude each other; give one of "
             "them, null removes the other\n");
