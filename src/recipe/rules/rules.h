@@ -4,8 +4,8 @@
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts,
 //              classifies_pixels, any_outputs, reads_segments OPTION (tokens of a segment, by
-//              which texts are padded in front), embeds NAMES (jobs/embeddings.h: the parameters
-//              of each column, or of all with *)
+//              which texts are padded in front), embeds NAMES (jobs/export/embeddings.h: the
+//              parameters of each column, or of all with *)
 //   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets

@@ -13,7 +13,7 @@
 #include "base/version.h"
 #include "cli/program.h"
 #include "data/text/text_cache.h"
-#include "jobs/doctor_devices.h"
+#include "jobs/doctor/doctor_devices.h"
 #include "launch/topology.h"
 
 namespace ddptrain {

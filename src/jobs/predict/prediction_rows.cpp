@@ -1,4 +1,4 @@
-#include "jobs/prediction_rows.h"
+#include "jobs/predict/prediction_rows.h"
 
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>

@@ -7,7 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
-#include "jobs/embeddings.h"
+#include "jobs/export/embeddings.h"
 #include "jobs/saved_run.h"
 #include "train/run/state.h"
 

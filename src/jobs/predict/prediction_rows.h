@@ -7,7 +7,7 @@
 
 #include "data/loader/tolerant.h"
 #include "data/prediction_form.h"
-#include "jobs/prediction_input.h"
+#include "jobs/predict/prediction_input.h"
 #include "losses/loss.h"
 
 namespace ddptrain {
@@ -35,7 +35,7 @@ struct PredictionColumns {
 struct PredictedData {
   const Tolerant& data;
   std::string folder;
-  std::vector<std::string> files;  // of each sample (jobs/prediction_files.h)
+  std::vector<std::string> files;  // of each sample (jobs/predict/prediction_files.h)
 };
 
 class PredictionRows {

@@ -1,4 +1,4 @@
-#include "jobs/embeddings.h"
+#include "jobs/export/embeddings.h"
 
 #include <ATen/core/Tensor.h>
 

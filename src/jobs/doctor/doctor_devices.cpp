@@ -1,4 +1,4 @@
-#include "jobs/doctor_devices.h"
+#include "jobs/doctor/doctor_devices.h"
 
 #include <ATen/ops/full.h>
 #include <signal.h>

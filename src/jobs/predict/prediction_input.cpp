@@ -1,4 +1,4 @@
-#include "jobs/prediction_input.h"
+#include "jobs/predict/prediction_input.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "jobs/prediction_files.h"
+#include "jobs/predict/prediction_files.h"
 
 #include <algorithm>
 #include <filesystem>

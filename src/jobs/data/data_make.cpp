@@ -1,4 +1,4 @@
-#include "jobs/data_make.h"
+#include "jobs/data/data_make.h"
 
 #include <array>
 #include <functional>

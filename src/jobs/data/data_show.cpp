@@ -1,4 +1,4 @@
-#include "jobs/data_show.h"
+#include "jobs/data/data_show.h"
 
 #include <algorithm>
 #include <cstdio>
