@@ -10,6 +10,7 @@
 #include "images.h"
 #include "support/refused.h"
 #include "transforms/codecs/decode.h"
+#include "transforms/color/relight.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/fastai_pose.h"
 
@@ -219,6 +220,34 @@ TEST(FastaiAugment, CropsTheVeryPixels) {
   make_float(whole);
   for (std::size_t i = 0; i < whole.floats.size(); ++i)
     EXPECT_NEAR(image.floats[i], whole.floats[i], 1e-5);
+}
+
+TEST(FastaiAugment, SeesNothingWorseThanAnEdgeAtInfinity) {
+  FastaiPose asked;
+  asked.warp_x = asked.warp_y = 0.5;  // the corners' places divide by 0
+  for (const auto mode : {FastaiPadMode::zeros, FastaiPadMode::border, FastaiPadMode::reflection})
+    for (const auto look : {Interpolation::nearest, Interpolation::bilinear}) {
+      Image image = test::flat(9, 9, 255);
+      image.masks.push_back(test::flat(9, 9, 1));
+      image.masks[0].channels = 1;
+      image.masks[0].bytes.resize(81);
+      pose(image, asked, 17, 13, {look, padding_mode(mode)});
+      for (const auto value : image.floats) EXPECT_TRUE(value >= 0 && value <= 1) << value;
+    }
+}
+
+TEST(FastaiAugment, LooksUpBytesAsTheirFloats) {
+  FastaiPose asked;
+  asked.degrees = 7;
+  asked.warp_x = 0.1;
+  for (const int side : {1, 2, 40}) {
+    Image bytes = test::numbered(side, 40), floats = bytes;
+    make_float(floats);
+    pose(bytes, asked, 30, 20, {});
+    pose(floats, asked, 30, 20, {});
+    for (std::size_t i = 0; i < floats.floats.size(); ++i)
+      EXPECT_NEAR(bytes.floats[i], floats.floats[i], 1e-6);
+  }
 }
 
 TEST(FastaiAugment, RefusesWhatCannotBe) {

@@ -70,6 +70,14 @@ class PngReader {
     });
   }
 
+  /// Of a file whose data were compared with their checksums already.
+  void trust_data() {
+    step([&] {
+      png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+      png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+    });
+  }
+
   void read_image(Image& into) {
     const bool interlaced = png_get_interlace_type(png_, info_) == PNG_INTERLACE_ADAM7;
     const std::size_t stride = std::size_t(into.width) * into.channels;
@@ -119,7 +127,7 @@ class PngReader {
     ~Structs() { png_destroy_read_struct(&png, &info, nullptr); }
   };
 
-  const EncodedImage& file_;
+  const EncodedImage file_;
   std::size_t at_ = 0;
   Structs structs_;
   png_structp& png_ = structs_.png;
@@ -152,8 +160,14 @@ namespace {
 
 void read_png(const EncodedImage& file, const DecodeOptions& options, Image& into, bool numbers) {
   check_png_chunks(file);
-  PngReader reader(file, options);
-  check_png_data(file, reader.size());
+  const auto size = png_header(file).size;
+  check_size(file, size, options);
+  const auto unpacked = unpacked_png(file, size);
+  PngReader reader(unpacked.empty() ? file : EncodedImage{unpacked, file.name}, options);
+  if (unpacked.empty())
+    check_png_data(file, reader.size());
+  else
+    reader.trust_data();
   if (numbers)
     reader.choose_numbers();
   else

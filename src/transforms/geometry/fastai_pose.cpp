@@ -5,21 +5,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/error.h"
 #include "transforms/geometry/projection.h"
 
 namespace ddptrain {
 namespace {
-
-using Matrix = std::array<double, 9>;  // row-major
-
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix c{};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t k = 0; k < 3; ++k) c[3 * i + j] += a[3 * i + k] * b[3 * k + j];
-  return c;
-}
 
 Matrix dihedral(int which) {
   static constexpr std::array<double, 8> xs{1, -1, 1, -1, -1, 1, 1, -1};
@@ -80,45 +69,15 @@ double excess(const Image& image, const FastaiPose& pose, int width, int height)
   return std::min(across / width, down / height) / 2;
 }
 
-/// Of pixels and clamped as in fastai, whose bounds are floats.
-float logit(float value) {
-  constexpr float least = 1e-7F, most = static_cast<float>(1 - 1e-7);
-  return -std::log(1 / std::clamp(value, least, most) - 1);
-}
-
 }  // namespace
 
 void pose(Image& image, const FastaiPose& pose, int width, int height, const GridOptions& options) {
-  make_float(image);
   const GridMaps maps{affine_map(pose, image.width, image.height), tilt(pose)};
   const double more = excess(image, pose, width, height);
   if (more > 1 && options.interpolation == Interpolation::bilinear)
     image = shrink_by_area(image, static_cast<int>(image.width / more),
                            static_cast<int>(image.height / more));
   image = grid_sample(image, maps, width, height, options);
-}
-
-void relight(Image& image, const FastaiLight& light) {
-  DDP_CHECK(image.is_float(), "light is a matter of floats");
-  if (light == FastaiLight{}) return;
-  const float shift = logit(static_cast<float>(light.brightness));
-  const auto contrast = static_cast<float>(light.contrast);
-  const auto saturation = static_cast<float>(light.saturation);
-  constexpr std::array<float, 3> grey_of{0.2989F, 0.5870F, 0.1140F};
-  const bool saturate = image.channels == 3 && light.saturation != 1;
-  const auto channels = static_cast<std::size_t>(image.channels);
-  std::array<float, 4> logits{};
-  for (std::size_t at = 0; at < image.floats.size(); at += channels) {
-    float grey = 0;
-    for (std::size_t c = 0; c < channels; ++c) {
-      logits[c] = (logit(image.floats[at + c]) + shift) * contrast;
-      if (saturate) grey += grey_of[c] * logits[c];
-    }
-    for (std::size_t c = 0; c < channels; ++c) {
-      if (saturate) logits[c] = logits[c] * saturation + grey * (1 - saturation);
-      image.floats[at + c] = 1 / (1 + std::exp(-logits[c]));
-    }
-  }
 }
 
 std::span<const std::string_view> names(FastaiPadMode) {

@@ -1,5 +1,4 @@
-// Where and in which light an image is seen: what fastai.vision.augment.aug_transforms draws for
-// it.
+// Where an image is seen from: what fastai.vision.augment.aug_transforms draws for it.
 #pragma once
 
 #include <span>
@@ -23,17 +22,6 @@ struct FastaiPose {
 /// The image as floats 0 .. 1 of the given size, looked up once. One that is more than twice as
 /// large is first shrunk by area, as in fastai.
 void pose(Image& image, const FastaiPose& pose, int width, int height, const GridOptions& options);
-
-/// A change of light in the logits of pixels; the defaults change nothing.
-struct FastaiLight {
-  double brightness = 0.5;  // above 0 and below 1: what medium grey becomes
-  double contrast = 1;      // factor
-  double saturation = 1;    // factor, of three channels
-  bool operator==(const FastaiLight&) const = default;
-};
-
-/// Pixels are floats 0 .. 1.
-void relight(Image& image, const FastaiLight& light);
 
 /// fastai.vision.augment.PadMode: black, the edge's pixel, or a mirror image without it.
 enum class FastaiPadMode { zeros, border, reflection };

@@ -13,15 +13,15 @@ struct GridOptions {
   PaddingMode padding = PaddingMode::reflect;             // constant (black), edge or reflect
 };
 
-/// An image of floats of the given size: each of its places is first moved by `inner`, then by
-/// `outer`, and looked up there.
+/// An image of floats 0 .. 1 of the given size, from bytes or floats: each of its places is first
+/// moved by `inner`, then by `outer`, and looked up there; masks by nearest at the same places.
 struct GridMaps {
   PlaceMap inner, outer;
 };
 Image grid_sample(const Image& from, const GridMaps& maps, int width, int height,
                   const GridOptions& options);
 
-/// Every output pixel is the mean of the source pixels that it covers:
+/// An image of floats: every output pixel is the mean of the source pixels that it covers:
 /// torch.nn.functional.interpolate(mode='area').
 Image shrink_by_area(const Image& from, int width, int height);
 

@@ -78,6 +78,14 @@ void warp_targets(const Image& from, const PlaceMap& map, Image& out) {
 
 }  // namespace
 
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t k = 0; k < 3; ++k) c[3 * i + j] += a[3 * i + k] * b[3 * k + j];
+  return c;
+}
+
 ImagePoint moved(const PlaceMap& map, ImagePoint place) {
   const auto& m = map.m;
   const ImagePoint at{m[0] * place.x + m[1] * place.y + m[2],

@@ -14,6 +14,10 @@ struct PlaceMap {
   std::array<double, 8> m{1, 0, 0, 0, 1, 0, 0, 0};
 };
 
+/// Three rows of three.
+using Matrix = std::array<double, 9>;
+Matrix product(const Matrix& a, const Matrix& b);
+
 /// The map from places in the source to those in the output. An Error where there is none: the map
 /// brings all places onto a line.
 PlaceMap inverse(const PlaceMap& map);

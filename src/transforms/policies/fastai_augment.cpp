@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "transforms/color/color.h"
+#include "transforms/color/relight.h"
 #include "transforms/geometry/fastai_pose.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"
