@@ -135,6 +135,9 @@ class DdpEngine final : public Engine {
   std::vector<NamedTensor> gather_state() const override {
     return compression_ ? compression_->gather_state() : std::vector<NamedTensor>{};
   }
+  std::int64_t state_bytes() const override {
+    return compression_ ? compression_->state_bytes(replica_.parameters()) : 0;
+  }
   void load(const std::vector<NamedTensor>& state) override {
     if (!compression_) return Engine::load(state);
     compression_->load(state);

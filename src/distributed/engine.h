@@ -107,6 +107,8 @@ class Engine {
   virtual void broadcast_buffers() = 0;
   /// What reductions remember from step to step, as Optimizer::gather_state().
   virtual std::vector<NamedTensor> gather_state() const { return {}; }
+  /// Its size in the end, in bytes, known from the beginning.
+  virtual std::int64_t state_bytes() const { return 0; }
   virtual void load(const std::vector<NamedTensor>& state);
   /// Parameters were changed: replicas follow.
   virtual void parameters_changed() = 0;

@@ -40,6 +40,15 @@ std::int64_t rank_of(std::int64_t n, std::int64_t m, const PowerSgdOptions& opti
   return std::min({n, m, options.rank});
 }
 
+/// A gradient as a matrix: what its first dimension counts, and all others.
+struct Sides {
+  std::int64_t rows, columns;
+};
+Sides sides(const at::Tensor& gradient) {
+  const auto rows = gradient.dim() == 0 ? 1 : gradient.size(0);
+  return {rows, gradient.numel() / rows};
+}
+
 /// The next `numel` numbers of a flat tensor, as a matrix.
 at::Tensor next_matrix(const at::Tensor& flat, std::int64_t& first, std::int64_t rows,
                        std::int64_t columns) {
@@ -116,6 +125,17 @@ std::vector<NamedTensor> PowerSgd::gather_state() const {
   return state;
 }
 
+std::int64_t PowerSgd::state_bytes(const std::vector<NamedTensor>& parameters) const {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : parameters) {
+    const auto [n, m] = sides(tensor);
+    if (!tensor.requires_grad() || !is_worth_compressing(n, m, options_)) continue;
+    const auto errors = options_.error_feedback ? group_.size() * n * m : 0;
+    bytes += (errors + m * rank_of(n, m, options_)) * static_cast<std::int64_t>(tensor.itemsize());
+  }
+  return bytes;
+}
+
 void PowerSgd::load(const std::vector<NamedTensor>& state) {
   const at::NoGradGuard no_grad;
   memories_.clear();
@@ -156,7 +176,7 @@ PowerSgd::Transfer::Transfer(PowerSgd& owner, const std::vector<NamedTensor>& gr
 
 void PowerSgd::Transfer::add(const NamedTensor& gradient, std::int64_t step) {
   const auto& view = gradient.tensor;
-  const auto n = view.dim() == 0 ? 1 : view.size(0), m = view.numel() / n;
+  const auto [n, m] = sides(view);
   if (!is_worth_compressing(n, m, owner_.options_)) return whole_.push_back(view);
   auto& memory = owner_.memories_[gradient.name];
   Matrix matrix{view, view.reshape({n, m}), {}, {}, &memory};

@@ -55,6 +55,8 @@ class PowerSgd {
 
   /// "<parameter>.q" and, of every rank, "<parameter>.error.<rank>". All ranks call it together.
   std::vector<NamedTensor> gather_state() const;
+  /// What gather_state() will give of these parameters once all were compressed, in bytes.
+  std::int64_t state_bytes(const std::vector<NamedTensor>& parameters) const;
   /// Takes what gather_state() gave. On another number of ranks each takes an equal part of the
   /// sum of errors, so that nothing is lost.
   void load(const std::vector<NamedTensor>& state);

@@ -107,6 +107,20 @@ TEST(PowerSgd, ResumesToTheBit) {
   });
 }
 
+TEST(PowerSgd, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
+  test::play_all(2, [](World& world) {
+    PowerSgd power_sgd(kRankOne, *world.gradients, {});
+    const auto weight = at::zeros({kRows, kColumns}, at::kDouble).requires_grad_();
+    const auto bias = at::zeros({kColumns}, at::kDouble).requires_grad_();
+    const auto said = power_sgd.state_bytes({{"weight", weight}, {"bias", bias}});
+    sent(power_sgd, drawn(0, world.rank), 0);
+    std::size_t bytes = 0;
+    for (const auto& named : power_sgd.gather_state()) bytes += named.tensor.nbytes();
+    if (world.rank != 0) return;
+    EXPECT_EQ(said, static_cast<std::int64_t>(bytes));
+  });
+}
+
 TEST(PowerSgd, OnOtherRanksKeepsTheSumOfErrors) {
   std::vector<NamedTensor> state;
   for (int rank = 0; rank < 3; ++rank)

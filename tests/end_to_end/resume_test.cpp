@@ -25,6 +25,7 @@ struct ResumeCase {
   const char* model;
   int ranks;
   int workers;
+  bool compressed = false;  // gradients, by PowerSGD, whose errors of each rank are state
 };
 
 // The small shapes with the number of its class, 0 to 9, as the weight of each image.
@@ -55,20 +56,22 @@ void write_weighted_recipe(const Folder& folder) {
 
 // EMA, accumulation, the weighted sampler, two compute threads. -v logs the sampled ids.
 std::vector<std::string> words(const ResumeCase& what, int steps) {
-  return {"run",
-          "small.yaml",
-          "-v",
-          std::string("model={type: ") + what.model + ", num_classes: auto}",
-          "train.duration=" + std::to_string(steps) + " steps",
-          "train.ema.decay=0.9",
-          "train.threads=2",
-          "batch.accumulate=2",
-          "data.sampler.type=weighted",
-          "data.loader.workers=" + std::to_string(what.workers),
-          "checkpoint.every=7 steps",
-          "eval.every=10 steps",
-          std::string("parallel.mode=") + (what.ranks > 1 ? "ddp" : "none"),
-          "parallel.devices=" + std::to_string(what.ranks)};
+  std::vector<std::string> words{"run",
+                                 "small.yaml",
+                                 "-v",
+                                 std::string("model={type: ") + what.model + ", num_classes: auto}",
+                                 "train.duration=" + std::to_string(steps) + " steps",
+                                 "train.ema.decay=0.9",
+                                 "train.threads=2",
+                                 "batch.accumulate=2",
+                                 "data.sampler.type=weighted",
+                                 "data.loader.workers=" + std::to_string(what.workers),
+                                 "checkpoint.every=7 steps",
+                                 "eval.every=10 steps",
+                                 std::string("parallel.mode=") + (what.ranks > 1 ? "ddp" : "none"),
+                                 "parallel.devices=" + std::to_string(what.ranks)};
+  if (what.compressed) words.push_back("parallel.ddp.comm.power_sgd={rank: 1, start: 3 steps}");
+  return words;
 }
 
 // What one rank trained on: the ids of each step and micro-step, as last executed.
@@ -105,16 +108,19 @@ std::string checkpoint(const std::string& run, int step) {
   return run + name;
 }
 
-void expect_equal_runs(const std::string& a, const std::string& b, int ranks, int steps) {
-  for (const auto* file :
-       {"/model.safetensors", "/optimizer.safetensors", "/ema.safetensors", "/state.json"}) {
+void expect_equal_runs(const std::string& a, const std::string& b, const ResumeCase& what,
+                       int steps) {
+  std::vector<std::string> files{"/model.safetensors", "/optimizer.safetensors", "/ema.safetensors",
+                                 "/state.json"};
+  if (what.compressed) files.push_back("/reduction.safetensors");
+  for (const auto& file : files) {
     const auto expected = read(checkpoint(a, steps) + file);
     EXPECT_FALSE(expected.empty()) << file;
     EXPECT_TRUE(read(checkpoint(b, steps) + file) == expected) << file;
   }
   EXPECT_FALSE(read(a + "/metrics.csv").empty());
   EXPECT_EQ(read(a + "/metrics.csv"), read(b + "/metrics.csv"));
-  expect_equal_samples(a, b, ranks, steps);
+  expect_equal_samples(a, b, what.ranks, steps);
 }
 
 int newest_checkpoint(const std::string& run) {
@@ -164,12 +170,13 @@ void expect_killed_equals_uninterrupted(const ResumeCase& what, int kills, int s
   std::cout << std::endl;
   const auto last = run({"resume", cut, "-v"}, folder.path(), patient_environment());
   ASSERT_EQ(last.code, 0) << last.err;
-  expect_equal_runs(whole, cut, what.ranks, steps);
+  expect_equal_runs(whole, cut, what, steps);
 }
 
 std::string case_name(const testing::TestParamInfo<ResumeCase>& info) {
   return std::string(info.param.model) + "_" + std::to_string(info.param.ranks) + "_ranks_" +
-         std::to_string(info.param.workers) + "_workers";
+         std::to_string(info.param.workers) + "_workers" +
+         (info.param.compressed ? "_compressed" : "");
 }
 
 class Resume : public testing::TestWithParam<ResumeCase> {};
@@ -182,6 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Resume,
                          testing::Values(ResumeCase{"resnet18", 1, 1}, ResumeCase{"resnet18", 2, 4},
                                          ResumeCase{"mnist_net", 1, 4},
                                          ResumeCase{"mnist_net", 2, 1},
+                                         ResumeCase{"mnist_net", 2, 4, true},
                                          ResumeCase{"mnist_net", 4, 1}),
                          case_name);
 
@@ -214,7 +222,7 @@ TEST(Resume, AfterCtrlCSavesAndGoesOn) {
   EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
   EXPECT_TRUE(processes_with(folder.path()).empty());
   ASSERT_EQ(run({"resume", "runs/small/002", "-v"}, folder.path(), patient_environment()).code, 0);
-  expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002", 2, 30);
+  expect_equal_runs(folder / "runs/small/001", folder / "runs/small/002", {"mnist_net", 2, 1}, 30);
 }
 
 TEST(Resume, RefusesACheckpointWithAFlippedBitAndTakesTheOneBefore) {

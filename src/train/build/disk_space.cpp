@@ -53,7 +53,8 @@ std::string space_problem(const Training& t, std::int64_t step, const std::strin
 }  // namespace
 
 std::int64_t checkpoint_bytes(const Training& t) {
-  auto bytes = bytes_in(t.engine->model().state()) + t.optimizer->state_bytes();
+  auto bytes =
+      bytes_in(t.engine->model().state()) + t.optimizer->state_bytes() + t.engine->state_bytes();
   if (t.ema) bytes += bytes_in(t.ema->parameters());
   if (t.recipe.train.swa) bytes += bytes_in(t.engine->model().named_buffers());
   return bytes;
