@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -13,10 +14,11 @@ namespace {
 
 /// Of the fields of the line: which a narrow terminal leaves out, the last named first.
 struct Importance {
-  enum { position, what, time_left, epoch, rate, learning_rate, memory };
+  enum { position, what, time_left, bar, rate, epoch, learning_rate, epoch_left, memory };
 };
 
 constexpr double kSecondsBetweenDraws = 0.1;
+constexpr std::size_t kBarCharacters = 10;
 
 class StatusLine final : public Callback {
  public:
@@ -36,7 +38,7 @@ class StatusLine final : public Callback {
         break;
       case Moment::evaluated:
         pace_.paused(run.seconds);
-        draw(run, progress(run));
+        draw(run, with_end_of_epoch(run));
         log::info(evaluation(run));
         break;
       case Moment::tested:
@@ -49,7 +51,7 @@ class StatusLine final : public Callback {
         break;
       case Moment::saved:
         pace_.paused(run.seconds);
-        draw(run, progress(run));
+        draw(run, with_end_of_epoch(run));
         log::info("step " + std::to_string(run.step) + "  saved " + run.checkpoint);
         break;
       case Moment::run_end:
@@ -63,7 +65,7 @@ class StatusLine final : public Callback {
 
   void step(const RunView& run) {
     pace_.stepped(run.seconds);
-    if (is_time(run)) draw(run, progress(run));
+    if (is_time(run)) draw(run, with_end_of_epoch(run));
     if (!due_(run)) return;
     // The log file gets every line; a terminal has the status line already.
     const auto line = joined(progress(run));
@@ -75,9 +77,18 @@ class StatusLine final : public Callback {
 
   bool is_time(const RunView& run) const { return run.seconds - shown_at_ >= kSecondsBetweenDraws; }
 
-  void draw(const RunView& run, const Fields& fields) {
+  void draw(const RunView& run, Fields fields) {
     shown_at_ = run.seconds;
+    if (const auto done = share_done(run))
+      fields.insert(fields.begin(), {bar(*done, kBarCharacters, has_blocks_), Importance::bar});
     log::status(fields);
+  }
+
+  /// Of steps, or of the time that the run is given.
+  static std::optional<double> share_done(const RunView& run) {
+    if (run.seconds_left) return run.seconds / std::max(run.seconds + *run.seconds_left, 1e-9);
+    if (run.total_steps <= 0) return {};
+    return static_cast<double>(run.step) / static_cast<double>(run.total_steps);
   }
 
   static StatusField step_of(const RunView& run) {
@@ -108,6 +119,15 @@ class StatusLine final : public Callback {
     return fields;
   }
 
+  /// On a terminal alone: a line that stays would be out of date.
+  Fields with_end_of_epoch(const RunView& run) const {
+    auto fields = progress(run);
+    const auto steps = run.per_epoch - run.step % run.per_epoch;
+    if (const auto left = pace_.left(steps); left && steps < run.total_steps - run.step)
+      fields.push_back({"epoch " + format_seconds(*left), Importance::epoch_left});
+    return fields;
+  }
+
   static std::string joined(const Fields& fields) {
     std::vector<std::string> parts;
     for (const auto& field : fields) parts.push_back(field.text);
@@ -135,6 +155,7 @@ class StatusLine final : public Callback {
 
   Due due_;
   Pace pace_;
+  bool has_blocks_ = is_utf8_locale();
   double shown_at_ = -1;
 };
 

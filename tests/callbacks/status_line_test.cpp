@@ -96,7 +96,8 @@ std::string on_terminal(unsigned short columns, const std::function<void()>& pla
   int terminal = -1;
   const auto child = ::forkpty(&terminal, nullptr, nullptr, &size);
   if (child == 0) {
-    ::unsetenv("NO_COLOR");
+    for (const auto* name : {"NO_COLOR", "LC_ALL", "LC_CTYPE"}) ::unsetenv(name);
+    ::setenv("LANG", "C", 1);
     ::setenv("TERM", "xterm", 1);
     ::setenv(variable.c_str(), value.c_str(), 1);
     log::open(log::Level::normal, 0, "");
@@ -116,6 +117,7 @@ RunView at_step(std::int64_t step) {
   RunView run;
   run.step = step;
   run.total_steps = 300;
+  run.per_epoch = 100;
   run.epoch = static_cast<double>(step) / 100;
   run.train_loss = 0.1234;
   run.lr = 0.00123;
@@ -159,14 +161,15 @@ TEST_P(StatusLineAtWidth, NeverWrapsAndIsRewrittenInItsRow) {
   ASSERT_THAT(rows, SizeIs(kept + 1));
   EXPECT_THAT(first.substr(0, columns), testing::StartsWith(rows[0]));
   EXPECT_THAT(rows[kept - 1], "step 5  saved step-5");
-  EXPECT_THAT(rows[kept], testing::StartsWith("step 10/300"));
+  EXPECT_THAT(rows[kept], HasSubstr("step 10/300"));
   EXPECT_LT(rows[kept].size(), columns);
 }
 
 INSTANTIATE_TEST_SUITE_P(Columns, StatusLineAtWidth, testing::Values(20, 40, 80, 200));
 
 /// 290 steps are left. Of those made, the first is not counted, eight took 1 s, one 0.4 s, and 0.6
-/// s went to the evaluation: 290 (8.4 / 9 + 0.6 / 10) s are 288 s.
+/// s went to the evaluation: 290 (8.4 / 9 + 0.6 / 10) s are 288 s, and of the epoch's 90 steps 89.4
+/// s.
 TEST(StatusLine, ShowsWhatMattersMostWhereThereIsLittleRoom) {
   const auto last_row = [](unsigned short columns) {
     Screen screen(columns);
@@ -174,8 +177,9 @@ TEST(StatusLine, ShowsWhatMattersMostWhereThereIsLittleRoom) {
     return screen.rows().back();
   };
   EXPECT_EQ(last_row(200),
-            "step 10/300  epoch 0.10  loss 0.1234  lr 0.00123  512.3 samples/s  left 4 min 48 s");
-  EXPECT_EQ(last_row(80), "step 10/300  epoch 0.10  loss 0.1234  512.3 samples/s  left 4 min 48 s");
+            "----------  step 10/300  epoch 0.10  loss 0.1234  lr 0.00123  512.3 samples/s  "
+            "left 4 min 48 s  epoch 1 min 29 s");
+  EXPECT_EQ(last_row(80), "----------  step 10/300  loss 0.1234  512.3 samples/s  left 4 min 48 s");
   EXPECT_EQ(last_row(40), "step 10/300  loss 0.1234");
   EXPECT_EQ(last_row(20), "step 10/300");
 }
@@ -199,7 +203,22 @@ TEST(StatusLine, ShowsEvaluationAndSaving) {
   EXPECT_THAT(text, HasSubstr("step 5/300  writing a checkpoint"));
   // What follows the line about the checkpoint is as new as it.
   EXPECT_THAT(text.substr(text.find("saved step-5\r\n")),
-              testing::StartsWith("saved step-5\r\nstep 5/300  epoch 0.05  loss"));
+              testing::StartsWith("saved step-5\r\n----------  step 5/300  loss"));
+}
+
+TEST(StatusLine, BeginsWithABarInTheCharactersOfTheLocale) {
+  const auto play = [](std::int64_t step) {
+    return [step] {
+      const auto line = make_status_line([](const RunView&) { return false; });
+      RunControl control;
+      line->at(Moment::step_end, at_step(step), control);
+    };
+  };
+  EXPECT_THAT(on_terminal(80, play(150), "LANG", "de_DE.UTF-8"),
+              HasSubstr("█████░░░░░  step 150/300"));
+  EXPECT_THAT(on_terminal(80, play(150), "LC_ALL", "C.utf8"), HasSubstr("█████░░░░░  step"));
+  EXPECT_THAT(on_terminal(80, play(150)), HasSubstr("#####-----  step 150/300"));
+  EXPECT_THAT(on_terminal(80, play(300), "LC_CTYPE", "POSIX"), HasSubstr("##########  step"));
 }
 
 TEST(StatusLine, LeavesNothingBehind) {

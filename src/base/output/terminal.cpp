@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "base/output/table_text.h"
 #include "base/text.h"
@@ -27,6 +29,25 @@ std::size_t terminal_columns(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
   return size.ws_col;
+}
+
+bool is_utf8_locale() {
+  for (const auto* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    const auto name = lower(value);
+    return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+std::string bar(double done, std::size_t characters, bool blocks) {
+  const auto most = static_cast<double>(characters);
+  const auto full = static_cast<std::size_t>(std::lround(std::clamp(done, 0.0, 1.0) * most));
+  std::string text;
+  for (std::size_t i = 0; i < characters; ++i)
+    text += blocks ? (i < full ? "\u2588" : "\u2591") : (i < full ? "#" : "-");
+  return text;
 }
 
 std::string fitted(const std::vector<StatusField>& fields, std::size_t columns) {

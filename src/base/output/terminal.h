@@ -10,6 +10,14 @@ namespace ddptrain {
 /// Columns of the terminal behind a file descriptor, as wide as it is now; 0 where there is none.
 std::size_t terminal_columns(int descriptor);
 
+/// Does the locale of the environment (LC_ALL, else LC_CTYPE, else LANG) write UTF-8?
+bool is_utf8_locale();
+
+/// How much is done, 0 .. 1, in that many characters: blocks, or within the ASCII characters "#"
+/// and
+/// "-".
+std::string bar(double done, std::size_t characters, bool blocks);
+
 /// A piece of a line that may be left out where the line does not fit.
 struct StatusField {
   std::string text;
