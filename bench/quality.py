@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains ours and fastai's on the same synthetic data for the same steps, seed by seed in turn, and prints mean ± deviation of both.
 
-bench/quality.py [unet|points|points-small|ratings|ratings-nn ...] [--seeds 3] [--threads 1] [--build build] [--peers FOLDER] [--json FILE]
+bench/quality.py [unet|points|points-resnet18|points-small|ratings|ratings-nn ...] [--seeds 3] [--threads 1] [--build build] [--peers FOLDER] [--json FILE]
 
 Nothing differs but the random numbers: no augmentation, fastai's optimizer, one-cycle, random first weights. 'gap' is the difference of
 the means in units of its standard error: within 2 the two are alike.
@@ -38,6 +38,10 @@ def tasks(folder):
                  ["unet_shapes.py", masks], iou),
         "points": (["points", points, "--size", "64"], [recipe("bench/quality_points.yaml"), f"data.file={points}/points.csv"],
                    ["points_arrows.py", points], distance),
+        "points-resnet18": (["points", points, "--size", "64"],
+                            [recipe("bench/quality_points.yaml"), f"data.file={points}/points.csv",
+                             "model={type: vision_learner, body: resnet18, y_range: [-1, 1]}"],
+                            ["points_arrows.py", points, "--model", "resnet18"], distance),
         "points-small": (["points", points, "--size", "64"], small,
                          ["points_arrows.py", points, "--model", "small", "--epochs", "30"], distance),
         "ratings": (["ratings", ratings], collab, ["collab.py", table], {"rmse": "rmse"}),

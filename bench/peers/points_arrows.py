@@ -2,19 +2,20 @@
 
 python bench/peers/points_arrows.py FOLDER [--model vision_learner|small] [--seed 0] [--epochs 10] [--batch 32]
     [--rate 5e-3] [--threads 1]
-small: the network of recipes/biwi-tiny.yaml. Points are scaled to -1 .. 1 over the image. No augmentation.
+resnet18: the same head on torchvision's resnet18. small: the network of recipes/biwi-tiny.yaml. Points are scaled to -1 .. 1 over the image. No augmentation.
 """
 import argparse
 
 import torch
 from dense import OPTIMIZER, outputs_and_targets, points
-from fastai.vision.all import Learner, MSELossFlat, ResBlock, XResNet, apply_init, create_head, set_seed
+from fastai.vision.all import Learner, MSELossFlat, ResBlock, XResNet, apply_init, create_body, create_head, set_seed
 from measure import report
 from torch import nn
+from torchvision.models import resnet18
 
 parser = argparse.ArgumentParser()
 parser.add_argument("folder")
-parser.add_argument("--model", choices=["vision_learner", "small"], default="vision_learner")
+parser.add_argument("--model", choices=["vision_learner", "resnet18", "small"], default="vision_learner")
 parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--epochs", type=int, default=10)
 parser.add_argument("--batch", type=int, default=32)
@@ -38,10 +39,12 @@ def small():
 if args.model == "small":
     learner = Learner(data, small(), loss_func=MSELossFlat(), opt_func=OPTIMIZER)
 else:
-    body = XResNet(ResBlock, 1, [2, 2, 2, 2], widen=0.25)
-    head = create_head(128, 4, y_range=(-1, 1))
+    whole = args.model == "resnet18"
+    body = create_body(resnet18(), cut=-2) if whole else nn.Sequential(
+        *list(XResNet(ResBlock, 1, [2, 2, 2, 2], widen=0.25).children())[:-4])
+    head = create_head(512 if whole else 128, 4, y_range=(-1, 1))
     apply_init(head, nn.init.kaiming_normal_)  # what vision_learner does
-    model = nn.Sequential(nn.Sequential(*list(body.children())[:-4]), head)
+    model = nn.Sequential(body, head)
     learner = Learner(data, model, loss_func=MSELossFlat(), opt_func=OPTIMIZER)
 with learner.no_bar(), learner.no_logging():
     learner.fit_one_cycle(args.epochs, args.rate)
