@@ -81,6 +81,10 @@ std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest) 
   return {};
 }
 
+bool is_run_folder(const std::string& folder) {
+  return fs::is_regular_file(folder + "/recipe.yaml") && fs::is_directory(folder + "/checkpoints");
+}
+
 std::string run_folder(const std::string& folder) {
   if (!fs::exists(folder + "/recipe.yaml"))
     throw Error(Exit::data, "'" + folder + "' is not a run folder: it has no recipe.yaml");

@@ -37,6 +37,9 @@ NewestCheckpoint newest_of(const std::string& folder);
 /// and says what can be done.
 std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest);
 
+/// Whether it looks like one: it has a recipe.yaml and checkpoints.
+bool is_run_folder(const std::string& folder);
+
 /// Without links. An Error (Exit::data) where it is not a run's folder.
 std::string run_folder(const std::string& folder);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "program.h"
@@ -158,6 +159,48 @@ TEST_F(TrainedShapes, HaveTruthAndLossWhereFoldersAreCalledLikeClasses) {
   EXPECT_NEAR(sum / static_cast<double>(rows.size() - 1), mean, 1e-6);
   const auto without = rows_of(predict({"odd/b.png"}).out);
   EXPECT_EQ(std::count(without[0].begin(), without[0].end(), "truth"), 0);
+}
+
+TEST_F(TrainedShapes, AreThoseOfSeveralRunsInTheMean) {
+  const auto other = run({"run", "small.yaml", kSmallModel, "train.threads=1", "seed=9"},
+                         folder_->path(), environment());
+  ASSERT_EQ(other.code, 0) << other.err;
+  const std::string val = shapes() + "/val";
+  const auto of = [&](std::vector<std::string> runs) {
+    std::vector<std::string> words{"predict"};
+    words.insert(words.end(), runs.begin(), runs.end());
+    words.insert(words.end(), {val, "train.threads=1"});
+    const auto ended = run(words, folder_->path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return rows_of(ended.out);
+  };
+  const std::string first = "runs/small/001", second = "runs/small/002";
+  const auto one = of({first}), two = of({second}), both = of({first, second});
+  ASSERT_EQ(one.size(), both.size());
+  EXPECT_EQ(both[0], one[0]);
+  const auto truth = column_of(both, "truth"), loss = column_of(both, "loss");
+  for (std::size_t i = 1; i < both.size(); ++i) {
+    EXPECT_EQ(both[i][0], one[i][0]);
+    for (std::size_t c = 2; c < 12; ++c)
+      EXPECT_NEAR(std::stod(both[i][c]), (std::stod(one[i][c]) + std::stod(two[i][c])) / 2, 1e-6);
+    EXPECT_NEAR(std::stod(both[i][loss]),
+                -std::log(std::stod(both[i][column_of(both, both[i][truth])])), 1e-4);
+  }
+}
+
+TEST_F(TrainedShapes, AreLinesOfJsonOrTheLikeliestClasses) {
+  const auto top = rows_of(predict({"odd/b.png", "--top", "2"}).out);
+  EXPECT_EQ(top[0], (Row{"path", "label", "probability", "label_2", "probability_2", "error"}));
+  const auto line = nlohmann::json::parse(predict({"odd/b.png", "--format", "jsonl"}).out);
+  EXPECT_EQ(line.at("path"), "odd/b.png");
+  EXPECT_EQ(line.at("label"), top[1][1]);
+  double sum = 0;
+  for (const auto& [name, probability] : line.at("probabilities").items())
+    sum += probability.get<double>();
+  EXPECT_NEAR(sum, 1, 1e-6);
+  EXPECT_EQ(predict({"odd/b.png", "--top", "none"}).code, 2);
+  EXPECT_EQ(predict({"odd/b.png", "--top", "0"}).code, 2);
+  EXPECT_EQ(predict({"odd/b.png", "--format", "xml"}).code, 2);
 }
 
 TEST_F(TrainedShapes, AreWrittenWholeOrNotAtAll) {

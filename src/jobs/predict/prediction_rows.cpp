@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-#include "base/quoting.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "losses/loss.h"
+#include "data/prediction_form.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"
 
@@ -33,121 +32,105 @@ std::string file_of(const PredictionInput& input) {
 
 }  // namespace
 
-OutputMeaning meaning_of(const Recipe& recipe, const Loss& loss, std::vector<std::string> classes) {
-  OutputMeaning meaning{std::move(classes), loss.activation()};
-  if (!meaning.numbers() && !meaning.several())
-    meaning.activation = {OutputActivation::Kind::softmax};
-  if (meaning.numbers()) meaning.activation = {};
-  meaning.delimiter = label_delimiter(recipe, all_catalogs()).value_or(meaning.delimiter);
-  return meaning;
+PredictionColumns columns_of(const Recipe& recipe, const Loss& loss,
+                             std::vector<std::string> classes) {
+  PredictionColumns columns;
+  columns.classes = std::move(classes);
+  columns.several_labels = loss.activation().kind == OutputActivation::Kind::sigmoid;
+  columns.delimiter = label_delimiter(recipe, all_catalogs()).value_or(columns.delimiter);
+  return columns;
 }
 
-std::string PredictionRows::header(const std::string& name_kind, const PredictionForm* form) const {
-  std::string line = columns_.file ? "file," : "";
-  line += name_kind;
-  if (!form) line += meaning_.numbers() ? ",value" : ",label";
-  for (const auto& each : form ? form->columns() : meaning_.classes) line += "," + csv_cell(each);
-  if (columns_.truth) line += ",truth,loss";
-  if (columns_.error) line += ",error";
-  return line + "\n";
+PredictionTitles titles_of(const Dataset& data) {
+  const auto* form = data.prediction_form();
+  return {data.name_kind(), form ? form->columns() : std::vector<std::string>{}};
 }
 
-/// The likeliest class; of several labels those that are likelier than not.
-std::string PredictionRows::label(const double* output, std::size_t width) const {
-  if (!meaning_.several())
-    return meaning_.classes.at(
-        static_cast<std::size_t>(std::max_element(output, output + width) - output));
-  std::vector<std::string> labels;
-  for (std::size_t c = 0; c < width; ++c)
-    if (output[c] > 0.5) labels.push_back(meaning_.classes.at(c));
-  return join(labels, meaning_.delimiter);
+PredictionRows::PredictionRows(const Loss& loss, PredictionText text)
+    : loss_(loss), activation_(loss.activation()), text_(std::move(text)) {
+  const auto& columns = text_.columns();
+  if (columns.classes.empty())
+    activation_ = {};
+  else if (!columns.several_labels)
+    activation_ = {OutputActivation::Kind::softmax};
 }
 
-/// Label and probabilities, or the value.
-std::string PredictionRows::prediction(const double* output, std::size_t width) const {
-  std::string text;
-  if (!meaning_.numbers()) text += "," + csv_cell(label(output, width));
-  for (std::size_t i = 0; i < width; ++i) text += "," + format_number(output[i]);
-  return text;
-}
-
-/// Cells of one row of predictions [rows, ...].
-std::string PredictionRows::prediction(const PredictedData& from, const Batch& batch,
-                                       const at::Tensor& output, std::int64_t row) const {
-  const auto own = output[row];
+/// Of predictions [rows, ...].
+void PredictionRows::predict(PredictionRow& row, const PredictedData& from, const Batch& batch,
+                             const at::Tensor& found, std::int64_t at) const {
+  const auto own = found[at];
   const auto* form = from.data.prediction_form();
   if (!form) {
     const auto numbers = own.reshape({-1}).contiguous();
-    return prediction(numbers.const_data_ptr<double>(), std::size_t(numbers.numel()));
+    const auto* first = numbers.const_data_ptr<double>();
+    row.numbers.assign(first, first + numbers.numel());
+    return;
   }
-  const auto at = static_cast<std::size_t>(row);
+  const auto i = static_cast<std::size_t>(at);
   PredictedSample sample;
   sample.folder = from.folder;
-  if (!batch.places.empty()) sample.place = batch.places.at(at);
+  if (!batch.places.empty()) sample.place = batch.places.at(i);
   if (!from.files.empty())
-    sample.name = from.files.at(static_cast<std::size_t>(batch.indices.at(at)));
-  std::string text;
-  for (const auto& cell : form->cells(own, sample)) text += "," + csv_cell(cell);
-  return text;
-}
-
-std::size_t PredictionRows::cell_count(const PredictionForm* form, std::size_t width) const {
-  if (form) return form->columns().size();
-  return width + (meaning_.numbers() ? 0 : 1);
+    sample.name = from.files.at(static_cast<std::size_t>(batch.indices.at(i)));
+  row.cells = form->cells(own, sample);
 }
 
 std::string PredictionRows::rows(const PredictionInput& input, const PredictedData& from,
                                  const Batch& batch, const at::Tensor& output,
                                  std::vector<std::string>& errors) const {
   const auto& data = from.data;
-  const auto found = predictions(output, meaning_.activation);
-  const auto width =
-      static_cast<std::size_t>(found.numel() / std::max<std::int64_t>(1, batch.rows));
+  const auto found = predictions(output, activation_);
+  const auto titles = titles_of(data);
   std::vector<std::string> truths;
   for (const auto index : batch.indices)
     truths.push_back(input.truth ? input.truth(data.sample_name(Split::valid, index), index) : "");
-  const auto loss = columns_.truth ? losses(output, truths) : truths;
+  std::vector<std::optional<double>> loss(truths.size());
+  if (text_.columns().truth) loss = losses(output, truths);
   std::string text;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(batch.rows); ++row) {
-    const auto name = data.sample_name(Split::valid, batch.indices.at(row));
-    const auto error = data.take_error(batch.indices.at(row));
-    if (columns_.file) text += csv_cell(file_of(input)) + ",";
-    text += csv_cell(input.sample.empty() ? name : input.sample);
-    text += error.empty() ? prediction(from, batch, found, static_cast<std::int64_t>(row))
-                          : std::string(cell_count(data.prediction_form(), width), ',');
-    if (columns_.truth)
-      text += "," + csv_cell(truths[row]) + "," + (error.empty() ? loss[row] : "");
-    if (columns_.error) text += "," + csv_cell(without_secrets(error));
-    text += "\n";
-    if (!error.empty()) errors.push_back(error);
+  for (std::size_t at = 0; at < static_cast<std::size_t>(batch.rows); ++at) {
+    const auto index = batch.indices.at(at);
+    PredictionRow row;
+    row.file = file_of(input);
+    row.name = input.sample.empty() ? data.sample_name(Split::valid, index) : input.sample;
+    row.truth = truths[at];
+    if (const auto error = data.take_error(index); !error.empty()) {
+      row.error = without_secrets(error);
+      errors.push_back(error);
+    } else {
+      row.loss = loss[at];
+      predict(row, from, batch, found, static_cast<std::int64_t>(at));
+    }
+    text += text_.line(row, titles);
   }
   return text;
 }
 
 std::string PredictionRows::unreadable(const PredictionInput& input,
                                        const std::string& error) const {
-  const auto cells = meaning_.numbers() ? 1 : 1 + meaning_.classes.size();
   const auto name = file_of(input);
-  std::string text = columns_.file ? csv_cell(name) + "," : "";
-  text += csv_cell(input.sample.empty() ? name : input.sample) + std::string(cells, ',');
-  if (columns_.truth) text += "," + csv_cell(input.truth ? input.truth(name, 0) : "") + ",";
-  return text + "," + csv_cell(without_secrets(error)) + "\n";
+  PredictionRow row;
+  row.file = name;
+  row.name = input.sample.empty() ? name : input.sample;
+  if (input.truth) row.truth = input.truth(name, 0);
+  row.error = without_secrets(error);
+  return text_.line(row, {});
 }
 
 std::vector<std::int64_t> PredictionRows::labels_in(const std::string& truth) const {
   std::vector<std::int64_t> labels;
-  const auto names =
-      meaning_.several() ? cut_at(truth, meaning_.delimiter) : std::vector<std::string>{truth};
+  const auto names = text_.columns().several_labels ? cut_at(truth, text_.columns().delimiter)
+                                                    : std::vector<std::string>{truth};
   for (const auto& name : names) {
-    const auto found = std::find(meaning_.classes.begin(), meaning_.classes.end(), name);
-    if (found == meaning_.classes.end()) return {};
-    labels.push_back(found - meaning_.classes.begin());
+    const auto found =
+        std::find(text_.columns().classes.begin(), text_.columns().classes.end(), name);
+    if (found == text_.columns().classes.end()) return {};
+    labels.push_back(found - text_.columns().classes.begin());
   }
   return labels;
 }
 
 bool PredictionRows::is_known(const std::string& truth) const {
-  if (meaning_.numbers()) return parse_number(truth).has_value();
+  if (text_.columns().classes.empty()) return parse_number(truth).has_value();
   return !labels_in(truth).empty();
 }
 
@@ -157,15 +140,16 @@ at::Tensor PredictionRows::targets(const std::vector<std::string>& truths,
   const auto truth = [&](std::int64_t i) -> const std::string& {
     return truths[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])];
   };
-  if (meaning_.several()) {
-    auto flags = at::zeros({count, static_cast<std::int64_t>(meaning_.classes.size())}, at::kFloat);
+  if (text_.columns().several_labels) {
+    auto flags =
+        at::zeros({count, static_cast<std::int64_t>(text_.columns().classes.size())}, at::kFloat);
     for (std::int64_t i = 0; i < count; ++i)
       for (const auto label : labels_in(truth(i))) flags[i][label] = 1;
     return flags;
   }
-  auto target = at::zeros({count}, meaning_.numbers() ? at::kFloat : at::kLong);
+  auto target = at::zeros({count}, text_.columns().classes.empty() ? at::kFloat : at::kLong);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (meaning_.numbers())
+    if (text_.columns().classes.empty())
       target[i] = *parse_number(truth(i));
     else
       target[i] = labels_in(truth(i)).front();
@@ -173,15 +157,15 @@ at::Tensor PredictionRows::targets(const std::vector<std::string>& truths,
   return target;
 }
 
-/// Each row's own mean loss; empty where its truth is unknown.
-std::vector<std::string> PredictionRows::losses(const at::Tensor& output,
-                                                const std::vector<std::string>& truths) const {
-  std::vector<std::string> all(truths.size());
+/// Each row's own mean loss; none where its truth is unknown.
+std::vector<std::optional<double>> PredictionRows::losses(
+    const at::Tensor& output, const std::vector<std::string>& truths) const {
+  std::vector<std::optional<double>> all(truths.size());
   std::vector<std::int64_t> known;
   for (std::size_t row = 0; row < truths.size(); ++row)
     if (is_known(truths[row])) known.push_back(static_cast<std::int64_t>(row));
   if (known.empty()) return all;
-  const auto terms = (*loss_)(output.index_select(0, at::tensor(known)), targets(truths, known));
+  const auto terms = loss_(output.index_select(0, at::tensor(known)), targets(truths, known));
   const auto count = static_cast<std::int64_t>(known.size());
   if (terms.values.numel() % count != 0) return all;
   const auto sums = terms.values.reshape({count, -1}).to(at::kDouble).sum(1).contiguous();
@@ -189,8 +173,7 @@ std::vector<std::string> PredictionRows::losses(const at::Tensor& output,
   for (std::size_t i = 0; i < known.size(); ++i) {
     const double weight = weights.const_data_ptr<double>()[i];
     if (weight > 0)
-      all[static_cast<std::size_t>(known[i])] =
-          format_number(sums.const_data_ptr<double>()[i] / weight);
+      all[static_cast<std::size_t>(known[i])] = sums.const_data_ptr<double>()[i] / weight;
   }
   return all;
 }

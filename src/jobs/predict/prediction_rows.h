@@ -1,35 +1,21 @@
-// Predictions as rows of a CSV file.
+// What a model makes of batches, as rows with names, truths and errors.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/loader/tolerant.h"
-#include "data/prediction_form.h"
 #include "jobs/predict/prediction_input.h"
+#include "jobs/predict/prediction_text.h"
 #include "losses/loss.h"
 
 namespace ddptrain {
 
-/// What outputs mean: one class a row, any number of labels, or without names numbers.
-struct OutputMeaning {
-  std::vector<std::string> classes;
-  OutputActivation activation;
-  std::string delimiter = " ";  // between several labels
-  bool several() const { return activation.kind == OutputActivation::Kind::sigmoid; }
-  bool numbers() const { return classes.empty(); }
-};
-
-/// By the loss and the data section that the run was trained with.
-OutputMeaning meaning_of(const Recipe& recipe, const Loss& loss, std::vector<std::string> classes);
-
-/// Which columns there are; the same for all rows of a file.
-struct PredictionColumns {
-  bool file = false;   // which of several tables a row is of
-  bool truth = false;  // the label as written, and the loss
-  bool error = false;  // why a sample could not be read
-};
+/// What the columns are of classes, labels and their delimiter: by the loss and the data section
+/// that the run was trained with.
+PredictionColumns columns_of(const Recipe& recipe, const Loss& loss,
+                             std::vector<std::string> classes);
 
 /// The samples of an input, and where files of predictions go.
 struct PredictedData {
@@ -40,34 +26,32 @@ struct PredictedData {
 
 class PredictionRows {
  public:
-  PredictionRows(OutputMeaning meaning, PredictionColumns columns, std::unique_ptr<Loss> loss)
-      : meaning_(std::move(meaning)), columns_(columns), loss_(std::move(loss)) {}
+  /// The loss outlives it.
+  PredictionRows(const Loss& loss, PredictionText text);
 
-  /// For samples with this kind of name, whose predictions have a form of their own or null.
-  std::string header(const std::string& name_kind, const PredictionForm* form) const;
+  std::string header(const PredictionTitles& titles) const { return text_.header(titles); }
   /// A row for each sample of a batch, and a line of `errors` for each that could not be read.
   std::string rows(const PredictionInput& input, const PredictedData& from, const Batch& batch,
                    const at::Tensor& output, std::vector<std::string>& errors) const;
   /// The row of an input that could not be read at all.
   std::string unreadable(const PredictionInput& input, const std::string& error) const;
-  const Loss& loss() const { return *loss_; }
 
  private:
-  std::string prediction(const PredictedData& from, const Batch& batch, const at::Tensor& output,
-                         std::int64_t row) const;
-  std::string prediction(const double* output, std::size_t width) const;
-  std::size_t cell_count(const PredictionForm* form, std::size_t width) const;
-  std::string label(const double* output, std::size_t width) const;
-  std::vector<std::string> losses(const at::Tensor& output,
-                                  const std::vector<std::string>& truths) const;
+  void predict(PredictionRow& row, const PredictedData& from, const Batch& batch,
+               const at::Tensor& found, std::int64_t at) const;
+  std::vector<std::optional<double>> losses(const at::Tensor& output,
+                                            const std::vector<std::string>& truths) const;
   std::vector<std::int64_t> labels_in(const std::string& truth) const;
   bool is_known(const std::string& truth) const;
   at::Tensor targets(const std::vector<std::string>& truths,
                      const std::vector<std::int64_t>& rows) const;
 
-  OutputMeaning meaning_;
-  PredictionColumns columns_;
-  std::unique_ptr<Loss> loss_;
+  const Loss& loss_;
+  OutputActivation activation_;
+  PredictionText text_;
 };
+
+/// What the samples are called, and the columns of their own that their predictions have.
+PredictionTitles titles_of(const Dataset& data);
 
 }  // namespace ddptrain

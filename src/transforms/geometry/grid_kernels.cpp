@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -132,8 +131,8 @@ DDPTRAIN_CLONES
 void mirror_places(double* at, int count, int size) {
   const double last = size - 1, period = 2 * last, part = last > 0 ? 1 / period : 0;
   for (int i = 0; i < count; ++i) {
-    const double from_edge = std::abs(at[i]);
-    const double rest = from_edge - period * std::floor(from_edge * part);
+    const double from_edge = __builtin_fabs(at[i]);
+    const double rest = from_edge - period * __builtin_floor(from_edge * part);
     at[i] = inside(less(rest, period - rest), last);
   }
 }

@@ -1,0 +1,167 @@
+#include "jobs/predict/prediction_text.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/quoting.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::vector<std::string> quoted;
+  for (const auto& cell : cells) quoted.push_back(csv_cell(cell));
+  return join(quoted, ",") + "\n";
+}
+
+ordered_json named_cells(const std::vector<std::string>& cells,
+                         const std::vector<std::string>& names) {
+  ordered_json found = ordered_json::object();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto number = parse_number(cells[i]);
+    found[names.at(i)] = number ? ordered_json(*number) : ordered_json(cells[i]);
+  }
+  return found;
+}
+
+ordered_json ranked(const std::vector<double>& numbers, const std::vector<std::size_t>& order,
+                    const std::vector<std::string>& classes) {
+  ordered_json found = ordered_json::array();
+  for (const auto c : order)
+    found.push_back({{"label", classes.at(c)}, {"probability", numbers.at(c)}});
+  return found;
+}
+
+}  // namespace
+
+std::span<const std::string_view> names(PredictionFormat) {
+  static constexpr std::array<std::string_view, 2> words{"csv", "jsonl"};
+  return words;
+}
+
+/// The likeliest class; of several labels those that are likelier than not.
+std::vector<std::size_t> PredictionText::labels(const std::vector<double>& numbers) const {
+  if (!columns_.several_labels)
+    return {static_cast<std::size_t>(std::max_element(numbers.begin(), numbers.end()) -
+                                     numbers.begin())};
+  std::vector<std::size_t> found;
+  for (std::size_t c = 0; c < numbers.size(); ++c)
+    if (numbers[c] > 0.5) found.push_back(c);
+  return found;
+}
+
+/// `top` classes, the likeliest first; of equal ones the first.
+std::vector<std::size_t> PredictionText::likeliest(const std::vector<double>& numbers) const {
+  std::vector<std::size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto count = std::min(static_cast<std::size_t>(columns_.top), order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      return numbers[a] != numbers[b] ? numbers[a] > numbers[b] : a < b;
+                    });
+  order.resize(count);
+  return order;
+}
+
+std::vector<std::string> PredictionText::predicted_titles(const PredictionTitles& titles) const {
+  if (!titles.form.empty()) return titles.form;
+  if (columns_.classes.empty()) return {"value"};
+  std::vector<std::string> all;
+  if (columns_.top == 0) {
+    all = {"label"};
+    all.insert(all.end(), columns_.classes.begin(), columns_.classes.end());
+    return all;
+  }
+  const auto count = std::min(columns_.top, static_cast<std::int64_t>(columns_.classes.size()));
+  for (std::int64_t i = 1; i <= count; ++i) {
+    const auto place = i == 1 ? "" : "_" + std::to_string(i);
+    all.push_back("label" + place);
+    all.push_back("probability" + place);
+  }
+  return all;
+}
+
+std::string PredictionText::header(const PredictionTitles& titles) const {
+  if (format_ != PredictionFormat::csv) return {};
+  std::vector<std::string> cells;
+  if (columns_.file) cells.emplace_back("file");
+  cells.push_back(titles.name);
+  const auto predicted = predicted_titles(titles);
+  cells.insert(cells.end(), predicted.begin(), predicted.end());
+  if (columns_.truth) cells.insert(cells.end(), {"truth", "loss"});
+  if (columns_.error) cells.emplace_back("error");
+  return csv_line(cells);
+}
+
+std::vector<std::string> PredictionText::predicted_cells(const PredictionRow& row) const {
+  if (!row.cells.empty()) return row.cells;
+  std::vector<std::string> cells;
+  if (columns_.top > 0 && !columns_.classes.empty()) {
+    for (const auto c : likeliest(row.numbers)) {
+      cells.push_back(columns_.classes.at(c));
+      cells.push_back(format_number(row.numbers[c]));
+    }
+    return cells;
+  }
+  if (!columns_.classes.empty()) {
+    std::vector<std::string> found;
+    for (const auto c : labels(row.numbers)) found.push_back(columns_.classes.at(c));
+    cells.push_back(join(found, columns_.delimiter));
+  }
+  for (const auto number : row.numbers) cells.push_back(format_number(number));
+  return cells;
+}
+
+std::string PredictionText::csv(const PredictionRow& row, const PredictionTitles& titles) const {
+  std::vector<std::string> cells;
+  if (columns_.file) cells.push_back(row.file);
+  cells.push_back(row.name);
+  auto predicted = row.error.empty() ? predicted_cells(row) : std::vector<std::string>{};
+  if (!row.error.empty()) predicted.resize(predicted_titles(titles).size());
+  cells.insert(cells.end(), predicted.begin(), predicted.end());
+  if (columns_.truth)
+    cells.insert(cells.end(), {row.truth, row.loss ? format_number(*row.loss) : std::string()});
+  if (columns_.error) cells.push_back(row.error);
+  return csv_line(cells);
+}
+
+void PredictionText::add_labels(ordered_json& line, const std::vector<double>& numbers) const {
+  ordered_json names = ordered_json::array(), probabilities = ordered_json::object();
+  for (const auto c : labels(numbers)) names.push_back(columns_.classes.at(c));
+  for (std::size_t c = 0; c < numbers.size(); ++c)
+    probabilities[columns_.classes.at(c)] = numbers[c];
+  line["label"] = columns_.several_labels ? names : names.front();
+  line["probabilities"] = probabilities;
+}
+
+std::string PredictionText::json(const PredictionRow& row, const PredictionTitles& titles) const {
+  ordered_json line;
+  if (columns_.file) line["file"] = row.file;
+  line[titles.name] = row.name;
+  if (!row.error.empty())
+    line["error"] = row.error;
+  else if (!row.cells.empty())
+    line["prediction"] = named_cells(row.cells, titles.form);
+  else if (columns_.classes.empty())
+    line["value"] =
+        row.numbers.size() == 1 ? ordered_json(row.numbers.front()) : ordered_json(row.numbers);
+  else if (columns_.top > 0)
+    line["top"] = ranked(row.numbers, likeliest(row.numbers), columns_.classes);
+  else
+    add_labels(line, row.numbers);
+  if (columns_.truth) {
+    line["truth"] = row.truth.empty() ? ordered_json() : ordered_json(row.truth);
+    line["loss"] = row.loss ? ordered_json(*row.loss) : ordered_json();
+  }
+  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string PredictionText::line(const PredictionRow& row, const PredictionTitles& titles) const {
+  return format_ == PredictionFormat::csv ? csv(row, titles) : json(row, titles);
+}
+
+}  // namespace ddptrain

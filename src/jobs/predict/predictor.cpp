@@ -1,0 +1,97 @@
+#include "jobs/predict/predictor.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "checkpoint/checkpoint.h"
+#include "data/loader/lengths.h"
+#include "data/loader/loader.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "recipe/load/load.h"
+#include "train/build/build.h"
+#include "train/run/state.h"
+#include "train/step/tta.h"
+
+namespace ddptrain {
+namespace {
+
+EpochPlan all_in_order(const Dataset& data, std::int64_t rows, const World& world) {
+  EpochPlan plan;
+  const auto size = data.size(Split::valid);
+  plan.order.resize(static_cast<std::size_t>(size));
+  std::iota(plan.order.begin(), plan.order.end(), 0);
+  for (std::int64_t first = 0; first < size; first += rows) {
+    if (first / rows % world.size != world.rank) continue;
+    Micro micro;
+    micro.positions.resize(static_cast<std::size_t>(std::min(rows, size - first)));
+    std::iota(micro.positions.begin(), micro.positions.end(), first);
+    plan.micros.push_back(std::move(micro));
+  }
+  set_lengths(plan.micros, lengths_of(data, Split::valid, plan.order));
+  return plan;
+}
+
+/// With the loss that goes with the targets, where the recipe leaves it to them.
+Recipe settled(Recipe recipe, const SavedData& saved) {
+  settle_scores(recipe, saved.classes.empty() ? TargetKind::numbers : TargetKind::classes);
+  return recipe;
+}
+
+}  // namespace
+
+Predictor::Predictor(const PredictorJob& job, const Placement& placement, World& world)
+    : placement_(placement),
+      world_(world),
+      checkpoint_(std::make_unique<Checkpoint>(load_checkpoint(job.checkpoint))),
+      saved_(saved_data(*checkpoint_)),
+      recipe_(settled(job.recipe, saved_)),
+      loss_(catalog<Loss>().build(*recipe_.loss.value,
+                                  LossContext{static_cast<std::int64_t>(saved_.classes.size())})) {}
+
+Predictor::~Predictor() = default;
+
+std::vector<PredictionInput> Predictor::inputs(const std::vector<std::string>& paths) const {
+  return prediction_inputs(recipe_, saved_, paths);
+}
+
+void Predictor::build(const Dataset& data) {
+  auto facts = data.facts();
+  facts.classes = saved_.classes;  // of images whose labels are unknown
+  auto recipe = recipe_;
+  recipe.parallel.mode = Mode::none;
+  engine_ = build_engine(recipe, placement_, world_, facts);
+  restore(checkpoint_->model, engine_->model().state(), "the model");
+  checkpoint_.reset();
+}
+
+void Predictor::start(std::shared_ptr<const Tolerant> data, std::int64_t rows) {
+  data_ = std::move(data);
+  if (!engine_) build(*data_);
+  auto plan = all_in_order(*data_, rows, world_);
+  batches_ = static_cast<std::int64_t>(plan.micros.size());
+  if (recipe_.eval.tta) plan.micros = with_passes(plan.micros, recipe_.eval.tta->n);
+  const auto spec = decode<DataSection>(recipe_.data.node()).loader;
+  LoaderOptions options;
+  options.split = Split::valid;
+  options.workers = static_cast<int>(spec.workers.value.value_or(placement_.threads));
+  options.prefetch = static_cast<int>(spec.prefetch);
+  options.seed = seed_of_data(recipe_);
+  loader_ = build_loader(*data_, options, placement_, world_);
+  loader_->start(std::move(plan));
+}
+
+Batch Predictor::next(at::Tensor& output) {
+  const auto& tta = recipe_.eval.tta;
+  std::vector<Batch> batches{loader_->next()};
+  std::vector<at::Tensor> outputs{engine_->evaluate(batches.front())};
+  for (std::int64_t pass = 1; tta && pass <= tta->n; ++pass) {
+    batches.push_back(loader_->next());
+    outputs.push_back(engine_->evaluate(batches.back()));
+  }
+  output = tta ? combined(outputs, *loss_, *tta, alignment(*data_, batches)) : outputs.front();
+  output = output.cpu();
+  return std::move(batches.front());
+}
+
+}  // namespace ddptrain
