@@ -68,6 +68,8 @@ void Decode::leaf(Share& v) {
   DDP_CHECK(fits, "an unchecked tree: " + why);
 }
 
+void Decode::leaf(Node& v) { v = *at_.back(); }
+
 void Decode::word(int& index, std::span<const std::string_view> words) {
   const auto found = std::find(words.begin(), words.end(), at_.back()->text);
   DDP_CHECK(found != words.end(), "an unchecked tree: the word '" + at_.back()->text + "'");

@@ -26,6 +26,7 @@ class Decode final : public Fields {
   void leaf(Duration& v) override;
   void leaf(Size& v) override;
   void leaf(Share& v) override;
+  void leaf(Node& v) override;
   void word(int& index, std::span<const std::string_view> words) override;
   bool present(bool now) override;
   bool given(bool now) override;

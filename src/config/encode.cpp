@@ -26,6 +26,7 @@ class Encode final : public Fields {
   void leaf(Duration& v) override { put(encode_value(v)); }
   void leaf(Size& v) override { put(encode_value(v)); }
   void leaf(Share& v) override { put(encode_value(v)); }
+  void leaf(Node& v) override { put(v); }
   void word(int& index, std::span<const std::string_view> words) override {
     put(Node::scalar(std::string(words[static_cast<std::size_t>(index)])));
   }

@@ -29,6 +29,7 @@
 namespace ddptrain {
 
 class ChoiceBase;  // config/choice.h
+struct Node;       // config/node.h
 
 /// What is asked of a list's items together: any, each at least the one before (`ascending`) or
 /// above it (`increasing`), none twice (`distinct`), or numbers of which one is not 0.
@@ -102,6 +103,8 @@ class Fields {
   virtual void leaf(Duration& v) = 0;
   virtual void leaf(Size& v) = 0;
   virtual void leaf(Share& v) = 0;
+  /// Any value, as written: what it may be depends on where it is used.
+  virtual void leaf(Node& v) = 0;
   virtual void word(int& index, std::span<const std::string_view> words) = 0;
   /// An optional (null allowed) or an Auto ("auto" allowed): given whether there is a value now,
   /// says whether there is to be one.
@@ -126,6 +129,7 @@ class Fields {
   void value(Duration& v) { leaf(v); }
   void value(Size& v) { leaf(v); }
   void value(Share& v) { leaf(v); }
+  void value(Node& v) { leaf(v); }
   void value(ChoiceBase& v) { component(v); }
 
   template <Word T>

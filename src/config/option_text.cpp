@@ -49,6 +49,8 @@ std::string plain_type(const Shape& shape) {
       return short_form(shape) ? type_text(*short_form(shape)) + ", or map" : "map";
     case Shape::Kind::component:
       return a_component(shape.component);
+    case Shape::Kind::any:
+      return "any value";
   }
   return {};
 }

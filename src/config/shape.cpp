@@ -48,6 +48,7 @@ class ShapeVisitor final : public Fields {
   void leaf(Duration& v) override { kind(Shape::Kind::duration, encode_value(v)); }
   void leaf(Size& v) override { kind(Shape::Kind::size, encode_value(v)); }
   void leaf(Share& v) override { kind(Shape::Kind::share, encode_value(v)); }
+  void leaf(Node& v) override { kind(Shape::Kind::any, v); }
   void word(int& index, std::span<const std::string_view> words) override {
     kind(Shape::Kind::word, Node::scalar(std::string(words[static_cast<std::size_t>(index)])));
     shape().words.assign(words.begin(), words.end());

@@ -28,7 +28,8 @@ struct Shape {
     list,
     table,
     record,
-    component
+    component,
+    any  // whatever is written
   };
   Kind kind = Kind::record;
   std::string key;

@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 12> kKinds{"boolean",  "integer", "number", "text",
-                                             "duration", "size",    "share",  "word",
-                                             "list",     "table",   "record", "component"};
+constexpr std::array<const char*, 13> kKinds{"boolean", "integer",   "number", "text", "duration",
+                                             "size",    "share",     "word",   "list", "table",
+                                             "record",  "component", "any"};
 constexpr const char* kQuoted = "\"";  // {"\"": "5"} is the text 5
 
 Json to_json(const Node& node) {

@@ -172,6 +172,8 @@ Node made_up(const Shape& option, const Catalogs& catalogs) {
       return made_up_record(option, catalogs);
     case Shape::Kind::component:
       return made_up_component(option.component, catalogs);
+    case Shape::Kind::any:
+      return Node::scalar("1");
   }
   return {};
 }

@@ -58,6 +58,8 @@ void Checker::value(const Node& node, const Shape& shape, const std::string& pat
       return table(node, shape, path);
     case Shape::Kind::word:
       return word(node, shape, path);
+    case Shape::Kind::any:
+      return;
     default:
       return scalar(node, shape, path);
   }

@@ -158,6 +158,8 @@ class SchemaWriter {
         return number(shape, "number");
       case Shape::Kind::text:
         return text(shape);
+      case Shape::Kind::any:
+        return Json::object();
       default:
         return alternatives(shape, part);
     }
