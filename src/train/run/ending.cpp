@@ -7,6 +7,7 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "train/run/loop.h"
 
 namespace ddptrain {
 namespace {
@@ -16,7 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostRows = 8;
 constexpr std::size_t kMostName = 40;
 
-bool interrupted(const RunEnding& ending) { return ending.reason == "interrupted"; }
+/// Something is left to train.
+bool is_partial(const RunEnding& ending) {
+  return ending.reason == "interrupted" || ending.reason == kPaused;
+}
 
 std::string position(const RunEnding& ending) {
   auto text = "step " + std::to_string(ending.step);
@@ -119,7 +123,7 @@ std::string typed_path(const std::string& path) {
 
 std::string headline(const RunEnding& ending) {
   const auto time = " after " + format_seconds(ending.seconds) + " at " + position(ending);
-  if (interrupted(ending)) return "interrupted" + time;
+  if (is_partial(ending)) return ending.reason + time;
   const std::string stopped = "stopped: ";
   if (ending.reason.starts_with(stopped))
     return "stopped" + time + ": " + ending.reason.substr(stopped.size());
@@ -151,7 +155,7 @@ std::vector<std::string> what_next(const RunEnding& ending) {
   const auto run = typed_path(ending.folder);
   const auto call = "  " + called_as() + " ";
   lines.emplace_back("next:");
-  if (interrupted(ending)) {
+  if (is_partial(ending)) {
     lines.push_back(call + "resume " + run);
     return lines;
   }

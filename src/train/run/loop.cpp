@@ -51,14 +51,14 @@ class Loop {
   RunResult run() {
     tell(Moment::run_begin);
     if (state_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
-    while (!finished()) {
+    while (!finished() && !paused()) {
       step();
       if (stepper_.is_under_way()) continue;  // it is read during the next one
       if (!data_lost_) heed_requests();
       evaluate_and_save();
     }
     close();
-    score_test_split();
+    if (result_.reason != kPaused) score_test_split();
     tell(Moment::run_end);
     return result_;
   }
@@ -69,6 +69,7 @@ class Loop {
     if (seconds_) return time_is_up_;
     return state_.position.step >= t_.length.total;
   }
+  bool paused() const { return hooks_.pause_at > 0 && state_.position.step >= hooks_.pause_at; }
 
   // With what earlier attempts trained, where the run's length is a time.
   double seconds_trained() const { return seconds_before_ + seconds_since(began_); }
@@ -138,7 +139,7 @@ class Loop {
     if (!stepper_.is_late() || asked_ || state_.stop || state_.nominal == 0) return true;
     if ((!seconds_ && made >= t_.length.total) || begins_stage(t_, made)) return true;
     if (evaluate_every_.due(made) || save_every_.due(made) || steers(t_.callbacks)) return true;
-    return steers(observers_) || (is_alone() && has_requests());
+    return made == hooks_.pause_at || steers(observers_) || (is_alone() && has_requests());
   }
 
   bool stop_requested() const {
@@ -261,7 +262,7 @@ class Loop {
   void save_if_due() {
     tell_saved(writer_.written());
     const auto step = state_.position.step;
-    if (!save_now_ && !finished() && !save_every_.due(step)) return;
+    if (!save_now_ && !finished() && !paused() && !save_every_.due(step)) return;
     if (saved_step_ == step || hooks_.checkpoints.empty()) return;
     beat("checkpoint");
     tell_saved(writer_.wait());
@@ -298,7 +299,7 @@ class Loop {
     evaluate_and_save();
     tell_saved(writer_.wait());
     if (state_.stop && result_.signal == 0) result_.reason = "stopped: " + state_.stop->reason;
-    if (result_.reason.empty()) result_.reason = "done";
+    if (result_.reason.empty()) result_.reason = finished() ? "done" : kPaused;
   }
 
   /// Of a complete run, after its last checkpoint.

@@ -21,13 +21,18 @@ struct Hooks {
   std::function<StopRequest()> stop_requested;  // of this rank
   std::function<bool()> save_requested;         // asked once per step; true consumes the request
   std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
-  std::string checkpoints;  // folder of checkpoints; empty: none are written
-  bool evaluate = true;     // false: not even at the end
+  std::string checkpoints;    // folder of checkpoints; empty: none are written
+  std::int64_t pause_at = 0;  // the run pauses, saved, once it has made so many steps; 0: never
+  bool evaluate = true;       // false: not even at the end
 };
 
+/// The reason of a run that ended at Hooks::pause_at. Resumed, it is the run without a pause, to
+/// the bit: nothing is evaluated, averaged or tested that would not have been.
+inline constexpr const char* kPaused = "paused";
+
 struct RunResult {
-  std::string reason;              // "done", "stopped by early_stopping: ...", "interrupted"
-  int signal = 0;                  // that ended it
+  std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted", "paused"
+  int signal = 0;      // that ended it
   std::vector<NamedTable> tables;  // of the last evaluation that it made
   std::optional<TestScores> test;  // of a complete run
 };

@@ -240,11 +240,13 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   const auto writers = begin(job, *training, state.position.step, folder);
   hooks.checkpoints = folder + "/checkpoints";
+  if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
   auto result = train(*training, state, hooks, writers);
   Outcome outcome{Exit::done, result.signal, result.reason, folder, state.evaluation, {}};
   if (result.test)
     for (const auto& value : result.test->found.values) outcome.metrics.push_back(value);
-  if (result.signal == 0 && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
+  const bool ended = result.signal == 0 && result.reason != kPaused;
+  if (ended && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
   if (world.rank != 0) return outcome;
   outcome.ending = ending_of(*training, state, outcome, began);
   outcome.ending.tables = std::move(result.tables);

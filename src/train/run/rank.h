@@ -30,6 +30,7 @@ struct Job {
   RunStart start;                            // what the run folder records of this launch
   bool rewrite_recipe = false;               // recipe.yaml was overridden
   bool set_aside = false;                    // damaged checkpoints, as the run begins
+  std::optional<Duration> pause;             // the run leaves, saved, when it has trained so long
   std::optional<std::string> checkpoint;     // to go on from
   bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may

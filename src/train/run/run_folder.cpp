@@ -192,17 +192,28 @@ bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
   }
 }
 
+/// Its record comes last: a folder without is half-made.
+void fill(const std::string& folder, const RunStart& start) {
+  write_recipe(folder, start.recipe_text);
+  write_sources(folder + "/source", start);
+  make_folders(folder + "/checkpoints");
+  write_run(folder, first_record(start));
+}
+
 }  // namespace
 
 std::string make_run_folder(const std::string& runs, const RunStart& start) {
   const auto home = fs::absolute(runs).lexically_normal().string() + "/" + start.name;
   make_folders(home);
   const auto folder = take_next_number(home);
-  write_recipe(folder, start.recipe_text);
-  write_sources(folder + "/source", start);
-  make_folders(folder + "/checkpoints");
-  write_run(folder, first_record(start));
+  fill(folder, start);
   return folder;
+}
+
+void make_run_folder_at(const std::string& folder, const RunStart& start) {
+  fs::remove_all(folder);
+  make_folders(folder);
+  fill(folder, start);
 }
 
 void write_recipe(const std::string& folder, const std::string& recipe_text) {

@@ -45,6 +45,10 @@ std::string launch_name();
 /// (Exit::data) that names the folder when it cannot be written.
 std::string make_run_folder(const std::string& runs, const RunStart& start);
 
+/// The same at a path that is known before; replaces what a start that was killed left half-made
+/// there.
+void make_run_folder_at(const std::string& folder, const RunStart& start);
+
 /// Writes recipe.yaml; nobody but the owner can read one that has the password of an address in it.
 void write_recipe(const std::string& folder, const std::string& recipe_text);
 

@@ -136,6 +136,33 @@ TEST(EndOfTraining, LeavesTheMeasuringOfStatisticsOnAllRanksWhenOneIsAsked) {
   expect_equal(newest(cut.path()), newest(whole.path()));
 }
 
+SmallTraining evaluating_each_step(World& world) {
+  auto t = averaging(world);
+  t.recipe.eval.every = {1, Duration::Unit::steps};
+  return t;
+}
+
+// A pause is no end: nothing is measured or averaged that would not have been.
+TEST(Pause, LeavesARunThatComesToTheSame) {
+  const TemporaryFolder whole, paused;
+  const auto expected = finish(whole.path(), evaluating_each_step);
+  auto world = single_world();
+  auto t = evaluating_each_step(world);
+  Keeps::Rows rows;
+  t.observers.push_back(std::make_unique<Keeps>(rows));
+  Hooks hooks;
+  hooks.checkpoints = paused.path();
+  hooks.pause_at = 2;
+  EXPECT_EQ(train(t, hooks).reason, kPaused);
+  EXPECT_EQ(t.state.position.step, 2);
+  EXPECT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(t.ema->buffers().empty());
+  const auto later = finish(paused.path(), evaluating_each_step);
+  rows.insert(rows.end(), later.begin(), later.end());
+  EXPECT_EQ(rows, expected);
+  expect_equal(newest(paused.path()), newest(whole.path()));
+}
+
 /// Whose second evaluation is its last.
 SmallTraining stopping_early(World& world) {
   auto t = averaging(world);
