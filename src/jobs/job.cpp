@@ -74,11 +74,10 @@ void settle_valid(Choice<Dataset>& data, int rank) {
   data.choose(std::move(node));
 }
 
-}  // namespace
-
-Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
+/// On the devices that were found.
+Job placed_job(Placement placement, const Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
-  with_places(tree, [&] { job.placement = place(recipe, outer); });
+  job.placement = std::move(placement);
   job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) {  // no rank waits, and no time-out runs
@@ -97,6 +96,20 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
   };
   job.recipe_text = job.record(job.recipe);
   return job;
+}
+
+}  // namespace
+
+Job make_job(Recipe& recipe, const Node& tree, const Topology& outer) {
+  Placement placement;
+  with_places(tree, [&] { placement = place(recipe, outer); });
+  return placed_job(std::move(placement), recipe, tree, outer);
+}
+
+Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree) {
+  Placement placement;
+  with_places(tree, [&] { placement = place_on(part, recipe); });
+  return placed_job(std::move(placement), recipe, tree, {});
 }
 
 namespace {

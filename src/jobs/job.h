@@ -14,6 +14,8 @@ namespace ddptrain {
 /// Resolves a recipe on this machine and provides its data, before there is a run folder; ranks
 /// that another program started do that where they read. `tree` is the recipe as layered.
 Job make_job(Recipe& recipe, const Node& tree, const Topology& outer);
+/// The same on a part of this machine.
+Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree);
 
 /// What the run folder is told of a job.
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);

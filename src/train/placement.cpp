@@ -183,6 +183,31 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   return place(recipe, outer, machine);
 }
 
+Machine divide(Machine machine, const MachinePart& part, Recipe& recipe) {
+  auto& parallel = recipe.parallel;
+  machine.cores = std::max(1, machine.cores / part.of);
+  if (machine.gpus == 0 || parallel.device == DeviceKind::cpu) return machine;
+  auto ids = parallel.devices.ids;
+  for (std::int64_t id = 0; parallel.devices.ids.empty() && id < machine.gpus; ++id)
+    ids.push_back(id);
+  const auto share = std::ssize(ids) / part.of;
+  const auto wanted = has_devices(parallel.mode) ? parallel.devices.count.value.value_or(share) : 1;
+  if (share == 0 || wanted > share)
+    throw Error(Exit::device, Option{"parallel.devices"},
+                std::to_string(part.of) + " runs at once on " +
+                    plural(std::max<std::int64_t>(wanted, 1), "GPU") + " each need more than the " +
+                    std::to_string(ids.size()) + " there are");
+  const auto first = ids.begin() + part.index * share;
+  parallel.devices.ids.assign(first, first + wanted);
+  return machine;
+}
+
+Placement place_on(const MachinePart& part, Recipe& recipe) {
+  if (part.of == 1) return place(recipe, {});
+  const auto machine = divide(this_machine(recipe.parallel.device), part, recipe);
+  return place(recipe, {}, machine);
+}
+
 Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine) {
   const auto& parallel = recipe.parallel;
   Placement placement;

@@ -39,6 +39,16 @@ struct Machine {
   std::string why_none = {};  // why it may use none, although there are some
 };
 
+/// One of `of` equal parts of a machine, for runs next to each other.
+struct MachinePart {
+  int index = 0;
+  int of = 1;
+};
+
+/// The recipe with the GPUs of a part as its own, and what the part has. An Error (Exit::device)
+/// where there are not enough GPUs for all parts.
+Machine divide(Machine machine, const MachinePart& part, Recipe& recipe);
+
 /// Where a run happens on a machine. Under a launcher of somebody else's, `outer` says how many
 /// ranks there are. Throws an Error: Exit::device for a device that is not there, Exit::recipe for
 /// a batch that cannot be cut or a mode that does not go with the devices.
@@ -47,6 +57,9 @@ Placement place(const Recipe& recipe, const Topology& outer, const Machine& mach
 /// The same on this machine, at whose GPUs it looks as far as the recipe asks, in a child process.
 /// Where the recipe leaves the device open and GPUs cannot be used, rank 0 logs a warning.
 Placement place(const Recipe& recipe, const Topology& outer);
+
+/// The same on a part of this machine.
+Placement place_on(const MachinePart& part, Recipe& recipe);
 
 /// "cpu", "cuda".
 std::string device_name(const Placement& placement);

@@ -52,6 +52,32 @@ TEST(Placement, WithoutAModeIsOneDevice) {
   EXPECT_THAT(gpu.ids, ElementsAre(0));
 }
 
+TEST(MachineParts, DivideCoresAndGpus) {
+  const Machine machine{.gpus = 5, .cores = 6};
+  auto recipe = recipe_of(Mode::ddp);
+  const auto second = divide(machine, {1, 2}, recipe);
+  const auto placed = place(recipe, {}, second);
+  EXPECT_THAT(placed.ids, ElementsAre(2, 3));
+  EXPECT_EQ(second.cores, 3);
+  recipe = recipe_of(Mode::ddp);
+  recipe.parallel.devices.ids = {7, 5, 3, 1};
+  divide({.gpus = 8, .cores = 2}, {1, 4}, recipe);
+  EXPECT_THAT(recipe.parallel.devices.ids, ElementsAre(5));
+  recipe = recipe_of(Mode::none);
+  EXPECT_EQ(divide({.gpus = 0, .cores = 2}, {3, 4}, recipe).cores, 1);
+  EXPECT_THAT(recipe.parallel.devices.ids, IsEmpty());
+  divide(machine, {3, 4}, recipe);
+  EXPECT_THAT(place(recipe, {}, machine).ids, ElementsAre(3));
+}
+
+TEST(MachineParts, RefuseMoreThanThereIs) {
+  auto recipe = recipe_of(Mode::none);
+  EXPECT_THROW(divide({.gpus = 2, .cores = 6}, {0, 3}, recipe), Error);
+  recipe = recipe_of(Mode::ddp);
+  recipe.parallel.devices.count = 3;
+  EXPECT_THROW(divide({.gpus = 4, .cores = 6}, {0, 2}, recipe), Error);
+}
+
 TEST(Placement, HasGraphsOnGpusAndOfOnePassAStep) {
   auto recipe = recipe_of(Mode::none);
   recipe.train.graph = true;
