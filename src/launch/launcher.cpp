@@ -1,9 +1,6 @@
 #include "launch/launcher.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -16,47 +13,12 @@
 #include "base/text.h"
 #include "launch/ending.h"
 #include "launch/rank_process.h"
-#include "launch/signals.h"
+#include "launch/taken_signals.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Signals that the launcher takes one by one instead of being interrupted by them.
-class TakenSignals {
- public:
-  TakenSignals() {
-    ::signal(SIGCHLD, SIG_DFL);  // a parent that ignores it would have the kernel reap our ranks
-    ::sigemptyset(&taken_);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT, SIGPIPE})
-      ::sigaddset(&taken_, signal);
-    if (!is_ignored(SIGHUP)) ::sigaddset(&taken_, SIGHUP);
-    ::sigprocmask(SIG_BLOCK, &taken_, &before_);
-  }
-  ~TakenSignals() {
-    sigset_t pipe;
-    ::sigemptyset(&pipe);
-    ::sigaddset(&pipe, SIGPIPE);
-    const timespec at_once{};
-    ::sigtimedwait(&pipe, nullptr, &at_once);  // a headline that nobody read
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  TakenSignals(const TakenSignals&) = delete;
-  TakenSignals& operator=(const TakenSignals&) = delete;
-  /// That ranks start with.
-  sigset_t of_ranks() const { return without_held(before_); }
-  /// The next one, 0 where none comes in time.
-  int next(double seconds) const {
-    const timespec patience{0, static_cast<long>(seconds * 1e9)};
-    const int signal = ::sigtimedwait(&taken_, nullptr, &patience);
-    return signal > 0 ? signal : 0;
-  }
-
- private:
-  sigset_t taken_{};
-  sigset_t before_{};
-};
 
 #ifdef __SANITIZE_THREAD__
 constexpr int runtime_threads = 1;  // ThreadSanitizer has a thread of its own
@@ -88,7 +50,7 @@ class Launcher {
     for (int rank = 0; rank < ranks; ++rank) {
       topology.rank = topology.local_rank = rank;
       processes_.push_back(
-          std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.of_ranks()));
+          std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.of_children()));
     }
   }
 
