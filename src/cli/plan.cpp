@@ -12,6 +12,7 @@
 #include "recipe/data_section.h"
 #include "recipe/eval_splits.h"
 #include "recipe/load/load.h"
+#include "recipe/sweep/trials.h"
 #include "schedules/rate_plan.h"
 
 namespace ddptrain {
@@ -66,6 +67,7 @@ class Plan {
   void print() {
     look_at_data();
     for (const auto devices : device_counts(arguments_, recipe_)) print_batch(devices);
+    print_sweep();
     if (length_.total > 0) print_rates();
     print_model();
   }
@@ -132,6 +134,18 @@ class Plan {
     if (stages.size() > 1) text += "; stages of " + join(stages, ", ");
     line("steps", text);
     if (first) length_ = length;
+  }
+
+  void print_sweep() const {
+    const auto& sweep = recipe_.sweep;
+    if (!sweep) return;
+    const auto method = std::string(names(sweep->method)[static_cast<std::size_t>(sweep->method)]);
+    const auto trials = trial_count(*sweep);
+    line("sweep",
+         method + ", " + plural(trials, "trial") +
+             (sweep->seeds > 1 ? " on " + plural(sweep->seeds, "seed") : "") +
+             (sweep->parallel > 1 ? ", " + std::to_string(sweep->parallel) + " at once" : "") +
+             "; 'ddptrain sweep' trains them, and what follows is the recipe's own run");
   }
 
   void print_rates() const {
@@ -213,6 +227,9 @@ int plan(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
+  if (loaded.recipe.sweep && say_problems(check_trials(words.files, words.overrides, loaded,
+                                                       *arguments.program->catalogs)))
+    return static_cast<int>(Exit::recipe);
   Plan(arguments, loaded.recipe).print();
   return 0;
 }

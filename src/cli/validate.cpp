@@ -16,6 +16,7 @@
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"
 #include "recipe/rules/rules.h"
+#include "recipe/sweep/trials.h"
 
 namespace ddptrain {
 namespace {
@@ -38,7 +39,8 @@ bool is_recipe(const std::string& text) {
 
 /// Copies of recipes that were good once, or what belongs to another tool.
 bool is_left_out(const fs::path& folder) {
-  return folder.filename().string().starts_with('.') || fs::exists(folder / "run.json");
+  return folder.filename().string().starts_with('.') || fs::exists(folder / "run.json") ||
+         fs::exists(folder / "sweep.json");
 }
 
 /// The .yaml and .yml files below a folder, in alphabetical order, that are recipes: they have the
@@ -91,6 +93,14 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
     problems.insert(problems.end(), found.begin(), found.end());
   }
   add_chains(problems, loaded.sources);
+}
+
+/// What only some trial of a sweep has; the standard input cannot be read again for each.
+void check_sweep(const std::string& file, const std::vector<std::string>& overrides, Loaded& loaded,
+                 const Catalogs& catalogs) {
+  if (file == "-" || has_errors(loaded.problems) || !loaded.recipe.sweep) return;
+  const auto found = check_trials({file}, overrides, loaded, catalogs);
+  loaded.problems.insert(loaded.problems.end(), found.begin(), found.end());
 }
 
 /// What writes problems for machines; null for a person's text.
@@ -152,6 +162,7 @@ int validate(const Arguments& arguments) {
     auto loaded = load_recipe({file}, words.overrides, *arguments.program->catalogs);
     if (arguments.has("--devices") && !has_errors(loaded.problems))
       check_devices(loaded, arguments.value("--devices"), loaded.problems);
+    check_sweep(file, words.overrides, loaded, *arguments.program->catalogs);
     const auto findings = look_deeper(file, loaded, level, arguments);
     if (code == Exit::done) code = findings.code;
     if (loaded.problems.empty() && !format && arguments.level != log::Level::quiet)

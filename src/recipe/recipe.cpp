@@ -30,10 +30,6 @@ std::span<const std::string_view> names(OnRankFailure) {
   static constexpr std::array<std::string_view, 2> words{"stop", "restart"};
   return words;
 }
-std::span<const std::string_view> names(BestMode) {
-  static constexpr std::array<std::string_view, 2> words{"max", "min"};
-  return words;
-}
 
 std::span<const std::string_view> names(ForwardPrecision) {
   static constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
@@ -337,6 +333,9 @@ void Recipe::fields(Fields& f) {
   f("output", output, {.doc = "Where results go."});
   f("policy", policy, {.doc = "What to do when something goes wrong."});
   f("expect", expect, {.doc = "Bounds that metrics must meet at the end, for recipes as tests."});
+  f("sweep", sweep,
+    {.doc = "What 'ddptrain sweep' tries: options and the values that they take; null: nothing.",
+     .example = "{keys: {optimizer.lr: [1e-4, 1e-3]}}"});
 }
 
 std::uint64_t seed_of_data(const Recipe& recipe) {

@@ -13,6 +13,7 @@
 #include "config/fields.h"
 #include "recipe/mode.h"
 #include "recipe/stages.h"
+#include "recipe/sweep_section.h"
 
 namespace ddptrain {
 
@@ -25,7 +26,6 @@ enum class OnBadSample { error, skip };
 enum class OnUnknownClass { error, skip };
 enum class OnNonFinite { stop, skip };
 enum class OnRankFailure { stop, restart };
-enum class BestMode { max, min };
 enum class SwaAnneal { cosine, linear, none };
 std::span<const std::string_view> names(Precision);
 std::span<const std::string_view> names(DeviceKind);
@@ -33,7 +33,6 @@ std::span<const std::string_view> names(OnBadSample);
 std::span<const std::string_view> names(OnUnknownClass);
 std::span<const std::string_view> names(OnNonFinite);
 std::span<const std::string_view> names(OnRankFailure);
-std::span<const std::string_view> names(BestMode);
 std::span<const std::string_view> names(SwaAnneal);
 
 /// Samples per optimiser step and how they are cut: global = micro x accumulate x devices.
@@ -240,6 +239,7 @@ struct Recipe {
   OutputSpec output;
   PolicySpec policy;
   std::map<std::string, ExpectSpec> expect;
+  std::optional<SweepSpec> sweep;
   void fields(Fields& f);
 };
 

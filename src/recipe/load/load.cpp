@@ -168,6 +168,9 @@ void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs) {
   auto& best = recipe.checkpoint.keep_best;
   if (best && best->mode.automatic()) best->mode.value = better_way(rule, best->metric);
   for (auto& callback : recipe.callbacks) settle_mode(callback, rule);
+  auto& sweep = recipe.sweep;
+  if (sweep && sweep->metric.value && sweep->mode.automatic())
+    sweep->mode.value = better_way(rule, *sweep->metric.value);
 }
 
 void make_paths_absolute(Node& tree, const Shape& shape, const Catalogs& catalogs) {

@@ -59,5 +59,6 @@ std::vector<Rule> transform_rules();
 std::vector<Rule> progressive_rules();
 std::vector<Rule> model_rules();
 std::vector<Rule> run_rules();
+std::vector<Rule> sweep_rules();
 
 }  // namespace ddptrain
