@@ -20,6 +20,7 @@ Verb lr_find_verb();
 Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
+Verb sweep_verb();
 Verb test_verb();
 Verb weights_verb();
 
@@ -52,10 +53,10 @@ ModelFacts planned_model_facts(const Recipe& recipe) {
 
 const Program& this_program() {
   static const Program program = [] {
-    Program full{
-        &all_catalogs(),
-        {run_verb(), resume_verb(), test_verb(), lr_find_verb(), eval_verb(), predict_verb(),
-         export_verb(), average_verb(), data_verb(), weights_verb(), doctor_verb()}};
+    Program full{&all_catalogs(),
+                 {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), eval_verb(),
+                  predict_verb(), export_verb(), average_verb(), data_verb(), weights_verb(),
+                  doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

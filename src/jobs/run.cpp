@@ -34,21 +34,6 @@ std::optional<Job> make_member(const Arguments& arguments, const SeriesMember& m
   return job;
 }
 
-/// A member's run may end so, and the next one still tells something.
-bool is_result(int code) {
-  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect) ||
-         code == static_cast<int>(Exit::non_finite);
-}
-
-int worse(int a, int b) {
-  const auto weight = [](int code) {
-    if (!is_result(code)) return 3;
-    if (code == static_cast<int>(Exit::non_finite)) return 2;
-    return code == static_cast<int>(Exit::expect) ? 1 : 0;
-  };
-  return weight(b) > weight(a) ? b : a;
-}
-
 int start(const Job& job, log::Level level) {
   try {
     return start_job(job, {}, level);
@@ -150,6 +135,9 @@ int run(const Arguments& arguments) {
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   if (outer.rank == 0) {
+    if (loaded.recipe.sweep)
+      log::info(
+          "this run trains the recipe as it stands; 'ddptrain sweep' reads its section 'sweep'");
     say_unfinished(job);
     log::info(to_text(job.placement.batch));
   }

@@ -112,4 +112,18 @@ RunSeries series_of(const Arguments& arguments) {
   return arguments.has(kFolds.name) ? folds(arguments) : seeds(arguments);
 }
 
+bool is_result(int code) {
+  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect) ||
+         code == static_cast<int>(Exit::non_finite);
+}
+
+int worse(int a, int b) {
+  const auto weight = [](int code) {
+    if (!is_result(code)) return 3;
+    if (code == static_cast<int>(Exit::non_finite)) return 2;
+    return code == static_cast<int>(Exit::expect) ? 1 : 0;
+  };
+  return weight(b) > weight(a) ? b : a;
+}
+
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// The runs that `run --repeat` and `run --folds` make of one recipe.
+// The runs that `run --repeat` and `run --folds` make of one recipe, and what ends a series.
 #pragma once
 
 #include <string>
@@ -34,5 +34,12 @@ bool asks_for_several(const Arguments& arguments);
 /// kept; other ways to hold samples out are not. Errors (Exit::recipe): a number that is none, data
 /// without folds.
 RunSeries series_of(const Arguments& arguments);
+
+/// Whether a run of a series may end with this exit code, and the next one still tells something:
+/// done, short of `expect`, diverged.
+bool is_result(int code);
+
+/// The exit code of a series in which two runs ended so.
+int worse(int a, int b);
 
 }  // namespace ddptrain

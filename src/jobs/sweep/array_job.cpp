@@ -1,0 +1,33 @@
+#include "jobs/sweep/array_job.h"
+
+#include "base/quoting.h"
+
+namespace ddptrain {
+
+std::string slurm_script(const ArrayJob& job) {
+  auto array = "1-" + std::to_string(job.runs);
+  if (job.at_once > 0) array += "%" + std::to_string(job.at_once);
+  return "#!/bin/bash\n"
+         "#SBATCH --job-name=" +
+         shell_word(job.name) +
+         "\n"
+         "#SBATCH --array=" +
+         array +
+         "\n"
+         "#SBATCH --ntasks=1\n"
+         "#SBATCH --signal=B:TERM@120\n"
+         "# What your cluster asks for: --partition, --time, --cpus-per-task, --gpus.\n"
+         "#\n"
+         "# Submit with 'sbatch FILE'; submitted again, it goes on with what is missing. When all\n"
+         "# have ended, this makes the table, and trains what failed again:\n"
+         "#   cd " +
+         shell_word(job.folder) + " && " + job.command +
+         "\n"
+         "cd " +
+         shell_word(job.folder) +
+         " || exit 3\n"
+         "exec " +
+         job.command + " --run \"$SLURM_ARRAY_TASK_ID\"\n";
+}
+
+}  // namespace ddptrain

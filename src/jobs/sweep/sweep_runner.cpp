@@ -1,0 +1,261 @@
+#include "jobs/sweep/sweep_runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/scratch_folder.h"
+#include "base/output/log.h"
+#include "base/output/table_text.h"
+#include "base/text.h"
+#include "cli/verb.h"
+#include "jobs/series.h"
+#include "jobs/sweep/trial_run.h"
+#include "launch/failure.h"
+#include "launch/rank_process.h"
+#include "launch/taken_signals.h"
+
+namespace ddptrain {
+namespace {
+
+bool is_success(int code) {
+  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect);
+}
+
+/// A run of a trial while its process lives. `slot` is its part of the machine.
+struct Child {
+  RunKey key;
+  int slot = 0;
+  std::unique_ptr<ScratchFolder> failures;
+  std::unique_ptr<RankProcess> process;
+};
+
+TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
+                   const SweepRecord& record, const RunKey& key) {
+  TrialRun run{record.run_folder(key, plan.spec.seeds), words.files, words.overrides, {}, {}};
+  const auto& trial = plan.trials.at(static_cast<std::size_t>(key.job.trial));
+  run.overrides.insert(run.overrides.end(), trial.overrides.begin(), trial.overrides.end());
+  if (plan.spec.seeds > 1)
+    run.overrides.push_back("seed=" + std::to_string(recipe.seed + key.seed));
+  if (key.job.rung + 1 < std::ssize(plan.halving.lengths)) {
+    run.pause = plan.spec.halving.min;
+    run.pause->count *= std::pow(plan.spec.halving.factor, key.job.rung);
+  }
+  return run;
+}
+
+class SweepRunner {
+ public:
+  SweepRunner(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
+              SweepRecord& record, const Arguments& arguments)
+      : plan_(plan), words_(words), recipe_(recipe), record_(record), arguments_(arguments) {}
+  ~SweepRunner() {
+    send_all(SIGKILL);
+    for (auto& child : children_) child.process->wait();
+  }
+
+  int run() {
+    while (true) {
+      if (!is_ending()) start_missing();
+      if (is_ending()) ask_to_leave();
+      if (children_.empty()) break;
+      show_status();
+      obey(signals_.next(0.1));
+      collect();
+    }
+    log::status("");
+    if (asked_ != 0) return 128 + asked_;
+    int code = 0;
+    for (const auto& value : record_.values()) code = worse(code, value.code);
+    return worse(code, failed_);
+  }
+
+ private:
+  bool is_ending() const {
+    return asked_ != 0 || (failed_ != 0 && plan_.spec.on_failure == OnTrialFailure::stop);
+  }
+
+  /// Runs that ended without us, of an array job or before we were killed, are taken as they are.
+  void start_missing() {
+    for (bool found = true; found;) {
+      found = false;
+      for (const auto& job : wanted()) {
+        const auto key = next_run(job);
+        if (!key || is_running(*key)) continue;
+        if ((found = take_ended(*key))) break;
+        start(*key);
+        if (is_ending()) return;
+      }
+    }
+  }
+
+  std::vector<TrialJob> wanted() const {
+    return jobs_under_way(plan_.halving,
+                          [&](const TrialJob& job) { return value_or_failure(job); });
+  }
+
+  /// A trial that failed is worth nothing, whatever its other seeds came to.
+  std::optional<double> value_or_failure(const TrialJob& job) const {
+    for (std::int64_t seed = 0; seed < plan_.spec.seeds; ++seed)
+      if (const auto* run = record_.find({job, seed}); run && !run->error.empty())
+        return std::nan("");
+    return job_value(plan_, record_, job);
+  }
+
+  /// The first seed of a job that is not known.
+  std::optional<RunKey> next_run(const TrialJob& job) const {
+    for (std::int64_t seed = 0; seed < plan_.spec.seeds; ++seed)
+      if (!record_.find({job, seed})) return RunKey{job, seed};
+    return {};
+  }
+
+  bool is_running(const RunKey& key) const {
+    return std::any_of(children_.begin(), children_.end(),
+                       [&](const Child& child) { return child.key == key; });
+  }
+
+  std::string folder_of(const RunKey& key) const {
+    return record_.run_folder(key, plan_.spec.seeds);
+  }
+
+  bool take_ended(const RunKey& key) {
+    auto value = ended_value(folder_of(key), plan_.watched);
+    if (value) note(key, *std::move(value));
+    return value.has_value();
+  }
+
+  int free_slot() const {
+    for (int slot = 0;; ++slot)
+      if (std::none_of(children_.begin(), children_.end(),
+                       [&](const Child& child) { return child.slot == slot; }))
+        return slot;
+  }
+
+  void start(const RunKey& key) {
+    Child child{key, free_slot(), std::make_unique<ScratchFolder>(), nullptr};
+    auto run = trial_run(plan_, words_, recipe_, record_, key);
+    run.part = {child.slot, plan_.halving.workers};
+    Topology topology;
+    topology.rank = 1;  // what it throws goes into its output and a record, not to our terminal
+    topology.store = child.failures->path();
+    const auto main = [&](const Topology&) {
+      log::use_color(log::Color::never);
+      return train_trial(run, arguments_);
+    };
+    child.process = std::make_unique<RankProcess>(
+        topology, main, record_.output_file(key, plan_.spec.seeds), signals_.of_children());
+    children_.push_back(std::move(child));
+  }
+
+  void collect() {
+    for (std::size_t i = children_.size(); i-- > 0;) {
+      if (!children_[i].process->reap()) continue;
+      const auto child = std::move(children_[i]);
+      children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
+      end_of(child);
+    }
+  }
+
+  void end_of(const Child& child) {
+    const int code = child.process->code();
+    if (is_ending() && !is_result(code)) return;  // it goes on with the sweep
+    auto value = value_of(folder_of(child.key), code, plan_.watched);
+    if (const auto failure = read_failure(child.failures->path(), child.process->rank()))
+      value.error = failure->message;
+    else if (!is_success(code))
+      value.error = why_ended(code, record_.output_file(child.key, plan_.spec.seeds));
+    note(child.key, std::move(value));
+  }
+
+  void note(const RunKey& key, RunValue value) {
+    value.key = key;
+    if (value.error.empty() && !is_success(value.code))
+      value.error = why_ended(value.code, record_.output_file(key, plan_.spec.seeds));
+    if (value.error.empty() && std::isnan(value.value)) {
+      value.code = static_cast<int>(Exit::non_finite);
+      value.error = "its last evaluation has no number for " + plan_.watched.name;
+    }
+    if (!value.error.empty()) failed_ = worse(failed_, value.code);
+    log::info(line_of(value));
+    record_.add(std::move(value));
+    write_tables(plan_, record_);
+  }
+
+  std::string line_of(const RunValue& value) const {
+    const auto& trial = plan_.trials.at(static_cast<std::size_t>(value.key.job.trial));
+    auto text = "trial " + std::to_string(value.key.job.trial + 1) + " of " +
+                std::to_string(plan_.trials.size());
+    if (plan_.spec.seeds > 1) text += ", seed " + std::to_string(recipe_.seed + value.key.seed);
+    text += " (" + to_text(trial) + "): ";
+    if (!value.error.empty()) return text + value.error;
+    return text + plan_.watched.name + " " + short_number(value.value) + " after " +
+           plural(value.steps, "step");
+  }
+
+  void show_status() const {
+    const auto known = static_cast<std::int64_t>(record_.values().size());
+    log::status(plural(known, "run") + " ended, " + std::to_string(children_.size()) +
+                " under way");
+  }
+
+  void send_all(int signal) const {
+    for (const auto& child : children_) child.process->send(signal);
+  }
+
+  void obey(int signal) {
+    if (signal == SIGUSR1) send_all(SIGUSR1);
+    if (signal == SIGTSTP) suspend();
+    if (signal == SIGCONT) send_all(SIGCONT);
+    if (signal == SIGQUIT || (signal == SIGINT && asked_ != 0)) {
+      asked_ = signal;
+      send_all(SIGKILL);
+    } else if (asked_ == 0 && (signal == SIGTERM || signal == SIGINT || signal == SIGHUP)) {
+      asked_ = signal;
+      log::info("asked to stop: the trials under way save and leave");
+    }
+  }
+
+  void ask_to_leave() {
+    if (!std::exchange(asked_to_leave_, true)) send_all(SIGTERM);
+  }
+
+  void suspend() {
+    send_all(SIGTSTP);
+    ::raise(SIGSTOP);
+    send_all(SIGCONT);
+  }
+
+  const SweepPlan& plan_;
+  const SweepWords& words_;
+  const Recipe& recipe_;
+  SweepRecord& record_;
+  const Arguments& arguments_;
+  const TakenSignals signals_;
+  std::vector<Child> children_;
+  int asked_ = 0;  // the signal that ends the sweep
+  int failed_ = 0;
+  bool asked_to_leave_ = false;
+};
+
+}  // namespace
+
+int run_sweep(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
+              SweepRecord& record, const Arguments& arguments) {
+  return SweepRunner(plan, words, recipe, record, arguments).run();
+}
+
+int run_alone(const SweepPlan& plan, const RunKey& key, const SweepWords& words,
+              const Recipe& recipe, const SweepRecord& record, const Arguments& arguments) {
+  const auto run = trial_run(plan, words, recipe, record, key);
+  if (const auto ended = ended_value(run.folder, plan.watched)) {
+    log::info("done in " + run.folder);
+    return ended->code;
+  }
+  return train_trial(run, arguments);
+}
+
+}  // namespace ddptrain

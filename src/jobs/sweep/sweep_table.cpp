@@ -1,0 +1,233 @@
+#include "jobs/sweep/sweep_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files/files.h"
+#include "base/output/table_text.h"
+#include "base/quoting.h"
+#include "base/text.h"
+#include "jobs/sweep/importance.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostName = 40;
+
+struct Mean {
+  double value = std::nan("");
+  double deviation = std::nan("");
+};
+
+/// NaN where a number is missing: trials are compared by the same seeds.
+Mean mean_of(const std::vector<double>& numbers) {
+  if (numbers.empty()) return {};
+  double sum = 0, squares = 0;
+  for (const double number : numbers) sum += number;
+  const double mean = sum / static_cast<double>(numbers.size());
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  const auto others = static_cast<double>(numbers.size() - 1);
+  return {mean, numbers.size() > 1 ? std::sqrt(squares / others) : std::nan("")};
+}
+
+/// The runs of a trial at a rung, one a seed, as far as they are known.
+std::vector<const RunValue*> runs_of(const SweepPlan& plan, const SweepRecord& record,
+                                     const TrialJob& job) {
+  std::vector<const RunValue*> runs;
+  for (std::int64_t seed = 0; seed < plan.spec.seeds; ++seed)
+    if (const auto* value = record.find({job, seed})) runs.push_back(value);
+  return runs;
+}
+
+std::vector<double> each(const std::vector<const RunValue*>& runs, double RunValue::*member) {
+  std::vector<double> numbers;
+  for (const auto* run : runs) numbers.push_back(run->*member);
+  return numbers;
+}
+
+bool is_whole(const SweepPlan& plan, const std::vector<const RunValue*>& runs) {
+  return std::ssize(runs) == plan.spec.seeds;
+}
+
+/// Every rung known of a trial, the last one that is whole, and what went wrong.
+SweepRow row_of(const SweepPlan& plan, const SweepRecord& record, std::size_t trial) {
+  SweepRow row;
+  row.trial = trial;
+  row.state = "waiting";
+  row.value = row.deviation = row.best = std::nan("");
+  const auto last = std::ssize(plan.halving.lengths) - 1;
+  for (std::int64_t rung = 0; rung <= last; ++rung) {
+    const auto runs = runs_of(plan, record, {static_cast<std::int64_t>(trial), rung});
+    for (const auto* run : runs)
+      if (!run->error.empty()) row.error = run->error;
+    if (!is_whole(plan, runs)) break;
+    const auto mean = mean_of(each(runs, &RunValue::value));
+    row.rung = rung;
+    row.value = mean.value;
+    row.deviation = mean.deviation;
+    row.best = mean_of(each(runs, &RunValue::best)).value;
+    row.steps = 0;
+    const bool ended =
+        std::all_of(runs.begin(), runs.end(), [](const RunValue* run) { return run->ended; });
+    for (const auto* run : runs) row.steps += run->steps;
+    row.state = ended ? "done" : "stopped";
+  }
+  if (!row.error.empty()) row.state = "failed";
+  for (std::int64_t seed = 0; seed < plan.spec.seeds; ++seed) {
+    const RunKey key{{static_cast<std::int64_t>(trial), 0}, seed};
+    row.folders.push_back(fs::path(record.run_folder(key, plan.spec.seeds)).filename());
+  }
+  return row;
+}
+
+bool is_better(const SweepRow& a, const SweepRow& b, BestMode mode) {
+  if (std::isnan(a.value) || std::isnan(b.value))
+    return !std::isnan(a.value) && std::isnan(b.value);
+  if (a.rung != b.rung) return a.rung > b.rung;
+  return mode == BestMode::max ? a.value > b.value : a.value < b.value;
+}
+
+std::vector<std::string> keys_of(const SweepPlan& plan) {
+  std::vector<std::string> keys;
+  for (const auto& [key, spec] : plan.spec.keys) keys.push_back(key);
+  return keys;
+}
+
+std::string text_of(const SweepPlan& plan, const SweepRecord& record,
+                    const std::vector<SweepRow>& rows) {
+  std::vector<std::vector<std::string>> cells{{"trial"}};
+  for (const auto& key : keys_of(plan)) cells[0].push_back(one_line(key, kMostName));
+  cells[0].push_back(plan.watched.name);
+  if (plan.spec.seeds > 1) cells[0].emplace_back("deviation");
+  for (const auto* name : {"best", "steps", "state"}) cells[0].emplace_back(name);
+  for (const auto& row : rows) {
+    auto& line = cells.emplace_back();
+    line.push_back(std::to_string(row.trial + 1));
+    for (const auto& [key, value] : plan.trials[row.trial].values)
+      line.push_back(one_line(value, kMostName));
+    line.push_back(short_number(row.value));
+    if (plan.spec.seeds > 1) line.push_back(short_number(row.deviation));
+    line.push_back(short_number(row.best));
+    line.push_back(std::to_string(row.steps));
+    line.push_back(row.state);
+  }
+  std::string text = join(aligned(cells), "\n") + "\n";
+  for (const auto& row : rows)
+    if (!row.error.empty())
+      text += "trial " + std::to_string(row.trial + 1) + " failed: " + shown(row.error) + "\n";
+  text += std::string("\nby ") + plan.watched.name +
+          (plan.watched.mode == BestMode::max ? " (larger is better)" : " (smaller is better)") +
+          "; share of its variance that an option explains:\n";
+  std::vector<std::vector<std::string>> shares;
+  for (const auto& [key, share] : importances(plan, record))
+    shares.push_back({"  " + one_line(key, kMostName), short_number(share)});
+  return text + join(aligned(shares), "\n") + "\n";
+}
+
+/// Numbers that read back as they are; nothing for NaN.
+std::string exact(double value) { return std::isnan(value) ? "" : format_number(value); }
+
+std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
+  std::vector<std::string> header{"rank", "trial"};
+  for (const auto& key : keys_of(plan)) header.push_back(csv_cell(key));
+  for (const auto& name : {plan.watched.name, std::string("deviation"), std::string("best")})
+    header.push_back(csv_cell(name));
+  for (const auto* name : {"rung", "steps", "state", "runs", "error"}) header.emplace_back(name);
+  auto text = join(header, ",") + "\n";
+  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+    const auto& row = rows[rank];
+    std::vector<std::string> cells{std::to_string(rank + 1), std::to_string(row.trial + 1)};
+    for (const auto& [key, value] : plan.trials[row.trial].values) cells.push_back(csv_cell(value));
+    for (const double number : {row.value, row.deviation, row.best}) cells.push_back(exact(number));
+    cells.push_back(std::to_string(row.rung));
+    cells.push_back(std::to_string(row.steps));
+    cells.push_back(row.state);
+    cells.push_back(csv_cell(join(row.folders, " ")));
+    cells.push_back(csv_cell(row.error));
+    text += join(cells, ",") + "\n";
+  }
+  return text;
+}
+
+Json json_of(const SweepPlan& plan, const SweepRecord& record, const std::vector<SweepRow>& rows) {
+  Json json{{"format", 1},
+            {"method", names(plan.spec.method)[static_cast<std::size_t>(plan.spec.method)]},
+            {"metric", plan.watched.name},
+            {"mode", names(plan.watched.mode)[static_cast<std::size_t>(plan.watched.mode)]},
+            {"keys", keys_of(plan)},
+            {"rungs", plan.halving.lengths},
+            {"importance", Json::object()},
+            {"trials", Json::array()}};
+  for (const auto& [key, share] : importances(plan, record)) json["importance"][key] = share;
+  for (const auto& row : rows) {
+    Json values = Json::object();
+    for (const auto& [key, value] : plan.trials[row.trial].values) values[key] = value;
+    json["trials"].push_back({{"trial", row.trial + 1},
+                              {"values", values},
+                              {"value", row.value},
+                              {"deviation", row.deviation},
+                              {"best", row.best},
+                              {"rung", row.rung},
+                              {"steps", row.steps},
+                              {"state", row.state},
+                              {"runs", row.folders},
+                              {"error", row.error}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepRecord& record) {
+  std::vector<SweepRow> rows;
+  for (std::size_t trial = 0; trial < plan.trials.size(); ++trial)
+    rows.push_back(row_of(plan, record, trial));
+  std::stable_sort(rows.begin(), rows.end(), [&](const SweepRow& a, const SweepRow& b) {
+    return is_better(a, b, plan.watched.mode);
+  });
+  return rows;
+}
+
+std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
+                                                        const SweepRecord& record) {
+  std::vector<std::pair<std::string, double>> shares;
+  std::size_t i = 0;
+  for (const auto& [key, spec] : plan.spec.keys) {
+    std::vector<Observation> trials;
+    for (std::size_t trial = 0; trial < plan.trials.size(); ++trial) {
+      const auto& value = plan.trials[trial].values.at(i).second;
+      const auto found = job_value(plan, record, {static_cast<std::int64_t>(trial), 0});
+      trials.push_back({value, parse_number(value).value_or(0), found.value_or(std::nan(""))});
+    }
+    shares.emplace_back(key, explained_share(std::move(trials), spec.is_range()));
+    ++i;
+  }
+  return shares;
+}
+
+std::string write_tables(const SweepPlan& plan, const SweepRecord& record) {
+  const auto rows = sweep_rows(plan, record);
+  const auto text = text_of(plan, record, rows);
+  const auto file = record.folder() + "/trials";
+  write_atomically(file + ".txt", text);
+  write_atomically(file + ".csv", csv_of(plan, rows));
+  write_atomically(
+      file + ".json",
+      json_of(plan, record, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return text;
+}
+
+std::optional<double> job_value(const SweepPlan& plan, const SweepRecord& record,
+                                const TrialJob& job) {
+  const auto runs = runs_of(plan, record, job);
+  if (!is_whole(plan, runs)) return {};
+  const auto mean = mean_of(each(runs, &RunValue::value)).value;
+  return plan.watched.mode == BestMode::max ? mean : -mean;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,52 @@
+// What a sweep found, for people and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobs/sweep/sweep_record.h"
+#include "recipe/recipe.h"
+#include "recipe/sweep/trials.h"
+#include "train/run/best_evaluation.h"
+
+namespace ddptrain {
+
+/// What a sweep is: its section, its trials, and by what they are compared.
+struct SweepPlan {
+  SweepSpec spec;
+  std::vector<SweepTrial> trials;
+  WatchedMetric watched;
+  HalvingPlan halving;
+};
+
+/// One trial over its seeds, at the last rung that it has reached.
+struct SweepRow {
+  std::size_t trial = 0;             // from 0
+  std::string state;                 // "done", "stopped", "failed", "waiting"
+  std::int64_t rung = -1;            // -1: none
+  double value = 0;                  // mean over the seeds; NaN where there is none
+  double deviation = 0;              // over the seeds (n - 1); NaN of one
+  double best = 0;                   // mean of each run's best evaluation
+  std::int64_t steps = 0;            // of all its runs
+  std::vector<std::string> folders;  // of its runs, relative to the sweep's
+  std::string error;
+};
+
+/// A row per trial, best first: those that trained longest, then by the metric; of equal ones the
+/// first.
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepRecord& record);
+
+/// The share of each option (importance.h), by the metric at the lowest rung, which all trials
+/// reach.
+std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
+                                                        const SweepRecord& record);
+
+/// FOLDER/trials.txt, trials.csv and trials.json. No clock in them: an interrupted sweep ends with
+/// those of an uninterrupted one. Returns the text.
+std::string write_tables(const SweepPlan& plan, const SweepRecord& record);
+
+/// Of a trial at a rung, over its seeds, larger is better; nothing while one is not known.
+std::optional<double> job_value(const SweepPlan& plan, const SweepRecord& record,
+                                const TrialJob& job);
+
+}  // namespace ddptrain

@@ -1,0 +1,117 @@
+#include "jobs/sweep/trial_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint.h"
+#include "cli/problems.h"
+#include "jobs/job.h"
+#include "jobs/saved_run.h"
+#include "jobs/series.h"
+#include "launch/signals.h"
+#include "recipe/load/load.h"
+#include "train/catalogs.h"
+#include "train/run/loop.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A start that was killed before this had no run.
+bool is_made(const std::string& folder) { return fs::exists(folder + "/run.json"); }
+
+int begin_trial(const TrialRun& run, Loaded& loaded, const Arguments& arguments) {
+  auto job = make_job_on(run.part, loaded.recipe, loaded.tree);
+  job.folder = run.folder;
+  job.pause = run.pause;
+  job.start = run_start(job, arguments, std::move(loaded.sources));
+  job.start.holds_secrets = reported(loaded.problems, "literal-secret");
+  const HeldSignals held;
+  make_run_folder_at(run.folder, job.start);
+  const auto lock = lock_run(run.folder);
+  return start_job(job, {}, arguments.level);
+}
+
+/// As `resume` does, with the devices that this start gives it.
+int continue_trial(const TrialRun& run, const Loaded& loaded, const Arguments& arguments) {
+  const auto lock = lock_run(run.folder);
+  auto saved = open_run(run.folder, {});
+  const auto checkpoint = checkpoint_to_resume(newest_of(run.folder));
+  saved.recipe.parallel.devices = loaded.recipe.parallel.devices;
+  auto job = make_job_on(run.part, saved.recipe, saved.tree);
+  job.folder = run.folder;
+  job.pause = run.pause;
+  job.checkpoint = checkpoint;
+  job.start = run_start(job, arguments, {});
+  return start_job(job, {}, arguments.level);
+}
+
+/// "step-00000740" is step 740.
+std::int64_t steps_made(const std::string& folder) {
+  std::vector<std::string> unused;
+  const auto newest = newest_checkpoint(folder + "/checkpoints", unused);
+  if (!newest) return 0;
+  const auto name = fs::path(*newest).filename().string();
+  const auto digits = name.substr(std::min(name.size(), name.find('-') + 1));
+  return static_cast<std::int64_t>(parse_number(digits).value_or(0));
+}
+
+double value_of(const NamedValues& metrics, const std::string& name) {
+  for (const auto& [metric, value] : metrics)
+    if (metric == name) return value;
+  return std::nan("");
+}
+
+}  // namespace
+
+int train_trial(const TrialRun& run, const Arguments& arguments) {
+  auto loaded = load_recipe(run.files, run.overrides, all_catalogs());
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
+  return is_made(run.folder) ? continue_trial(run, loaded, arguments)
+                             : begin_trial(run, loaded, arguments);
+}
+
+RunValue value_of(const std::string& folder, int code, const WatchedMetric& watched) {
+  RunValue value;
+  value.code = code;
+  value.value = value.best = std::nan("");
+  value.ended = true;
+  if (!is_made(folder)) return value;
+  const auto end = run_end(folder);
+  value.steps = steps_made(folder);
+  value.ended = end.result != kPaused;
+  if (code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect))
+    value.value = value_of(end.metrics, watched.name);
+  if (const auto best = best_evaluation(folder + "/metrics.csv", watched)) {
+    value.best = value_of(best->values, watched.name);
+    value.best_step = best->step;
+  }
+  return value;
+}
+
+std::optional<RunValue> ended_value(const std::string& folder, const WatchedMetric& watched) {
+  if (!is_made(folder)) return {};
+  const auto end = run_end(folder);
+  if (!end.exit_code || !is_result(*end.exit_code) || end.result == kPaused) return {};
+  return value_of(folder, *end.exit_code, watched);
+}
+
+std::string why_ended(int code, const std::string& file) {
+  constexpr std::string_view mark = "error: ";
+  const auto lines = fs::exists(file) ? split(read_text(file), '\n') : std::vector<std::string>();
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (const auto at = line->find(mark); at != std::string::npos)
+      return line->substr(at + mark.size());
+  if (code > 128) return "ended by " + signal_name(code - 128);
+  if (code == static_cast<int>(Exit::non_finite)) return "the loss is not finite";
+  return "ended with exit code " + std::to_string(code);
+}
+
+}  // namespace ddptrain
