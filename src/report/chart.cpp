@@ -1,0 +1,259 @@
+#include "report/chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "base/output/table_text.h"
+#include "report/html.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostPoints = 600;  // of a line, for the script
+constexpr std::size_t kMostDrawn = 240;   // of a line, on paper
+constexpr double kWidth = 640, kHeight = 260;
+constexpr double kLeft = 58, kRight = 12, kTop = 10, kBottom = 34;
+
+std::string compact(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string position(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  bool is_empty() const { return low > high; }
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range widened(Range range) {
+  if (range.high > range.low) return range;
+  const double margin = range.low == 0 ? 1 : std::abs(range.low) * 0.05;
+  return {range.low - margin, range.high + margin};
+}
+
+struct Frame {
+  Range x, y;
+  double px(double value) const {
+    return kLeft + (value - x.low) / (x.high - x.low) * (kWidth - kLeft - kRight);
+  }
+  double py(double value) const {
+    return kHeight - kBottom - (value - y.low) / (y.high - y.low) * (kHeight - kTop - kBottom);
+  }
+};
+
+bool is_known(const Points& points, std::size_t i) {
+  return std::isfinite(points.x[i]) && std::isfinite(points.y[i]);
+}
+
+Frame frame_of(const Chart& chart) {
+  Frame frame;
+  for (const auto& line : chart.lines)
+    for (std::size_t i = 0; i < line.points.x.size(); ++i)
+      if (is_known(line.points, i)) {
+        frame.x.add(line.points.x[i]);
+        frame.y.add(line.points.y[i]);
+      }
+  if (!frame.x.is_empty()) frame.x = widened(frame.x), frame.y = widened(frame.y);
+  return frame;
+}
+
+const char* look_name(ChartLine::Look look) {
+  switch (look) {
+    case ChartLine::Look::plain:
+      return "plain";
+    case ChartLine::Look::raw:
+      return "raw";
+    case ChartLine::Look::smooth:
+      return "smooth";
+    case ChartLine::Look::dots:
+      return "dots";
+    case ChartLine::Look::dashed:
+      return "dashed";
+  }
+  return "plain";
+}
+
+std::string classes(const ChartLine& line) {
+  return std::string("l c") + std::to_string(line.colour % 8) + " " + look_name(line.look);
+}
+
+std::string dots(const Frame& frame, const ChartLine& line, const Points& points) {
+  std::string svg = "<g class=\"" + classes(line) + "\">";
+  for (std::size_t i = 0; i < points.x.size(); ++i)
+    if (is_known(points, i))
+      svg += "<circle cx=\"" + position(frame.px(points.x[i])) + "\" cy=\"" +
+             position(frame.py(points.y[i])) + "\" r=\"2.5\"/>";
+  return svg + "</g>";
+}
+
+/// Gaps where a value is not known.
+std::string path(const Frame& frame, const ChartLine& line, const Points& points) {
+  std::string steps;
+  bool drawing = false;
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!is_known(points, i)) {
+      drawing = false;
+      continue;
+    }
+    steps += (drawing ? "L" : "M") + position(frame.px(points.x[i])) + " " +
+             position(frame.py(points.y[i]));
+    drawing = true;
+  }
+  return "<path class=\"" + classes(line) + "\" d=\"" + steps + "\"/>";
+}
+
+std::string drawn(const Frame& frame, const ChartLine& line) {
+  if (line.look == ChartLine::Look::dots) return dots(frame, line, line.points);
+  const auto points = thinned(line.points, kMostDrawn);
+  const auto known = [&] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < points.x.size(); ++i) count += is_known(points, i);
+    return count;
+  }();
+  return path(frame, line, points) + (known <= 40 && line.look != ChartLine::Look::raw
+                                          ? dots(frame, line, points)
+                                          : std::string());
+}
+
+std::string label(double x, double y, const char* kind, const std::string& text) {
+  return "<text x=\"" + position(x) + "\" y=\"" + position(y) + "\" class=\"" + kind + "\">" +
+         escaped(text) + "</text>";
+}
+
+std::string axes(const Chart& chart, const Frame& frame) {
+  std::string svg;
+  for (const auto tick : ticks(frame.y.low, frame.y.high, 5)) {
+    const auto y = position(frame.py(tick));
+    svg += "<path class=\"grid\" d=\"M" + position(kLeft) + " " + y + "H" +
+           position(kWidth - kRight) + "\"/>" +
+           label(kLeft - 6, frame.py(tick) + 4, "ty", short_number(tick));
+  }
+  for (const auto tick : ticks(frame.x.low, frame.x.high, 6))
+    svg += label(frame.px(tick), kHeight - kBottom + 16, "tx", short_number(tick));
+  return svg + label((kLeft + kWidth - kRight) / 2, kHeight - 3, "tx", chart.x_title);
+}
+
+std::string svg_of(const Chart& chart, const Frame& frame) {
+  std::string svg = "<svg viewBox=\"0 0 640 260\" role=\"img\" aria-label=\"" +
+                    escaped(chart.title) + "\">" + axes(chart, frame);
+  for (const auto& line : chart.lines) svg += drawn(frame, line);
+  return svg + "</svg>";
+}
+
+std::string json_text(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return json + "\"";
+}
+
+std::string json_of(const ChartLine& line) {
+  const auto points =
+      line.look == ChartLine::Look::dots ? line.points : thinned(line.points, kMostPoints);
+  std::string json = "{\"name\":" + json_text(line.name) +
+                     ",\"colour\":" + std::to_string(line.colour % 8) + ",\"look\":\"" +
+                     look_name(line.look) + "\",\"points\":[";
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!std::isfinite(points.x[i])) continue;
+    json += (json.back() == '[' ? "[" : ",[") + compact(points.x[i]) + "," +
+            (std::isfinite(points.y[i]) ? compact(points.y[i]) : "null") + "]";
+  }
+  return json + "]}";
+}
+
+std::string data_of(const Chart& chart) {
+  std::string json = "{\"x\":" + json_text(chart.x_title) + ",\"lines\":[";
+  for (std::size_t i = 0; i < chart.lines.size(); ++i)
+    json += (i ? "," : "") + json_of(chart.lines[i]);
+  return json + "]}";
+}
+
+std::string legend(const Chart& chart) {
+  std::string html;
+  for (const auto& line : chart.lines)
+    if (line.look != ChartLine::Look::raw && !line.name.empty())
+      html += "<span><svg class=\"key\" viewBox=\"0 0 20 8\"><path class=\"" + classes(line) +
+              " key\" d=\"M0 4H20\"/></svg>" + name_html(line.name) + "</span> ";
+  return html;
+}
+
+}  // namespace
+
+Points smoothed(const Points& points) {
+  const double kept = std::max(0.6, 1 - 20 / static_cast<double>(points.x.size()));
+  Points smooth;
+  double sum = 0, weight = 0;
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (!is_known(points, i)) continue;
+    sum = kept * sum + points.y[i];
+    weight = kept * weight + 1;
+    smooth.x.push_back(points.x[i]);
+    smooth.y.push_back(sum / weight);
+  }
+  return smooth;
+}
+
+Points thinned(const Points& points, std::size_t most) {
+  const auto count = points.x.size();
+  if (count <= most || most < 4) return points;
+  Points kept;
+  const auto keep = [&](std::size_t i) {
+    kept.x.push_back(points.x[i]);
+    kept.y.push_back(points.y[i]);
+  };
+  const auto stretches = most / 2;
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const auto first = s * count / stretches, end = (s + 1) * count / stretches;
+    auto low = first, high = first, unknown = count;
+    for (auto i = first; i < end; ++i) {
+      if (!is_known(points, i)) unknown = i;
+      if (!(points.y[i] >= points.y[low])) low = i;
+      if (!(points.y[i] <= points.y[high])) high = i;
+    }
+    keep(std::min(low, high));
+    if (unknown < count && is_known(points, low)) keep(unknown);
+    if (low != high) keep(std::max(low, high));
+  }
+  return kept;
+}
+
+std::vector<double> ticks(double low, double high, int count) {
+  std::vector<double> found;
+  const double rough = (high - low) / count;
+  if (!(rough > 0) || !std::isfinite(rough)) return found;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.0, 1.0})
+    if (factor * power >= rough * 0.999) step = factor * power;
+  const double slack = step * 1e-9;
+  for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k)
+    found.push_back(k * step);
+  return found;
+}
+
+std::string figure(const Chart& chart) {
+  const auto frame = frame_of(chart);
+  if (frame.x.is_empty()) return {};
+  return "<figure class=\"chart\" data-chart=\"" + escaped(data_of(chart)) + "\"><figcaption>" +
+         name_html(chart.title) + "</figcaption><div class=\"plot\">" + svg_of(chart, frame) +
+         "</div><div class=\"legend\">" + legend(chart) + "</div>" +
+         (chart.note.empty() ? "" : "<p class=\"note\">" + escaped(chart.note) + "</p>") +
+         "</figure>\n";
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,73 @@
+#include "report/html.h"
+
+#include <cmath>
+
+#include "base/output/table_text.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostName = 120;  // bytes
+
+bool is_numeric(const HtmlTable& table, std::size_t column) {
+  return table.numeric.empty() ? column > 0 : table.numeric.at(column);
+}
+
+std::string row_html(const HtmlTable& table, const std::vector<std::string>& cells,
+                     const char* tag) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    html += "<" + std::string(tag) + (is_numeric(table, i) ? " class=\"n\">" : ">") + cells[i] +
+            "</" + tag + ">";
+  return html + "</tr>\n";
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  html.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  return html;
+}
+
+std::string name_html(std::string_view name) {
+  return "<bdi>" + escaped(shown(name, kMostName)) + "</bdi>";
+}
+
+std::string number_html(double value) {
+  return std::isfinite(value) ? escaped(short_number(value)) : "–";
+}
+
+std::string to_html(const HtmlTable& table) {
+  std::string html = "<div class=\"scroll\"><table>\n";
+  if (!table.head.empty()) html += "<thead>" + row_html(table, table.head, "th") + "</thead>\n";
+  html += "<tbody>\n";
+  for (const auto& row : table.rows) html += row_html(table, row, "td");
+  return html + "</tbody></table></div>\n";
+}
+
+std::string paragraph(std::string_view text) { return "<p>" + escaped(text) + "</p>\n"; }
+
+}  // namespace ddptrain

@@ -1,0 +1,24 @@
+// A part of a report: one file, and a row in report/catalog.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/report_run.h"
+
+namespace ddptrain {
+
+using ReportRuns = std::vector<ReportRun>;  // one or more
+
+/// `html` returns the section's content; empty where the runs have nothing for it, and the section
+/// is left out.
+struct Section {
+  const char* id;     // of its anchor
+  const char* title;  // a heading
+  std::string (*html)(const ReportRuns& runs);
+};
+
+/// In the order of the page.
+const std::vector<Section>& sections();
+
+}  // namespace ddptrain

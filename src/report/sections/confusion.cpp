@@ -1,0 +1,108 @@
+// How often each true class was taken for each other: a heat map, and the most confused pairs.
+#include <algorithm>
+#include <cmath>
+
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostClasses = 240;  // of a heat map, which stays below a megabyte
+constexpr std::size_t kDense = 30;         // more: colours without numbers
+constexpr std::size_t kMostPairs = 15;
+
+/// 0 to 10: the share that a cell has of its row, where nothing but 0 is 0.
+int shade(double count, double of_row) {
+  if (!(count > 0) || !(of_row > 0)) return 0;
+  return std::clamp(static_cast<int>(std::ceil(10 * count / of_row)), 1, 10);
+}
+
+std::string heat_row(const NamedTable& table, std::size_t row) {
+  double total = 0;
+  for (std::size_t column = 0; column < table.columns.size(); ++column)
+    total += table.at(row, column);
+  std::string html = "<tr><th>" + name_html(table.rows[row]) + "</th>";
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const auto count = table.at(row, column);
+    const auto level = shade(count, total);
+    html +=
+        level == 0 ? "<td>" : "<td class=\"h" + std::to_string(level) + "\">" + number_html(count);
+    html += "</td>";
+  }
+  return html + "</tr>\n";
+}
+
+std::string heat_map(const NamedTable& table) {
+  const bool dense = table.rows.size() > kDense;
+  std::string html = std::string("<div class=\"scroll\"><table class=\"heat") +
+                     (dense ? " dense" : "") + "\"><thead><tr><th>" + escaped(table.corner) +
+                     "</th>";
+  for (const auto& column : table.columns) html += "<th>" + name_html(column) + "</th>";
+  html += "</tr></thead><tbody>\n";
+  for (std::size_t row = 0; row < table.rows.size(); ++row) html += heat_row(table, row);
+  return html +
+         "</tbody></table></div>\n<p class=\"note\">A row is a true class, a column what was "
+         "predicted; the colour is the share of the row" +
+         (dense ? ". The numbers are in confusion.csv, and here under the pointer.</p>\n"
+                : ".</p>\n");
+}
+
+struct Pair {
+  std::size_t truth, guess;
+  double count, share;
+};
+
+std::vector<Pair> pairs_of(const NamedTable& table) {
+  std::vector<Pair> pairs;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    double total = 0;
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+      total += table.at(row, column);
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+      if (row != column && table.at(row, column) > 0)
+        pairs.push_back({row, column, table.at(row, column), table.at(row, column) / total});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
+  if (pairs.size() > kMostPairs) pairs.resize(kMostPairs);
+  return pairs;
+}
+
+std::string confused(const NamedTable& table) {
+  HtmlTable rows{
+      {"true", "predicted", "times", "share of the true class"}, {}, {false, false, true, true}};
+  for (const auto& pair : pairs_of(table))
+    rows.rows.push_back({name_html(table.rows[pair.truth]), name_html(table.columns[pair.guess]),
+                         number_html(pair.count),
+                         number_html(std::round(1000 * pair.share) / 10) + " %"});
+  if (rows.rows.empty()) return paragraph("No class was taken for another.");
+  return "<h3>Most confused pairs</h3>\n" + to_html(rows);
+}
+
+std::string confusion(const ReportRuns& runs) {
+  std::string html;
+  for (const auto& run : runs)
+    for (const auto& table : run.tables) {
+      if (table.kind != NamedTable::Kind::confusion) continue;
+      const auto of_run = runs.size() > 1 ? name_html(run.name) + ", " : "";
+      html += "<h3>" + of_run + name_html(table.name) + "</h3>\n";
+      if (table.rows.size() > kMostClasses || runs.size() > 1)
+        html +=
+            runs.size() > 1
+                ? ""
+                : paragraph(
+                      "Of " + std::to_string(table.rows.size()) +
+                      " classes, only the most confused pairs are shown; confusion.csv has all.");
+      else
+        html += heat_map(table);
+      html += confused(table);
+    }
+  return html;
+}
+
+}  // namespace
+
+Section confusion_section() { return {"confusion", "Confusion", confusion}; }
+
+}  // namespace ddptrain

@@ -1,0 +1,67 @@
+// How a run went, in one row of tiles; of several runs a row each.
+#include "base/text.h"
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+std::string tile(const std::string& value, const std::string& what) {
+  return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
+}
+
+std::string state_html(const ReportRun& run) {
+  return run.ended_well ? escaped(run.state)
+                        : "<span class=\"bad\">" + escaped(run.state) + "</span>";
+}
+
+std::string time_of(const ReportRun& run) {
+  return run.seconds > 0 ? escaped(format_seconds(run.seconds)) : "–";
+}
+
+std::string rate_of(const ReportRun& run) {
+  return run.samples_per_second > 0 ? number_html(run.samples_per_second) : "–";
+}
+
+std::string tiles(const ReportRun& run) {
+  std::string html = "<div class=\"tiles\">\n";
+  if (!run.best_metric.empty())
+    html += tile(number_html(run.best_value),
+                 "best " + name_html(run.best_metric) + ", step " + number_html(run.best_step));
+  for (std::size_t i = 0; i < run.last.size() && i < 3; ++i)
+    html += tile(number_html(run.last[i].second), "last " + name_html(run.last[i].first));
+  html += tile(state_html(run), "state");
+  html += tile(number_html(run.step), "steps");
+  if (run.seconds > 0) html += tile(time_of(run), "from start to end");
+  if (run.samples_per_second > 0) html += tile(rate_of(run), "samples per second");
+  return html + "</div>\n";
+}
+
+std::string damages(const ReportRun& run) {
+  std::string html;
+  for (const auto& damage : run.damages)
+    html += "<p class=\"bad\">" + name_html(run.name) + ": " + escaped(damage) + "</p>\n";
+  if (run.last.empty()) html += "<p>" + name_html(run.name) + ": no evaluation was made.</p>\n";
+  return html;
+}
+
+std::string rows(const ReportRuns& runs) {
+  HtmlTable table{
+      {"run", "state", "steps", "time", "samples/s"}, {}, {false, false, true, true, true}};
+  for (const auto& run : runs)
+    table.rows.push_back(
+        {name_html(run.name), state_html(run), number_html(run.step), time_of(run), rate_of(run)});
+  return to_html(table);
+}
+
+std::string headline(const ReportRuns& runs) {
+  std::string html = runs.size() == 1 ? tiles(runs[0]) : rows(runs);
+  for (const auto& run : runs) html += damages(run);
+  return html;
+}
+
+}  // namespace
+
+Section headline_section() { return {"summary", "Summary", headline}; }
+
+}  // namespace ddptrain

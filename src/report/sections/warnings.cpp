@@ -1,0 +1,33 @@
+// What a run warned of.
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostWarnings = 50;  // of a run
+
+std::string warnings(const ReportRuns& runs) {
+  std::string html;
+  for (const auto& run : runs) {
+    if (run.warnings.empty()) continue;
+    if (runs.size() > 1) html += "<h3>" + name_html(run.name) + "</h3>\n";
+    html += "<ul>\n";
+    for (std::size_t i = 0; i < std::min(run.warnings.size(), kMostWarnings); ++i)
+      html += "<li>" + escaped(shown(run.warnings[i], 1000)) + "</li>\n";
+    html += "</ul>\n";
+    if (run.warnings.size() > kMostWarnings)
+      html +=
+          paragraph(std::to_string(run.warnings.size() - kMostWarnings) + " more are in log.txt.");
+  }
+  return html;
+}
+
+}  // namespace
+
+Section warnings_section() { return {"warnings", "Warnings", warnings}; }
+
+}  // namespace ddptrain

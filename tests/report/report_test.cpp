@@ -1,0 +1,185 @@
+#include "report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/quoting.h"
+#include "support/where.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+class Report : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "report-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// A run of 40 steps with two evaluations, the second of which `last` adds to.
+  std::string run(const std::string& name, const Json& last,
+                  const std::string& recipe = "seed: 1\n") {
+    const auto path = folder_ + "/runs/" + name;
+    fs::create_directories(path + "/source");
+    write(path + "/run.json", Json{{"result", "done"},
+                                   {"exit_code", 0},
+                                   {"began", "2026-01-01T00:00:00Z"},
+                                   {"ended", "2026-01-01T00:01:30Z"},
+                                   {"device", "cpu"}}
+                                  .dump());
+    write(path + "/recipe.yaml", recipe);
+    std::string events = line("begin", 0, {});
+    for (int step = 1; step <= 40; ++step)
+      events += line("step", step, {{"train/loss", 4.0 / step}, {"train/lr", 0.1}});
+    events += line("evaluation", 20, {{"valid/accuracy", 0.5}});
+    write(path + "/events.jsonl", events + line("evaluation", 40, last));
+    return path;
+  }
+
+  static std::string line(const char* event, int step, const Json& more) {
+    Json json{{"event", event}, {"step", step}};
+    if (more.is_object()) json.update(more);
+    return json.dump() + "\n";
+  }
+
+  static Json confusion(const std::vector<std::string>& classes) {
+    Json cells = Json::array();
+    for (std::size_t row = 0; row < classes.size(); ++row)
+      cells.push_back(std::vector<double>(classes.size(), 3));
+    return {{"valid/accuracy", 0.9},
+            {"tables",
+             {{{"name", "valid/confusion_matrix.confusion"},
+               {"rows", classes},
+               {"columns", classes},
+               {"cells", cells}}}}};
+  }
+
+  static void write(const std::string& path, const std::string& text) {
+    write_atomically(path, text);
+  }
+
+  /// The report, which a parser takes for well-formed and closed off from everything else.
+  std::string checked(const std::vector<std::string>& folders) {
+    const auto html = report_html(folders);
+    const auto file = folder_ + "/report.html";
+    write(file, html);
+    const auto command =
+        shell_line({"/usr/bin/python3", test::in_source("tests/support/report_check.py"), file});
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return html;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Report, ShowsMetricsCurvesRecipeAndIsClosedOff) {
+  const auto html = checked({run("a/001", {{"valid/accuracy", 0.75}}, "seed: 1\nname: mine\n")});
+  EXPECT_THAT(html, HasSubstr("<title>a/001</title>"));
+  EXPECT_THAT(html, HasSubstr("0.75"));
+  EXPECT_THAT(html, HasSubstr("1 min 30 s"));
+  EXPECT_THAT(html, HasSubstr("train/loss, smoothed"));
+  EXPECT_THAT(html, HasSubstr("name: mine"));
+  EXPECT_LT(html.size(), 400'000u);
+}
+
+TEST_F(Report, NamesFromDataStayText) {
+  const std::string script = "<script>alert(1)</script>";
+  const auto html = checked({run("b/001", confusion({script, "\"quoted' & </table>", "שלום",
+                                                     "a\u202eb", std::string(10'000, 'y')}))});
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_THAT(html, HasSubstr("<bdi>שלום</bdi>"));
+  EXPECT_THAT(html, Not(HasSubstr("\u202e")));
+}
+
+TEST_F(Report, TwoHundredClassesWithLongNamesFitIntoTwoMebibytes) {
+  std::vector<std::string> classes;
+  for (int i = 0; i < 200; ++i) classes.push_back(std::to_string(i) + std::string(10'000, 'n'));
+  const auto html = checked({run("c/001", confusion(classes))});
+  EXPECT_THAT(html, HasSubstr("class=\"heat dense\""));
+  EXPECT_LT(html.size(), std::size_t{2} << 20);
+}
+
+TEST_F(Report, OfThousandsOfClassesOnlyThePairsAreShown) {
+  const auto html = checked({run("c/002", confusion(std::vector<std::string>(600, "same")))});
+  EXPECT_THAT(html, HasSubstr("Of 600 classes, only the most confused pairs are shown"));
+  EXPECT_LT(html.size(), std::size_t{2} << 20);
+}
+
+TEST_F(Report, MetricsThatAreNoNumbersAreNamed) {
+  const auto html = checked({run("d/001", {{"valid/accuracy", nullptr}})});
+  EXPECT_THAT(html, HasSubstr("1 metric of the last evaluation is not a finite number"));
+}
+
+TEST_F(Report, OfATornFolderShowsWhatIsThere) {
+  const auto path = run("e/001", {{"valid/accuracy", 0.75}});
+  fs::resize_file(path + "/events.jsonl", fs::file_size(path + "/events.jsonl") - 5);
+  fs::resize_file(path + "/run.json", 7);
+  fs::remove(path + "/recipe.yaml");
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("events.jsonl: 1 line cannot be read"));
+  EXPECT_THAT(html, HasSubstr("run.json cannot be read"));
+  EXPECT_THAT(html, HasSubstr("recipe.yaml is missing"));
+  EXPECT_THAT(html, HasSubstr("0.5"));  // the first evaluation
+}
+
+TEST_F(Report, EveryTruncationOfTheEventsIsAReport) {
+  const auto path = run("f/001", confusion({"a", "b"}));
+  const auto events = read_text(path + "/events.jsonl");
+  for (std::size_t size = 0; size < events.size(); size += 97) {
+    write(path + "/events.jsonl", events.substr(0, size));
+    EXPECT_THAT(report_html({path}), HasSubstr("</html>"));
+  }
+}
+
+TEST_F(Report, SaysThatNoEvaluationWasMade) {
+  const auto path = run("g/001", {});
+  write(path + "/events.jsonl", line("begin", 0, {}) + line("step", 1, {{"train/loss", 2}}));
+  EXPECT_THAT(checked({path}), HasSubstr("no evaluation was made"));
+}
+
+TEST_F(Report, StepsThatAResumedRunMadeAgainReplaceTheEarlierOnes) {
+  const auto path = run("h/001", {});
+  write(path + "/events.jsonl",
+        line("evaluation", 10, {{"valid/a", 1}}) + line("evaluation", 20, {{"valid/a", 7}}) +
+            line("resume", 10, {}) + line("evaluation", 20, {{"valid/a", 3}}));
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("[[10,1],[20,3]]"));
+}
+
+TEST_F(Report, OfSeveralRunsGivesMeanAndDeviationOverSeeds) {
+  const auto html =
+      checked({run("s/001", {{"valid/accuracy", 0.8}}, "seed: 1\noptimizer: {lr: 1}\n"),
+               run("s/002", {{"valid/accuracy", 0.9}}, "seed: 2\noptimizer: {lr: 1}\n"),
+               run("s/003", {{"valid/accuracy", 0.1}}, "seed: 2\noptimizer: {lr: 2}\n")});
+  // statistics.mean and statistics.stdev of [0.8, 0.9]
+  EXPECT_THAT(html, HasSubstr("0.85 ± 0.070711"));
+  EXPECT_THAT(html, HasSubstr("<code><bdi>optimizer.lr</bdi></code>"));
+}
+
+TEST_F(Report, RefusesWhatIsNoRunFolder) {
+  for (const auto& folder : {folder_ + "/nowhere", folder_}) {
+    try {
+      report_html({folder});
+      ADD_FAILURE() << folder;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Exit::data);
+      EXPECT_THAT(error.what(), HasSubstr(folder));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ddptrain
