@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
 #include "base/quoting.h"
@@ -23,6 +24,7 @@
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
+#include "report/report.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/run/ending.h"
@@ -198,10 +200,21 @@ bool tells_in_logs(int code) {
          code != 128 + SIGPIPE;
 }
 
+/// No part of the result: a run ends as it did where its report cannot be written.
+void write_report(const Job& job, const std::string& folder) {
+  if (!job.recipe.output.report || !std::filesystem::exists(folder + "/events.jsonl")) return;
+  try {
+    write_atomically(folder + "/report.html", report_html({folder}));
+  } catch (const std::exception& error) {
+    log::warning("no report.html was written: " + std::string(error.what()));
+  }
+}
+
 void end_in_folder(const Job& job, const Topology& outer, int code) {
   if (job.folder.empty() || outer.rank != 0) return;
   if (code != 0) abandon_run(job.folder, job.start, code, tells_in_logs(code));
   note_exit(job.folder, job.start, code);
+  write_report(job, job.folder);
 }
 
 }  // namespace
@@ -213,8 +226,10 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
       if (topology.rank == 0) finish(started, outcome, level);
       const int ended = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
       const int code = delivered(ended);  // while SIGPIPE is ignored
-      if (topology.rank == 0 && started.folder.empty())
+      if (topology.rank == 0 && started.folder.empty()) {
         note_exit(outcome.folder, started.start, code);
+        write_report(started, outcome.folder);
+      }
       return code;
     };
   };

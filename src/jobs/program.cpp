@@ -18,6 +18,7 @@ Verb eval_verb();
 Verb export_verb();
 Verb lr_find_verb();
 Verb predict_verb();
+Verb report_verb();
 Verb resume_verb();
 Verb run_verb();
 Verb sweep_verb();
@@ -55,8 +56,8 @@ const Program& this_program() {
   static const Program program = [] {
     Program full{&all_catalogs(),
                  {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), eval_verb(),
-                  predict_verb(), export_verb(), average_verb(), data_verb(), weights_verb(),
-                  doctor_verb()}};
+                  predict_verb(), export_verb(), average_verb(), report_verb(), data_verb(),
+                  weights_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

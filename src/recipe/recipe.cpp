@@ -274,6 +274,7 @@ void LogSpec::fields(Fields& f) {
 
 void OutputSpec::fields(Fields& f) {
   f("dir", dir, {.doc = "Where run folders are made: dir/name/number.", .path = true});
+  f("report", report, {.doc = "Write report.html into the run folder when the run ends."});
 }
 
 void PolicySpec::fields(Fields& f) {

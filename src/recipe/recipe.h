@@ -198,6 +198,7 @@ struct LogSpec {
 
 struct OutputSpec {
   std::string dir = "runs";
+  bool report = true;
   void fields(Fields& f);
 };
 

@@ -47,7 +47,7 @@ TEST(Record, KeepsSecretsOutOfTheText) {
   const auto text = record_of(recipe, recipe, tree, testing_recipes::catalogs());
   EXPECT_EQ(text.find("hunter2"), std::string::npos);
   EXPECT_EQ(line_with(text, "name:"), "name: \"a-${env:DDPTRAIN_TEST_TOKEN}\"");
-  EXPECT_EQ(line_with(text, "dir:"), "output: {dir: here}");
+  EXPECT_EQ(line_with(text, "dir:"), "output: {dir: here, report: true}");
 }
 
 TEST(Record, TakesANameOfASecretInAnyCase) {
