@@ -1,4 +1,4 @@
-// Options that take any value, as the values of a sweep are.
+// AnyOptions that take any value, as the values of a sweep are.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 namespace ddptrain {
 namespace {
 
-struct Options {
+struct AnyOptions {
   std::vector<Node> values;
   std::optional<Node> other;
   void fields(Fields& f) {
@@ -28,9 +28,9 @@ constexpr const char* kText =
 
 TEST(AnyValue, IsKeptAsWritten) {
   const auto tree = read_yaml(kText, "a.yaml").tree;
-  const auto shape = shape_of<Options>();
+  const auto shape = shape_of<AnyOptions>();
   EXPECT_TRUE(check(tree, shape, {}).empty());
-  auto options = decode<Options>(tree);
+  auto options = decode<AnyOptions>(tree);
   ASSERT_EQ(options.values.size(), 7U);
   EXPECT_EQ(options.values[0].text, "1e-3");
   EXPECT_TRUE(options.values[6].quoted);
@@ -39,7 +39,7 @@ TEST(AnyValue, IsKeptAsWritten) {
 }
 
 TEST(AnyValue, IsDescribedAndTravels) {
-  const auto shape = shape_of<Options>();
+  const auto shape = shape_of<AnyOptions>();
   EXPECT_EQ(type_text(shape.children[0]), "list of: any value");
   const auto again = shape_from_json(to_json(shape));
   EXPECT_EQ(again.children[0].children[0].kind, Shape::Kind::any);

@@ -15,9 +15,10 @@ struct GroupOfTrials {
 };
 
 /// Each number's quartile as its value; equal numbers share one.
-void group_by_quartiles(std::vector<Observation>& trials) {
-  std::stable_sort(trials.begin(), trials.end(),
-                   [](const Observation& a, const Observation& b) { return a.number < b.number; });
+void group_by_quartiles(std::vector<TrialOutcome>& trials) {
+  std::stable_sort(trials.begin(), trials.end(), [](const TrialOutcome& a, const TrialOutcome& b) {
+    return a.number < b.number;
+  });
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const bool same = i > 0 && trials[i].number == trials[i - 1].number;
     trials[i].value = same ? trials[i - 1].value : std::to_string(i * kQuantiles / trials.size());
@@ -26,8 +27,8 @@ void group_by_quartiles(std::vector<Observation>& trials) {
 
 }  // namespace
 
-double explained_share(std::vector<Observation> trials, bool range) {
-  std::erase_if(trials, [](const Observation& trial) { return std::isnan(trial.metric); });
+double explained_share(std::vector<TrialOutcome> trials, bool range) {
+  std::erase_if(trials, [](const TrialOutcome& trial) { return std::isnan(trial.metric); });
   if (range) group_by_quartiles(trials);
   std::map<std::string, GroupOfTrials> groups;
   GroupOfTrials all;

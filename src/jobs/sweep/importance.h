@@ -7,7 +7,7 @@
 namespace ddptrain {
 
 /// What one trial had as value of an option, and what came of it.
-struct Observation {
+struct TrialOutcome {
   std::string value;  // as written
   double number = 0;  // of a range
   double metric = 0;
@@ -18,6 +18,6 @@ struct Observation {
 /// option's first-order share of a functional ANOVA (Hutter et al. 2014; Sobol' 1993). Values of a
 /// range are grouped by their quartiles. Trials whose metric is NaN are left out. NaN where fewer
 /// than two groups remain or all metrics are equal.
-double explained_share(std::vector<Observation> trials, bool range);
+double explained_share(std::vector<TrialOutcome> trials, bool range);
 
 }  // namespace ddptrain

@@ -198,7 +198,7 @@ std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
   std::vector<std::pair<std::string, double>> shares;
   std::size_t i = 0;
   for (const auto& [key, spec] : plan.spec.keys) {
-    std::vector<Observation> trials;
+    std::vector<TrialOutcome> trials;
     for (std::size_t trial = 0; trial < plan.trials.size(); ++trial) {
       const auto& value = plan.trials[trial].values.at(i).second;
       const auto found = job_value(plan, record, {static_cast<std::int64_t>(trial), 0});

@@ -8,8 +8,8 @@ namespace ddptrain {
 namespace {
 
 /// A grid of two options with the values 0 and 1 each.
-std::vector<Observation> grid(double (*metric)(double, double), bool first) {
-  std::vector<Observation> trials;
+std::vector<TrialOutcome> grid(double (*metric)(double, double), bool first) {
+  std::vector<TrialOutcome> trials;
   for (const double a : {0, 1})
     for (const double b : {0, 1})
       trials.push_back({std::to_string(first ? a : b), first ? a : b, metric(a, b)});
@@ -37,7 +37,7 @@ TEST(Importance, IsTheFirstOrderShareOfTheVariance) {
 // The metric is the number itself, 0 to 7. Means of the pairs are 0.5, 2.5, 4.5, 6.5, their
 // variance 5; that of the numbers is 5.25.
 TEST(Importance, GroupsARangeByQuartiles) {
-  std::vector<Observation> trials;
+  std::vector<TrialOutcome> trials;
   for (const double x : {3, 0, 7, 1, 6, 2, 5, 4}) trials.push_back({"", x, x});
   EXPECT_DOUBLE_EQ(explained_share(trials, true), 5 / 5.25);
 }
