@@ -3,6 +3,8 @@
 
 namespace ddptrain {
 
+Section binary_section();
+Section calibration_section();
 Section class_scores_section();
 Section comparison_section();
 Section confusion_section();
@@ -11,14 +13,17 @@ Section differences_section();
 Section environment_section();
 Section headline_section();
 Section metrics_section();
+Section numbers_section();
 Section recipe_section();
+Section samples_section();
 Section warnings_section();
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{
-      headline_section(), comparison_section(), differences_section(),  metrics_section(),
-      curves_section(),   confusion_section(),  class_scores_section(), warnings_section(),
-      recipe_section(),   environment_section()};
+      headline_section(),    comparison_section(), differences_section(),  metrics_section(),
+      curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
+      calibration_section(), binary_section(),     numbers_section(),      warnings_section(),
+      recipe_section(),      environment_section()};
   return all;
 }
 

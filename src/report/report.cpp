@@ -1,9 +1,9 @@
 #include "report/report.h"
 
+#include "base/base64.h"
 #include "base/files/digest.h"
 #include "base/version.h"
 #include "report/assets.h"
-#include "report/base64.h"
 #include "report/html.h"
 #include "report/section.h"
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/yaml/reader.h"
 #include "report/events.h"
+#include "report/samples.h"
 
 namespace ddptrain {
 namespace {
@@ -160,6 +161,7 @@ ReportRun read_report_run(const std::string& folder) {
   take_run_json(run, text_of(run, path, "run.json"));
   take_recipe(run, text_of(run, path, "recipe.yaml"));
   add_events(run, text_of(run, path, "events.jsonl"));
+  if (fs::exists(path + "/samples.json")) add_samples(run, text_of(run, path, "samples.json"));
   take_sources(run, path);
   return run;
 }

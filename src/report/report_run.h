@@ -19,6 +19,16 @@ struct ReportSeries {
   Points points;
 };
 
+/// A sample as the last evaluation scored it (train/step/sample_record.h has the numbers). A few
+/// have a name and what a person may see of it.
+struct ReportSample {
+  double loss = 0, truth = 0, predicted = 0;
+  double probability = 0, second = 0;  // NaN where samples have numbers
+  std::string name;
+  ReportTexts cells;
+  std::string png;  // in Base64
+};
+
 struct ReportRun {
   std::string name;                     // "quickstart/003"
   std::string state;                    // "done", "interrupted", "running", ...
@@ -34,6 +44,9 @@ struct ReportRun {
   double seconds = 0;                 // from start to end; 0: not known
   double samples_per_second = 0;      // mean of the log periods; 0: not known
   std::vector<NamedTable> tables;     // of the last evaluation
+  std::vector<ReportSample> samples;  // of the validation split, or a part of them
+  double samples_of = 0;              // how many that split has
+  std::vector<std::string> classes;   // names; none where samples have numbers
   std::string recipe;                 // as resolved, YAML
   ReportTexts options;                // of the recipe: "optimizer.lr", "0.1"
   ReportTexts sources;                // files as written, with their text

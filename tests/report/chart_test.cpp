@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "report/base64.h"
+#include "base/base64.h"
 #include "report/html.h"
 
 namespace ddptrain {

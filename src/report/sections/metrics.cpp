@@ -25,15 +25,16 @@ std::string metrics(const ReportRuns& runs) {
   const auto& run = runs[0];
   HtmlTable table{{"metric", "last"}, {}, {}};
   const bool best = !run.best_metric.empty();
-  if (best)
-    table.head.push_back("at step " + number_html(run.best_step) + ", the best by " +
-                         name_html(run.best_metric));
+  if (best) table.head.push_back("at the best");
   for (std::size_t i = 0; i < std::min(run.last.size(), kMostMetrics); ++i) {
     const auto& [name, value] = run.last[i];
     table.rows.push_back({name_html(name), number_html(value)});
     if (best) table.rows.back().push_back(value_at(run, name, run.best_step));
   }
   auto html = to_html(table);
+  if (best)
+    html += "<p class=\"note\">The best by " + name_html(run.best_metric) + " is step " +
+            number_html(run.best_step) + ".</p>\n";
   const auto unknown = std::count_if(run.last.begin(), run.last.end(), [](const auto& metric) {
     return !std::isfinite(metric.second);
   });

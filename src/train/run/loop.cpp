@@ -231,6 +231,7 @@ class Loop {
     if (!found) return false;
     state_.evaluation = std::move(found->values);
     result_.tables = std::move(found->tables);
+    result_.samples = std::move(found->samples);
     evaluated_at_ = Clock::now();
     state_.position.evaluated = state_.position.step;
     if (saved_step_ == state_.position.step) {  // that checkpoint lacks this evaluation

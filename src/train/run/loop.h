@@ -33,8 +33,9 @@ inline constexpr const char* kPaused = "paused";
 struct RunResult {
   std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted", "paused"
   int signal = 0;      // that ended it
-  std::vector<NamedTable> tables;  // of the last evaluation that it made
-  std::optional<TestScores> test;  // of a complete run
+  std::vector<NamedTable> tables;      // of the last evaluation that it made
+  std::vector<SampleOutcome> samples;  // likewise
+  std::optional<TestScores> test;      // of a complete run
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave

@@ -30,6 +30,7 @@
 #include "train/run/expect.h"
 #include "train/run/loop.h"
 #include "train/run/run_folder.h"
+#include "train/run/samples_file.h"
 #include "train/run/state.h"
 #include "train/run/weights.h"
 #include "train/training.h"
@@ -248,6 +249,7 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   const bool ended = result.signal == 0 && result.reason != kPaused;
   if (ended && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
   if (world.rank != 0) return outcome;
+  write_samples(*training, result.samples, state.position.evaluated, folder);
   outcome.ending = ending_of(*training, state, outcome, began);
   outcome.ending.tables = std::move(result.tables);
   outcome.ending.test = std::move(result.test);

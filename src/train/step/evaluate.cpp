@@ -29,6 +29,7 @@ namespace {
 struct Surroundings {
   const std::function<bool()>& asked;  // to stop; may be empty
   const std::function<void()>& alive;  // may be empty
+  SampleRecord* record = nullptr;      // of single samples; or null
 };
 
 /// Samples of one name, whose validation split is scored.
@@ -63,10 +64,11 @@ EpochPlan plan_of(const Training& t, const Dataset& data) {
 }
 
 /// Where the outputs are; only terms travel.
-void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output,
-               const Batch& batch) {
+void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output, const Batch& batch,
+               SampleRecord* samples = nullptr) {
   const auto target = batch.targets.at(0).to(output.device());
   const auto loss = (*t.loss)(output, target);
+  if (samples) samples->add(output, target, loss, batch.indices);
   std::vector<at::Tensor> terms;
   for (const auto& metric : t.metrics) terms.push_back(metric->sums(output, target, loss));
   record.add(terms);
@@ -91,11 +93,12 @@ void run_passes(const Training& t, Loader& loader, std::vector<Batch>& batches,
 /// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
 /// its samples were left out.
 std::int64_t score_batch(const Training& t, const Samples& samples, TermsRecord& record,
-                         const std::function<void()>& alive) {
+                         const Surroundings& around) {
+  const auto& alive = around.alive;
   const auto& tta = t.recipe.eval.tta;
   const auto batch = samples.loader.next();
   std::vector<at::Tensor> outputs{t.engine->evaluate(batch)};
-  add_terms(record, t, outputs.front(), batch);
+  add_terms(record, t, outputs.front(), batch, around.record);
   if (alive) alive();
   if (!tta) return batch.left_out;
   std::vector<Batch> batches{batch};
@@ -116,7 +119,7 @@ std::optional<std::string> score_own_batches(const Training& t, const Samples& s
   TermsRecord record;
   std::int64_t left_out = 0;
   const auto score_round = [&](std::size_t round) {
-    if (round < batches) left_out += score_batch(t, samples, record, around.alive);
+    if (round < batches) left_out += score_batch(t, samples, record, around);
   };
   if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
   std::string count;
@@ -198,7 +201,9 @@ void add(Evaluation& all, Evaluation more) {
 /// left early.
 bool add_scores(const Training& t, const Samples& samples, const Surroundings& around,
                 Evaluation& all) {
-  auto found = score(t, samples, "", around);
+  const bool shown = t.recipe.output.report && samples.name == "valid";
+  SampleRecord record(t.loss->activation(), samples.data.size(Split::valid));
+  auto found = score(t, samples, "", {around.asked, around.alive, shown ? &record : nullptr});
   if (!found) return false;
   all.left_out += found->left_out;
   std::optional<Evaluation> averaged;
@@ -208,6 +213,7 @@ bool add_scores(const Training& t, const Samples& samples, const Surroundings& a
                                  : std::optional(under_average(samples, average, *found));
     if (!averaged) return false;
   }
+  if (shown) all.samples = all_outcomes(gather_text(*t.world->control, record.take()));
   add(all, std::move(*found));
   if (averaged) add(all, std::move(*averaged));
   return true;

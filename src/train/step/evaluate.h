@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "callbacks/callback.h"
+#include "train/step/sample_record.h"
 
 namespace ddptrain {
 
@@ -18,6 +19,8 @@ struct Evaluation {
   NamedValues values;
   std::vector<NamedTable> tables;
   std::int64_t left_out = 0;  // samples that could not be read, over all ranks, of one pass
+  /// Of the validation split by the weights themselves, where output.report wants them; by index.
+  std::vector<SampleOutcome> samples{};
 };
 
 /// Which samples are scored: the validation split and those of eval.splits, or those of eval.test.

@@ -48,6 +48,11 @@ TEST(Evaluation, IsTheSameToTheLastBitOnAnyNumberOfRanks) {
       auto t = scored(world, run);
       const auto found = evaluate(t);
       EXPECT_EQ(found.values, alone.values) << ranks;
+      ASSERT_EQ(found.samples.size(), alone.samples.size()) << ranks;
+      for (std::size_t i = 0; i < alone.samples.size(); ++i) {
+        EXPECT_EQ(found.samples[i].index, alone.samples[i].index) << ranks;
+        EXPECT_EQ(found.samples[i].predicted, alone.samples[i].predicted) << ranks;
+      }
       EXPECT_EQ(found.left_out, 2);
     });
 }

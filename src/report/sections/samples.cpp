@@ -1,0 +1,84 @@
+// The worst mistakes and the least certain samples, as an image, a text or a row.
+#include "report/samples.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kShown = 18;
+
+/// The first by what `of` gives, where it is finite and something can be shown; small ones first.
+template <class Of>
+std::vector<const ReportSample*> first_by(const ReportRun& run, Of of) {
+  std::vector<const ReportSample*> all;
+  for (const auto& sample : run.samples)
+    if (!sample.name.empty() && std::isfinite(of(sample))) all.push_back(&sample);
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto* a, const auto* b) { return of(*a) < of(*b); });
+  if (all.size() > kShown) all.resize(kShown);
+  return all;
+}
+
+std::string class_html(const ReportRun& run, double label) {
+  const auto index = static_cast<std::size_t>(label);
+  return label >= 0 && index < run.classes.size() ? name_html(run.classes[index])
+                                                  : number_html(label);
+}
+
+std::string percent(double share) { return number_html(std::round(1000 * share) / 10) + " %"; }
+
+std::string verdict(const ReportRun& run, const ReportSample& sample) {
+  if (!std::isfinite(sample.probability))
+    return "true " + number_html(sample.truth) + ", predicted <b>" + number_html(sample.predicted) +
+           "</b>, off by " + number_html(sample.predicted - sample.truth);
+  return "true " + class_html(run, sample.truth) + ", predicted <b>" +
+         class_html(run, sample.predicted) + "</b> at " + percent(sample.probability);
+}
+
+std::string card(const ReportRun& run, const ReportSample& sample) {
+  std::string html = "<div class=\"card\">";
+  if (!sample.png.empty())
+    html += "<img alt=\"\" src=\"data:image/png;base64," + escaped(sample.png) + "\">";
+  html += "<div>" + verdict(run, sample) + "</div><div class=\"quiet\">" + name_html(sample.name) +
+          "</div>";
+  if (sample.png.empty())
+    for (const auto& [title, text] : sample.cells)
+      html += "<div><span class=\"quiet\">" + name_html(title) + "</span> <bdi>" + escaped(text) +
+              "</bdi></div>";
+  return html + "</div>\n";
+}
+
+std::string cards(const ReportRun& run, const std::string& title,
+                  const std::vector<const ReportSample*>& samples) {
+  if (samples.empty()) return {};
+  const bool images = std::any_of(samples.begin(), samples.end(),
+                                  [](const auto* sample) { return !sample->png.empty(); });
+  std::string html =
+      "<h3>" + title + "</h3>\n<div class=\"cards" + std::string(images ? "" : " wide") + "\">\n";
+  for (const auto* sample : samples) html += card(run, *sample);
+  return html + "</div>\n";
+}
+
+std::string samples(const ReportRuns& runs) {
+  if (runs.size() != 1 || runs[0].samples.empty()) return {};
+  const auto& run = runs[0];
+  if (has_numbers(run))
+    return cards(run, "Largest errors",
+                 first_by(run, [](const auto& s) { return -std::abs(s.predicted - s.truth); }));
+  return cards(
+             run, "Worst mistakes",
+             first_by(run, [](const auto& s) { return s.predicted == s.truth ? NAN : -s.loss; })) +
+         cards(run, "Least certain",
+               first_by(run, [](const auto& s) { return s.probability - s.second; }));
+}
+
+}  // namespace
+
+Section samples_section() { return {"samples", "Samples", samples}; }
+
+}  // namespace ddptrain

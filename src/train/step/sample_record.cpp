@@ -1,0 +1,99 @@
+#include "train/step/sample_record.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/topk.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace ddptrain {
+namespace {
+
+constexpr std::int64_t kMostSamples = 50'000;
+constexpr std::int64_t kColumns = 6;
+
+at::Tensor unknown(std::int64_t rows, const at::Tensor& like) {
+  return at::full({rows}, std::numeric_limits<double>::quiet_NaN(),
+                  like.options().dtype(at::kDouble));
+}
+
+at::Tensor loss_of_rows(const LossTerms& loss, std::int64_t rows, const at::Tensor& like) {
+  if (loss.values.numel() != rows || loss.weights.numel() != rows) return unknown(rows, like);
+  return loss.values.detach().reshape({rows}).to(at::kDouble) /
+         loss.weights.reshape({rows}).to(at::kDouble);  // NaN where the weight is 0
+}
+
+/// Columns truth, predicted, probability, second; none where rows are no classes or numbers.
+std::vector<at::Tensor> outcome_columns(const at::Tensor& output, const at::Tensor& target,
+                                        const OutputActivation& activation) {
+  const auto rows = output.size(0);
+  const bool whole = !target.is_floating_point();
+  if (target.numel() != rows) return {};
+  const auto truth = target.reshape({rows}).to(at::kDouble);
+  using Kind = OutputActivation::Kind;
+  if (activation.kind == Kind::softmax && whole && output.dim() == 2 && output.size(1) > 1) {
+    const auto [values, classes] = predictions(output, activation).topk(2, 1);
+    return {truth, classes.select(1, 0).to(at::kDouble), values.select(1, 0), values.select(1, 1)};
+  }
+  if (activation.kind == Kind::none && !whole && output.numel() == rows)
+    return {truth, output.detach().reshape({rows}).to(at::kDouble), unknown(rows, output),
+            unknown(rows, output)};
+  return {};
+}
+
+/// The rows whose sample is kept.
+std::vector<std::int64_t> kept_rows(const std::vector<std::int64_t>& indices, std::int64_t stride) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t row = 0; row < indices.size(); ++row)
+    if (indices[row] % stride == 0) kept.push_back(static_cast<std::int64_t>(row));
+  return kept;
+}
+
+}  // namespace
+
+SampleRecord::SampleRecord(const OutputActivation& activation, std::int64_t samples)
+    : activation_(activation),
+      stride_(std::max<std::int64_t>(1, (samples + kMostSamples - 1) / kMostSamples)) {}
+
+void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss,
+                       const std::vector<std::int64_t>& indices) {
+  const auto rows = static_cast<std::int64_t>(indices.size());
+  if (rows == 0 || output.dim() == 0 || output.size(0) != rows) return;
+  auto columns = outcome_columns(output, target, activation_);
+  if (columns.empty()) return;
+  const auto device = output.device();
+  const auto index = at::tensor(indices, at::kLong).to(at::kDouble).to(device);
+  columns.insert(columns.begin(), {index, loss_of_rows(loss, rows, output)});
+  auto all = at::stack(columns, 1);
+  if (stride_ > 1)
+    all = all.index_select(0, at::tensor(kept_rows(indices, stride_), at::kLong).to(device));
+  rows_.push_back(std::move(all));
+}
+
+std::string SampleRecord::take() {
+  if (rows_.empty()) return {};
+  const auto all = at::cat(rows_).cpu().contiguous();
+  rows_.clear();
+  return {reinterpret_cast<const char*>(all.const_data_ptr<double>()),
+          static_cast<std::size_t>(all.numel()) * sizeof(double)};
+}
+
+std::vector<SampleOutcome> all_outcomes(const std::vector<std::string>& records) {
+  std::vector<SampleOutcome> all;
+  for (const auto& record : records) {
+    std::vector<double> values(record.size() / sizeof(double));
+    std::memcpy(values.data(), record.data(), values.size() * sizeof(double));
+    for (std::size_t at = 0; at + kColumns <= values.size(); at += kColumns)
+      all.push_back({std::llround(values[at]), values[at + 1], values[at + 2], values[at + 3],
+                     values[at + 4], values[at + 5]});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+  return all;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,47 @@
+// What an evaluation knows of single samples, for a person to look at.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "losses/loss.h"
+
+namespace ddptrain {
+
+/// Of a sample with one class: its label, the likeliest class, that one's probability and the next
+/// one's. Of one with a number: the number and the prediction; the probabilities are then NaN.
+struct SampleOutcome {
+  std::int64_t index = 0;  // in the split
+  double loss = 0;         // NaN where the sample does not count
+  double truth = 0;
+  double predicted = 0;
+  double probability = 0;
+  double second = 0;
+};
+
+/// Batch after batch; nothing is read from the device before take(). Outputs that are neither one
+/// class nor one number a row leave nothing. Of more than 50,000 samples every second, third, ...
+/// is kept, the same on any number of ranks.
+class SampleRecord {
+ public:
+  SampleRecord(const OutputActivation& activation, std::int64_t samples);
+  /// output [rows, ...] and target [rows, ...] of one device, the loss' terms of the same rows, and
+  /// the sample of each row.
+  void add(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss,
+           const std::vector<std::int64_t>& indices);
+  /// All that was added, for all_outcomes().
+  std::string take();
+
+ private:
+  OutputActivation activation_;
+  std::int64_t stride_;
+  std::vector<at::Tensor> rows_;  // double [n, 6]
+};
+
+/// The records of all ranks, in order of the samples.
+std::vector<SampleOutcome> all_outcomes(const std::vector<std::string>& records);
+
+}  // namespace ddptrain
