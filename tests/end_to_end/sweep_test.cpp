@@ -46,7 +46,7 @@ std::string weights(const std::string& run) {
 }
 
 bool wait_for(const std::function<bool()>& what) {
-  for (int i = 0; i < 2400; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(50)))
+  for (int i = 0; i < 12000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(50)))
     if (what()) return true;
   return false;
 }
