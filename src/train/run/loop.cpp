@@ -225,8 +225,7 @@ class Loop {
     if (last &&
         !update_average_statistics(t_, state_.position, asked, [this] { beat("evaluation"); }))
       return false;
-    view_.evaluation_batch = 0;
-    view_.evaluation_batches = evaluation_calls(t_);
+    std::tie(view_.evaluation_batch, view_.evaluation_batches) = std::pair(0, evaluation_calls(t_));
     auto found = evaluate_unless(t_, asked, [this] { scored_batch("evaluation"); });
     if (!found) return false;
     state_.evaluation = std::move(found->values);

@@ -3,7 +3,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/topk.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@ namespace ddptrain {
 namespace {
 
 constexpr std::int64_t kMostSamples = 50'000;
-constexpr std::int64_t kColumns = 6;
+constexpr std::int64_t kColumns = 6;  // index, loss, and those of outcome_columns()
 
 at::Tensor unknown(std::int64_t rows, const at::Tensor& like) {
   return at::full({rows}, std::numeric_limits<double>::quiet_NaN(),
@@ -46,14 +45,6 @@ std::vector<at::Tensor> outcome_columns(const at::Tensor& output, const at::Tens
   return {};
 }
 
-/// The rows whose sample is kept.
-std::vector<std::int64_t> kept_rows(const std::vector<std::int64_t>& indices, std::int64_t stride) {
-  std::vector<std::int64_t> kept;
-  for (std::size_t row = 0; row < indices.size(); ++row)
-    if (indices[row] % stride == 0) kept.push_back(static_cast<std::int64_t>(row));
-  return kept;
-}
-
 }  // namespace
 
 SampleRecord::SampleRecord(const OutputActivation& activation, std::int64_t samples)
@@ -66,21 +57,26 @@ void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const
   if (rows == 0 || output.dim() == 0 || output.size(0) != rows) return;
   auto columns = outcome_columns(output, target, activation_);
   if (columns.empty()) return;
-  const auto device = output.device();
-  const auto index = at::tensor(indices, at::kLong).to(at::kDouble).to(device);
-  columns.insert(columns.begin(), {index, loss_of_rows(loss, rows, output)});
-  auto all = at::stack(columns, 1);
-  if (stride_ > 1)
-    all = all.index_select(0, at::tensor(kept_rows(indices, stride_), at::kLong).to(device));
-  rows_.push_back(std::move(all));
+  columns.insert(columns.begin(), loss_of_rows(loss, rows, output));
+  rows_.push_back(at::stack(columns, 1));
+  indices_.insert(indices_.end(), indices.begin(), indices.end());
 }
 
 std::string SampleRecord::take() {
   if (rows_.empty()) return {};
   const auto all = at::cat(rows_).cpu().contiguous();
+  const auto* values = all.const_data_ptr<double>();
+  std::vector<double> kept;
+  for (const auto index : indices_) {
+    if (index % stride_ == 0) {
+      kept.push_back(static_cast<double>(index));
+      kept.insert(kept.end(), values, values + kColumns - 1);
+    }
+    values += kColumns - 1;
+  }
   rows_.clear();
-  return {reinterpret_cast<const char*>(all.const_data_ptr<double>()),
-          static_cast<std::size_t>(all.numel()) * sizeof(double)};
+  indices_.clear();
+  return {reinterpret_cast<const char*>(kept.data()), kept.size() * sizeof(double)};
 }
 
 std::vector<SampleOutcome> all_outcomes(const std::vector<std::string>& records) {

@@ -38,7 +38,8 @@ class SampleRecord {
  private:
   OutputActivation activation_;
   std::int64_t stride_;
-  std::vector<at::Tensor> rows_;  // double [n, 6]
+  std::vector<at::Tensor> rows_;  // double [n, 5], on the device
+  std::vector<std::int64_t> indices_;
 };
 
 /// The records of all ranks, in order of the samples.
