@@ -62,6 +62,13 @@ const Shape* find_option(const std::vector<Step>& address, const Node& tree,
   return shape;
 }
 
+const Shape& meant_by_scalar(const Shape& option) {
+  if (option.kind != Shape::Kind::record || option.shorthand.empty()) return option;
+  for (const auto& child : option.children)
+    if (child.key == option.shorthand) return meant_by_scalar(child);
+  return option;
+}
+
 std::vector<std::string> addresses_of(const Node& tree) {
   std::vector<std::string> all;
   collect(tree, "", all);

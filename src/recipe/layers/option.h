@@ -17,6 +17,10 @@ const Shape& recipe_shape();
 const Shape* find_option(const std::vector<Step>& address, const Node& tree,
                          const Catalogs& catalogs);
 
+/// What a bare scalar stands for: of a record with a shorthand that key's option, else the option
+/// itself.
+const Shape& meant_by_scalar(const Shape& option);
+
 /// Every address of a tree that leads to a value: "optimizer", "optimizer.lr",
 /// "data.transforms.train[resize].size".
 std::vector<std::string> addresses_of(const Node& tree);

@@ -33,8 +33,9 @@ const Shape* swept_option(const RuleContext& rule, const std::string& key) {
 }
 
 bool is_number(const Shape& option) {
-  return option.kind == Shape::Kind::integer || option.kind == Shape::Kind::number ||
-         option.kind == Shape::Kind::share;
+  using Kind = Shape::Kind;
+  const auto kind = meant_by_scalar(option).kind;
+  return kind == Kind::integer || kind == Kind::number || kind == Kind::share;
 }
 
 /// What is wrong with a range; empty: nothing.

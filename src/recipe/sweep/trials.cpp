@@ -33,7 +33,7 @@ std::vector<SweepAxis> axes_of(const Loaded& loaded, const Catalogs& catalogs) {
     auto& axis = axes.emplace_back(SweepAxis{key, spec});
     const auto* option = option_at(key, completed, catalogs);
     if (!option) continue;
-    axis.whole = option->kind == Shape::Kind::integer;
+    axis.whole = meant_by_scalar(*option).kind == Shape::Kind::integer;
     for (auto& value : axis.spec.values) make_paths_absolute(value, *option, catalogs);
   }
   return axes;
