@@ -51,6 +51,7 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"recipes/movielens.yaml", Sample::rating, 21},
       {"recipes/pets.yaml", Sample::image, 257},
       {"recipes/ratings.yaml", Sample::rating, 21},
+      {"recipes/shapes-sweep.yaml", Sample::image, 44},
       {"recipes/shapes.yaml", Sample::image, 44},
       {"convnext_tiny", Sample::image, 453},
       {"deeplabv3", Sample::image, 391},
