@@ -22,9 +22,9 @@ struct SampleOutcome {
   double second = 0;
 };
 
-/// Batch after batch; nothing is read from the device before take(). Outputs that are neither one
-/// class nor one number a row leave nothing. Of more than 50,000 samples every second, third, ...
-/// is kept, the same on any number of ranks.
+/// Batch after batch, on the CPU: from an accelerator it would be one more wait of each evaluation,
+/// so nothing of it is kept. Outputs that are neither one class nor one number a row leave nothing.
+/// Of more than 50,000 samples every second, third, ... is kept, the same on any number of ranks.
 class SampleRecord {
  public:
   SampleRecord(const OutputActivation& activation, std::int64_t samples);
@@ -38,7 +38,7 @@ class SampleRecord {
  private:
   OutputActivation activation_;
   std::int64_t stride_;
-  std::vector<at::Tensor> rows_;  // double [n, 5], on the device
+  std::vector<at::Tensor> rows_;  // double [n, 5]
   std::vector<std::int64_t> indices_;
 };
 
