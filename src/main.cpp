@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "cli/program.h"
@@ -21,5 +23,12 @@ void on_abort(int) {
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, on_abort);
-  return ddptrain::run_command_line(ddptrain::this_program(), {argv, argv + argc});
+  const int code = ddptrain::run_command_line(ddptrain::this_program(), {argv, argv + argc});
+#ifdef __SANITIZE_ADDRESS__
+  return code;  // leaks are looked for on the way out
+#else
+  // All of ours is closed. To take apart what LibTorch registered at the start takes 60 ms.
+  std::fflush(nullptr);
+  std::_Exit(code);
+#endif
 }
