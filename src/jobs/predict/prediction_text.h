@@ -14,7 +14,7 @@ namespace ddptrain {
 enum class PredictionFormat { csv, jsonl };
 std::span<const std::string_view> names(PredictionFormat);
 
-/// What is said of every sample.
+/// What is written for every sample.
 struct PredictionColumns {
   bool file = false;                 // which of several tables a row is of
   bool truth = false;                // the label as written, and the loss

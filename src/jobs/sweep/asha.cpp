@@ -12,7 +12,7 @@ struct Begun {
   double ends = 0;
 };
 
-/// Whole runs tell nothing of each other: whoever is not done is next.
+/// Without rungs no trial depends on another: the first without a result are next.
 std::vector<TrialJob> whole_runs(const HalvingPlan& plan, const JobValue& value) {
   std::vector<TrialJob> jobs;
   for (std::int64_t trial = 0; trial < plan.trials && std::ssize(jobs) < plan.workers; ++trial)

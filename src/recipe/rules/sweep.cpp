@@ -190,7 +190,8 @@ std::vector<Rule> sweep_rules() {
         "sweep: {method: random, trials: 9, keys: {optimizer.lr: {min: 1e-4, max: 0.1}}}"},
        values_can_be_tried},
       {{"sweep-trials", "A sweep has a number of trials that can be trained.",
-        "A grid multiplies the values of all options; random and sobol draw as many as is said.",
+        "A grid multiplies the values of all options; random and sobol draw the number that the "
+        "recipe asks for.",
         "sweep: {method: random, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: true}}}",
         "sweep: {method: random, trials: 20, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: "
         "true}}}"},
