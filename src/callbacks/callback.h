@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/named_values.h"
 #include "base/output/named_table.h"
 #include "config/catalog.h"
 
@@ -16,8 +17,6 @@ namespace ddptrain {
 /// `evaluating` (after every batch), `saving` and `saved` are for writers alone.
 /// So is `tested`: when training is complete, of the test split.
 enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, tested, run_end };
-
-using NamedValues = std::vector<std::pair<std::string, double>>;
 
 /// Bytes of the fullest device of a rank. No total: nobody counts, as on the CPU.
 struct MemoryUse {

@@ -12,7 +12,7 @@ namespace {
 
 using Foreign = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Foreign, 51> kForeign{{{"train", "run"},
+constexpr std::array<Foreign, 50> kForeign{{{"train", "run"},
                                             {"fit", "run"},
                                             {"finetune", "run"},
                                             {"fine-tune", "run"},
@@ -57,7 +57,6 @@ constexpr std::array<Foreign, 51> kForeign{{{"train", "run"},
                                             {"tune", "lr-find"},
                                             {"new", "init"},
                                             {"create", "init"},
-                                            {"compare", "diff"},
                                             {"upgrade", "migrate"},
                                             {"env", "doctor"},
                                             {"info", "doctor"},

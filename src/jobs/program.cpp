@@ -12,6 +12,7 @@
 namespace ddptrain {
 
 Verb average_verb();
+Verb compare_verb();
 Verb data_verb();
 Verb doctor_verb();
 Verb eval_verb();
@@ -21,6 +22,7 @@ Verb predict_verb();
 Verb report_verb();
 Verb resume_verb();
 Verb run_verb();
+Verb runs_verb();
 Verb sweep_verb();
 Verb test_verb();
 Verb weights_verb();
@@ -56,8 +58,8 @@ const Program& this_program() {
   static const Program program = [] {
     Program full{&all_catalogs(),
                  {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), eval_verb(),
-                  predict_verb(), export_verb(), average_verb(), report_verb(), data_verb(),
-                  weights_verb(), doctor_verb()}};
+                  predict_verb(), export_verb(), average_verb(), runs_verb(), compare_verb(),
+                  report_verb(), data_verb(), weights_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

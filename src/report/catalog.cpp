@@ -9,6 +9,7 @@ Section class_scores_section();
 Section comparison_section();
 Section confusion_section();
 Section curves_section();
+Section data_section();
 Section differences_section();
 Section environment_section();
 Section headline_section();
@@ -22,8 +23,8 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> all{
       headline_section(),    comparison_section(), differences_section(),  metrics_section(),
       curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
-      calibration_section(), binary_section(),     numbers_section(),      warnings_section(),
-      recipe_section(),      environment_section()};
+      calibration_section(), binary_section(),     numbers_section(),      data_section(),
+      warnings_section(),    recipe_section(),     environment_section()};
   return all;
 }
 

@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace ddptrain {
+#include "runs/run_history.h"
 
-/// Values by step; not finite where nothing is known.
-struct Points {
-  std::vector<double> x, y;
-};
+namespace ddptrain {
 
 struct ChartLine {
   enum class Look { plain, raw, smooth, dots, dashed };

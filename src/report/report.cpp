@@ -34,7 +34,7 @@ std::string head(const std::string& title, const std::string& style, const std::
 }
 
 std::string title_of(const ReportRuns& runs) {
-  return runs.size() == 1 ? runs[0].name : std::to_string(runs.size()) + " runs";
+  return runs.size() == 1 ? runs[0].record.name : std::to_string(runs.size()) + " runs";
 }
 
 std::string body(const ReportRuns& runs) {

@@ -1,8 +1,6 @@
 #include "report/report_run.h"
 
 #include <algorithm>
-#include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,16 +8,13 @@
 #include "base/files/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "config/yaml/reader.h"
-#include "report/events.h"
 #include "report/samples.h"
+#include "runs/run_recipe.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostSource = std::size_t{1} << 20;
 
 /// The text of a file of the run, with its damage where it cannot be read.
@@ -33,98 +28,30 @@ std::string text_of(ReportRun& run, const std::string& folder, const std::string
   }
 }
 
-/// 0 where the text is no time such as "2026-03-01T12:34:56Z".
-double seconds_of(const Json& json, const char* key) {
-  std::tm time{};
-  const auto text = json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
-  return ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time)
-             ? static_cast<double>(::timegm(&time))
-             : 0;
-}
-
-std::string scalar_text(const Json& json) {
-  return json.is_string() ? json.get<std::string>() : json.dump();
-}
-
-void add_facts(ReportRun& run, const Json& json) {
-  constexpr std::pair<const char*, const char*> kFacts[] = {{"started", "started"},
-                                                            {"ended", "ended"},
-                                                            {"exit_code", "exit code"},
-                                                            {"seed", "seed"},
-                                                            {"device", "device"},
-                                                            {"ranks", "ranks"},
-                                                            {"replicas", "replicas"},
-                                                            {"threads", "threads per rank"},
-                                                            {"host", "host"},
-                                                            {"ddptrain", "ddptrain"},
-                                                            {"torch", "LibTorch"},
-                                                            {"compiler", "compiler"},
-                                                            {"data_digest", "digest of the data"}};
-  for (const auto& [key, title] : kFacts)
-    if (json.contains(key) && json[key].is_primitive() && !json[key].is_null())
-      run.facts.emplace_back(title, scalar_text(json[key]));
-  if (json.contains("attempts") && json["attempts"].is_array() && !json["attempts"].empty())
-    run.facts.emplace_back("earlier attempts", std::to_string(json["attempts"].size()));
-}
-
-std::string state_of(const Json& json) {
-  const auto code = json.contains("exit_code") && json["exit_code"].is_number_integer()
-                        ? json["exit_code"].get<int>()
-                        : -1;
-  std::string result = json.contains("result") && json["result"].is_string()
-                           ? json["result"].get<std::string>()
-                           : "";
-  if (code > 0) return (result.empty() ? "failed" : result) + ", exit code " + std::to_string(code);
-  return result.empty() ? "running, or killed" : result;
-}
-
-void take_best(ReportRun& run, const Json& best) {
-  if (!best.is_object() || !best.contains("metric") || !best["metric"].is_string()) return;
-  const auto metric = best["metric"].get<std::string>();
-  const auto metrics = best.find("metrics");
-  if (metrics == best.end() || !metrics->is_object() || !metrics->contains(metric)) return;
-  if (!(*metrics)[metric].is_number() || !best.contains("step")) return;
-  run.best_metric = metric;
-  run.best_value = (*metrics)[metric].get<double>();
-  run.best_step = best["step"].is_number() ? best["step"].get<double>() : 0;
-}
-
-void take_run_json(ReportRun& run, const std::string& text) {
-  const auto json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) {
-    if (!text.empty()) run.damages.emplace_back("run.json cannot be read");
-    run.state = "not known";
-    return;
-  }
-  run.state = state_of(json);
-  run.ended_well = json.contains("exit_code") && json["exit_code"] == 0;
-  const auto from = seconds_of(json, "began"), to = seconds_of(json, "ended");
-  if (from > 0 && to >= from) run.seconds = std::max(1.0, to - from);
-  add_facts(run, json);
-  if (json.contains("best")) take_best(run, json["best"]);
-}
-
-void flatten(const Node& node, const std::string& key, ReportTexts& options) {
-  if (node.is_map() && !node.members.empty()) {
-    for (const auto& member : node.members)
-      flatten(member.value, key.empty() ? member.key : key + "." + member.key, options);
-  } else if (node.is_list() && !node.items.empty()) {
-    for (std::size_t i = 0; i < node.items.size(); ++i)
-      flatten(node.items[i], key + "[" + std::to_string(i) + "]", options);
-  } else {
-    const auto empty = node.is_map() ? "{}" : node.is_list() ? "[]" : "null";
-    options.emplace_back(key, without_secrets(node.is_scalar() ? node.text : empty));
-  }
-}
-
 void take_recipe(ReportRun& run, const std::string& text) {
   run.recipe = without_secrets(text);
-  if (text.empty()) return;
-  const auto read = read_yaml(text, "recipe.yaml");
-  if (!read.problems.empty())
-    run.damages.emplace_back("recipe.yaml cannot be read");
+  if (auto options = RecipeReader().options(text))
+    run.options = std::move(*options);
   else
-    flatten(read.tree, "", run.options);
+    run.damages.emplace_back("recipe.yaml cannot be read");
+}
+
+void take_history(ReportRun& run, const std::string& text) {
+  run.history = read_history(text);
+  if (run.history.torn > 0)
+    run.damages.push_back("events.jsonl: " + plural(run.history.torn, "line") + " cannot be read");
+}
+
+void take_data(ReportRun& run, const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    for (const auto& split : json.at("splits"))
+      run.splits.push_back({split.at("name"), split.at("samples"), split.at("counts")});
+    run.data_classes = json.at("classes");
+  } catch (const nlohmann::json::exception&) {
+    run.splits.clear();
+    run.damages.emplace_back("data.json cannot be read");
+  }
 }
 
 /// Files as written; the command apart.
@@ -145,6 +72,13 @@ void take_sources(ReportRun& run, const std::string& folder) {
 
 }  // namespace
 
+double seconds_of(const ReportRun& run) {
+  const auto& record = run.record;
+  return record.began > 0 && record.ended >= record.began
+             ? std::max(1.0, record.ended - record.began)
+             : 0;
+}
+
 ReportRun read_report_run(const std::string& folder) {
   const auto path = fs::weakly_canonical(folder).string();
   if (!fs::is_directory(path))
@@ -156,11 +90,11 @@ ReportRun read_report_run(const std::string& folder) {
                                 "' is no run folder: it has neither run.json nor "
                                 "recipe.yaml");
   ReportRun run;
-  const auto own = fs::path(path);
-  run.name = own.parent_path().filename().string() + "/" + own.filename().string();
-  take_run_json(run, text_of(run, path, "run.json"));
+  run.record = read_run_record(path);
+  if (!run.record.damage.empty()) run.damages.push_back(run.record.damage);
   take_recipe(run, text_of(run, path, "recipe.yaml"));
-  add_events(run, text_of(run, path, "events.jsonl"));
+  take_history(run, text_of(run, path, "events.jsonl"));
+  if (fs::exists(path + "/data.json")) take_data(run, text_of(run, path, "data.json"));
   if (fs::exists(path + "/samples.json")) add_samples(run, text_of(run, path, "samples.json"));
   take_sources(run, path);
   return run;

@@ -169,6 +169,25 @@ TEST_F(Report, OfSeveralRunsGivesMeanAndDeviationOverSeeds) {
   EXPECT_THAT(html, HasSubstr("<code><bdi>optimizer.lr</bdi></code>"));
 }
 
+TEST_F(Report, ShowsHowManySamplesEachClassHas) {
+  const auto path = run("k/001", {});
+  write(path + "/data.json",
+        Json{{"classes", {"cat", "<dog>"}},
+             {"splits",
+              {{{"name", "train"}, {"samples", 123456}, {"counts", {23456, 100000}}},
+               {{"name", "valid"}, {"samples", 10}, {"counts", Json::array()}}}}}
+            .dump());
+  write(path + "/events.jsonl",
+        line("warning", 3, {{"text", "left out: 'a.jpg': it is no image"}}));
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("123456"));
+  EXPECT_THAT(html, HasSubstr("23456"));
+  EXPECT_THAT(html, HasSubstr("<bdi>&lt;dog&gt;</bdi>"));
+  EXPECT_THAT(html, HasSubstr("1 sample could not be read and was left out"));
+  write(path + "/data.json", "{\"classes\": 3}");
+  EXPECT_THAT(checked({path}), HasSubstr("data.json cannot be read"));
+}
+
 TEST_F(Report, RefusesWhatIsNoRunFolder) {
   for (const auto& folder : {folder_ + "/nowhere", folder_}) {
     try {

@@ -70,6 +70,9 @@ class FileLock {
   /// False only where it was not to wait and somebody else holds it.
   bool held() const { return held_; }
 
+  /// Whether somebody holds the lock of this path now. Makes no file and keeps nobody waiting.
+  static bool is_taken(const std::string& path);
+
  private:
   int file_ = -1;
   bool held_ = false;

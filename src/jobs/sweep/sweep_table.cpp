@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/files.h"
+#include "base/mean.h"
 #include "base/output/table_text.h"
 #include "base/quoting.h"
 #include "base/text.h"
@@ -18,22 +19,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostName = 40;
-
-struct Mean {
-  double value = std::nan("");
-  double deviation = std::nan("");
-};
-
-/// NaN where a number is missing: trials are compared by the same seeds.
-Mean mean_of(const std::vector<double>& numbers) {
-  if (numbers.empty()) return {};
-  double sum = 0, squares = 0;
-  for (const double number : numbers) sum += number;
-  const double mean = sum / static_cast<double>(numbers.size());
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  const auto others = static_cast<double>(numbers.size() - 1);
-  return {mean, numbers.size() > 1 ? std::sqrt(squares / others) : std::nan("")};
-}
 
 /// The runs of a trial at a rung, one a seed, as far as they are known.
 std::vector<const RunValue*> runs_of(const SweepPlan& plan, const SweepRecord& record,

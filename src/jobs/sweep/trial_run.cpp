@@ -63,12 +63,6 @@ std::int64_t steps_made(const std::string& folder) {
   return static_cast<std::int64_t>(parse_number(digits).value_or(0));
 }
 
-double value_of(const NamedValues& metrics, const std::string& name) {
-  for (const auto& [metric, value] : metrics)
-    if (metric == name) return value;
-  return std::nan("");
-}
-
 }  // namespace
 
 int train_trial(const TrialRun& run, const Arguments& arguments) {
@@ -88,9 +82,9 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
   value.steps = steps_made(folder);
   value.ended = end.result != kPaused;
   if (code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect))
-    value.value = value_of(end.metrics, watched.name);
+    value.value = value_named(end.metrics, watched.name);
   if (const auto best = best_evaluation(folder + "/metrics.csv", watched)) {
-    value.best = value_of(best->values, watched.name);
+    value.best = value_named(best->values, watched.name);
     value.best_step = best->step;
   }
   return value;

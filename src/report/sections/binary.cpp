@@ -1,6 +1,7 @@
 // Two classes at every threshold: ROC, and precision by recall.
 #include <algorithm>
 
+#include "report/chart.h"
 #include "report/html.h"
 #include "report/samples.h"
 #include "report/section.h"
@@ -17,10 +18,11 @@ std::string binary(const ReportRuns& runs) {
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_classes(runs[r]) || runs[r].classes.size() != 2) continue;
     const auto curves = binary_curves(runs[r].samples);
-    roc.lines.push_back({runs[r].name, curves.roc, r, ChartLine::Look::plain});
-    precision.lines.push_back({runs[r].name, curves.precision_recall, r, ChartLine::Look::plain});
-    table.rows.push_back(
-        {name_html(runs[r].name), number_html(curves.area), number_html(curves.average_precision)});
+    roc.lines.push_back({runs[r].record.name, curves.roc, r, ChartLine::Look::plain});
+    precision.lines.push_back(
+        {runs[r].record.name, curves.precision_recall, r, ChartLine::Look::plain});
+    table.rows.push_back({name_html(runs[r].record.name), number_html(curves.area),
+                          number_html(curves.average_precision)});
     positive = runs[r].classes[1];
   }
   if (table.rows.empty()) return {};

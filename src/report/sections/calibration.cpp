@@ -1,4 +1,5 @@
 // Whether a probability of 0.8 is right eight times out of ten: the reliability diagram.
+#include "report/chart.h"
 #include "report/html.h"
 #include "report/samples.h"
 #include "report/section.h"
@@ -21,7 +22,7 @@ std::string calibration(const ReportRuns& runs) {
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_classes(runs[r])) continue;
     const auto bins = confidence_bins(runs[r].samples, kBins);
-    ChartLine line{runs[r].name, {}, r, ChartLine::Look::plain};
+    ChartLine line{runs[r].record.name, {}, r, ChartLine::Look::plain};
     double count = 0;
     for (std::size_t i = 0; i < bins.size(); ++i) {
       if (bins[i].count == 0) continue;
@@ -33,7 +34,7 @@ std::string calibration(const ReportRuns& runs) {
     }
     chart.lines.push_back(std::move(line));
     errors.rows.push_back(
-        {name_html(runs[r].name), number_html(calibration_error(bins)), number_html(count)});
+        {name_html(runs[r].record.name), number_html(calibration_error(bins)), number_html(count)});
   }
   if (errors.rows.empty()) return {};
   return to_html(errors) + "<div class=\"charts\">\n" + figure(chart) + "</div>\n" +

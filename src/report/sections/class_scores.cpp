@@ -8,7 +8,7 @@ namespace {
 std::string class_scores(const ReportRuns& runs) {
   if (runs.size() != 1) return {};
   std::string html;
-  for (const auto& table : runs[0].tables) {
+  for (const auto& table : runs[0].history.tables) {
     if (table.kind != NamedTable::Kind::scores) continue;
     HtmlTable rows{{escaped(table.corner)}, {}, {}};
     for (const auto& column : table.columns) rows.head.push_back(name_html(column));

@@ -83,9 +83,9 @@ std::string confused(const NamedTable& table) {
 std::string confusion(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs)
-    for (const auto& table : run.tables) {
+    for (const auto& table : run.history.tables) {
       if (table.kind != NamedTable::Kind::confusion) continue;
-      const auto of_run = runs.size() > 1 ? name_html(run.name) + ", " : "";
+      const auto of_run = runs.size() > 1 ? name_html(run.record.name) + ", " : "";
       html += "<h3>" + of_run + name_html(table.name) + "</h3>\n";
       if (table.rows.size() > kMostClasses || runs.size() > 1)
         html +=

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "report/chart.h"
 #include "report/html.h"
 #include "report/section.h"
 
@@ -15,7 +16,7 @@ constexpr std::size_t kEnoughToSmooth = 20;  // points
 struct Curve {
   const ReportRun* run;
   std::size_t of_run;
-  const ReportSeries* series;
+  const RunCurve* series;
   bool per_step;
 };
 
@@ -42,8 +43,8 @@ std::vector<Group> groups_of_curves(const ReportRuns& runs) {
     found->curves.push_back(curve);
   };
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const auto& series : runs[i].steps) add({&runs[i], i, &series, true});
-    for (const auto& series : runs[i].evaluated) add({&runs[i], i, &series, false});
+    for (const auto& series : runs[i].history.steps) add({&runs[i], i, &series, true});
+    for (const auto& series : runs[i].history.evaluated) add({&runs[i], i, &series, false});
   }
   return groups;
 }
@@ -58,7 +59,7 @@ std::size_t order_of(const Group& group) {
 }
 
 std::string curve_name(const Curve& curve, bool several) {
-  return several ? curve.run->name + " " + curve.series->name : curve.series->name;
+  return several ? curve.run->record.name + " " + curve.series->name : curve.series->name;
 }
 
 /// Steps are noisy: raw and smoothed, unless each is what was set (a learning rate) or few.

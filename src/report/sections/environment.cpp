@@ -8,7 +8,7 @@ namespace ddptrain {
 namespace {
 
 std::string fact(const ReportRun& run, const std::string& title) {
-  for (const auto& [name, value] : run.facts)
+  for (const auto& [name, value] : run.record.facts)
     if (name == title) return name_html(value);
   return "–";
 }
@@ -16,12 +16,12 @@ std::string fact(const ReportRun& run, const std::string& title) {
 std::string environment(const ReportRuns& runs) {
   std::vector<std::string> titles;
   for (const auto& run : runs)
-    for (const auto& each : run.facts)
+    for (const auto& each : run.record.facts)
       if (std::find(titles.begin(), titles.end(), each.first) == titles.end())
         titles.push_back(each.first);
   if (titles.empty()) return {};
   HtmlTable table{{"run"}, {}, std::vector<bool>(runs.size() + 1, false)};
-  for (const auto& run : runs) table.head.push_back(name_html(run.name));
+  for (const auto& run : runs) table.head.push_back(name_html(run.record.name));
   for (const auto& title : titles) {
     table.rows.push_back({escaped(title)});
     for (const auto& run : runs) table.rows.back().push_back(fact(run, title));

@@ -11,37 +11,40 @@ std::string tile(const std::string& value, const std::string& what) {
 }
 
 std::string state_html(const ReportRun& run) {
-  return run.ended_well ? escaped(run.state)
-                        : "<span class=\"bad\">" + escaped(run.state) + "</span>";
+  const auto text = escaped(status_text(run.record));
+  return run.record.exit_code == 0 ? text : "<span class=\"bad\">" + text + "</span>";
 }
 
 std::string time_of(const ReportRun& run) {
-  return run.seconds > 0 ? escaped(format_seconds(run.seconds)) : "–";
+  return seconds_of(run) > 0 ? escaped(format_seconds(seconds_of(run))) : "–";
 }
 
 std::string rate_of(const ReportRun& run) {
-  return run.samples_per_second > 0 ? number_html(run.samples_per_second) : "–";
+  return run.history.samples_per_second > 0 ? number_html(run.history.samples_per_second) : "–";
 }
 
 std::string tiles(const ReportRun& run) {
   std::string html = "<div class=\"tiles\">\n";
-  if (!run.best_metric.empty())
-    html += tile(number_html(run.best_value),
-                 "best " + name_html(run.best_metric) + ", step " + number_html(run.best_step));
-  for (std::size_t i = 0; i < run.last.size() && i < 3; ++i)
-    html += tile(number_html(run.last[i].second), "last " + name_html(run.last[i].first));
+  if (const auto& best = run.record.best)
+    html += tile(number_html(value_named(best->values, best->metric)),
+                 "best " + name_html(best->metric) + ", step " +
+                     number_html(static_cast<double>(best->step)));
+  for (std::size_t i = 0; i < run.history.last.size() && i < 3; ++i)
+    html += tile(number_html(run.history.last[i].second),
+                 "last " + name_html(run.history.last[i].first));
   html += tile(state_html(run), "state");
-  html += tile(number_html(run.step), "steps");
-  if (run.seconds > 0) html += tile(time_of(run), "from start to end");
-  if (run.samples_per_second > 0) html += tile(rate_of(run), "samples per second");
+  html += tile(number_html(run.history.step), "steps");
+  if (seconds_of(run) > 0) html += tile(time_of(run), "from start to end");
+  if (run.history.samples_per_second > 0) html += tile(rate_of(run), "samples per second");
   return html + "</div>\n";
 }
 
 std::string damages(const ReportRun& run) {
   std::string html;
   for (const auto& damage : run.damages)
-    html += "<p class=\"bad\">" + name_html(run.name) + ": " + escaped(damage) + "</p>\n";
-  if (run.last.empty()) html += "<p>" + name_html(run.name) + ": no evaluation was made.</p>\n";
+    html += "<p class=\"bad\">" + name_html(run.record.name) + ": " + escaped(damage) + "</p>\n";
+  if (run.history.last.empty())
+    html += "<p>" + name_html(run.record.name) + ": no evaluation was made.</p>\n";
   return html;
 }
 
@@ -49,8 +52,8 @@ std::string rows(const ReportRuns& runs) {
   HtmlTable table{
       {"run", "state", "steps", "time", "samples/s"}, {}, {false, false, true, true, true}};
   for (const auto& run : runs)
-    table.rows.push_back(
-        {name_html(run.name), state_html(run), number_html(run.step), time_of(run), rate_of(run)});
+    table.rows.push_back({name_html(run.record.name), state_html(run),
+                          number_html(run.history.step), time_of(run), rate_of(run)});
   return to_html(table);
 }
 

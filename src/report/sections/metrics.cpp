@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostMetrics = 200;
 
 std::string value_at(const ReportRun& run, const std::string& name, double step) {
-  for (const auto& series : run.evaluated) {
+  for (const auto& series : run.history.evaluated) {
     if (series.name != name) continue;
     for (std::size_t i = 0; i < series.points.x.size(); ++i)
       if (series.points.x[i] == step) return number_html(series.points.y[i]);
@@ -21,28 +21,30 @@ std::string value_at(const ReportRun& run, const std::string& name, double step)
 }
 
 std::string metrics(const ReportRuns& runs) {
-  if (runs.size() != 1 || runs[0].last.empty()) return {};
+  if (runs.size() != 1 || runs[0].history.last.empty()) return {};
   const auto& run = runs[0];
   HtmlTable table{{"metric", "last"}, {}, {}};
-  const bool best = !run.best_metric.empty();
+  const auto& best = run.record.best;
+  const auto best_step = best ? static_cast<double>(best->step) : 0;
   if (best) table.head.push_back("at the best");
-  for (std::size_t i = 0; i < std::min(run.last.size(), kMostMetrics); ++i) {
-    const auto& [name, value] = run.last[i];
+  for (std::size_t i = 0; i < std::min(run.history.last.size(), kMostMetrics); ++i) {
+    const auto& [name, value] = run.history.last[i];
     table.rows.push_back({name_html(name), number_html(value)});
-    if (best) table.rows.back().push_back(value_at(run, name, run.best_step));
+    if (best) table.rows.back().push_back(value_at(run, name, best_step));
   }
   auto html = to_html(table);
   if (best)
-    html += "<p class=\"note\">The best by " + name_html(run.best_metric) + " is step " +
-            number_html(run.best_step) + ".</p>\n";
-  const auto unknown = std::count_if(run.last.begin(), run.last.end(), [](const auto& metric) {
-    return !std::isfinite(metric.second);
-  });
+    html += "<p class=\"note\">The best by " + name_html(best->metric) + " is step " +
+            number_html(best_step) + ".</p>\n";
+  const auto unknown =
+      std::count_if(run.history.last.begin(), run.history.last.end(),
+                    [](const auto& metric) { return !std::isfinite(metric.second); });
   if (unknown > 0)
     html += paragraph(plural(unknown, "metric") + " of the last evaluation " +
                       (unknown == 1 ? "is" : "are") + " not a finite number.");
-  if (run.last.size() > kMostMetrics)
-    html += paragraph(std::to_string(run.last.size() - kMostMetrics) + " more are in metrics.csv.");
+  if (run.history.last.size() > kMostMetrics)
+    html += paragraph(std::to_string(run.history.last.size() - kMostMetrics) +
+                      " more are in metrics.csv.");
   return html;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "report/chart.h"
 #include "report/html.h"
 #include "report/samples.h"
 #include "report/section.h"
@@ -75,9 +76,9 @@ std::string numbers(const ReportRuns& runs) {
     const auto dots = dots_of(samples);
     if (predicted.lines.empty())
       predicted.lines.push_back({"as it should be", diagonal(samples), 7, ChartLine::Look::dashed});
-    predicted.lines.push_back({runs[r].name, dots.predicted, r, ChartLine::Look::dots});
-    residual.lines.push_back({runs[r].name, dots.residual, r, ChartLine::Look::dots});
-    spread.lines.push_back({runs[r].name, histogram(samples), r, ChartLine::Look::plain});
+    predicted.lines.push_back({runs[r].record.name, dots.predicted, r, ChartLine::Look::dots});
+    residual.lines.push_back({runs[r].record.name, dots.residual, r, ChartLine::Look::dots});
+    spread.lines.push_back({runs[r].record.name, histogram(samples), r, ChartLine::Look::plain});
     if (samples.size() > kMostDots)
       predicted.note = "of " + plural(static_cast<std::int64_t>(samples.size()), "sample") +
                        ", every " + std::to_string((samples.size() + kMostDots - 1) / kMostDots) +

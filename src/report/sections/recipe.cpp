@@ -19,7 +19,7 @@ std::string recipe(const ReportRuns& runs) {
   for (const auto& run : runs) {
     if (run.recipe.empty() && run.command.empty()) continue;
     const bool alone = runs.size() == 1;
-    if (!alone) html += "<h3>" + name_html(run.name) + "</h3>\n";
+    if (!alone) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
     if (!run.command.empty()) html += file_html("command", run.command, alone);
     for (const auto& [name, text] : run.sources)
       html += file_html(name_html(name) + ", as written", text, false);

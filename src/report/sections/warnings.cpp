@@ -13,15 +13,15 @@ constexpr std::size_t kMostWarnings = 50;  // of a run
 std::string warnings(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
-    if (run.warnings.empty()) continue;
-    if (runs.size() > 1) html += "<h3>" + name_html(run.name) + "</h3>\n";
+    if (run.history.warnings.empty()) continue;
+    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
     html += "<ul>\n";
-    for (std::size_t i = 0; i < std::min(run.warnings.size(), kMostWarnings); ++i)
-      html += "<li>" + escaped(shown(run.warnings[i], 1000)) + "</li>\n";
+    for (std::size_t i = 0; i < std::min(run.history.warnings.size(), kMostWarnings); ++i)
+      html += "<li>" + escaped(shown(run.history.warnings[i], 1000)) + "</li>\n";
     html += "</ul>\n";
-    if (run.warnings.size() > kMostWarnings)
-      html +=
-          paragraph(std::to_string(run.warnings.size() - kMostWarnings) + " more are in log.txt.");
+    if (run.history.warnings.size() > kMostWarnings)
+      html += paragraph(std::to_string(run.history.warnings.size() - kMostWarnings) +
+                        " more are in log.txt.");
   }
   return html;
 }

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "callbacks/callback.h"
 #include "recipe/recipe.h"
+#include "runs/run_record.h"
 
 namespace ddptrain {
 
@@ -19,13 +19,6 @@ struct WatchedMetric {
 /// That of checkpoint.keep_best, else the first of `metrics` that is one number, or the loss; empty
 /// where nothing says which way it gets better.
 std::optional<WatchedMetric> watched_metric(const Recipe& recipe);
-
-struct BestEvaluation {
-  std::string metric;
-  BestMode mode = BestMode::max;
-  std::int64_t step = 0;
-  NamedValues values;  // all metrics of that evaluation
-};
 
 /// The best row of a run's metrics.csv; of equal ones the first, as checkpoint.keep_best has it.
 /// The file of a resumed run equals an uninterrupted one's, so the answer does too. Empty where

@@ -28,12 +28,6 @@ std::string position(const RunEnding& ending) {
   return text + ", epoch " + short_number(ending.epoch);
 }
 
-std::string cell(const NamedValues& values, const std::string& name) {
-  for (const auto& [each, value] : values)
-    if (each == name) return short_number(value);
-  return "-";
-}
-
 bool in_one_evaluation(const RunEnding& ending) {
   return ending.best && ending.best->step == ending.evaluated;
 }
@@ -138,7 +132,8 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto& name = ending.last[i].first;
     rows.push_back({one_line(name, kMostName)});
-    if (rows.front().size() > 2) rows.back().push_back(cell(ending.best->values, name));
+    if (rows.front().size() > 2)
+      rows.back().push_back(short_number(value_named(ending.best->values, name)));
     rows.back().push_back(short_number(ending.last[i].second));
   }
   auto lines = aligned(rows);
@@ -154,6 +149,7 @@ std::vector<std::string> what_next(const RunEnding& ending) {
   auto lines = weights(ending);
   const auto run = typed_path(ending.folder);
   const auto call = "  " + called_as() + " ";
+  if (ending.report) lines.push_back("report: " + typed_path(ending.folder + "/report.html"));
   lines.emplace_back("next:");
   if (is_partial(ending)) {
     lines.push_back(call + "resume " + run);

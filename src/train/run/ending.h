@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "callbacks/callback.h"
-#include "train/run/best_evaluation.h"
+#include "runs/run_record.h"
 #include "train/run/test_split.h"
 
 namespace ddptrain {
@@ -24,8 +24,9 @@ struct RunEnding {
   std::vector<NamedTable> tables;  // of the last evaluation
   std::optional<TestScores> test;
   std::optional<BestEvaluation> best;
-  std::string folder;  // of the run
-  std::string input;   // a file or folder that `predict` could take; empty: none is known
+  std::string folder;   // of the run
+  bool report = false;  // report.html is written too
+  std::string input;    // a file or folder that `predict` could take; empty: none is known
 };
 
 /// "done in 1 min 3 s: step 120, epoch 3", "stopped in 12.1 s at step 60 of 120: early_stopping:
@@ -36,8 +37,8 @@ std::string headline(const RunEnding& ending);
 /// width), then those of the test split; empty where nothing was evaluated.
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns);
 
-/// Where the weights are, and the commands that may follow, as they can be typed in the current
-/// folder: eval, predict and export, or resume where the run was interrupted.
+/// Where the weights and the report are, and the commands that may follow, as they can be typed in
+/// the current folder: eval, predict and export, or resume where the run was interrupted.
 std::vector<std::string> what_next(const RunEnding& ending);
 
 /// The path that is shorter to type: relative where it is below the current folder.

@@ -27,6 +27,8 @@
 #include "train/build/disk_space.h"
 #include "train/build/weights_memory.h"
 #include "train/requests.h"
+#include "train/run/best_evaluation.h"
+#include "train/run/data_file.h"
 #include "train/run/expect.h"
 #include "train/run/loop.h"
 #include "train/run/run_folder.h"
@@ -158,6 +160,7 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
   if (job.set_aside) set_checkpoints_aside(folder);
   begin_run(folder, job.start);
   note_data(folder, training.data->digest());
+  write_data_file(*training.data, folder);
   return make_writers(training, folder);
 }
 
@@ -251,6 +254,7 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (world.rank != 0) return outcome;
   write_samples(*training, result.samples, state.position.evaluated, folder);
   outcome.ending = ending_of(*training, state, outcome, began);
+  outcome.ending.report = job.recipe.output.report;
   outcome.ending.tables = std::move(result.tables);
   outcome.ending.test = std::move(result.test);
   return outcome;

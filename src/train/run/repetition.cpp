@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/mean.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -28,12 +29,6 @@ std::string cell(double value, std::size_t width) {
 
 std::size_t width_of(const std::string& name) { return std::max<std::size_t>(name.size(), 9); }
 
-double value_of(const NamedValues& metrics, const std::string& name) {
-  for (const auto& [metric, value] : metrics)
-    if (metric == name) return value;
-  return std::nan("");
-}
-
 std::vector<std::string> columns(const std::vector<MemberResult>& results) {
   std::vector<std::string> names;
   for (const auto& result : results)
@@ -42,23 +37,13 @@ std::vector<std::string> columns(const std::vector<MemberResult>& results) {
   return names;
 }
 
-struct Spread {
-  double mean = std::nan("");
-  double deviation = std::nan("");
-};
-
-Spread spread_of(const std::vector<MemberResult>& results, const std::string& name) {
+/// Of the members that have a number for it.
+Mean spread_of(const std::vector<MemberResult>& results, const std::string& name) {
   std::vector<double> values;
   for (const auto& result : results)
-    if (const double value = value_of(result.metrics, name); !std::isnan(value))
+    if (const double value = value_named(result.metrics, name); !std::isnan(value))
       values.push_back(value);
-  if (values.empty()) return {};
-  double sum = 0, squares = 0;
-  for (const double value : values) sum += value;
-  const double mean = sum / static_cast<double>(values.size());
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  if (values.size() < 2) return {mean, std::nan("")};
-  return {mean, std::sqrt(squares / static_cast<double>(values.size() - 1))};
+  return mean_of(values);
 }
 
 std::string row(std::string head, const std::vector<std::string>& names, const auto& value) {
@@ -104,9 +89,9 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
     text += "  " + std::string(width_of(name) - name.size(), ' ') + name;
   text += "\n";
   for (const auto& result : results)
-    text +=
-        row(result.name, names, [&](const auto& name) { return value_of(result.metrics, name); });
-  text += row("mean", names, [&](const auto& name) { return spread_of(results, name).mean; });
+    text += row(result.name, names,
+                [&](const auto& name) { return value_named(result.metrics, name); });
+  text += row("mean", names, [&](const auto& name) { return spread_of(results, name).value; });
   text +=
       row("deviation", names, [&](const auto& name) { return spread_of(results, name).deviation; });
   if (all.size() > names.size())

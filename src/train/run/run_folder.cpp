@@ -155,24 +155,6 @@ Json to_json(const NamedValues& values) {
   return json;
 }
 
-NamedValues from_json(const Json& json) {
-  NamedValues values;
-  for (const auto& [name, value] : json.items())
-    values.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
-  return values;
-}
-
-std::optional<BestEvaluation> best_of(const Json& run) {
-  const auto json = run.value("best", Json());
-  if (!json.is_object()) return {};
-  BestEvaluation best;
-  best.metric = json.value("metric", "");
-  best.mode = json.value("mode", "") == "min" ? BestMode::min : BestMode::max;
-  best.step = json.value("step", std::int64_t{0});
-  best.values = from_json(json.value("metrics", Json::object()));
-  return best;
-}
-
 bool is_finished(const Json& run) {
   const auto code = run.value("exit_code", Json());
   return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect);
@@ -301,15 +283,10 @@ void note_exit(const std::string& folder, const RunStart& start, int exit_code) 
   write_run(folder, json);
 }
 
-RunEnd run_end(const std::string& folder) {
-  const auto json = read_run(folder);
-  RunEnd end;
-  if (const auto code = json.value("exit_code", Json()); code.is_number_integer())
-    end.exit_code = code.get<int>();
-  if (const auto result = json.value("result", Json()); result.is_string()) end.result = result;
-  end.metrics = from_json(json.value("metrics", Json::object()));
-  end.best = best_of(json);
-  return end;
+RunRecord run_end(const std::string& folder) {
+  auto run = read_run_record(folder);
+  if (!run.damage.empty()) throw Error(Exit::data, "'" + folder + "': " + run.damage);
+  return run;
 }
 
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "callbacks/callback.h"
 #include "recipe/layers/layers.h"
-#include "train/run/best_evaluation.h"
+#include "runs/run_record.h"
 
 namespace ddptrain {
 
@@ -72,14 +71,8 @@ void note_best(const std::string& folder, const BestEvaluation& best);
 /// Nothing where this launch did not begin the run.
 void note_exit(const std::string& folder, const RunStart& start, int exit_code);
 
-/// How a run ended, from its run.json; no exit code: it has not, or was cut.
-struct RunEnd {
-  std::optional<int> exit_code;
-  std::string result;   // "done", "interrupted", ...; empty: training did not end
-  NamedValues metrics;  // of the last evaluation
-  std::optional<BestEvaluation> best;
-};
-RunEnd run_end(const std::string& folder);
+/// How a run that was made here ended. An Error (Exit::data) where its run.json cannot be read.
+RunRecord run_end(const std::string& folder);
 
 /// The newest run of `runs`/NAME with the same resolved recipe that ended before it was done and
 /// that no process works on.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -56,9 +57,18 @@ std::string thumbnail(const Image& image) {
   return base64(encode_png(small));
 }
 
+/// Of a path the last two parts: folders of a machine say nothing to who reads a report, and the
+/// folder of an image is often its class.
+std::string short_name(const Dataset& data, std::int64_t index) {
+  const auto name = data.sample_name(Split::valid, index);
+  if (data.name_kind() != "path" || !name.starts_with("/")) return name;
+  const auto path = std::filesystem::path(name);
+  return (path.parent_path().filename() / path.filename()).string();
+}
+
 Json shown_sample(const Dataset& data, std::int64_t index) {
   const auto preview = data.preview(Split::valid, index, {});
-  Json json{{"name", data.sample_name(Split::valid, index)}, {"cells", Json::array()}};
+  Json json{{"name", short_name(data, index)}, {"cells", Json::array()}};
   for (const auto& [title, text] : preview.cells)
     json["cells"].push_back({title, text.substr(0, kMostText)});
   if (preview.image && !preview.image->is_float()) json["png"] = thumbnail(*preview.image);

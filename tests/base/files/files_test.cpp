@@ -168,6 +168,17 @@ TEST_F(Files, ALockKeepsOtherProcessesOut) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(Files, ALockThatIsTakenIsSeenFromOutside) {
+  const auto path = (folder / "lock").string();
+  EXPECT_FALSE(FileLock::is_taken(path));
+  EXPECT_FALSE(fs::exists(path));  // asking makes no file
+  {
+    const FileLock lock(path);
+    EXPECT_TRUE(FileLock::is_taken(path));
+  }
+  EXPECT_FALSE(FileLock::is_taken(path));
+}
+
 // FIPS 180-2 appendix B, RFC 1321 appendix A.5.
 TEST_F(Files, DigestsAreTheStandardOnes) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -81,7 +81,7 @@ class Completion : public testing::TestWithParam<std::string> {
 
 TEST_P(Completion, Verbs) {
   EXPECT_THAT(after("ddptrain "), IsSupersetOf({"run", "show", "completion"}));
-  EXPECT_THAT(after("ddptrain comp"), ElementsAre("completion"));
+  EXPECT_THAT(after("ddptrain compl"), ElementsAre("completion"));
   EXPECT_THAT(after("ddptrain help err"), ElementsAre("error"));
 }
 

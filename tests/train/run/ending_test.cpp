@@ -8,6 +8,7 @@
 #include "base/files/files.h"
 #include "base/quoting.h"
 #include "support/temporary_folder.h"
+#include "train/run/best_evaluation.h"
 
 namespace ddptrain {
 namespace {
@@ -129,6 +130,11 @@ TEST_F(EndOfARun, NamesTheBestWeightsAndThreeCommandsForThem) {
                   "next:", call + "eval " + run_ + "' --checkpoint best",
                   call + "predict " + run_ + "' '" + folder_.path() + "/a b.png' --checkpoint best",
                   call + "export " + run_ + "' model.safetensors --checkpoint best"));
+}
+
+TEST_F(EndOfARun, NamesTheReport) {
+  end_.report = true;
+  EXPECT_EQ(what_next(end_).at(2), "report: " + run_ + "/report.html'");
 }
 
 TEST_F(EndOfARun, SaysWhereTheBestWeightsWereNotKept) {

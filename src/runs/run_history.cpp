@@ -1,18 +1,23 @@
-#include "report/events.h"
+#include "runs/run_history.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/files/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "runs/run_record.h"
 
 namespace ddptrain {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kEnd = 16384;  // bytes of events.jsonl that hold the last two log periods
 
 double number_of(const Json& json) { return json.is_number() ? json.get<double>() : std::nan(""); }
 
@@ -21,7 +26,7 @@ double number_at(const Json& event, const char* key) {
   return found == event.end() ? std::nan("") : number_of(*found);
 }
 
-void add_point(std::vector<ReportSeries>& all, const std::string& name, double step, double value) {
+void add_point(std::vector<RunCurve>& all, const std::string& name, double step, double value) {
   auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& series) { return series.name == name; });
   if (found == all.end()) found = all.insert(found, {name, {}});
@@ -29,7 +34,7 @@ void add_point(std::vector<ReportSeries>& all, const std::string& name, double s
   found->points.y.push_back(value);
 }
 
-void drop_after(std::vector<ReportSeries>& all, double step) {
+void drop_after(std::vector<RunCurve>& all, double step) {
   for (auto& series : all)
     while (!series.points.x.empty() && series.points.x.back() > step) {
       series.points.x.pop_back();
@@ -65,7 +70,7 @@ NamedTable table_of(const Json& json) {
   return table;
 }
 
-void take_evaluation(ReportRun& run, const Json& event, double step) {
+void take_evaluation(RunHistory& run, const Json& event, double step) {
   run.last.clear();
   for (const auto& [key, value] : event.items()) {
     if (!is_value(key, value)) continue;
@@ -80,21 +85,21 @@ void take_evaluation(ReportRun& run, const Json& event, double step) {
       if (auto table = table_of(json); !table.rows.empty()) run.tables.push_back(std::move(table));
 }
 
-void take_step(ReportRun& run, const Json& event, double step) {
+void take_step(RunHistory& run, const Json& event, double step) {
   for (const auto& [key, value] : event.items())
     if (is_value(key, value)) add_point(run.steps, key, step, number_of(value));
   if (const auto rate = number_at(event, "samples_per_second"); rate > 0)
     run.samples_per_second = rate;
 }
 
-void take_warning(ReportRun& run, const Json& event) {
+void take_warning(RunHistory& run, const Json& event) {
   const auto text = without_secrets(event.value("text", std::string()));
   const bool known =
       std::find(run.warnings.begin(), run.warnings.end(), text) != run.warnings.end();
   if (!known && run.warnings.size() < 1000) run.warnings.push_back(text);
 }
 
-void take(ReportRun& run, const Json& event) {
+void take(RunHistory& run, const Json& event) {
   const auto kind = event.value("event", std::string());
   const auto step = number_at(event, "step");
   if (!std::isfinite(step)) return;
@@ -105,26 +110,91 @@ void take(ReportRun& run, const Json& event) {
   if (kind == "warning") take_warning(run, event);
 }
 
+Json event_in(std::string_view line) { return Json::parse(line, nullptr, false); }
+
+/// The first and the last bytes, where there are more than that.
+std::string ends_of(const InputFile& file) {
+  const auto size = file.size();
+  if (size <= 2 * kEnd) {
+    std::string text(size, '\0');
+    file.read(text.data(), size, 0);
+    return text;
+  }
+  std::string first(kEnd, '\0'), last(kEnd, '\0');
+  file.read(first.data(), kEnd, 0);
+  file.read(last.data(), kEnd, size - kEnd);
+  return first.substr(0, first.find('\n') + 1) + last.substr(last.find('\n') + 1);
+}
+
+/// Of an event that says where the run is; nothing for other lines, and for those that were cut.
+std::optional<Json> placed_event(std::string_view line) {
+  auto event = event_in(line);
+  if (!event.is_object() || !std::isfinite(number_at(event, "step"))) return {};
+  return event;
+}
+
+void take_place(RunProgress& progress, const Json& event) {
+  progress.step = number_at(event, "step");
+  if (const auto time = event.find("time"); time != event.end() && time->is_string())
+    progress.time = utc_seconds(time->get<std::string>());
+}
+
+/// Seconds a step, from the two last log periods; NaN where there are not two.
+double pace_of(const std::vector<std::string>& lines) {
+  double step = std::nan(""), seconds = std::nan("");
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    const auto event = placed_event(*line);
+    if (!event || !std::isfinite(number_at(*event, "seconds"))) continue;
+    const auto earlier = number_at(*event, "step");
+    if (step > earlier) return (seconds - number_at(*event, "seconds")) / (step - earlier);
+    step = earlier;
+    seconds = number_at(*event, "seconds");
+  }
+  return std::nan("");
+}
+
+RunProgress progress_in(const std::vector<std::string>& lines, bool is_running) {
+  RunProgress progress;
+  if (const auto first = placed_event(lines[0]))
+    if (const auto total = number_at(*first, "total_steps"); total > 0)
+      progress.total_steps = total;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (const auto event = placed_event(*line)) {
+      take_place(progress, *event);
+      break;
+    }
+  const auto pace = is_running ? pace_of(lines) : std::nan("");
+  if (pace > 0 && progress.total_steps > progress.step)
+    progress.seconds_left = (progress.total_steps - progress.step) * pace;
+  return progress;
+}
+
 }  // namespace
 
-void add_events(ReportRun& run, const std::string& text) {
-  std::int64_t torn = 0;
+RunHistory read_history(const std::string& text) {
+  RunHistory history;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
-    const auto event = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                   text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (event.is_object()) {
-      try {
-        take(run, event);
-      } catch (const nlohmann::json::exception&) {  // a key of another type than ours
-        ++torn;
-      }
-    } else if (end > at) {
-      ++torn;
+    const auto event = event_in(std::string_view(text).substr(at, end - at));
+    try {
+      if (event.is_object())
+        take(history, event);
+      else if (end > at)
+        ++history.torn;
+    } catch (const nlohmann::json::exception&) {  // a key of another type than ours
+      ++history.torn;
     }
     at = end + 1;
   }
-  if (torn > 0) run.damages.push_back("events.jsonl: " + plural(torn, "line") + " cannot be read");
+  return history;
+}
+
+RunProgress read_progress(const std::string& folder, bool is_running) {
+  try {
+    return progress_in(split(ends_of(InputFile(folder + "/events.jsonl")), '\n'), is_running);
+  } catch (const Error&) {  // a file that cannot be read tells nothing
+    return {};
+  }
 }
 
 }  // namespace ddptrain

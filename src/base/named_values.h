@@ -1,0 +1,16 @@
+// Numbers with names, in their order: the metrics of an evaluation.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddptrain {
+
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
+/// NaN where none has this name.
+double value_named(const NamedValues& values, std::string_view name);
+
+}  // namespace ddptrain

@@ -1,0 +1,186 @@
+// `compare RUN RUN...`: runs next to each other: recipes and metrics.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/output/print.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
+#include "base/text.h"
+#include "cli/verb.h"
+#include "jobs/runs/run_row.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Cells = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kWidestValue = 40;  // columns
+constexpr Flag kCompareFormat{"--format", "text|json|csv", "how the comparison is written"};
+
+/// Names of metrics in the order in which they are first seen.
+std::vector<std::string> metrics_of(const RunRows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows)
+    for (const auto& metric : row.record.metrics)
+      if (std::find(names.begin(), names.end(), metric.first) == names.end())
+        names.push_back(metric.first);
+  return names;
+}
+
+std::vector<RunOptions> options_of(const RunRows& rows) {
+  std::vector<RunOptions> options;
+  for (const auto& row : rows) options.push_back(row.options);
+  return options;
+}
+
+/// A line of the comparison: a title, and a value of each run.
+template <class ValueOf>
+std::vector<std::string> line_of(const std::string& title, const RunRows& rows, ValueOf value_of) {
+  std::vector<std::string> line{one_line(title, kWidestValue)};
+  for (const auto& row : rows) line.push_back(one_line(value_of(row), kWidestValue));
+  return line;
+}
+
+Cells summary_of(const RunRows& rows) {
+  Cells lines{line_of("", rows, [](const RunRow& row) { return row.record.name; })};
+  for (const auto* column : {"state", "step", "time"})
+    lines.push_back(
+        line_of(column, rows, [&](const RunRow& row) { return cell_of(row, column).text; }));
+  for (const auto& metric : metrics_of(rows))
+    lines.push_back(line_of(metric, rows, [&](const RunRow& row) {
+      return short_number(value_named(row.record.metrics, metric));
+    }));
+  const auto has_best = [](const RunRow& row) { return row.record.best.has_value(); };
+  if (std::any_of(rows.begin(), rows.end(), has_best)) {
+    lines.push_back(
+        line_of("best (step)", rows, [](const RunRow& row) { return cell_of(row, "best").text; }));
+    lines.push_back(line_of("best of", rows, [](const RunRow& row) { return metric_of(row); }));
+  }
+  return lines;
+}
+
+Cells differences_of(const RunRows& rows) {
+  Cells lines{line_of("", rows, [](const RunRow& row) { return row.record.name; })};
+  for (const auto& key : differing_options(options_of(rows)))
+    lines.push_back(line_of(key, rows, [&](const RunRow& row) {
+      const auto value = option_value(row.options, key);
+      return value.empty() ? "-" : value;
+    }));
+  return lines;
+}
+
+Cells transposed(const Cells& lines) {
+  Cells columns(lines[0].size());
+  for (const auto& line : lines)
+    for (std::size_t i = 0; i < line.size(); ++i) columns[i].push_back(line[i]);
+  return columns;
+}
+
+/// A column for each run where that fits the terminal, else a line.
+void print_table(const Cells& lines) {
+  const auto width = terminal_columns(STDOUT_FILENO);
+  const auto fits = [&](const std::vector<std::string>& text) {
+    return std::all_of(text.begin(), text.end(),
+                       [&](const auto& line) { return display_width(line) <= width; });
+  };
+  auto text = aligned(lines);
+  if (width > 0 && !fits(text)) {
+    text = aligned(transposed(lines));
+    for (auto& line : text) line = one_line(line, width);
+  }
+  print_lines(join(text, "\n") + "\n");
+}
+
+void print_means(const RunRows& rows) {
+  for (const auto& group : groups_by_seed(options_of(rows))) {
+    if (group.size() < 2) continue;
+    std::vector<std::string> names;
+    for (const auto i : group) names.push_back(rows[i].record.name);
+    std::string text = "\nmean ± deviation over the seeds of " + join(names, ", ") + "\n";
+    for (const auto& metric : metrics_of(rows)) {
+      std::vector<double> values;
+      for (const auto i : group) values.push_back(value_named(rows[i].record.metrics, metric));
+      text += "  " + metric + " " + mean_text(values) + "\n";
+    }
+    print_lines(text);
+  }
+}
+
+void print_comparison(const RunRows& rows) {
+  print_table(summary_of(rows));
+  const auto differences = differences_of(rows);
+  if (differences.size() == 1) {
+    print_lines("\nThe recipes are the same.\n");
+  } else {
+    print_lines("\nWhat differs in the recipes:\n");
+    print_table(differences);
+  }
+  print_means(rows);
+}
+
+std::vector<std::string> csv_columns(const RunRows& rows) {
+  std::vector<std::string> columns{"run", "state", "step", "time"};
+  for (auto& metric : metrics_of(rows)) columns.push_back(std::move(metric));
+  for (auto& key : differing_options(options_of(rows))) columns.push_back(std::move(key));
+  return columns;
+}
+
+void print_comparison_json(const RunRows& rows) {
+  Json json{{"runs", Json::array()}, {"differences", Json::object()}};
+  for (const auto& row : rows) {
+    Json metrics = Json::object();
+    for (const auto& [name, value] : row.record.metrics) metrics[name] = value;
+    json["runs"].push_back({{"run", row.path},
+                            {"state", status_name(row.record.status)},
+                            {"step", static_cast<std::int64_t>(row.progress.step)},
+                            {"metrics", metrics}});
+  }
+  for (const auto& key : differing_options(options_of(rows))) {
+    auto& values = json["differences"][key] = Json::array();
+    for (const auto& row : rows) values.push_back(option_value(row.options, key));
+  }
+  print_exact(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+/// Recipes have a verb of their own, and people take this one for it.
+void refuse_recipes(const std::vector<std::string>& words) {
+  for (const auto& word : words)
+    if (std::filesystem::is_regular_file(word))
+      throw Error(Exit::recipe, "'" + word +
+                                    "' is a file; compare takes run folders, and 'ddptrain diff A "
+                                    "B' says how two recipes differ");
+}
+
+int compare(const Arguments& arguments) {
+  refuse_recipes(arguments.words);
+  const auto rows = read_rows(arguments.words, true);
+  if (rows.size() < 2)
+    throw Error(Exit::recipe,
+                rows.empty()
+                    ? "there is no run in '" + join(arguments.words, "', '") + "'"
+                    : "a comparison needs two runs or more; this is '" + rows[0].path + "' alone");
+  const auto format = arguments.chosen(kCompareFormat);
+  if (format == 0) print_comparison(rows);
+  if (format == 1) print_comparison_json(rows);
+  if (format == 2) print_csv(rows, csv_columns(rows));
+  return 0;
+}
+
+}  // namespace
+
+Verb compare_verb() {
+  return {.name = "compare",
+          .usage = "RUN_FOLDER...",
+          .summary = "runs next to each other: metrics, and what differs in their recipes",
+          .flags = {kCompareFormat},
+          .min_words = 1,
+          .run = compare};
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,60 @@
+// A run, or a sweep, as `runs` lists it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/run_history.h"
+#include "runs/run_recipe.h"
+#include "runs/run_record.h"
+
+namespace ddptrain {
+
+struct RunRow {
+  std::string path;  // as found: "runs/quickstart/003"
+  RunRecord record;
+  RunProgress progress;
+  RunOptions options;          // none where the recipe cannot be read
+  NamedTexts differences;      // what tells it from its neighbours; see add_differences
+  std::vector<RunRow> trials;  // of a sweep, whose record has its name alone
+};
+
+using RunRows = std::vector<RunRow>;
+
+/// Of everything that find_runs finds in the folders; what is in a sweep is in its row, or with
+/// `apart` a row each.
+RunRows read_rows(const std::vector<std::string>& roots, bool apart);
+
+/// Gives each run of a recipe the options that differ among them, with its own values; where these
+/// are more than `most`, those that changed since the run before. A sweep gets the names of the
+/// options that it varies.
+void add_differences(RunRows& rows, std::size_t most);
+
+/// What a column shows of a row: text for people, and the number that it stands for.
+struct RunCell {
+  std::string text;  // empty: nothing
+  std::optional<double> number;
+};
+
+/// A column is one of column_names(), a metric of the last evaluation ("valid/loss"), or an option
+/// of the recipe ("optimizer.lr").
+RunCell cell_of(const RunRow& row, const std::string& column);
+
+/// Those that every run has.
+const std::vector<std::string>& column_names();
+
+/// The metric that a row is compared by: the best one's, else the first; empty: none.
+std::string metric_of(const RunRow& row);
+
+/// A line for each row, numbers as exactly as they are known.
+void print_csv(const RunRows& rows, const std::vector<std::string>& columns);
+
+/// "0.912 ± 0.0041": of the deviation, which is uncertain itself, two digits.
+std::string mean_text(const std::vector<double>& values);
+
+/// "25 done, 2 failed".
+std::string count_states(const RunRows& rows);
+
+}  // namespace ddptrain

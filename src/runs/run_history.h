@@ -1,0 +1,49 @@
+// events.jsonl of a run folder: what happened in a run, step by step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/named_values.h"
+#include "base/output/named_table.h"
+
+namespace ddptrain {
+
+/// Values by step; not finite where nothing is known.
+struct Points {
+  std::vector<double> x, y;
+};
+
+/// A value over the steps of a run, "train/loss" or "valid/accuracy".
+struct RunCurve {
+  std::string name;
+  Points points;
+};
+
+struct RunHistory {
+  std::vector<RunCurve> steps;        // a point per log period
+  std::vector<RunCurve> evaluated;    // a point per evaluation
+  NamedValues last;                   // of the last evaluation; may be NaN
+  std::vector<NamedTable> tables;     // of the last evaluation
+  std::vector<std::string> warnings;  // each once, at most 1,000
+  double step = 0;                    // optimizer steps made, as far as is known
+  double samples_per_second = 0;      // of the last log period; 0: not known
+  std::int64_t torn = 0;              // lines that cannot be read
+};
+
+/// Steps that a resumed run made again replace the earlier ones; lines that were cut are left out.
+RunHistory read_history(const std::string& text);
+
+/// How far a run has come; 0 where nothing is known.
+struct RunProgress {
+  double step = 0;
+  double total_steps = 0;
+  double time = 0;          // of the last event, seconds since 1970
+  double seconds_left = 0;  // at the pace of the last two log periods
+};
+
+/// From the first and the last lines of RUN/events.jsonl. `is_running`: what is left of the run is
+/// asked for too.
+RunProgress read_progress(const std::string& folder, bool is_running);
+
+}  // namespace ddptrain

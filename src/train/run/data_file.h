@@ -1,0 +1,17 @@
+// data.json of a run folder: how many samples each split has, and of which classes.
+#pragma once
+
+#include <string>
+
+#include "data/dataset.h"
+
+namespace ddptrain {
+
+/// {"classes": [names], "splits": [{"name": "train", "samples": 60, "counts": [30, 30]}, ...]}. A
+/// sample with several labels counts for each; there are no counts where samples have no classes.
+std::string data_json(const Dataset& data);
+
+/// A warning says why where the file cannot be written.
+void write_data_file(const Dataset& data, const std::string& folder);
+
+}  // namespace ddptrain

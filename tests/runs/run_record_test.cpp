@@ -1,0 +1,100 @@
+#include "runs/run_record.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/files/files.h"
+#include "support/temporary_folder.h"
+
+namespace ddptrain {
+namespace {
+
+using Json = nlohmann::json;
+
+Json record(const Json& more) {
+  Json json{{"name", "quick"},      {"began", "2026-01-01T00:00:00Z"},
+            {"ended", nullptr},     {"result", nullptr},
+            {"exit_code", nullptr}, {"metrics", Json::object()},
+            {"best", nullptr}};
+  json.update(more);
+  return json;
+}
+
+class RunRecords : public testing::Test {
+ protected:
+  RunRecord of(const Json& json) {
+    folder_.write("quick/003/run.json", json.dump());
+    return read_run_record(folder_ / "quick/003");
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(RunRecords, TellWhatARunCameTo) {
+  const auto run = of(record({{"result", "done"},
+                              {"exit_code", 0},
+                              {"ended", "2026-01-01T01:00:00Z"},
+                              {"device", "cpu"},
+                              {"metrics", {{"valid/loss", 0.5}, {"valid/accuracy", nullptr}}},
+                              {"best",
+                               {{"metric", "valid/loss"},
+                                {"mode", "min"},
+                                {"step", 40},
+                                {"metrics", {{"valid/loss", 0.25}}}}}}));
+  EXPECT_EQ(run.name, "quick/003");
+  EXPECT_EQ(run.recipe, "quick");
+  EXPECT_EQ(run.status, RunStatus::done);
+  EXPECT_EQ(run.ended - run.began, 3600);
+  EXPECT_EQ(run.began, 1767225600);  // date -d 2026-01-01T00:00:00Z +%s
+  EXPECT_EQ(value_named(run.metrics, "valid/loss"), 0.5);
+  EXPECT_TRUE(std::isnan(value_named(run.metrics, "valid/accuracy")));
+  ASSERT_TRUE(run.best);
+  EXPECT_EQ(run.best->step, 40);
+  EXPECT_EQ(run.best->mode, BestMode::min);
+  EXPECT_EQ(value_named(run.best->values, "valid/loss"), 0.25);
+  EXPECT_EQ(run.facts.back(), (std::pair<std::string, std::string>{"device", "cpu"}));
+  EXPECT_EQ(run.damage, "");
+}
+
+TEST_F(RunRecords, SayHowARunEnded) {
+  EXPECT_EQ(status_text(of(record({{"result", "stopped: early"}, {"exit_code", 0}}))),
+            "stopped: early");
+  EXPECT_EQ(status_text(of(record({{"result", "interrupted"}, {"exit_code", 130}}))),
+            "interrupted");
+  EXPECT_EQ(of(record({{"result", "paused"}, {"exit_code", 0}})).status, RunStatus::interrupted);
+  EXPECT_EQ(status_text(of(record({{"exit_code", 5}}))), "failed, exit code 5");
+  EXPECT_EQ(status_text(of(record({{"result", "failed to start"}, {"exit_code", 3}}))),
+            "failed to start, exit code 3");
+}
+
+TEST_F(RunRecords, TellARunFromOneThatWasKilledByTheLockOfItsFolder) {
+  EXPECT_EQ(of(record(Json::object())).status, RunStatus::killed);
+  {
+    const FileLock lock(folder_ / "quick/003/.lock");
+    EXPECT_EQ(of(record(Json::object())).status, RunStatus::running);
+  }
+  EXPECT_EQ(status_text(of(record(Json::object()))), "killed");
+}
+
+TEST_F(RunRecords, OfTornFilesSayWhatIsWrong) {
+  EXPECT_EQ(read_run_record(folder_ / "none").damage, "run.json is missing");
+  folder_.write("torn/run.json", R"({"name": "qui)");
+  const auto torn = read_run_record(folder_ / "torn");
+  EXPECT_EQ(torn.damage, "run.json cannot be read");
+  EXPECT_EQ(torn.status, RunStatus::unknown);
+  // Keys of other types than ours are as if they were not there.
+  const auto odd = of({{"name", 3},
+                       {"exit_code", "0"},
+                       {"result", Json::array()},
+                       {"metrics", "none"},
+                       {"best", {{"metric", 1}}},
+                       {"began", 12},
+                       {"attempts", "two"}});
+  EXPECT_EQ(odd.status, RunStatus::killed);
+  EXPECT_EQ(odd.began, 0);
+  EXPECT_FALSE(odd.best);
+}
+
+}  // namespace
+}  // namespace ddptrain
