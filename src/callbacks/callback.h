@@ -49,6 +49,7 @@ struct RunView {
   std::vector<NamedTable> tables;       // then too: "valid/confusion_matrix"
   std::int64_t weights_step = 0;        // at Moment::tested: when the weights were so
   std::string checkpoint;               // at Moment::saved: its folder
+  NamedValues phase_seconds;            // at Moment::run_end: of this start, by phase
 };
 
 /// What a callback may ask for. Must be asked alike on every rank.

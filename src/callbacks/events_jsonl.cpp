@@ -40,7 +40,7 @@ class EventsJsonl final : public Callback {
         write(run, "checkpoint", {{"folder", run.checkpoint}});
         break;
       case Moment::run_end:
-        write(run, "end", control.stop ? Json{{"stopped", *control.stop}} : Json::object());
+        write(run, "end", ending(run, control));
         break;
     }
   }
@@ -96,6 +96,13 @@ class EventsJsonl final : public Callback {
   static Json tested(const RunView& run) {
     Json json{{"weights_step", run.weights_step}};
     json.update(metrics(run));
+    return json;
+  }
+
+  static Json ending(const RunView& run, const RunControl& control) {
+    Json json = Json::object();
+    if (control.stop) json["stopped"] = *control.stop;
+    for (const auto& [phase, seconds] : run.phase_seconds) json["phase_seconds"][phase] = seconds;
     return json;
   }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "distributed/buckets.h"
 #include "distributed/engine.h"
+#include "distributed/phases.h"
 #include "distributed/replica.h"
 #include "distributed/window_numbers.h"
 
@@ -102,6 +103,7 @@ class DdpEngine final : public Engine {
   }
 
   at::Tensor sum(bool asked) override {
+    const PhaseScope phase(Phase::communication);
     const auto used = used_here();
     const auto& own = replica_.sums();
     auto numbers = at::cat({own, host_.on(own.device(), host_numbers(used, asked))});
@@ -127,6 +129,8 @@ class DdpEngine final : public Engine {
   }
 
   void broadcast_buffers() override {
+    if (world_.size == 1 || replica_.buffers().empty()) return;
+    const PhaseScope phase(Phase::communication);
     if (auto flat = replica_.flat_buffers(); flat.defined())
       world_.gradients->broadcast(flat, 0);
     else

@@ -13,6 +13,7 @@
 #include "data/order/shard.h"
 #include "distributed/crew.h"
 #include "distributed/engine.h"
+#include "distributed/phases.h"
 #include "distributed/replica.h"
 #include "distributed/window_numbers.h"
 
@@ -88,7 +89,9 @@ class DpEngine final : public Engine {
     counts_.add(batch, at);
     if (!options_.sync_bn) copy_buffers();
     if (at.alone) return master().train(part(batch, 0), loss, at, nullptr);
+    auto* watchers = BorrowedWatchers::of_this_thread();
     crew_.run([&](int number) {
+      const BorrowedWatchers lent(number == 0 ? watchers : nullptr);
       const auto i = static_cast<std::size_t>(number);
       const auto own = part(batch, i);
       // Without rows there is nothing to add; only sync_bn needs this replica in its collectives.
@@ -108,6 +111,7 @@ class DpEngine final : public Engine {
   void bring(bool) override { DDP_CHECK(false, "its passes are not captured"); }
 
   at::Tensor sum(bool asked) override {
+    const PhaseScope phase(Phase::communication);
     auto sums = master().sums();
     for (std::size_t r = 1; r < replicas_.size(); ++r)
       sums = sums.add(replicas_[r]->sums().to(sums.device(), /*non_blocking=*/true));

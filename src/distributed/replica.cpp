@@ -6,6 +6,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "data/image/normalize_images.h"
+#include "distributed/phases.h"
 #include "distributed/window_numbers.h"
 #include "launch/failure.h"
 #include "losses/loss.h"
@@ -98,45 +99,66 @@ void Replica::take(const PassResults& results) {
   set_sums(results.sums);
 }
 
-at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
+std::vector<at::Tensor> Replica::inputs_of(const Batch& batch) const {
   auto inputs = batch.inputs;
   if (batch.pixels) {
     for (auto& input : inputs) input = input.to(device_);
     inputs = finished_pixels(inputs, *batch.pixels, numerics_.parameters);
   }
   for (auto& input : inputs) input = prepared(input, numerics_, device_);
+  return inputs;
+}
+
+std::vector<at::Tensor> Replica::targets_of(const Batch& batch) const {
+  std::vector<at::Tensor> targets;
+  for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));
+  return targets;
+}
+
+Replica::Moved Replica::moved(const Batch& batch) const {
+  const PhaseScope phase(Phase::transfer);
+  return {inputs_of(batch), targets_of(batch)};
+}
+
+at::Tensor Replica::forward(const std::vector<at::Tensor>& inputs, const Pass& pass) {
   const Autocast autocast(device_.type(),
                           pass.training ? numerics_.autocast : numerics_.evaluation_autocast);
-  return model_->run(inputs, pass);
+  return model_->run(inputs, pass).to(numerics_.parameters);
 }
 
 void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
                     Statistics* statistics) {
   const c10::OptionalDeviceGuard guard(device_);
+  const auto sum = loss_sum(batch, loss, at, statistics);
+  if (!sum.requires_grad()) return;  // nothing to learn
+  const PhaseScope phase(Phase::backward);
+  const auto gradient = at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
+                                                   : at::full_like(sum, at.loss_scale / at.nominal);
+  named("the backward pass", [&] { sum.backward(gradient); });
+}
+
+at::Tensor Replica::loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
+                             Statistics* statistics) {
+  auto given = named("the forward pass", [&] { return moved(batch); });
+  const PhaseScope phase(Phase::forward);
   Penalty penalty;
   AuxiliaryOutputs auxiliary;
   const Pass pass{true,     at.seed,         at.step,       batch.first_row, statistics,
                   &penalty, batch.positions, at.step_there, &auxiliary};
-  const auto output =
-      named("the forward pass", [&] { return forward(batch, pass).to(numerics_.parameters); });
-  std::vector<at::Tensor> targets;
-  for (const auto& target : batch.targets) targets.push_back(prepared(target, numerics_, device_));
-  auto terms = loss_of(loss, output, targets);
+  const auto output = named("the forward pass", [&] { return forward(given.inputs, pass); });
+  given.inputs.clear();
+  auto terms = loss_of(loss, output, given.targets);
   for (const auto& [other, weight] : auxiliary.all())
-    terms.values =
-        terms.values.add(loss_of(loss, other.to(numerics_.parameters), targets).values, weight);
+    terms.values = terms.values.add(
+        loss_of(loss, other.to(numerics_.parameters), given.targets).values, weight);
   loss_sum_ += terms.values.detach().sum(at::kDouble);
   weight_ += terms.weights.sum(at::kDouble);
-  if (!terms.values.requires_grad()) return;  // nothing to learn
+  if (!terms.values.requires_grad()) return terms.values;
   auto sum = terms.values.sum();
-  if (penalty.sum().defined()) {
-    const auto extra = weighted(penalty.sum(), terms).sum();
-    penalty_sum_ += extra.detach();
-    sum = sum.add(extra);
-  }
-  const auto gradient = at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
-                                                   : at::full_like(sum, at.loss_scale / at.nominal);
-  named("the backward pass", [&] { sum.backward(gradient); });
+  if (!penalty.sum().defined()) return sum;
+  const auto extra = weighted(penalty.sum(), terms).sum();
+  penalty_sum_ += extra.detach();
+  return sum.add(extra);
 }
 
 std::vector<at::Tensor> Replica::gradients() const {
@@ -149,13 +171,13 @@ std::vector<at::Tensor> Replica::gradients() const {
 void Replica::observe(const Batch& batch, const Pass& pass) {
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;
-  forward(batch, pass);
+  forward(inputs_of(batch), pass);
 }
 
 at::Tensor Replica::evaluate(const Batch& batch) {
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;
-  return named("evaluation", [&] { return forward(batch, Pass{}).to(numerics_.parameters); });
+  return named("evaluation", [&] { return forward(inputs_of(batch), Pass{}); });
 }
 
 }  // namespace ddptrain

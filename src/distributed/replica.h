@@ -38,7 +38,18 @@ class Replica {
   void observe(const Batch& batch, const Pass& pass);
 
  private:
-  at::Tensor forward(const Batch& batch, const Pass& pass);
+  /// A batch where and as the model and the loss want it.
+  struct Moved {
+    std::vector<at::Tensor> inputs, targets;
+  };
+  std::vector<at::Tensor> inputs_of(const Batch& batch) const;
+  std::vector<at::Tensor> targets_of(const Batch& batch) const;
+  Moved moved(const Batch& batch) const;
+  /// In the parameters' type.
+  at::Tensor forward(const std::vector<at::Tensor>& inputs, const Pass& pass);
+  /// What is back-propagated; needs no gradient where there is nothing to learn.
+  at::Tensor loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
+                      Statistics* statistics);
   void flatten_buffers();
   void set_sums(at::Tensor sums);
   /// Where memory ends in it on a device, the error has its name.

@@ -46,6 +46,7 @@ class Writers : public testing::Test {
         writer.at(Moment::evaluated, run, control);
       }
     }
+    run.phase_seconds = {{"loader", 0.25}, {"train", 3}};
     writer.at(Moment::run_end, run, control);
   }
 
@@ -108,6 +109,7 @@ TEST_F(Writers, EventsAreAnObjectPerLine) {
   EXPECT_EQ(events[2].at("step"), 3);
   EXPECT_EQ(events[2].at("train/loss"), 0.5);
   EXPECT_TRUE(events[2].at("train/gradient_norm").is_null());
+  EXPECT_EQ(events[4].at("phase_seconds"), (Json{{"loader", 0.25}, {"train", 3.0}}));
   EXPECT_EQ(events[3].at("valid/accuracy"), 0.4);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kRows = 6, kColumns = 5;
 
-at::Tensor drawn(std::int64_t step, int rank) {
+at::Tensor drawn_gradient(std::int64_t step, int rank) {
   const auto i = at::arange(kRows * kColumns, at::kDouble);
   return at::sin(i * (1.3 + rank) + 0.7 * static_cast<double>(step)).view({kRows, kColumns});
 }
@@ -55,7 +55,7 @@ TEST(PowerSgd, OfFullRankIsTheSum) {
     test::play_all(3, [rank](World& world) {
       PowerSgd power_sgd({.rank = rank, .start = 0, .min_compression_rate = 0.1}, *world.gradients,
                          {});
-      const auto own = drawn(0, world.rank);
+      const auto own = drawn_gradient(0, world.rank);
       EXPECT_TRUE(
           at::allclose(sent(power_sgd, own, 0), sum_of(*world.gradients, own), 1e-10, 1e-12));
     });
@@ -67,8 +67,8 @@ TEST(PowerSgd, SumsOfWhatWasSentAndErrorsAreTheGradients) {
     PowerSgd power_sgd(kRankOne, *world.gradients, {});
     auto gradients = at::zeros({kRows, kColumns}, at::kDouble), all = gradients.clone();
     for (std::int64_t step = 0; step < 5; ++step) {
-      gradients += sum_of(*world.gradients, drawn(step, world.rank));
-      all += sent(power_sgd, drawn(step, world.rank), step);
+      gradients += sum_of(*world.gradients, drawn_gradient(step, world.rank));
+      all += sent(power_sgd, drawn_gradient(step, world.rank), step);
     }
     EXPECT_FALSE(at::allclose(all, gradients, 1e-3, 1e-3));
     const auto state = power_sgd.gather_state();
@@ -81,7 +81,7 @@ TEST(PowerSgd, IsTheSameOnEveryRank) {
   test::play_all(3, [](World& world) {
     PowerSgd power_sgd(kRankOne, *world.gradients, {});
     for (std::int64_t step = 0; step < 3; ++step) {
-      const auto own = sent(power_sgd, drawn(step, world.rank), step);
+      const auto own = sent(power_sgd, drawn_gradient(step, world.rank), step);
       auto first = own.clone();
       world.gradients->broadcast(first, 0);
       EXPECT_TRUE(at::equal(own, first));
@@ -92,7 +92,8 @@ TEST(PowerSgd, IsTheSameOnEveryRank) {
 TEST(PowerSgd, ResumesToTheBit) {
   test::play_all(2, [](World& world) {
     PowerSgd whole(kRankOne, *world.gradients, {}), resumed(kRankOne, *world.gradients, {});
-    for (std::int64_t step = 0; step < 3; ++step) sent(whole, drawn(step, world.rank), step);
+    for (std::int64_t step = 0; step < 3; ++step)
+      sent(whole, drawn_gradient(step, world.rank), step);
     // Every rank reads the checkpoint of rank 0, in which all have their errors.
     auto state = whole.gather_state();
     if (world.rank != 0) {
@@ -102,8 +103,8 @@ TEST(PowerSgd, ResumesToTheBit) {
     }
     for (auto& named : state) world.gradients->broadcast(named.tensor, 0);
     resumed.load(state);
-    EXPECT_TRUE(
-        at::equal(sent(whole, drawn(3, world.rank), 3), sent(resumed, drawn(3, world.rank), 3)));
+    EXPECT_TRUE(at::equal(sent(whole, drawn_gradient(3, world.rank), 3),
+                          sent(resumed, drawn_gradient(3, world.rank), 3)));
   });
 }
 
@@ -113,7 +114,7 @@ TEST(PowerSgd, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
     const auto weight = at::zeros({kRows, kColumns}, at::kDouble).requires_grad_();
     const auto bias = at::zeros({kColumns}, at::kDouble).requires_grad_();
     const auto said = power_sgd.state_bytes({{"weight", weight}, {"bias", bias}});
-    sent(power_sgd, drawn(0, world.rank), 0);
+    sent(power_sgd, drawn_gradient(0, world.rank), 0);
     std::size_t bytes = 0;
     for (const auto& named : power_sgd.gather_state()) bytes += named.tensor.nbytes();
     if (world.rank != 0) return;
@@ -124,7 +125,7 @@ TEST(PowerSgd, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
 TEST(PowerSgd, OnOtherRanksKeepsTheSumOfErrors) {
   std::vector<NamedTensor> state;
   for (int rank = 0; rank < 3; ++rank)
-    state.push_back({"weight.error." + std::to_string(rank), drawn(1, rank)});
+    state.push_back({"weight.error." + std::to_string(rank), drawn_gradient(1, rank)});
   test::play_all(2, [&](World& world) {
     PowerSgd power_sgd(kRankOne, *world.gradients, {});
     power_sgd.load(state);
@@ -137,13 +138,13 @@ TEST(PowerSgd, OnOtherRanksKeepsTheSumOfErrors) {
 TEST(PowerSgd, AStepThatIsNotMadeIsForgotten) {
   test::play_all(2, [](World& world) {
     PowerSgd power_sgd(kRankOne, *world.gradients, {}), other(kRankOne, *world.gradients, {});
-    for (auto* each : {&power_sgd, &other}) sent(*each, drawn(0, world.rank), 0);
-    sent(power_sgd, drawn(1, world.rank), 1, false);
+    for (auto* each : {&power_sgd, &other}) sent(*each, drawn_gradient(0, world.rank), 0);
+    sent(power_sgd, drawn_gradient(1, world.rank), 1, false);
     const auto infinite =
         at::full({kRows, kColumns}, std::numeric_limits<double>::infinity(), at::kDouble);
     sent(power_sgd, infinite, 1);  // says itself that it was not sound
-    EXPECT_TRUE(
-        at::equal(sent(power_sgd, drawn(2, world.rank), 2), sent(other, drawn(2, world.rank), 2)));
+    EXPECT_TRUE(at::equal(sent(power_sgd, drawn_gradient(2, world.rank), 2),
+                          sent(other, drawn_gradient(2, world.rank), 2)));
   });
 }
 
@@ -164,7 +165,7 @@ TEST(PowerSgd, CompressesWhatGetsSmaller) {
 
 TEST(PowerSgd, ColumnsBecomeOrthonormal) {
   for (const std::int64_t rank : {1, 2, 3}) {
-    auto columns = drawn(0, 0).narrow(1, 0, rank).clone();
+    auto columns = drawn_gradient(0, 0).narrow(1, 0, rank).clone();
     orthogonalize(columns, 0);
     EXPECT_TRUE(at::allclose(columns.t().mm(columns), at::eye(rank, at::kDouble), 1e-12, 1e-12));
   }

@@ -7,6 +7,7 @@
 #include "base/output/log.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/host_copy.h"
+#include "distributed/phases.h"
 #include "launch/failure.h"
 
 namespace ddptrain {
@@ -33,6 +34,7 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void CheckpointWriter::write(const Checkpoint& checkpoint, const SavePlan& plan) {
+  const PhaseScope phase(Phase::saving);
   if (when_ == When::at_once) {
     std::promise<std::string> done;
     done.set_value(save(checkpoint, plan));
@@ -51,6 +53,7 @@ std::optional<std::string> CheckpointWriter::written() {
 
 std::optional<std::string> CheckpointWriter::wait() {
   if (!under_way_.valid()) return {};
+  const PhaseScope phase(Phase::saving);
   return under_way_.get();
 }
 

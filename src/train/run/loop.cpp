@@ -59,6 +59,7 @@ class Loop {
     }
     close();
     if (result_.reason != kPaused) score_test_split();
+    view_.phase_seconds = seconds_by_phase(clock_.seconds(), t_.placement.on_cpu());
     tell(Moment::run_end);
     return result_;
   }
@@ -104,16 +105,8 @@ class Loop {
   /// Of the step about to be made.
   Position next_position() const {
     auto at = state_.position;
-    if (stepper_.is_under_way()) move_on(at);
+    if (stepper_.is_under_way()) move_on(at, t_.length.per_epoch);
     return at;
-  }
-
-  void move_on(Position& at) const {
-    ++at.step;
-    if (++at.step_in_epoch < t_.length.per_epoch) return;
-    at.step_in_epoch = 0;
-    at.bad_in_epoch = 0;
-    ++at.epoch;
   }
 
   void read_step() {
@@ -121,7 +114,7 @@ class Loop {
     asked_ = asked_ || report.asked;
     data_lost_ = save_now_ = report.data_lost;
     if (data_lost_) return;
-    move_on(state_.position);
+    move_on(state_.position, t_.length.per_epoch);
     state_.position.samples += samples_under_way_;
     seen_here_ += samples_under_way_;
     state_.position.train_loss = report.loss;
@@ -372,6 +365,7 @@ class Loop {
   Stepper stepper_;
   RunResult result_;
   RunView view_;
+  PhaseClock clock_;
   Clock::time_point began_ = Clock::now();
   Clock::time_point evaluated_at_ = began_;
   Clock::time_point saved_at_ = began_;

@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "data/loader/scored.h"
 #include "distributed/engine.h"
+#include "distributed/phases.h"
 #include "distributed/world.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
@@ -149,6 +150,7 @@ RunState first_state(const Training& t) {
 }
 
 std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
+  const PhaseScope phase(Phase::saving);
   auto optimizer = t.optimizer->gather_state();  // what ranks may have in parts
   auto reduction = t.engine->gather_state();
   if (t.world->rank != 0) return {};

@@ -35,4 +35,20 @@ bool steers(const Callbacks& callbacks) {
   return std::ranges::any_of(callbacks, [](const auto& each) { return each->steers_each_step(); });
 }
 
+NamedValues seconds_by_phase(const std::array<double, kPhases + 1>& seconds, bool host_computes) {
+  NamedValues named;
+  double train = seconds[kPhases];
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const bool of_host =
+        phase == Phase::loader || phase == Phase::evaluation || phase == Phase::saving;
+    if (of_host || host_computes)
+      named.emplace_back(name_of(phase), seconds[i]);
+    else
+      train += seconds[i];
+  }
+  named.emplace_back("train", train);
+  return named;
+}
+
 }  // namespace ddptrain

@@ -12,6 +12,7 @@
 #include "data/loader/tolerant.h"
 #include "data/order/shard.h"
 #include "distributed/engine.h"
+#include "distributed/phases.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
@@ -248,6 +249,7 @@ void add_asked_cells(const Recipe& recipe, Evaluation& found) {
 
 std::optional<Evaluation> evaluate_unless(const Training& t, const std::function<bool()>& asked,
                                           const std::function<void()>& alive, Evaluated which) {
+  const PhaseScope phase(Phase::evaluation);
   t.engine->broadcast_buffers();
   Evaluation found;
   for (const auto& samples : all_samples(t, which))

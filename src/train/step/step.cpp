@@ -17,6 +17,7 @@
 #include "data/mix/mixing.h"
 #include "data/sampler.h"
 #include "distributed/late_numbers.h"
+#include "distributed/phases.h"
 #include "distributed/torch_compat.h"
 #include "distributed/window_numbers.h"
 #include "launch/failure.h"
@@ -59,6 +60,7 @@ Batch without_rows(const Training& t, std::int64_t epoch) {
 
 /// The next micro-batch, or from the first on that a cut file keeps from being loaded, empty ones.
 Batch next_batch(const Training& t, std::int64_t epoch, bool& data_lost) {
+  const PhaseScope phase(Phase::loader);
   try {
     if (!data_lost) return t.loader->next();
   } catch (const Error&) {
@@ -319,6 +321,7 @@ void Stepper::account(Step& step, const StepTotals& totals) {
 }
 
 void Stepper::update_on_host(Step& step, double weight) {
+  const PhaseScope phase(Phase::optimizer);
   const double factor = step.nominal / (step.scale * weight);
   if (group_norms_are_due(t_, step.at.step)) {
     const auto norms = group_norms(*t_.optimizer);
@@ -338,6 +341,7 @@ void Stepper::update_on_device(Step& step, bool asked) {
   step.has_norm = outcome.has_norm && (logs || outcome.clips);
   step.count = outcome.count;
   step.rates.refused = outcome.refused;
+  const PhaseScope phase(Phase::optimizer);
   if (!step.whole) in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
   t_.engine->parameters_changed();
   step.numbers.emplace(outcome.numbers);

@@ -10,6 +10,7 @@
 #include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "base/output/log.h"
+#include "distributed/phases.h"
 #include "launch/failure.h"
 #include "train/stages.h"
 #include "train/training.h"
@@ -236,6 +237,7 @@ void StepGraph::capture(Ending& ending, const std::function<StepOutcome()>& work
 }
 
 void StepGraph::bring(const Batch& batch) {
+  const PhaseScope phase(Phase::transfer);
   for (std::size_t i = 0; i < batch.inputs.size(); ++i)
     batch_.inputs[i].copy_(batch.inputs[i], /*non_blocking=*/true);
   for (std::size_t i = 0; i < batch.targets.size(); ++i)

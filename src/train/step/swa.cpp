@@ -13,6 +13,7 @@
 #include "data/loader/loader.h"
 #include "data/sampler.h"
 #include "distributed/engine.h"
+#include "distributed/phases.h"
 #include "distributed/world.h"
 #include "models/layers/norm.h"
 #include "optim/ema.h"
@@ -211,6 +212,7 @@ bool update_average_statistics(const Training& t, const Position& at,
                                const std::function<void()>& alive) {
   if (!average_statistics_are_missing(t)) return true;
   const at::NoGradGuard no_grad;
+  const PhaseScope phase(Phase::evaluation);
   t.engine->broadcast_buffers();
   const Observed observed(t.engine->model());
   const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
