@@ -6,6 +6,7 @@
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cat.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
 
@@ -90,7 +91,9 @@ class DpEngine final : public Engine {
     if (!options_.sync_bn) copy_buffers();
     if (at.alone) return master().train(part(batch, 0), loss, at, nullptr);
     auto* watchers = BorrowedWatchers::of_this_thread();
+    const auto reporters = c10::ThreadLocalDebugInfo::current();
     crew_.run([&](int number) {
+      const c10::DebugInfoGuard reported(reporters);
       const BorrowedWatchers lent(number == 0 ? watchers : nullptr);
       const auto i = static_cast<std::size_t>(number);
       const auto own = part(batch, i);

@@ -12,6 +12,7 @@
 #include "base/output/print.h"
 #include "base/output/terminal.h"
 #include "base/quoting.h"
+#include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
 #include "data/dataset.h"
@@ -30,10 +31,34 @@
 #include "train/run/ending.h"
 
 namespace ddptrain {
+namespace {
+
+constexpr std::int64_t kMostProfiled = 10'000;  // a trace has a megabyte for a few steps
+
+}  // namespace
 
 bool reported(const Problems& problems, std::string_view rule) {
   return std::any_of(problems.begin(), problems.end(),
                      [&](const Problem& problem) { return problem.rule == rule; });
+}
+
+Traces traces_of(const Arguments& arguments) {
+  Traces traces;
+  if (arguments.has(kProfile.name)) {
+    const auto text = arguments.value(kProfile.name);
+    const auto steps = parse_integer(text);
+    if (!steps || *steps < 1 || *steps > kMostProfiled)
+      throw Error(Exit::recipe, "--profile: '" + text + "' is not a number of steps from 1 to " +
+                                    std::to_string(kMostProfiled));
+    traces.profiled_steps = *steps;
+    ::setenv("KINETO_LOG_LEVEL", "99", 0);  // else it complains of GPUs that are not there
+  }
+  if (!arguments.has(kTrace.name)) return traces;
+  if (arguments.value(kTrace.name) != "memory")
+    throw Error(Exit::recipe, "--trace: '" + arguments.value(kTrace.name) +
+                                  "' is not 'memory'; '--profile STEPS' records operators");
+  traces.memory = true;
+  return traces;
 }
 
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources) {
@@ -131,6 +156,7 @@ void keep_found_micro(Job& job, const Topology& outer) {
   auto again = make_job(run.recipe, run.tree, outer);
   again.folder = job.folder;
   again.results_to_stdout = job.results_to_stdout;
+  again.traces = job.traces;
   again.start = job.start;
   job = std::move(again);
 }

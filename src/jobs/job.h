@@ -20,6 +20,14 @@ Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree);
 /// What the run folder is told of a job.
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);
 
+inline constexpr Flag kProfile{"--profile", "STEPS",
+                               "record so many steps as a Chrome trace, in RUN/profile"};
+inline constexpr Flag kTrace{"--trace", "memory",
+                             "record bytes of tensors by phase, in RUN/profile"};
+
+/// What the flags ask for. An Error (Exit::recipe) where a value is wrong.
+Traces traces_of(const Arguments& arguments);
+
 /// Whether a rule has found something.
 bool reported(const Problems& problems, std::string_view rule);
 

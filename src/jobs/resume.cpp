@@ -132,6 +132,7 @@ std::unique_ptr<FileLock> lock_as_rank(int rank, const std::string& folder, std:
 
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+  const auto traces = traces_of(arguments);
   const auto outer = topology_from_environment();
   // Before the checkpoint is chosen: ranks of a killed launcher may be writing one.
   std::string refusal;
@@ -147,6 +148,7 @@ int resume(const Arguments& arguments) {
   if (which != "last") verify_checkpoint(run.checkpoint);
   if (is_complete(run, arguments.words[0], outer.rank)) return 0;
   auto job = make_job(run.recipe, run.tree, outer);
+  job.traces = traces;
   job.start = run_start(job, arguments, {});
   job.rewrite_recipe = !words.overrides.empty();
   job.set_aside = from_scratch;
@@ -170,7 +172,9 @@ Verb resume_verb() {
                  "last (default), best, or a name such as step-00000740; from an earlier one than "
                  "the last a new run folder continues"},
                 {"--from-scratch", "",
-                 "where all checkpoints are damaged: set them aside, train from the first step"}},
+                 "where all checkpoints are damaged: set them aside, train from the first step"},
+                kProfile,
+                kTrace},
       .min_words = 1,
       .run = resume};
 }

@@ -29,6 +29,7 @@ std::optional<Job> make_member(const Arguments& arguments, const SeriesMember& m
   if (has_errors(loaded.problems)) return {};
   auto job = make_job(loaded.recipe, loaded.tree, {});
   job.results_to_stdout = false;  // the table of all members is the result
+  job.traces = traces_of(arguments);
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   return job;
@@ -126,12 +127,14 @@ void say_unfinished(const Job& job) {
 
 int run(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
+  const auto traces = traces_of(arguments);
   if (asks_for_several(arguments)) return run_several(arguments);
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   const auto outer = topology_from_environment();
   auto job = make_job(loaded.recipe, loaded.tree, outer);
+  job.traces = traces;
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   if (outer.rank == 0) {
@@ -163,7 +166,7 @@ Verb run_verb() {
   return {.name = "run",
           .usage = "RECIPE... [key=value...]",
           .summary = "train; on several devices starts the ranks itself",
-          .flags = {kRepeat, kFolds, kFoldBy, kStrict},
+          .flags = {kRepeat, kFolds, kFoldBy, kStrict, kProfile, kTrace},
           .min_files = 1,
           .run = run};
 }

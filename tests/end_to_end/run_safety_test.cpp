@@ -25,7 +25,7 @@ std::map<std::string, std::string> contents(const std::string& folder) {
   return files;
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -82,21 +82,21 @@ TEST_F(RunSafety, TheValidationFolderThatWasFoundStaysThatOfTheRun) {
   const auto root = "data.root=" + folder_ / "data";
   const auto ended = start({root, "~data.valid"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_TRUE(has(ended.err, "validation split: 'test' in '" + folder_ / "data'")) << ended.err;
+  EXPECT_TRUE(holds(ended.err, "validation split: 'test' in '" + folder_ / "data'")) << ended.err;
   const auto home = folder_ / "runs/small/001";
-  EXPECT_TRUE(has(read(home + "/recipe.yaml"), "folder: test")) << read(home + "/recipe.yaml");
+  EXPECT_TRUE(holds(read(home + "/recipe.yaml"), "folder: test")) << read(home + "/recipe.yaml");
   const auto before = run({"eval", home}, folder_.path());
   ASSERT_EQ(before.code, 0) << before.err;
-  EXPECT_TRUE(has(before.err, "scored 40 samples of the validation split")) << before.err;
+  EXPECT_TRUE(holds(before.err, "scored 40 samples of the validation split")) << before.err;
   fs::copy(shapes() + "/train", folder_ / "data/val", fs::copy_options::recursive);
   const auto after = run({"eval", home}, folder_.path());
   EXPECT_EQ(after.out, before.out) << after.err;
   const auto again = start({root, "~data.valid", "train.duration=1 step"});
-  EXPECT_TRUE(has(again.err, "validation split: 'val' in '")) << again.err;
+  EXPECT_TRUE(holds(again.err, "validation split: 'val' in '")) << again.err;
   fs::rename(folder_ / "data/test", folder_ / "data/validation");
   const auto gone = run({"eval", home}, folder_.path());
   EXPECT_EQ(gone.code, 3);
-  EXPECT_TRUE(has(gone.err, "'; 'data.valid=val' takes the one that is there")) << gone.err;
+  EXPECT_TRUE(holds(gone.err, "'; 'data.valid=val' takes the one that is there")) << gone.err;
 }
 
 TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {
@@ -105,14 +105,14 @@ TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {
     const auto mode = std::string("parallel.mode=") + (*devices == '1' ? "none" : "ddp");
     const auto before = read(folder_ / "runs/small/001/log.txt"),
                second = read(folder_ / "runs/small/001/log.rank1.txt");
-    ASSERT_TRUE(has(before, "step 8")) << before;
+    ASSERT_TRUE(holds(before, "step 8")) << before;
     const auto refused = resume({"runs/small/001", mode, std::string("parallel.devices=") + devices,
                                  "batch.global=8", "batch.micro=auto", "batch.accumulate=auto",
                                  "train.duration=12 steps"});
     EXPECT_EQ(refused.code, 3) << refused.err;
     const auto after = read(folder_ / "runs/small/001/log.txt");
     EXPECT_TRUE(after.starts_with(before)) << after;
-    EXPECT_TRUE(has(after.substr(before.size()), "the run cannot go on from this checkpoint"))
+    EXPECT_TRUE(holds(after.substr(before.size()), "the run cannot go on from this checkpoint"))
         << after;
     EXPECT_TRUE(read(folder_ / "runs/small/001/log.rank1.txt").starts_with(second));
   }
@@ -147,10 +147,10 @@ TEST_F(RunSafety, ARunWhoseFirstLineAloneIsReadLeavesNothingOrACheckpoint) {
                       R"( 2>&1 | head -n 1 > /dev/null; echo "ended ${PIPESTATUS[0]}" >&2)";
     const auto ended =
         Program({"-c", line, test::program()}, folder_.path(), environment(), "bash").wait();
-    EXPECT_TRUE(has(ended.err, "ended 141")) << ended.err;
+    EXPECT_TRUE(holds(ended.err, "ended 141")) << ended.err;
     if (!exists(folder_ / "runs/small/001")) continue;
     EXPECT_FALSE(list(folder_ / "runs/small/001/checkpoints").empty()) << ranks;
-    EXPECT_TRUE(has(read(folder_ / "runs/small/001/run.json"), "\"exit_code\": 141"));
+    EXPECT_TRUE(holds(read(folder_ / "runs/small/001/run.json"), "\"exit_code\": 141"));
     fs::remove_all(folder_ / "runs");
   }
 }
@@ -186,11 +186,11 @@ TEST_F(RunSafety, DamagedCheckpointsAreNamedAndNothingIsTrained) {
   const auto before = contents(folder_ / "runs/small/001");
   const auto refused = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_TRUE(has(refused.err, "step-00000002/model.safetensors' is damaged")) << refused.err;
-  EXPECT_TRUE(has(refused.err, "step-00000004/optimizer.safetensors' is damaged")) << refused.err;
-  EXPECT_TRUE(has(refused.err, "step-00000004/state.json' is missing")) << refused.err;
-  EXPECT_TRUE(has(refused.err, "--from-scratch")) << refused.err;
-  EXPECT_TRUE(has(refused.err, "model.weights=" + checkpoint("001", 4) + "/model.safetensors"))
+  EXPECT_TRUE(holds(refused.err, "step-00000002/model.safetensors' is damaged")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "step-00000004/optimizer.safetensors' is damaged")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "step-00000004/state.json' is missing")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "--from-scratch")) << refused.err;
+  EXPECT_TRUE(holds(refused.err, "model.weights=" + checkpoint("001", 4) + "/model.safetensors"))
       << refused.err;
   EXPECT_EQ(contents(folder_ / "runs/small/001"), before);
   EXPECT_EQ(run({"eval", "runs/small/001"}, folder_.path()).code, 3);
@@ -201,11 +201,11 @@ TEST_F(RunSafety, CheckpointsWithoutManifestOrDeletedAreNoReasonToBeginAgain) {
   fs::remove(checkpoint("001", 2) + "/MANIFEST.json");
   const auto damaged = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(damaged.code, 3) << damaged.err;
-  EXPECT_TRUE(has(damaged.err, "MANIFEST.json' is missing")) << damaged.err;
+  EXPECT_TRUE(holds(damaged.err, "MANIFEST.json' is missing")) << damaged.err;
   fs::remove_all(checkpoint("001", 2));
   const auto gone = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(gone.code, 3) << gone.err;
-  EXPECT_TRUE(has(gone.err, "the checkpoints of '")) << gone.err;
+  EXPECT_TRUE(holds(gone.err, "the checkpoints of '")) << gone.err;
 }
 
 TEST_F(RunSafety, FromScratchKeepsWhatIsDamagedAndTheMetrics) {
@@ -221,7 +221,7 @@ TEST_F(RunSafety, FromScratchKeepsWhatIsDamagedAndTheMetrics) {
   EXPECT_EQ(read(home + "/metrics.csv"), metrics) << "the same run again";
   EXPECT_TRUE(exists(home + "/checkpoints.damaged-1/step-00000004/model.safetensors"));
   EXPECT_TRUE(exists(checkpoint("001", 4)));
-  EXPECT_TRUE(has(resume({"runs/small/001"}).err, "this run is complete"));
+  EXPECT_TRUE(holds(resume({"runs/small/001"}).err, "this run is complete"));
 }
 
 TEST_F(RunSafety, MetricsAfterTheResumedStepAreKept) {
@@ -240,18 +240,18 @@ TEST_F(RunSafety, AnEarlierCheckpointContinuesInANewRun) {
   const auto before = contents(home);
   const auto branch = resume({"runs/small/001", "--checkpoint", "step-00000004"});
   ASSERT_EQ(branch.code, 0) << branch.err;
-  EXPECT_TRUE(has(branch.err, "a new run from step-00000004 of " + home)) << branch.err;
+  EXPECT_TRUE(holds(branch.err, "a new run from step-00000004 of " + home)) << branch.err;
   EXPECT_EQ(contents(home), before);
   EXPECT_EQ(latest(), "002");
   const auto other = folder_ / "runs/small/002";
-  EXPECT_TRUE(has(read(other + "/run.json"), "\"checkpoint\": \"step-00000004\""));
+  EXPECT_TRUE(holds(read(other + "/run.json"), "\"checkpoint\": \"step-00000004\""));
   EXPECT_EQ(read(other + "/metrics.csv"), read(home + "/metrics.csv"));
   for (const auto* file : {"/model.safetensors", "/optimizer.safetensors", "/state.json"})
     EXPECT_TRUE(read(checkpoint("002", 8) + file) == read(checkpoint("001", 8) + file)) << file;
   EXPECT_TRUE(exists(checkpoint("002", 4)));
   EXPECT_FALSE(exists(checkpoint("002", 2)));
-  EXPECT_FALSE(has(read(other + "/events.jsonl"), "step-00000006\"") &&
-               has(read(other + "/events.jsonl"), home + "/checkpoints/step-00000006"));
+  EXPECT_FALSE(holds(read(other + "/events.jsonl"), "step-00000006\"") &&
+               holds(read(other + "/events.jsonl"), home + "/checkpoints/step-00000006"));
 }
 
 TEST_F(RunSafety, TheNewestCheckpointByItsNameContinuesInPlace) {
@@ -312,7 +312,7 @@ TEST_F(RunSafety, ABranchStartsAgainWhereARankDiesAndThePolicySaysSo) {
   ::kill(ranks[1], SIGKILL);
   const auto ended = branch.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_TRUE(has(ended.err, "starting again from " + folder_ / "runs/small/002/")) << ended.err;
+  EXPECT_TRUE(holds(ended.err, "starting again from " + folder_ / "runs/small/002/")) << ended.err;
   const std::string model = "/checkpoints/step-00000060/model.safetensors";
   EXPECT_TRUE(read(folder_ / "runs/small/002" + model) == read(folder_ / "runs/small/001" + model));
 }
@@ -324,9 +324,9 @@ TEST_F(RunSafety, ACompleteRunSaysSoAndStaysAsItIs) {
   const auto log = read(home + "/log.txt");
   const auto again = resume({"runs/small/001"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_TRUE(has(again.err,
-                  "this run is complete (done: 4 steps); to train on: ddptrain resume "
-                  "runs/small/001 'train.duration=8 steps'"))
+  EXPECT_TRUE(holds(again.err,
+                    "this run is complete (done: 4 steps); to train on: ddptrain resume "
+                    "runs/small/001 'train.duration=8 steps'"))
       << again.err;
   EXPECT_EQ(contents(home), before);
   EXPECT_EQ(read(home + "/log.txt"), log);
@@ -340,13 +340,13 @@ const std::string kStops = "callbacks=[{type: early_stopping, patience: 2, min_d
 TEST_F(RunSafety, AnEarlyStopIsPartOfTheState) {
   ASSERT_EQ(start({"train.duration=20 steps", kStops}).code, 0);
   const auto home = folder_ / "runs/small/001";
-  EXPECT_TRUE(has(read(checkpoint("001", 6) + "/state.json"), "\"stop\""));
+  EXPECT_TRUE(holds(read(checkpoint("001", 6) + "/state.json"), "\"stop\""));
   const auto before = contents(home);
   const auto again = resume({"runs/small/001"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_TRUE(has(again.err,
-                  "this run is complete (stopped: no better loss in 2 evaluations); to "
-                  "train on: ddptrain resume runs/small/001 'callbacks[0].patience=4'"))
+  EXPECT_TRUE(holds(again.err,
+                    "this run is complete (stopped: no better loss in 2 evaluations); to "
+                    "train on: ddptrain resume runs/small/001 'callbacks[0].patience=4'"))
       << again.err;
   EXPECT_EQ(contents(home), before);
 }
@@ -355,7 +355,7 @@ TEST_F(RunSafety, AStoppedRunThatIsAskedForMoreContinuesAndSaysWhatStillCounts) 
   ASSERT_EQ(start({"train.duration=20 steps", kStops}).code, 0);
   const auto patient = resume({"runs/small/001", "callbacks[0].patience=4"});
   EXPECT_EQ(patient.code, 0) << patient.err;
-  EXPECT_TRUE(has(patient.err, "callbacks[0] (early_stopping) keep what they counted"))
+  EXPECT_TRUE(holds(patient.err, "callbacks[0] (early_stopping) keep what they counted"))
       << patient.err;
   EXPECT_TRUE(exists(folder_ / "runs/small/001/checkpoints/step-00000010")) << "2 + 2 waited";
   EXPECT_FALSE(exists(folder_ / "runs/small/001/checkpoints/step-00000012"));
@@ -374,19 +374,19 @@ TEST_F(RunSafety, AStoppedRunWhoseRecordIsMissingOnlyWritesIt) {
   const auto resumed = resume({"runs/small/001"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_FALSE(exists(folder_ / "runs/small/001/checkpoints/step-00000008"));
-  EXPECT_TRUE(has(read(folder_ / "runs/small/001/run.json"),
-                  "\"result\": \"stopped: no better loss in 2 evaluations\""));
+  EXPECT_TRUE(holds(read(folder_ / "runs/small/001/run.json"),
+                    "\"result\": \"stopped: no better loss in 2 evaluations\""));
 }
 
 TEST_F(RunSafety, ATimedRunIsCompleteWhenItsTimeIsUp) {
   ASSERT_EQ(start({"train.duration=1 s"}).code, 0);
   const auto again = resume({"runs/small/001"});
-  EXPECT_TRUE(has(again.err,
-                  "this run is complete (done: 1 s); to train on: ddptrain resume "
-                  "runs/small/001 'train.duration=2 s'"))
+  EXPECT_TRUE(holds(again.err,
+                    "this run is complete (done: 1 s); to train on: ddptrain resume "
+                    "runs/small/001 'train.duration=2 s'"))
       << again.err;
   EXPECT_EQ(resume({"runs/small/001", "train.duration=2 s"}).code, 0);
-  EXPECT_TRUE(has(resume({"runs/small/001"}).err, "this run is complete (done: 2 s)"));
+  EXPECT_TRUE(holds(resume({"runs/small/001"}).err, "this run is complete (done: 2 s)"));
 }
 
 }  // namespace

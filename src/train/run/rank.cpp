@@ -242,10 +242,12 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   require_rows_for_batch_norm(*training);
   require_space(*training, state.position.step, folder + "/checkpoints");
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
-  const auto writers = begin(job, *training, state.position.step, folder);
+  auto observers = begin(job, *training, state.position.step, folder);
+  for (auto& trace : make_traces(job.traces, *training, state.position.step, folder))
+    observers.push_back(std::move(trace));
   hooks.checkpoints = folder + "/checkpoints";
   if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
-  auto result = train(*training, state, hooks, writers);
+  auto result = train(*training, state, hooks, observers);
   Outcome outcome{Exit::done, result.signal, result.reason, folder, state.evaluation, {}};
   if (result.test)
     for (const auto& value : result.test->found.values) outcome.metrics.push_back(value);

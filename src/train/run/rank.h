@@ -9,6 +9,7 @@
 #include "launch/failure.h"
 #include "train/device_memory.h"
 #include "train/placement.h"
+#include "train/profile/traces.h"
 #include "train/run/ending.h"
 #include "train/run/run_folder.h"
 #include "train/run/torch_warnings.h"
@@ -32,6 +33,7 @@ struct Job {
   bool set_aside = false;                    // damaged checkpoints, as the run begins
   std::optional<Duration> pause;             // the run leaves, saved, when it has trained so long
   std::optional<std::string> checkpoint;     // to go on from
+  Traces traces;                             // that the run writes of itself
   bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };

@@ -2,8 +2,6 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
-#include <c10/core/Allocator.h>
-#include <c10/util/Logging.h>
 
 #include <algorithm>
 #include <map>
@@ -20,12 +18,11 @@
 #include "train/build/build.h"
 #include "train/build/flops.h"
 #include "train/build/splits.h"
+#include "train/profile/memory_reports.h"
 #include "train/run/rank.h"
 #include "train/run/weights.h"
 #include "train/stages.h"
 #include "train/training.h"
-
-C10_DECLARE_int(caffe2_log_level);
 
 namespace ddptrain {
 namespace {
@@ -36,28 +33,14 @@ constexpr std::int64_t kRows = 2;  // a batch norm cannot do with one
 /// before.
 class PeakMemory {
  public:
-  PeakMemory() { c10::ThreadLocalDebugInfo::_push(c10::DebugInfoKind::PROFILER_STATE, report_); }
-  ~PeakMemory() {
-    c10::ThreadLocalDebugInfo::_pop(c10::DebugInfoKind::PROFILER_STATE);
-    FLAGS_caffe2_log_level = level_;
-  }
-  PeakMemory(const PeakMemory&) = delete;
-  PeakMemory& operator=(const PeakMemory&) = delete;
-  std::int64_t bytes() const { return report_->peak; }
+  std::int64_t bytes() const { return peak_; }
 
  private:
-  struct Report final : c10::MemoryReportingInfoBase {
-    std::int64_t now = 0, peak = 0;
-    void reportMemoryUsage(void*, std::int64_t size, std::size_t, std::size_t,
-                           c10::Device) override {
-      now += size;
-      peak = std::max(peak, now);
-    }
-    bool memoryProfilingEnabled() const override { return true; }
-  };
-  // It warns of what was made before it began, and is freed while it lives.
-  int level_ = std::exchange(FLAGS_caffe2_log_level, static_cast<int>(c10::GLOG_ERROR));
-  std::shared_ptr<Report> report_ = std::make_shared<Report>();
+  std::int64_t now_ = 0, peak_ = 0;
+  MemoryReports reports_{[this](const MemoryReport& report) {
+    now_ += report.bytes;
+    peak_ = std::max(peak_, now_);
+  }};
 };
 
 /// The recipe as one process trains it on the CPU, `rows` samples a step.

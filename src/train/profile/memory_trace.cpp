@@ -1,0 +1,178 @@
+#include "train/profile/memory_trace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/files/atomic_file.h"
+#include "base/output/log.h"
+#include "base/quoting.h"
+#include "distributed/phases.h"
+#include "train/profile/memory_reports.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr const char* kOutside = "train";  // of all phases
+
+struct Bytes {
+  std::int64_t now = 0;
+  std::int64_t peak = 0;  // since it was asked for last
+  double peak_at = 0;     // seconds
+};
+
+/// Kept from any thread.
+class ByteCount {
+ public:
+  ByteCount(c10::Device device, std::int64_t before) : device_(device), bytes_{before, before, 0} {}
+
+  void add(const MemoryReport& report) {
+    if (report.device.type() != device_.type()) return;
+    if (!device_.is_cpu() && report.device.index() != device_.index()) return;
+    const std::lock_guard lock(mutex_);
+    bytes_.now = device_.is_cpu() ? bytes_.now + report.bytes : report.allocated;
+    if (bytes_.now > bytes_.peak) bytes_ = {bytes_.now, bytes_.now, clock_.seconds()};
+    moved_ = true;
+  }
+
+  /// Ends a phase. `moved`: something was allocated or freed in it.
+  Bytes take(bool& moved) {
+    const std::lock_guard lock(mutex_);
+    const auto taken = bytes_;
+    moved = std::exchange(moved_, false);
+    bytes_.peak = bytes_.now;
+    bytes_.peak_at = clock_.seconds();
+    return taken;
+  }
+
+  double seconds() const { return clock_.seconds(); }
+
+ private:
+  c10::Device device_;
+  Stopwatch clock_;
+  std::mutex mutex_;
+  Bytes bytes_;
+  bool moved_ = false;
+};
+
+/// A Chrome trace of one process.
+class ChromeTrace {
+ public:
+  explicit ChromeTrace(const std::string& path) : file_(path) { file_.write("{\"traceEvents\":["); }
+
+  void phase(const char* name, double begin, double end) {
+    add("{\"ph\":\"X\",\"name\":\"%s\",\"pid\":0,\"tid\":0,\"ts\":%.3f,\"dur\":%.3f}", name,
+        1e6 * begin, 1e6 * (end - begin));
+  }
+
+  void bytes(double time, std::int64_t bytes) {
+    add("{\"ph\":\"C\",\"name\":\"allocated bytes\",\"pid\":0,\"ts\":%.3f,\"args\":{\"bytes\":%lld}"
+        "}",
+        1e6 * time, static_cast<long long>(bytes));
+  }
+
+  void commit() {
+    file_.write("\n]}\n");
+    file_.commit();
+  }
+
+ private:
+  template <class... Values>
+  void add(const char* format, Values... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, values...);
+    file_.write(first_ ? "\n" : ",\n");
+    file_.write(text);
+    first_ = false;
+  }
+
+  AtomicFile file_;
+  bool first_ = true;
+};
+
+class MemoryTrace final : public Callback, private PhaseWatcher {
+ public:
+  explicit MemoryTrace(const MemoryTraceOptions& options)
+      : options_(options),
+        count_(options.device, options.before),
+        rows_(options.path + ".csv"),
+        trace_(options.path + ".json"),
+        reports_([this](const MemoryReport& report) { count_.add(report); }) {
+    rows_.write("time,step,phase,allocated,peak\n");
+    trace_.bytes(0, options.before);
+  }
+
+  // A run that fails, for want of memory perhaps, leaves what there is.
+  ~MemoryTrace() override {
+    try {
+      finish();
+    } catch (const std::exception& error) {
+      log::warning(std::string("no trace of memory was written: ") + error.what());
+    }
+  }
+
+  void at(Moment moment, const RunView& run, RunControl&) override {
+    step_ = run.step;
+    if (moment != Moment::run_end) return;
+    finish();
+    if (options_.reports)
+      log::info("memory: " + shell_word(options_.path + ".csv") + ", and " +
+                shell_word(options_.path + ".json") + " for https://ui.perfetto.dev");
+  }
+
+ private:
+  void begin(Phase phase) override {
+    end_segment();
+    under_way_.push_back(name_of(phase));
+  }
+
+  void end(Phase) override {
+    end_segment();
+    under_way_.pop_back();
+  }
+
+  /// From one beginning or end of a phase to the next.
+  void end_segment() {
+    if (finished_) return;
+    const char* phase = under_way_.empty() ? kOutside : under_way_.back();
+    bool moved = false;
+    const auto bytes = count_.take(moved);
+    const double now = count_.seconds();
+    const double since = std::exchange(since_, now);
+    if (under_way_.empty() && !moved) return;
+    char row[160];
+    std::snprintf(row, sizeof row, "%.6f,%lld,%s,%lld,%lld\n", now, static_cast<long long>(step_),
+                  phase, static_cast<long long>(bytes.now), static_cast<long long>(bytes.peak));
+    rows_.write(row);
+    if (!under_way_.empty()) trace_.phase(phase, since, now);
+    if (bytes.peak > bytes.now) trace_.bytes(std::max(bytes.peak_at, since), bytes.peak);
+    trace_.bytes(now, bytes.now);
+  }
+
+  void finish() {
+    if (std::exchange(finished_, true)) return;
+    rows_.commit();
+    trace_.commit();
+  }
+
+  MemoryTraceOptions options_;
+  ByteCount count_;
+  AtomicFile rows_;
+  ChromeTrace trace_;
+  MemoryReports reports_;
+  std::vector<const char*> under_way_;  // phases, the innermost last
+  double since_ = 0;                    // when the segment began
+  std::int64_t step_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Callback> make_memory_trace(const MemoryTraceOptions& options) {
+  return std::make_unique<MemoryTrace>(options);
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,55 @@
+#include "train/profile/traces.h"
+
+#include "base/files/files.h"
+#include "distributed/engine.h"
+#include "distributed/world.h"
+#include "optim/ema.h"
+#include "optim/optimizer.h"
+#include "train/profile/memory_trace.h"
+#include "train/profile/profiler.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+c10::Device device_of(const Training& t) {
+  return t.engine->model().named_parameters().front().tensor.device();
+}
+
+std::int64_t bytes_there(const std::vector<NamedTensor>& tensors, c10::Device device) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors)
+    if (tensor.device() == device) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+/// Weights, buffers, averages and the optimizer's state.
+std::int64_t bytes_of(const Training& t) {
+  const auto device = device_of(t);
+  auto bytes =
+      bytes_there(t.engine->model().state(), device) + bytes_there(t.optimizer->state(), device);
+  if (t.ema) bytes += bytes_there(t.ema->parameters(), device);
+  return bytes;
+}
+
+}  // namespace
+
+Callbacks make_traces(const Traces& traces, const Training& t, std::int64_t step,
+                      const std::string& run) {
+  Callbacks made;
+  if (traces.profiled_steps == 0 && !traces.memory) return made;
+  const auto folder = run + "/profile";
+  make_folders(folder);
+  const auto rank = "_rank" + std::to_string(t.world->rank) +
+                    (step > 0 ? ".from-step-" + std::to_string(step) : std::string());
+  const bool reports = t.world->rank == 0;
+  if (traces.memory)
+    made.push_back(
+        make_memory_trace({device_of(t), bytes_of(t), folder + "/memory" + rank, reports}));
+  if (traces.profiled_steps > 0)
+    made.push_back(make_profiler(
+        {traces.profiled_steps, device_of(t).type(), folder + "/trace" + rank + ".json", reports}));
+  return made;
+}
+
+}  // namespace ddptrain
