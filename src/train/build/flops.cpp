@@ -2,6 +2,7 @@
 
 #include <ATen/record_function.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <span>
@@ -12,7 +13,7 @@ namespace {
 
 using Inputs = std::span<const c10::IValue>;
 
-thread_local FlopCounter* counting = nullptr;
+std::atomic<FlopCounter*> counting = nullptr;
 
 const at::Tensor& tensor(const c10::IValue& value) { return value.toTensor(); }
 
@@ -30,6 +31,15 @@ Work convolution(Inputs in) {
   return {filter, true};
 }
 
+// Gradients of the input and of the weight, those that are wanted, each as much as the output.
+Work convolution_backward(Inputs in) {
+  const auto &output = tensor(in[0]), &input = tensor(in[1]), &weight = tensor(in[2]);
+  const auto filter = weight.numel() / weight.size(0);
+  const auto wanted = in[10].toBoolList();
+  const auto forward = (in[7].toBool() ? input.numel() : output.numel()) * filter;
+  return {forward * (wanted[0] + wanted[1])};
+}
+
 Work product(const at::Tensor& left, const at::Tensor& right) {
   return {left.numel() * right.size(-1)};
 }
@@ -40,10 +50,19 @@ Work attention(Inputs in) {
   return {query.numel() / query.size(-1) * key.size(-2) * (query.size(-1) + value.size(-1))};
 }
 
+// Five products, where the pass has two: the weights are computed again.
+Work attention_backward(Inputs in) {
+  const auto &query = tensor(in[1]), &key = tensor(in[2]), &value = tensor(in[3]);
+  return {query.numel() / query.size(-1) * key.size(-2) *
+          (3 * query.size(-1) + 2 * value.size(-1))};
+}
+
 Work recurrent(Inputs in) {
   const auto& input = tensor(in[0]);
   return {input.numel() / input.size(-1) * (tensor(in[1]).numel() + tensor(in[2]).numel())};
 }
+
+Work recurrent_backward(Inputs in) { return {2 * recurrent(in).count}; }
 
 using Measure = std::function<Work(Inputs)>;
 
@@ -55,8 +74,15 @@ const std::map<std::string_view, Measure>& operators() {
       {"aten::bmm", [](Inputs in) { return product(tensor(in[0]), tensor(in[1])); }},
       {"aten::addmm", [](Inputs in) { return product(tensor(in[1]), tensor(in[2])); }},
       {"aten::baddbmm", [](Inputs in) { return product(tensor(in[1]), tensor(in[2])); }},
+      {"aten::convolution_backward", convolution_backward},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", attention},
+      {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
+      {"aten::_scaled_dot_product_flash_attention", attention},
+      {"aten::_scaled_dot_product_flash_attention_backward", attention_backward},
+      {"aten::_scaled_dot_product_efficient_attention", attention},
+      {"aten::_scaled_dot_product_efficient_attention_backward", attention_backward},
       {"aten::mkldnn_rnn_layer", recurrent},
+      {"aten::mkldnn_rnn_layer_backward", recurrent_backward},
   };
   return all;
 }
@@ -70,7 +96,7 @@ struct Call final : at::ObserverContext {
 }  // namespace
 
 void add_flops(std::int64_t multiply_adds) {
-  if (counting) counting->count_ += 2 * multiply_adds;
+  if (auto* counter = counting.load()) counter->count_ += 2 * multiply_adds;
 }
 
 FlopCounter::FlopCounter() {
@@ -88,7 +114,7 @@ FlopCounter::FlopCounter() {
     const auto outputs = call->work.each_output ? tensor(function.outputs().at(0)).numel() : 1;
     add_flops(call->work.count * outputs);
   };
-  handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(begin, end)
+  handle_ = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                                            .needsInputs(true)
                                            .needsOutputs(true)
                                            .scopes({at::RecordScope::FUNCTION}));

@@ -1,12 +1,14 @@
-// Floating-point operations of what runs in a thread, counted as torch.utils.flop_counter does:
-// two for each multiply-add of convolutions, matrix products, attention and recurrent layers.
+// Floating-point operations of what runs in this process, counted as torch.utils.flop_counter does:
+// two for each multiply-add of convolutions, matrix products, attention and recurrent layers,
+// and of their backward passes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace ddptrain {
 
-/// Counts while it lives; one at a time in a thread.
+/// Counts while it lives, in all threads; one at a time in a process.
 class FlopCounter {
  public:
   FlopCounter();
@@ -17,7 +19,7 @@ class FlopCounter {
 
  private:
   friend void add_flops(std::int64_t multiply_adds);
-  std::int64_t count_ = 0;
+  std::atomic<std::int64_t> count_ = 0;
   std::uint64_t handle_;
 };
 

@@ -48,6 +48,41 @@ TEST(Flops, OfATransposedConvolutionAreOfEachInput) {
   EXPECT_EQ(counter.count(), 43200);
 }
 
+// fvcore's count of torchvision's resnet18: 1.814 * 10^9 multiply-adds at 224 pixels.
+TEST(Flops, OfResnet18AtItsUsualSizeAreThoseOfTheLiterature) {
+  EXPECT_NEAR(static_cast<double>(flops_of({{"type", "resnet18"}, {"num_classes", 1000}}, 224)) / 2,
+              1.814e9, 0.001e9);
+}
+
+/// Forward and backward passes of two samples.
+std::int64_t flops_of_training(const nlohmann::json& recipe,
+                               const std::vector<std::int64_t>& sample, bool input_gradient) {
+  ModelContext context;
+  if (sample.size() == 3) context.data.sample = sample;
+  context.data.classes.resize(3);
+  const auto model = catalog<Model>().build(fragment<Model>(recipe), context);
+  std::vector<std::int64_t> shape{2};
+  shape.insert(shape.end(), sample.begin(), sample.end());
+  const auto input = at::randn(shape).requires_grad_(input_gradient);
+  const FlopCounter counter;
+  model->forward(input, Pass{.training = true}).sum().backward();
+  return counter.count();
+}
+
+// A layer's weights cost as much as its pass, and so does its input where that needs a gradient.
+TEST(Flops, OfABackwardPassAreTwiceThoseOfTheForwardPass) {
+  const nlohmann::json linear{{"type", "linear"}, {"out", 8}};
+  const nlohmann::json mlp{{"type", "sequential"},
+                           {"input", {5}},
+                           {"layers", {linear, {{"type", "linear"}, {"out", 3}}}}};
+  const auto first = 2 * 2 * 5 * 8, second = 2 * 2 * 8 * 3;
+  EXPECT_EQ(flops_of_training(mlp, {5}, true), 3 * (first + second));
+  EXPECT_EQ(flops_of_training(mlp, {5}, false), 2 * first + 3 * second);
+  const nlohmann::json convolution{{"type", "resnet18"}, {"num_classes", 3}};
+  EXPECT_EQ(flops_of_training(convolution, {3, 32, 32}, true),
+            3 * 2 * flops_of({{"type", "resnet18"}, {"num_classes", 3}}, 32));
+}
+
 TEST(Flops, AreCountedWhileTheCounterLives) {
   const auto a = at::randn({2, 3}), b = at::randn({3, 5});
   at::mm(a, b);
