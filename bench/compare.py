@@ -100,6 +100,7 @@ def rows(options):
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
+        "profile": Row([*run, "--profile", str(epoch)], run, "images_per_second", 0.9),
         "masks": samples("masks", "camvid-tiny.yaml", "data.root={}"),
         "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
         "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),

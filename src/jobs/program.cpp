@@ -12,6 +12,7 @@
 namespace ddptrain {
 
 Verb average_verb();
+Verb bench_verb();
 Verb compare_verb();
 Verb data_verb();
 Verb doctor_verb();
@@ -56,10 +57,11 @@ ModelFacts planned_model_facts(const Recipe& recipe) {
 
 const Program& this_program() {
   static const Program program = [] {
-    Program full{&all_catalogs(),
-                 {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), eval_verb(),
-                  predict_verb(), export_verb(), average_verb(), runs_verb(), compare_verb(),
-                  report_verb(), data_verb(), weights_verb(), doctor_verb()}};
+    Program full{
+        &all_catalogs(),
+        {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), bench_verb(),
+         eval_verb(), predict_verb(), export_verb(), average_verb(), runs_verb(), compare_verb(),
+         report_verb(), data_verb(), weights_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

@@ -68,10 +68,10 @@ TEST(SweepTable, HasTheBestFirstAndFailuresLast) {
             "1,3,3,0.7,,0.7,0,9,done,003,\n"
             "2,1,1,0.5,,0.5,0,9,done,001,\n"
             "3,2,2,,,,0,3,failed,002,\"it, \"\"fell\"\"\"\n");
-  const auto json = nlohmann::json::parse(read_text(record.folder() + "/trials.json"));
-  EXPECT_EQ(json["trials"][0]["values"]["seed"], "3");
-  EXPECT_TRUE(json["trials"][2]["value"].is_null());
-  EXPECT_EQ(json["importance"]["seed"], 1);  // each value has a trial of its own
+  const auto written = nlohmann::json::parse(read_text(record.folder() + "/trials.json"));
+  EXPECT_EQ(written["trials"][0]["values"]["seed"], "3");
+  EXPECT_TRUE(written["trials"][2]["value"].is_null());
+  EXPECT_EQ(written["importance"]["seed"], 1);  // each value has a trial of its own
 }
 
 TEST(SweepTable, RanksByHowFarATrialCameUnderHalving) {
