@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "program.h"
+#include "machines.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -51,6 +51,22 @@ TEST(Bench, PrintsTablesAndLeavesNothing) {
   EXPECT_NE(ended.out.find("speed-up"), std::string::npos) << ended.out;
   for (const auto& name : list(folder.path()))
     EXPECT_TRUE(name == "small.yaml" || name.starts_with(".program-")) << name;
+}
+
+// Parts are times of the device there, of steps that no graph hides.
+TEST(Bench, MeasuresPartsOfADevice) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto ended = Program({"bench", "small.yaml", kSmallModel, "parallel.device=simulated",
+                              "--steps", "3", "--format", "json"},
+                             folder.path(), simulating())
+                         .wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto found = nlohmann::json::parse(ended.out).at("runs").at(0);
+  EXPECT_EQ(found.at("on_cpu"), false);
+  EXPECT_GT(found.at("step"), 0);
+  for (const auto* part : {"transfer", "forward", "backward", "optimizer"})
+    EXPECT_GT(found.at("phases").at(part), 0) << part;
 }
 
 TEST(Bench, SuggestsOverridesThatRecipesTake) {

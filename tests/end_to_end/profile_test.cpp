@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "program.h"
+#include "machines.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -114,6 +114,19 @@ TEST(Profile, RecordsAResumedRunApart) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(list(in_run(folder, "profile")),
             (std::vector<std::string>{"trace_rank0.from-step-8.json", "trace_rank0.json"}));
+}
+
+TEST(Profile, RecordsARunOnADevice) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto ended = Program({"run", "small.yaml", kSmallModel, "parallel.device=simulated",
+                              "--profile", "2", "--trace", "memory"},
+                             folder.path(), simulating())
+                         .wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto phases = phases_in(Json::parse(read(in_run(folder, "profile/trace_rank0.json"))));
+  EXPECT_TRUE(phases.contains("loader"));
+  EXPECT_TRUE(exists(in_run(folder, "profile/memory_rank0.csv")));
 }
 
 TEST(Profile, RefusesWhatIsNoNumberOfSteps) {

@@ -68,6 +68,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void synchronizeEvent(void* event) const override {
     if (finish_event(event)) count_wait("synchronize of an event");
   }
+  double elapsedTime(void* event, void* later, const DeviceIndex) const override {
+    return milliseconds_between(event, later);
+  }
   void destroyEvent(void* event, const DeviceIndex) const noexcept override {
     destroy_event(event);
   }

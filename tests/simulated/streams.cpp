@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -29,6 +30,7 @@ struct Mark {
   std::uint64_t number;  // of the entry in its queue
   bool reached = false;
   int asked = 0;
+  std::chrono::steady_clock::time_point time{};  // when it was reached
 };
 
 struct Event {
@@ -190,7 +192,10 @@ void record_event(void** event, c10::Stream stream) {
   const std::lock_guard lock(streams().mutex);
   auto& queue = queue_of(stream);
   auto mark = std::make_shared<Mark>(Mark{&queue, queue.put + 1});
-  put(queue, [mark] { mark->reached = true; });
+  put(queue, [mark] {
+    mark->reached = true;
+    mark->time = std::chrono::steady_clock::now();
+  });
   if (*event == nullptr) *event = new Event;
   static_cast<Event*>(*event)->mark = std::move(mark);
 }
@@ -220,6 +225,13 @@ bool finish_event(void* event) {
   const bool waits = !mark.reached;
   finish(*mark.queue, mark.number);
   return waits;
+}
+
+double milliseconds_between(void* event, void* later) {
+  const std::lock_guard lock(streams().mutex);
+  const auto between =
+      static_cast<Event*>(later)->mark->time - static_cast<Event*>(event)->mark->time;
+  return std::chrono::duration<double, std::milli>(between).count();
 }
 
 void let_events_pass(bool pass) { events_pass = pass; }

@@ -45,6 +45,8 @@ void wait_for_event(void* event, c10::Stream stream);
 bool has_passed(void* event);
 /// Was the host to wait for it?
 bool finish_event(void* event);
+/// Of the host's clock, when the stream came to each.
+double milliseconds_between(void* event, void* later);
 void destroy_event(void* event);
 
 }  // namespace ddptrain::simulated
