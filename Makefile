@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
+.PHONY: quickstart test verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -13,6 +13,9 @@ quickstart: build          ## set up, build, and train on made data with two ran
 test: configure            ## set up, build and run every test
 	ninja -C $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 7200  # for what hangs: an eighth of the end-to-end tests takes one to three minutes
+
+verify-shipped: build      ## `ddptrain verify` of every shipped recipe on synthetic data (minutes)
+	scripts/verify-shipped --program $(BUILD)/ddptrain
 
 setup:                     ## packages and LibTorch; fetches nothing that is there
 	@scripts/setup

@@ -26,6 +26,7 @@ Verb run_verb();
 Verb runs_verb();
 Verb sweep_verb();
 Verb test_verb();
+Verb verify_verb();
 Verb weights_verb();
 
 /// Looks at a recipe that has no errors, as deep as `level`; fetches nothing and leaves nothing
@@ -59,9 +60,9 @@ const Program& this_program() {
   static const Program program = [] {
     Program full{
         &all_catalogs(),
-        {run_verb(), resume_verb(), sweep_verb(), test_verb(), lr_find_verb(), bench_verb(),
-         eval_verb(), predict_verb(), export_verb(), average_verb(), runs_verb(), compare_verb(),
-         report_verb(), data_verb(), weights_verb(), doctor_verb()}};
+        {run_verb(), resume_verb(), sweep_verb(), test_verb(), verify_verb(), lr_find_verb(),
+         bench_verb(), eval_verb(), predict_verb(), export_verb(), average_verb(), runs_verb(),
+         compare_verb(), report_verb(), data_verb(), weights_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

@@ -15,6 +15,7 @@
 #include "cli/verb.h"
 #include "jobs/series.h"
 #include "jobs/sweep/trial_run.h"
+#include "jobs/why_ended.h"
 #include "launch/failure.h"
 #include "launch/rank_process.h"
 #include "launch/taken_signals.h"

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"
 #include "jobs/job.h"
 #include "jobs/saved_run.h"
 #include "jobs/series.h"
-#include "launch/signals.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
 #include "train/run/loop.h"
@@ -95,17 +92,6 @@ std::optional<RunValue> ended_value(const std::string& folder, const WatchedMetr
   const auto end = run_end(folder);
   if (!end.exit_code || !is_result(*end.exit_code) || end.result == kPaused) return {};
   return value_of(folder, *end.exit_code, watched);
-}
-
-std::string why_ended(int code, const std::string& file) {
-  constexpr std::string_view mark = "error: ";
-  const auto lines = fs::exists(file) ? split(read_text(file), '\n') : std::vector<std::string>();
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    if (const auto at = line->find(mark); at != std::string::npos)
-      return line->substr(at + mark.size());
-  if (code > 128) return "ended by " + signal_name(code - 128);
-  if (code == static_cast<int>(Exit::non_finite)) return "the loss is not finite";
-  return "ended with exit code " + std::to_string(code);
 }
 
 }  // namespace ddptrain

@@ -31,8 +31,4 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
 /// The same of a run that nothing is left to train of; nothing for any other.
 std::optional<RunValue> ended_value(const std::string& folder, const WatchedMetric& watched);
 
-/// Why a run ended with an exit code that is no success: the last error that it wrote into `file`,
-/// else what the code means.
-std::string why_ended(int code, const std::string& file);
-
 }  // namespace ddptrain

@@ -1,0 +1,271 @@
+#include "jobs/verify/checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/text.h"
+#include "jobs/verify/differences.h"
+#include "models/model.h"
+
+namespace ddptrain {
+namespace {
+
+/// Which runs are compared, and how their rows are called.
+struct Question {
+  std::string what;
+  std::string ranks;
+  double allowed = 0;
+  bool buffers = true;  // whether they are comparable
+};
+
+std::string one_and(const RunCut& cut) {
+  auto text = "1, " + std::to_string(cut.devices);
+  if (has_replicas(cut.mode)) text += " (dp)";
+  return text;
+}
+
+CheckedRow not_comparable(const CheckSetting& setting, const std::string& what,
+                          const std::string& ranks, const std::string& why) {
+  CheckedRow row{what, precision_name(setting.precision), ranks};
+  row.verdict = Verdict::not_comparable;
+  row.note = why;
+  return row;
+}
+
+CheckedRow row_of(const CheckSetting& setting, const Question& question,
+                  const Difference& difference) {
+  CheckedRow row{question.what + ": " + difference.what, precision_name(setting.precision),
+                 question.ranks, difference.largest, question.allowed};
+  row.verdict = difference.beyond ? Verdict::different : Verdict::same;
+  row.note = difference.first;
+  return row;
+}
+
+/// Two runs that stop after the same step.
+using PairUntil = std::function<std::pair<std::string, std::string>(std::int64_t until)>;
+
+/// Names the step, out of `first` to `last`, after which the tensors were first apart.
+void find_step(Differences& differences, const Question& question, const PairUntil& pair,
+               std::int64_t first, std::int64_t last) {
+  for (auto step = first; step <= last; ++step) {
+    const auto [reference, other] = pair(step);
+    for (const auto& then : checkpoint_differences(reference, other, question.allowed))
+      for (auto& difference : differences)
+        if (then.what == difference.what && then.beyond &&
+            difference.first.find(" after step") == std::string::npos)
+          difference.first = then.first + " after step " + std::to_string(step);
+  }
+}
+
+/// Rows of two runs until step `last`, of which `first` is the first that both made.
+CheckedRows compare_pair(const CheckSetting& setting, const Question& question,
+                         const PairUntil& pair, std::int64_t first, std::int64_t last) {
+  const auto [reference, other] = pair(last);
+  CheckedRows rows;
+  for (const auto& each : step_differences(reference, other, question.allowed))
+    rows.push_back(row_of(setting, question, each));
+  auto tensors = checkpoint_differences(reference, other, question.allowed);
+  if (!question.buffers)
+    std::erase_if(tensors, [](const Difference& each) { return each.what == kBuffers; });
+  if (std::any_of(tensors.begin(), tensors.end(), [](const auto& each) { return each.beyond; }))
+    find_step(tensors, question, pair, first, last);
+  for (const auto& each : tensors) rows.push_back(row_of(setting, question, each));
+  return rows;
+}
+
+void append_rows(CheckedRows& rows, CheckedRows more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+/// The steps that a run really made: it may be shorter than what was asked for.
+std::int64_t last_step(const std::string& folder) {
+  const auto steps = traced_steps(folder);
+  return steps.empty() ? 0 : steps.back().step;
+}
+
+/// Why the recipe's own settings let several devices compute something else; empty: they do not.
+std::string why_apart(const ShortRunPlan& plan) {
+  const auto& comm = plan.recipe.parallel.ddp.comm;
+  if (comm.power_sgd)
+    return "gradients are compressed between ranks; without 'parallel.ddp.comm.power_sgd' they "
+           "would be comparable";
+  if (comm.dtype)
+    return "gradients are rounded between ranks; 'parallel.ddp.comm.dtype=null' would make it so";
+  const auto* section = plan.recipe.data.node().find("loader");
+  const auto* shard = section ? section->find("shard") : nullptr;
+  if (shard && !shard->is_null() && shard->text != "global_batch")
+    return "ranks get the samples of another step; 'data.loader.shard=global_batch' would make it "
+           "so";
+  return {};
+}
+
+/// Micro-batches of a step such that each rank has some rows of each.
+std::int64_t accumulate_on(const CheckSetting& setting, std::int64_t ranks) {
+  return setting.runs.plan().global % (setting.accumulate * ranks) == 0 ? setting.accumulate : 1;
+}
+
+RunCut alone(const CheckSetting& setting, std::int64_t accumulate) {
+  return {setting.precision, Mode::none, 1, accumulate};
+}
+
+/// Those with ranks, and the recipe's own.
+std::vector<Mode> modes_of(const ShortRunPlan& plan) {
+  std::vector<Mode> modes;
+  for (std::size_t i = 0; i < names(Mode()).size(); ++i) {
+    const auto mode = static_cast<Mode>(i);
+    const bool own = has_devices(mode) && mode == plan.recipe.parallel.mode;
+    if (has_ranks(mode) || own) modes.push_back(mode);
+  }
+  return modes;
+}
+
+Mode mode_with_ranks() {
+  Mode mode = Mode::none;
+  while (!has_ranks(mode)) mode = static_cast<Mode>(static_cast<int>(mode) + 1);
+  return mode;
+}
+
+CheckedRows compare_cuts(const CheckSetting& setting, const Question& question,
+                         const RunCut& reference, const RunCut& other) {
+  auto& runs = setting.runs;
+  const auto pair = [&](std::int64_t until) {
+    return std::pair(runs.trained(reference, until), runs.trained(other, until));
+  };
+  return compare_pair(setting, question, pair, 1,
+                      last_step(runs.trained(reference, setting.steps)));
+}
+
+/// Batch statistics of each rank are those of as many micro-batches on one: all but the running
+/// ones, which are rank 0's, is comparable.
+CheckedRows compare_own_statistics(const CheckSetting& setting, Question question, RunCut cut) {
+  cut.accumulate = 1;
+  question.buffers = false;
+  auto rows = compare_cuts(setting, question, alone(setting, cut.devices), cut);
+  rows.push_back(not_comparable(
+      setting, question.what + ": " + kBuffers, question.ranks,
+      "each rank normalises its own part of a batch (the other rows compare it with as many "
+      "micro-batches on one rank); 'parallel.sync_bn=true' would make it so"));
+  return rows;
+}
+
+CheckedRows check_devices(const CheckSetting& setting, const RunCut& cut) {
+  const auto& plan = setting.runs.plan();
+  const Question question{"parallel", one_and(cut), allowed_of(setting.precision)};
+  if (plan.global % cut.devices != 0)
+    return {not_comparable(setting, question.what, question.ranks,
+                           "batch.global " + std::to_string(plan.global) +
+                               " cannot be split over " + plural(cut.devices, "rank"))};
+  if (const auto why = why_apart(plan); !why.empty())
+    return {not_comparable(setting, question.what, question.ranks, why)};
+  const auto reference = alone(setting, cut.accumulate);
+  const auto passes = buffers_of_passes(setting.runs.trained(reference, setting.steps));
+  const bool shared = plan.recipe.parallel.sync_bn.value.value_or(true);
+  if (shared || !passes.statistics) return compare_cuts(setting, question, reference, cut);
+  if (!passes.iterations) return compare_own_statistics(setting, question, cut);
+  return {not_comparable(setting, question.what, question.ranks,
+                         "each rank normalises its own part of a batch, and spectral norm iterates "
+                         "once a pass; 'parallel.sync_bn=true' would make it so")};
+}
+
+/// Those that a step is cut into: the fewest there can be, and the recipe's own.
+std::vector<std::int64_t> pieces_of(const CheckSetting& setting) {
+  const auto global = setting.runs.plan().global;
+  std::vector<std::int64_t> pieces;
+  for (std::int64_t fewest = 2; fewest <= global && pieces.empty(); ++fewest)
+    if (global % fewest == 0) pieces.push_back(fewest);
+  const auto own = setting.accumulate;
+  if (own > 1 && !pieces.empty() && own != pieces[0]) pieces.push_back(own);
+  return pieces;
+}
+
+CheckedRows check_resume_of(const CheckSetting& setting, const RunCut& cut) {
+  auto& runs = setting.runs;
+  const Question question{"resume", std::to_string(cut.devices)};
+  const auto made = last_step(runs.trained(cut, 2 * setting.steps));
+  const auto half = std::min(setting.steps, made / 2);
+  if (half == 0)
+    return {not_comparable(setting, question.what, question.ranks,
+                           "the run has one step, and nothing to continue with")};
+  const auto saved = runs.trained(cut, half);
+  const auto pair = [&](std::int64_t until) {
+    return std::pair(runs.trained(cut, until), runs.resumed(cut, until, saved));
+  };
+  return compare_pair(setting, question, pair, half + 1, made);
+}
+
+}  // namespace
+
+double allowed_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp64:
+      return 1e-12;
+    case Precision::fp32:
+      return std::sqrt(0x1p-23);
+    case Precision::tf32:
+    case Precision::fp16:
+      return std::sqrt(0x1p-10);
+    case Precision::bf16:
+      return std::sqrt(0x1p-7);
+  }
+  return 0;
+}
+
+CheckedRows check_parallel(const CheckSetting& setting) {
+  CheckedRows rows;
+  for (const auto ranks : setting.ranks)
+    for (const auto mode : modes_of(setting.runs.plan()))
+      append_rows(rows, check_devices(setting, {setting.precision, mode, ranks,
+                                                accumulate_on(setting, ranks)}));
+  return rows;
+}
+
+CheckedRows check_accumulate(const CheckSetting& setting) {
+  const auto pieces = pieces_of(setting);
+  if (pieces.empty())
+    return {
+        not_comparable(setting, "accumulate", "1", "a global batch of one sample has one part")};
+  const auto whole = alone(setting, 1);
+  const auto passes = buffers_of_passes(setting.runs.trained(whole, setting.steps));
+  if (passes.statistics)
+    return {not_comparable(setting, "accumulate", "1",
+                           "batch norm normalises each micro-batch by itself, so that their number "
+                           "is part of the model; 'parallel' compares ranks with micro-batches")};
+  if (passes.iterations)
+    return {not_comparable(setting, "accumulate", "1", "spectral norm iterates once a pass")};
+  CheckedRows rows;
+  for (const auto count : pieces)
+    append_rows(rows, compare_cuts(setting,
+                                   {"accumulate " + std::to_string(count), "1",
+                                    allowed_of(setting.precision)},
+                                   whole, alone(setting, count)));
+  return rows;
+}
+
+CheckedRows check_eval(const CheckSetting& setting) {
+  auto& runs = setting.runs;
+  const auto reference = alone(setting, 1);
+  const auto trained = runs.trained(reference, setting.steps);
+  const auto scores = runs.scored(reference, trained);
+  CheckedRows rows;
+  for (const auto ranks : setting.ranks)
+    for (const auto mode : modes_of(runs.plan())) {
+      const RunCut cut{setting.precision, mode, ranks, 1};
+      const Question question{"eval", one_and(cut)};
+      for (const auto& each : score_differences(scores, runs.scored(cut, trained)))
+        rows.push_back(row_of(setting, question, each));
+    }
+  return rows;
+}
+
+CheckedRows check_resume(const CheckSetting& setting) {
+  auto rows = check_resume_of(setting, alone(setting, accumulate_on(setting, 1)));
+  const auto most = *std::max_element(setting.ranks.begin(), setting.ranks.end());
+  if (setting.runs.plan().global % most == 0)
+    append_rows(rows, check_resume_of(setting, {setting.precision, mode_with_ranks(), most,
+                                                accumulate_on(setting, most)}));
+  return rows;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,208 @@
+// `verify [KIND] RECIPE... [key=value...]`: whether this machine computes the same with one rank
+// and with several, in one micro-batch and in several, and after a resume.
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "base/error.h"
+#include "base/output/print.h"
+#include "base/output/table_text.h"
+#include "base/text.h"
+#include "cli/problems.h"
+#include "cli/verb.h"
+#include "config/suggest.h"
+#include "jobs/job.h"
+#include "jobs/verify/checks.h"
+#include "recipe/layers/address.h"
+#include "recipe/load/load.h"
+#include "train/catalogs.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr Flag kDevices{"--devices", "N,N", "numbers of devices, on the CPU of ranks; default 2"};
+constexpr Flag kSteps{"--steps", "N",
+                      "optimiser steps of a run, twice as many for resume; default 3"};
+
+struct CheckKind {
+  std::string_view name;
+  CheckedRows (*check)(const CheckSetting&);
+};
+constexpr CheckKind kCheckKinds[] = {{"parallel", check_parallel},
+                                     {"accumulate", check_accumulate},
+                                     {"eval", check_eval},
+                                     {"resume", check_resume}};
+
+const CheckKind* find_kind(const std::string& word) {
+  for (const auto& kind : kCheckKinds)
+    if (kind.name == word) return &kind;
+  return nullptr;
+}
+
+/// What the words ask for.
+struct VerifyWords {
+  const CheckKind* kind = nullptr;  // null: all
+  RecipeWords recipe;
+};
+
+VerifyWords verify_words(const Arguments& arguments) {
+  VerifyWords words{find_kind(arguments.words[0]), {}};
+  words.recipe =
+      split_words({arguments.words.begin() + (words.kind ? 1 : 0), arguments.words.end()});
+  std::vector<std::string> kinds;
+  for (const auto& kind : kCheckKinds) kinds.emplace_back(kind.name);
+  if (words.recipe.files.empty())
+    throw Error(Exit::recipe, "no recipe: ddptrain verify " + arguments.words[0] + " RECIPE");
+  const auto& first = words.recipe.files[0];
+  const auto near = nearest(first, kinds);
+  if (!words.kind && words.recipe.files.size() > 1 && !near.empty() &&
+      !std::filesystem::exists(first))
+    throw Error(Exit::recipe, "'" + first + "' is not " + one_of(kinds) + did_you_mean(near));
+  return words;
+}
+
+std::int64_t steps_asked(const Arguments& arguments) {
+  const auto text = arguments.value(kSteps.name, "3");
+  const auto steps = parse_integer(text);
+  if (!steps || *steps < 1 || *steps > 1'000'000)
+    throw Error(Exit::recipe, "--steps: '" + text + "' is not a number of steps, 1 to 1000000");
+  return *steps;
+}
+
+std::vector<std::int64_t> devices_asked(const Arguments& arguments) {
+  std::vector<std::int64_t> devices;
+  for (const auto& text : split(arguments.value(kDevices.name, "2"), ',')) {
+    const auto count = parse_integer(trim(text));
+    if (!count || *count < 2 || *count > 1024)
+      throw Error(Exit::recipe, "--devices: '" + text +
+                                    "' is not a number of devices to compare with one, 2 to 1024; "
+                                    "'--devices 2,4' compares with two and with four");
+    if (std::ranges::count(devices, *count) == 0) devices.push_back(*count);
+  }
+  return devices;
+}
+
+/// The recipe's own batch on the devices that it names, else on the most that are compared.
+BatchPlan own_batch(const Loaded& loaded, std::int64_t most) {
+  BatchPlan plan;
+  with_places(loaded.tree, [&] {
+    plan = plan_batch(loaded.recipe.batch, written_devices(loaded.recipe.parallel).value_or(most));
+  });
+  return plan;
+}
+
+std::int64_t threads_of(const Recipe& recipe, std::int64_t most) {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return recipe.train.threads.value.value_or(std::max<std::int64_t>(1, cores / most));
+}
+
+/// What `train.precision: auto` comes to here; looks at devices and data as a run does, so that
+/// what is missing is said before the first run.
+Precision own_precision(const ShortRunPlan& plan) {
+  auto recipe = cut_recipe(plan, {});
+  recipe.train.precision = plan.recipe.train.precision;
+  const auto job = make_job(recipe, plan.tree, {});
+  return job.recipe.train.precision.value.value_or(Precision::fp32);
+}
+
+std::string verdict_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::same:
+      return "same";
+    case Verdict::different:
+      return "DIFFERENT";
+    case Verdict::not_comparable:
+      return "not comparable";
+  }
+  return {};
+}
+
+void print_table(const CheckedRows& rows) {
+  std::vector<std::vector<std::string>> cells{
+      {"", "precision", "ranks", "difference", "allowed", "verdict"}};
+  for (const auto& row : rows)
+    cells.push_back({row.what, row.precision, row.ranks, short_number(row.largest),
+                     short_number(row.allowed), verdict_text(row.verdict)});
+  for (const auto& line : aligned(cells)) print_lines(line + "\n");
+}
+
+/// Once each: both precisions have the same reasons.
+void print_reasons(const CheckedRows& rows) {
+  std::vector<std::string> said;
+  for (const auto& row : rows) {
+    if (row.verdict != Verdict::not_comparable) continue;
+    const auto line = row.what + " of ranks " + row.ranks + " is not comparable: " + row.note;
+    if (std::ranges::count(said, line) == 0) print_lines(line + "\n");
+    said.push_back(line);
+  }
+}
+
+/// Logs what differs; returns the exit code.
+int conclude(const CheckedRows& rows) {
+  const auto different = std::ranges::count(rows, Verdict::different, &CheckedRow::verdict);
+  const auto same = std::ranges::count(rows, Verdict::same, &CheckedRow::verdict);
+  for (const auto& row : rows)
+    if (row.verdict == Verdict::different)
+      log::error(row.what + " (" + row.precision + ", ranks " + row.ranks + "): differ first at " +
+                 row.note + ", by " + short_number(row.largest) + " at most; " +
+                 short_number(row.allowed) + " is allowed");
+  log::info(std::to_string(same) + " of " + plural(same + different, "comparison") + " equal");
+  return static_cast<int>(different == 0 ? Exit::done : Exit::expect);
+}
+
+CheckedRows check_all(ShortRuns& runs, const CheckKind* kind, CheckSetting setting, Precision own) {
+  CheckedRows rows;
+  std::vector<Precision> precisions{Precision::fp64};
+  if (own != Precision::fp64) precisions.push_back(own);
+  for (const auto precision : precisions) {
+    setting.precision = precision;
+    for (const auto& each : kCheckKinds) {
+      if (kind && each.name != kind->name) continue;
+      const auto more = each.check(setting);
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    runs.forget();
+  }
+  return rows;
+}
+
+int verify(const Arguments& arguments) {
+  const auto words = verify_words(arguments);
+  const auto steps = steps_asked(arguments);
+  const auto devices = devices_asked(arguments);
+  auto loaded = load_recipe(words.recipe.files, words.recipe.overrides, all_catalogs());
+  apply_strict(loaded.problems, arguments);
+  if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
+  if (topology_from_environment().joined())
+    throw Error(Exit::recipe, "'verify' starts its ranks itself, and this is one rank of several");
+  const auto most = *std::ranges::max_element(devices);
+  const auto batch = own_batch(loaded, most);
+  const ShortRunPlan plan{loaded.recipe, loaded.tree, batch.global, threads_of(loaded.recipe, most),
+                          2 * steps};
+  const auto own = own_precision(plan);
+  try {
+    ShortRuns runs(plan, arguments);
+    const auto rows =
+        check_all(runs, words.kind, {runs, Precision::fp64, steps, batch.accumulate, devices}, own);
+    log::status("");
+    print_table(rows);
+    print_reasons(rows);
+    flush_stdout();
+    return conclude(rows);
+  } catch (const Interrupted& interrupted) {
+    return 128 + interrupted.signal;
+  }
+}
+
+}  // namespace
+
+Verb verify_verb() {
+  return {.name = "verify",
+          .usage = "[parallel|accumulate|eval|resume] RECIPE... [key=value...]",
+          .summary = "prove that ranks, accumulation, evaluation and resuming give equal numbers",
+          .flags = {kDevices, kSteps, kStrict},
+          .min_files = 1,
+          .run = verify};
+}
+
+}  // namespace ddptrain
