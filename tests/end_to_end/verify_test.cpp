@@ -163,7 +163,9 @@ TEST_F(Verify, InterruptedLeavesNothingBehind) {
     while (program.running() && !begun())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     program.signal(signal);
-    EXPECT_EQ(program.wait().code, 128 + signal);
+    const auto ended = program.wait();
+    EXPECT_EQ(ended.code, 128 + signal);
+    EXPECT_NE(ended.err.find("asked to stop"), std::string::npos) << ended.err;
     expect_nothing_left();
     EXPECT_TRUE(processes_with(folder_.path()).empty());
   }

@@ -13,6 +13,7 @@
 #include "config/suggest.h"
 #include "jobs/job.h"
 #include "jobs/verify/checks.h"
+#include "launch/signals.h"
 #include "recipe/layers/address.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
@@ -190,6 +191,7 @@ int verify(const Arguments& arguments) {
     flush_stdout();
     return conclude(rows);
   } catch (const Interrupted& interrupted) {
+    log::info("asked to stop (" + signal_name(interrupted.signal) + "): nothing was compared");
     return 128 + interrupted.signal;
   }
 }

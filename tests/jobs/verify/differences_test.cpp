@@ -107,6 +107,16 @@ TEST_F(DifferencesOf, StepsAreRelativeToTheReference) {
   EXPECT_TRUE(of(step_differences(one, steps("c", ""), 0.1), "losses").beyond);
 }
 
+// torch's names for batch norm and for spectral_norm.
+TEST_F(DifferencesOf, BuffersOfPassesAreFoundByName) {
+  auto made = checkpoint(vector({3}), vector({1}), vector({1}));
+  EXPECT_TRUE(buffers_of_passes(run("a", made)).statistics);
+  EXPECT_FALSE(buffers_of_passes(folder_ / "a").iterations);
+  made.model[2].name = "conv.weight_u";
+  EXPECT_FALSE(buffers_of_passes(run("b", made)).statistics);
+  EXPECT_TRUE(buffers_of_passes(folder_ / "b").iterations);
+}
+
 TEST_F(DifferencesOf, ScoresAreThoseOfTheirLastBit) {
   const auto one = scores("a", "valid/accuracy 0.5\nvalid/f1 nan\n");
   EXPECT_FALSE(of(score_differences(one, one), "metrics").beyond);
