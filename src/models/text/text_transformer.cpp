@@ -3,6 +3,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <array>
 #include <cmath>
@@ -102,8 +103,8 @@ class TextTransformer final : public Model {
     const auto places = place_vectors(tokens.size(1));
     const auto embedded = embedding_->forward(tokens, pass).add(places);
     // A text without a token attends to its first place: a softmax over nothing is not a number.
-    auto unseen = padded.clone();
-    unseen.select(1, 0).fill_(false);
+    const auto unseen =
+        at::cat({at::zeros_like(padded.slice(1, 0, 1)), padded.slice(1, 1)}, 1);
     const auto encoded = encoder_->encode(dropout_->forward(embedded, pass), unseen, pass);
     return head_->forward(pooled(encoded, padded), pass);
   }
