@@ -12,7 +12,7 @@ namespace {
 
 using Foreign = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Foreign, 50> kForeign{{{"train", "run"},
+constexpr std::array<Foreign, 49> kForeign{{{"train", "run"},
                                             {"fit", "run"},
                                             {"finetune", "run"},
                                             {"fine-tune", "run"},

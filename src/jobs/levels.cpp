@@ -178,21 +178,19 @@ class Looker {
   std::string section_;
 };
 
-using Json = nlohmann::json;
-
 std::string to_text(const Findings& findings) {
-  auto problems = Json::array();
+  auto problems = nlohmann::json::array();
   for (const auto& p : findings.problems)
     problems.push_back({static_cast<int>(p.severity), p.rule, p.place.file, p.place.line,
                         p.place.column, p.place.width, p.path, p.message});
-  return Json{{"problems", problems},
-              {"code", static_cast<int>(findings.code)},
-              {"reports", findings.reports}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::json{{"problems", problems},
+                        {"code", static_cast<int>(findings.code)},
+                        {"reports", findings.reports}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Findings findings_from(const std::string& text) {
-  const auto json = Json::parse(text);
+  const auto json = nlohmann::json::parse(text);
   Findings findings;
   for (const auto& p : json.at("problems"))
     findings.problems.push_back(

@@ -53,13 +53,14 @@ TEST_F(Refusals, OfAverageNameWhatIsLacking) {
 }
 
 TEST_F(Refusals, OfExportNameTheFormat) {
-  EXPECT_EQ(refusal({"export", "x", "m.onnx"}),
-            "error: 'm.onnx': only weights are exported, as .safetensors, which PyTorch, timm and "
-            "Hugging Face read; there is no graph (ONNX, TorchScript); write 'ddptrain export "
-            "RUN_FOLDER m.safetensors'\n");
-  EXPECT_EQ(refusal({"export", "a", "b"}), "error: 'b': weights are written as .safetensors\n");
+  EXPECT_EQ(refusal({"export", "m.onnx"}),
+            "error: 'm.onnx' is the file to write; write the run before it: 'ddptrain export "
+            "RUN_FOLDER m.onnx'\n");
+  EXPECT_EQ(refusal({"export", "a", "b"}),
+            "error: 'b': a file ends in .safetensors (weights, for PyTorch, timm and Hugging "
+            "Face), .pt (TorchScript) or .onnx\n");
   EXPECT_EQ(refusal({"export", "a"}),
-            "error: usage: ddptrain export RUN_FOLDER FILE.safetensors\n");
+            "error: usage: ddptrain export RUN_FOLDER FILE.safetensors|pt|onnx\n");
 }
 
 TEST_F(Refusals, OfARunNameTheFolder) {

@@ -1,5 +1,6 @@
 // `export RUN FILE`: weights under their plain names, for torchvision, fastai and everything that
-// reads safetensors; or with --embeddings, what was learned of each name of a column, as CSV.
+// reads safetensors; the model as a graph (graph_file.h); or with --embeddings, what was learned of
+// each name of a column, as CSV.
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -7,39 +8,33 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
+#include "jobs/export/averaged_weights.h"
 #include "jobs/export/embeddings.h"
+#include "jobs/export/graph_file.h"
 #include "jobs/saved_run.h"
 #include "train/run/state.h"
 
 namespace ddptrain {
 namespace {
 
-// The averaged parameters over the model's own tensors; buffers where the average has its own.
-std::vector<NamedTensor> averaged(const Checkpoint& checkpoint) {
-  if (checkpoint.ema.empty())
-    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema, train.swa)");
-  auto weights = checkpoint.model;
-  for (auto& weight : weights)
-    for (const auto& mean : checkpoint.ema)
-      if (mean.name == weight.name) weight.tensor = mean.tensor;
-  return weights;
-}
+constexpr const char* kUsage = "usage: ddptrain export RUN_FOLDER FILE.safetensors|pt|onnx";
 
 /// "m.onnx" alone is as clear a wish as "RUN m.onnx".
 void check_words(const std::vector<std::string>& words) {
   const auto& file = words.back();
-  const auto dot = file.rfind('.');
-  const bool named = dot != std::string::npos && file.find('/', dot) == std::string::npos;
-  if (words.size() == 2 && file.ends_with(".safetensors")) return;
-  if (named && !file.ends_with(".safetensors"))
-    throw Error(Exit::recipe, "'" + file +
-                                  "': only weights are exported, as .safetensors, which PyTorch, "
-                                  "timm and Hugging Face read; there is no graph (ONNX, "
-                                  "TorchScript); write 'ddptrain export RUN_FOLDER " +
-                                  file.substr(0, dot) + ".safetensors'");
+  const bool known = file.ends_with(".safetensors") || is_graph_file(file);
+  if (words.size() == 2 && known) return;
   if (words.size() == 2)
-    throw Error(Exit::recipe, "'" + file + "': weights are written as .safetensors");
-  throw Error(Exit::recipe, "usage: ddptrain export RUN_FOLDER FILE.safetensors");
+    throw Error(Exit::recipe,
+                "'" + file +
+                    "': a file ends in .safetensors (weights, for PyTorch, timm and Hugging Face), "
+                    ".pt (TorchScript) or .onnx");
+  if (known)
+    throw Error(Exit::recipe, "'" + file +
+                                  "' is the file to write; write the run before it: "
+                                  "'ddptrain export RUN_FOLDER " +
+                                  file + "'");
+  throw Error(Exit::recipe, kUsage);
 }
 
 int export_column(const Arguments& arguments) {
@@ -48,19 +43,55 @@ int export_column(const Arguments& arguments) {
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
   auto checkpoint = load_checkpoint(run.checkpoint);
-  if (arguments.has("--ema")) checkpoint.model = averaged(checkpoint);
+  if (arguments.has("--ema")) checkpoint.model = averaged_weights(checkpoint);
   export_embeddings(run.recipe, checkpoint, arguments.value("--embeddings"), arguments.words[1]);
   return 0;
 }
 
-int export_weights(const Arguments& arguments) {
+constexpr Flag kBatch{"--batch", "N", "of a graph: batches of N rows alone, instead of any number"};
+constexpr Flag kPrecision{"--precision", "fp32|fp16",
+                          "of a graph: what it computes in; inputs and outputs stay float32"};
+constexpr Flag kPreprocessing{"--with-preprocessing", "",
+                              "of a graph: it takes bytes, and normalizes them itself"};
+
+std::int64_t rows_of(const Arguments& arguments) {
+  const auto text = arguments.value(kBatch.name, "dynamic");
+  if (text == "dynamic") return 0;
+  const auto rows = parse_integer(text);
+  if (!rows || *rows < 1)
+    throw Error(Exit::recipe, "--batch: '" + text + "' is neither 'dynamic' nor a number of rows");
+  return *rows;
+}
+
+bool is_half(const Arguments& arguments) {
+  const auto text = arguments.value(kPrecision.name, "fp32");
+  if (text != "fp32" && text != "fp16")
+    throw Error(Exit::recipe, "--precision: '" + text + "' is not 'fp32' or 'fp16'");
+  return text == "fp16";
+}
+
+/// Flags that only a graph has.
+void refuse_graph_flags(const Arguments& arguments) {
+  for (const auto& flag : {kBatch, kPrecision, kPreprocessing})
+    if (arguments.has(flag.name))
+      throw Error(Exit::recipe, std::string(flag.name) +
+                                    " is of a graph, and weights have none; write FILE.pt or "
+                                    "FILE.onnx");
+}
+
+int export_model(const Arguments& arguments) {
   if (arguments.has("--embeddings")) return export_column(arguments);
   check_words(arguments.words);
   const auto& file = arguments.words[1];
+  const bool graph = is_graph_file(file);
+  if (!graph) refuse_graph_flags(arguments);
+  const GraphFile wanted{file, rows_of(arguments), is_half(arguments),
+                         arguments.has(kPreprocessing.name), arguments.has("--ema")};
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
+  if (graph) return export_graph(run, wanted), 0;
   const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto weights = arguments.has("--ema") ? averaged(checkpoint) : checkpoint.model;
+  const auto weights = arguments.has("--ema") ? averaged_weights(checkpoint) : checkpoint.model;
   const nlohmann::json classes(saved_data(checkpoint).classes);
   write_safetensors(
       file,
@@ -76,15 +107,18 @@ int export_weights(const Arguments& arguments) {
 
 Verb export_verb() {
   return {.name = "export",
-          .usage = "RUN_FOLDER FILE.safetensors",
-          .summary = "a run's weights with torchvision's or fastai's names",
+          .usage = "RUN_FOLDER FILE.safetensors|pt|onnx",
+          .summary = "a run's weights as .safetensors, or its model as TorchScript or ONNX",
           .flags = {kCheckpoint,
                     {"--ema", "", "the averaged weights"},
                     {"--embeddings", "COLUMN",
-                     "of a table: FILE.csv gets a row for each user, item or other name"}},
+                     "of a table: FILE.csv gets a row for each user, item or other name"},
+                    kBatch,
+                    kPrecision,
+                    kPreprocessing},
           .min_words = 1,
           .max_words = 2,
-          .run = export_weights};
+          .run = export_model};
 }
 
 }  // namespace ddptrain

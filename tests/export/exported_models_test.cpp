@@ -1,0 +1,152 @@
+// Every model of the catalogue as TorchScript, read again here, and as ONNX; where DDPTRAIN_PEERS
+// names a Python environment, both in onnxruntime and torch.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/quoting.h"
+#include "export/exported_models.h"
+#include "export/onnx/conversion.h"
+#include "export/traced_model.h"
+#include "support/temporary_folder.h"
+#include "support/where.h"
+
+namespace ddptrain {
+namespace {
+
+using test::ExportedModel;
+
+TracedModel traced(const ExportedModel& model, Model& net) {
+  TraceOptions options;
+  for (std::size_t i = 0; i < test::inputs_of(model, 2, 8).size(); ++i)
+    options.inputs.push_back("input" + std::to_string(i));
+  options.tokens = model.reads == test::Reads::text;
+  return trace(
+      net,
+      [&](std::int64_t rows, std::int64_t tokens) { return test::inputs_of(model, rows, tokens); },
+      options);
+}
+
+OnnxValue value_of(const std::string& name, const at::Tensor& example, bool tokens) {
+  OnnxValue value{name, example.scalar_type(), {"batch"}};
+  for (std::int64_t i = 1; i < example.dim(); ++i) value.shape.emplace_back(example.size(i));
+  if (tokens) value.shape[1] = "tokens";
+  return value;
+}
+
+OnnxModel onnx_of(const ExportedModel& model, const TracedModel& graph, const at::Tensor& output) {
+  const auto example = test::inputs_of(model, 2, 8);
+  std::vector<OnnxValue> inputs;
+  for (std::size_t i = 0; i < example.size(); ++i)
+    inputs.push_back(value_of(graph.inputs[i], example[i], model.reads == test::Reads::text));
+  return Conversion(graph.module).convert(inputs, value_of("output", output, false));
+}
+
+/// numpy's format, version 1.0.
+void write_npy(const std::string& path, const at::Tensor& given) {
+  const auto tensor = given.contiguous();
+  std::string shape;
+  for (const auto size : tensor.sizes()) shape += std::to_string(size) + ",";
+  const auto type = tensor.scalar_type() == at::kLong ? "<i8" : "<f4";
+  std::string header =
+      std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
+  header += '\n';
+  std::ofstream file(path, std::ios::binary);
+  file << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() & 0xff)
+       << static_cast<char>(header.size() >> 8) << header;
+  file.write(static_cast<const char*>(tensor.const_data_ptr()),
+             static_cast<std::streamsize>(tensor.nbytes()));
+}
+
+class ExportedModels : public testing::TestWithParam<ExportedModel> {};
+
+TEST_P(ExportedModels, GiveTheModelsOutputsForAnyBatch) {
+  const auto& model = GetParam();
+  const auto net = test::made(model);
+  auto graph = traced(model, *net);
+  std::stringstream file;
+  graph.module.save(file);
+  auto read = torch::jit::load(file);
+  const at::NoGradGuard no_grad;
+  for (const auto& [rows, tokens] : {std::pair<std::int64_t, std::int64_t>{1, 9}, {6, 170}}) {
+    const auto inputs = test::inputs_of(model, rows, tokens);
+    const auto expected = net->run(inputs, Pass{});
+    const auto output = read.forward({inputs.begin(), inputs.end()}).toTensor();
+    EXPECT_TRUE(at::equal(output, expected)) << test::largest_difference(output, expected);
+  }
+
+  const auto inputs = test::inputs_of(model, 4, 17);
+  const auto expected = net->run(inputs, Pass{});
+  const auto onnx = onnx_of(model, graph, expected);
+  const auto bytes = to_bytes(onnx);
+  EXPECT_NE(bytes.find(onnx.nodes.back().op), std::string::npos);
+  const char* peers = std::getenv("DDPTRAIN_PEERS");
+  if (!peers) return;
+  const TemporaryFolder folder;
+  folder.write("model.onnx", bytes);
+  folder.write("model.pt", file.str());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    write_npy(folder / ("input" + std::to_string(i) + ".npy"), inputs[i]);
+  write_npy(folder / "output.npy", expected);
+  const auto command = shell_line({std::string(peers) + "/bin/python",
+                                   test::in_source("tests/support/run_onnx.py"), folder.path()});
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExportedModels, testing::ValuesIn(test::exported_models()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(OnnxModel, HasNodesInAnOrderInWhichTheyCanBeComputed) {
+  const auto models = test::exported_models();
+  const auto& model = models.back();
+  const auto net = test::made(model);
+  const auto graph = traced(model, *net);
+  const at::NoGradGuard no_grad;
+  const auto onnx = onnx_of(model, graph, net->run(test::inputs_of(model, 2, 8), Pass{}));
+  std::set<std::string> known{""};
+  for (const auto& input : onnx.inputs) known.insert(input.name);
+  for (const auto& each : onnx.initializers) EXPECT_TRUE(known.insert(each.name).second);
+  for (const auto& node : onnx.nodes) {
+    for (const auto& input : node.inputs) EXPECT_TRUE(known.contains(input)) << node.op << input;
+    for (const auto& output : node.outputs) EXPECT_TRUE(known.insert(output).second) << output;
+  }
+  EXPECT_TRUE(known.contains("output"));
+}
+
+/// A model whose graph depends on the values that it reads.
+class Looping final : public Model {
+ public:
+  at::Tensor forward(const at::Tensor& input, const Pass&) override {
+    auto sum = input;
+    for (std::int64_t i = 0; i < input.size(0); ++i) sum = sum.add(input);
+    return sum;
+  }
+};
+
+TEST(TracedModel, SaysThatAGraphIsAnotherForEachBatch) {
+  Looping model;
+  const auto example = [](std::int64_t rows, std::int64_t) {
+    return std::vector<at::Tensor>{at::rand({rows, 2})};
+  };
+  try {
+    trace(model, example, {{"input"}, {}, false, 0, false});
+    FAIL() << "traced";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be had for any batch"), std::string::npos);
+  }
+  auto fixed = trace(model, example, {{"input"}, {}, false, 2, false});
+  const auto input = at::rand({2, 2});
+  const at::NoGradGuard no_grad;
+  EXPECT_TRUE(at::equal(fixed.module.forward({input}).toTensor(), input.add(input).add(input)));
+}
+
+}  // namespace
+}  // namespace ddptrain
