@@ -17,14 +17,15 @@ Section metrics_section();
 Section numbers_section();
 Section recipe_section();
 Section samples_section();
+Section time_section();
 Section warnings_section();
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{
       headline_section(),    comparison_section(), differences_section(),  metrics_section(),
       curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
-      calibration_section(), binary_section(),     numbers_section(),      data_section(),
-      warnings_section(),    recipe_section(),     environment_section()};
+      calibration_section(), binary_section(),     numbers_section(),      time_section(),
+      data_section(),        warnings_section(),   recipe_section(),       environment_section()};
   return all;
 }
 

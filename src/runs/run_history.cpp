@@ -99,6 +99,18 @@ void take_warning(RunHistory& run, const Json& event) {
   if (!known && run.warnings.size() < 1000) run.warnings.push_back(text);
 }
 
+/// Each start of a run ends with the seconds of its own phases.
+void take_phases(RunHistory& run, const Json& event) {
+  const auto phases = event.find("phase_seconds");
+  if (phases == event.end() || !phases->is_object()) return;
+  for (const auto& [name, seconds] : phases->items()) {
+    auto found = std::find_if(run.phases.begin(), run.phases.end(),
+                              [&, &phase = name](const auto& each) { return each.first == phase; });
+    if (found == run.phases.end()) found = run.phases.insert(found, {name, 0});
+    found->second += number_of(seconds);
+  }
+}
+
 void take(RunHistory& run, const Json& event) {
   const auto kind = event.value("event", std::string());
   const auto step = number_at(event, "step");
@@ -108,6 +120,7 @@ void take(RunHistory& run, const Json& event) {
   if (kind == "step") take_step(run, event, step);
   if (kind == "evaluation") take_evaluation(run, event, step);
   if (kind == "warning") take_warning(run, event);
+  if (kind == "end") take_phases(run, event);
 }
 
 Json event_in(std::string_view line) { return Json::parse(line, nullptr, false); }

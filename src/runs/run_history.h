@@ -25,6 +25,7 @@ struct RunHistory {
   std::vector<RunCurve> evaluated;    // a point per evaluation
   NamedValues last;                   // of the last evaluation; may be NaN
   std::vector<NamedTable> tables;     // of the last evaluation
+  NamedValues phases;                 // seconds of "train", "evaluation", ...; of all starts
   std::vector<std::string> warnings;  // each once, at most 1,000
   double step = 0;                    // optimizer steps made, as far as is known
   double samples_per_second = 0;      // of the last log period; 0: not known

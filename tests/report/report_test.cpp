@@ -188,6 +188,15 @@ TEST_F(Report, ShowsHowManySamplesEachClassHas) {
   EXPECT_THAT(checked({path}), HasSubstr("data.json cannot be read"));
 }
 
+TEST_F(Report, ShowsWhereTheTimeWent) {
+  const auto path = run("l/001", {});
+  write(path + "/events.jsonl",
+        line("end", 40, {{"phase_seconds", {{"train", 30.0}, {"evaluation", 10.0}}}}));
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("the rest of training"));
+  EXPECT_THAT(html, HasSubstr("25.0 %"));
+}
+
 TEST_F(Report, RefusesWhatIsNoRunFolder) {
   for (const auto& folder : {folder_ + "/nowhere", folder_}) {
     try {

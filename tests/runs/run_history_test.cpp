@@ -29,6 +29,17 @@ TEST(RunHistory, TakesStepsThatAResumedRunMadeAgainOnce) {
   EXPECT_EQ(history.torn, 1);
 }
 
+TEST(RunHistory, SumsTheSecondsOfPhasesOverTheStartsOfARun) {
+  const auto history =
+      read_history(R"({"event":"end","step":10,"phase_seconds":{"train":3.5,"saving":1}})"
+                   "\n"
+                   R"({"event":"resume","step":10})"
+                   "\n"
+                   R"({"event":"end","step":20,"phase_seconds":{"train":1.5,"loader":0.25}})"
+                   "\n");
+  EXPECT_EQ(history.phases, (NamedValues{{"train", 5}, {"saving", 1}, {"loader", 0.25}}));
+}
+
 TEST(RunProgress, GoesOnAtThePaceOfTheLastTwoLogPeriods) {
   const TemporaryFolder folder;
   folder.write("events.jsonl", R"({"event":"begin","step":0,"total_steps":100})"

@@ -24,9 +24,10 @@ using BenchJson = nlohmann::json;
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr std::int64_t kMostDevices = 1'024;
 
-constexpr Flag kDevices{"--devices", "COUNTS",
-                        "measure on so many devices each, such as 1,2,4, and compare"};
-constexpr Flag kSteps{"--steps", "N", "steps that are measured, after 5 that warm up (default 20)"};
+constexpr Flag kBenchDevices{"--devices", "COUNTS",
+                             "measure on so many devices each, such as 1,2,4, and compare"};
+constexpr Flag kBenchSteps{"--steps", "N",
+                           "steps that are measured, after 5 that warm up (default 20)"};
 constexpr Flag kBenchFormat{"--format", "text|json", "of the result (default text)"};
 
 std::int64_t number_in(const std::string& flag, const std::string& text, std::int64_t most) {
@@ -39,9 +40,9 @@ std::int64_t number_in(const std::string& flag, const std::string& text, std::in
 
 /// Of devices; nothing: as many as the recipe has.
 std::vector<std::optional<std::int64_t>> counts_of(const Arguments& arguments) {
-  if (!arguments.has(kDevices.name)) return {std::nullopt};
+  if (!arguments.has(kBenchDevices.name)) return {std::nullopt};
   std::vector<std::optional<std::int64_t>> counts;
-  for (const auto& word : split(arguments.value(kDevices.name), ','))
+  for (const auto& word : split(arguments.value(kBenchDevices.name), ','))
     counts.emplace_back(number_in("--devices", word, kMostDevices));
   return counts;
 }
@@ -119,8 +120,8 @@ int bench(const Arguments& arguments) {
   if (topology_from_environment().joined())
     throw Error(Exit::recipe, "'bench' starts its ranks itself: call it without another launcher");
   BenchOptions options;
-  if (arguments.has(kSteps.name))
-    options.steps = number_in("--steps", arguments.value(kSteps.name), kMostSteps);
+  if (arguments.has(kBenchSteps.name))
+    options.steps = number_in("--steps", arguments.value(kBenchSteps.name), kMostSteps);
   std::vector<Loaded> recipes;
   for (const auto count : counts_of(arguments)) {
     auto loaded = load_on(arguments, count, recipes.empty());
@@ -147,7 +148,7 @@ Verb bench_verb() {
   return {.name = "bench",
           .usage = "RECIPE... [key=value...]",
           .summary = "where the time of a training step goes, and what more devices bring",
-          .flags = {kDevices, kSteps, kBenchFormat},
+          .flags = {kBenchDevices, kBenchSteps, kBenchFormat},
           .min_files = 1,
           .run = bench};
 }

@@ -48,14 +48,15 @@ int export_column(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kBatch{"--batch", "N", "of a graph: batches of N rows alone, instead of any number"};
+constexpr Flag kGraphBatch{"--batch", "N",
+                           "of a graph: batches of N rows alone, instead of any number"};
 constexpr Flag kPrecision{"--precision", "fp32|fp16",
                           "of a graph: what it computes in; inputs and outputs stay float32"};
 constexpr Flag kPreprocessing{"--with-preprocessing", "",
                               "of a graph: it takes bytes, and normalizes them itself"};
 
 std::int64_t rows_of(const Arguments& arguments) {
-  const auto text = arguments.value(kBatch.name, "dynamic");
+  const auto text = arguments.value(kGraphBatch.name, "dynamic");
   if (text == "dynamic") return 0;
   const auto rows = parse_integer(text);
   if (!rows || *rows < 1)
@@ -72,7 +73,7 @@ bool is_half(const Arguments& arguments) {
 
 /// Flags that only a graph has.
 void refuse_graph_flags(const Arguments& arguments) {
-  for (const auto& flag : {kBatch, kPrecision, kPreprocessing})
+  for (const auto& flag : {kGraphBatch, kPrecision, kPreprocessing})
     if (arguments.has(flag.name))
       throw Error(Exit::recipe, std::string(flag.name) +
                                     " is of a graph, and weights have none; write FILE.pt or "
@@ -113,7 +114,7 @@ Verb export_verb() {
                     {"--ema", "", "the averaged weights"},
                     {"--embeddings", "COLUMN",
                      "of a table: FILE.csv gets a row for each user, item or other name"},
-                    kBatch,
+                    kGraphBatch,
                     kPrecision,
                     kPreprocessing},
           .min_words = 1,

@@ -1,0 +1,51 @@
+// Where the time of a run went.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+double total_seconds(const NamedValues& phases) {
+  double sum = 0;
+  for (const auto& phase : phases) sum += phase.second;
+  return sum;
+}
+
+/// A cell as wide as its share, in the colours of the page.
+std::string share_html(double share) {
+  const auto percent = format_fixed(100 * share, 1);
+  return "<meter max=\"100\" value=\"" + percent + "\">" + percent + " %</meter> " + percent + " %";
+}
+
+std::string phases_table(NamedValues phases) {
+  std::stable_sort(phases.begin(), phases.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const double sum = total_seconds(phases);
+  HtmlTable table{{"phase", "time", "share"}, {}, {false, true, false}};
+  for (const auto& [name, seconds] : phases)
+    if (seconds > 0)
+      table.rows.push_back({name_html(name == "train" ? "the rest of training" : name),
+                            escaped(format_seconds(seconds)), share_html(seconds / sum)});
+  return to_html(table);
+}
+
+std::string time_of_runs(const ReportRuns& runs) {
+  std::string html;
+  for (const auto& run : runs) {
+    const double sum = total_seconds(run.history.phases);
+    if (!std::isfinite(sum) || sum <= 0) continue;
+    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
+    html += phases_table(run.history.phases);
+  }
+  return html;
+}
+
+}  // namespace
+
+Section time_section() { return {"time", "Time", time_of_runs}; }
+
+}  // namespace ddptrain
