@@ -103,8 +103,7 @@ class TextTransformer final : public Model {
     const auto places = place_vectors(tokens.size(1));
     const auto embedded = embedding_->forward(tokens, pass).add(places);
     // A text without a token attends to its first place: a softmax over nothing is not a number.
-    const auto unseen =
-        at::cat({at::zeros_like(padded.slice(1, 0, 1)), padded.slice(1, 1)}, 1);
+    const auto unseen = at::cat({at::zeros_like(padded.slice(1, 0, 1)), padded.slice(1, 1)}, 1);
     const auto encoded = encoder_->encode(dropout_->forward(embedded, pass), unseen, pass);
     return head_->forward(pooled(encoded, padded), pass);
   }

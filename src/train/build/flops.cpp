@@ -115,9 +115,9 @@ FlopCounter::FlopCounter() {
     add_flops(call->work.count * outputs);
   };
   handle_ = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                                           .needsInputs(true)
-                                           .needsOutputs(true)
-                                           .scopes({at::RecordScope::FUNCTION}));
+                                      .needsInputs(true)
+                                      .needsOutputs(true)
+                                      .scopes({at::RecordScope::FUNCTION}));
 }
 
 FlopCounter::~FlopCounter() {
