@@ -48,12 +48,15 @@ class Hostile : public testing::Test {
   };
 
   /// The rule of the first error of a recipe, within the limits. What else a machine does makes a
-  /// process slower, never faster: the best of three counts.
+  /// process slower, never faster: the best of many counts, where others share its cores and
+  /// caches. What is far over the limit is so on a quiet machine too.
   std::string first_rule(const std::string& text) {
     const auto file = folder_.write("a.yaml", text);
     auto use = load(file);
-    for (int i = 1; i < 3 && use.seconds > kMostSeconds; ++i)
+    for (int i = 1; i < 40 && use.seconds > kMostSeconds && use.seconds < 4 * kMostSeconds; ++i) {
+      if (i > 2) ::sleep(1);
       if (const auto again = load(file); again.seconds < use.seconds) use = again;
+    }
     EXPECT_LE(use.seconds, kMostSeconds);
     EXPECT_LE(use.kilobytes, kMostKilobytes);
     return use.rule;
