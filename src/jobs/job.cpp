@@ -226,21 +226,17 @@ bool tells_in_logs(int code) {
          code != 128 + SIGPIPE;
 }
 
-/// No part of the result: a run ends as it did where its report cannot be written.
-void write_report(const Job& job, const std::string& folder) {
-  if (!job.recipe.output.report || !std::filesystem::exists(folder + "/events.jsonl")) return;
-  try {
-    write_atomically(folder + "/report.html", report_html({folder}));
-  } catch (const std::exception& error) {
-    log::warning("no report.html was written: " + std::string(error.what()));
-  }
+/// Where the recipe asks for a report, and training began.
+void report_on(const Job& job, const std::string& folder) {
+  if (job.recipe.output.report && std::filesystem::exists(folder + "/events.jsonl"))
+    write_report(folder);
 }
 
 void end_in_folder(const Job& job, const Topology& outer, int code) {
   if (job.folder.empty() || outer.rank != 0) return;
   if (code != 0) abandon_run(job.folder, job.start, code, tells_in_logs(code));
   note_exit(job.folder, job.start, code);
-  write_report(job, job.folder);
+  report_on(job, job.folder);
 }
 
 }  // namespace
@@ -254,7 +250,7 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
       const int code = delivered(ended);  // while SIGPIPE is ignored
       if (topology.rank == 0 && started.folder.empty()) {
         note_exit(outcome.folder, started.start, code);
-        write_report(started, outcome.folder);
+        report_on(started, outcome.folder);
       }
       return code;
     };

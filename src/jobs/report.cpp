@@ -1,4 +1,4 @@
-// `report RUN...`: report.html of a run, or of several side by side.
+// `report RUN...`: report.html of a run, of several side by side, or of a sweep.
 #include <filesystem>
 
 #include "base/error.h"
@@ -26,13 +26,15 @@ int report(const Arguments& arguments) {
 }  // namespace
 
 Verb report_verb() {
-  return {.name = "report",
-          .usage = "RUN_FOLDER...",
-          .summary = "one HTML file that shows a run, or several side by side; it needs no network",
-          .flags = {{"--output", "FILE",
-                     "write there instead of RUN_FOLDER/report.html (of several: report.html)"}},
-          .min_words = 1,
-          .run = report};
+  return {
+      .name = "report",
+      .usage = "RUN_FOLDER... | SWEEP_FOLDER",
+      .summary =
+          "one HTML file that shows a run, several side by side, or a sweep; it needs no network",
+      .flags = {{"--output", "FILE",
+                 "write there instead of FOLDER/report.html (of several: report.html)"}},
+      .min_words = 1,
+      .run = report};
 }
 
 }  // namespace ddptrain

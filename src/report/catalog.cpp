@@ -19,6 +19,9 @@ Section recipe_section();
 Section samples_section();
 Section time_section();
 Section warnings_section();
+SweepSection importance_section();
+SweepSection parallel_coordinates_section();
+SweepSection trials_section();
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{
@@ -26,6 +29,12 @@ const std::vector<Section>& sections() {
       curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
       calibration_section(), binary_section(),     numbers_section(),      time_section(),
       data_section(),        warnings_section(),   recipe_section(),       environment_section()};
+  return all;
+}
+
+const std::vector<SweepSection>& sweep_sections() {
+  static const std::vector<SweepSection> all{trials_section(), parallel_coordinates_section(),
+                                             importance_section()};
   return all;
 }
 

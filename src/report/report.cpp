@@ -2,6 +2,8 @@
 
 #include "base/base64.h"
 #include "base/files/digest.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 #include "base/version.h"
 #include "report/assets.h"
 #include "report/html.h"
@@ -9,6 +11,8 @@
 
 namespace ddptrain {
 namespace {
+
+constexpr std::size_t kMostRunsOfSweep = 8;  // colours of a chart
 
 /// The source expression of a content security policy for this very text.
 std::string hash_source(const std::string& text) {
@@ -33,35 +37,83 @@ std::string head(const std::string& title, const std::string& style, const std::
          escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
 }
 
-std::string title_of(const ReportRuns& runs) {
-  return runs.size() == 1 ? runs[0].record.name : std::to_string(runs.size()) + " runs";
-}
+/// A page: its title, and its sections so far.
+struct Page {
+  std::string title;
+  std::string navigation;
+  std::string content;
+};
 
-std::string body(const ReportRuns& runs) {
-  std::string navigation, content;
-  for (const auto& section : sections()) {
-    const auto html = section.html(runs);
+/// Sections with something to show, of runs or of a sweep.
+template <class SectionOf, class Source>
+void add_sections(Page& page, const std::vector<SectionOf>& sections, const Source& source) {
+  for (const auto& section : sections) {
+    const auto html = section.html(source);
     if (html.empty()) continue;
     const std::string id = section.id;
-    navigation += "<a href=\"#" + id + "\">" + section.title + "</a> ";
-    content +=
+    page.navigation += "<a href=\"#" + id + "\">" + section.title + "</a> ";
+    page.content +=
         "<section id=\"" + id + "\">\n<h2>" + section.title + "</h2>\n" + html + "</section>\n";
   }
-  return "<header><h1>" + name_html(title_of(runs)) + "</h1>\n<nav>" + navigation +
-         "</nav></header>\n<main>\n" + content + "</main>\n<footer class=\"quiet\"><p>" +
-         "Written by ddptrain " + escaped(version()) +
+}
+
+Page page_of_runs(const std::vector<std::string>& folders) {
+  ReportRuns runs;
+  for (const auto& folder : folders) runs.push_back(read_report_run(folder));
+  Page page{runs.size() == 1 ? runs[0].record.name : std::to_string(runs.size()) + " runs", {}, {}};
+  add_sections(page, sections(), runs);
+  return page;
+}
+
+/// The runs of the best trials, at most as many as there are colours.
+ReportRuns best_runs(const SweepResults& sweep) {
+  ReportRuns runs;
+  for (const auto& trial : sweep.trials)
+    for (const auto& run : trial.runs) {
+      if (runs.size() == kMostRunsOfSweep) return runs;
+      const auto folder = sweep.folder + "/" + run;
+      if (is_run(folder)) runs.push_back(read_report_run(folder));
+    }
+  return runs;
+}
+
+Page page_of_sweep(const std::string& folder) {
+  const auto sweep = read_sweep_results(folder);
+  Page page{sweep.name, {}, {}};
+  add_sections(page, sweep_sections(), sweep);
+  const auto runs = best_runs(sweep);
+  if (runs.empty()) return page;
+  if (runs.size() > 1)
+    page.content += paragraph("The sections below are of " + std::to_string(runs.size()) +
+                              " runs, those of the best trials.");
+  add_sections(page, sections(), runs);
+  return page;
+}
+
+std::string body(const Page& page) {
+  return "<header><h1>" + name_html(page.title) + "</h1>\n<nav>" + page.navigation +
+         "</nav></header>\n<main>\n" + page.content +
+         "</main>\n<footer class=\"quiet\"><p>Written by ddptrain " + escaped(version()) +
          ". Charts by Chart.js (MIT licence).</p></footer>\n";
 }
 
 }  // namespace
 
 std::string report_html(const std::vector<std::string>& folders) {
-  ReportRuns runs;
-  for (const auto& folder : folders) runs.push_back(read_report_run(folder));
+  const bool sweep = folders.size() == 1 && is_sweep(folders[0]);
+  const auto page = sweep ? page_of_sweep(folders[0]) : page_of_runs(folders);
   const std::string style(report_style());
   const auto script = std::string(chart_script()) + "\n" + std::string(report_script());
-  return head(title_of(runs), style, script) + body(runs) + "<script>" + script +
+  return head(page.title, style, script) + body(page) + "<script>" + script +
          "</script>\n</body>\n</html>\n";
+}
+
+void write_report(const std::string& folder) {
+  try {
+    write_atomically(folder + "/report.html", report_html({folder}));
+  } catch (const std::exception& error) {
+    log::warning("no report.html was written: " + std::string(error.what()));
+  }
 }
 
 }  // namespace ddptrain

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/samples.h"
 #include "runs/run_recipe.h"
+#include "runs/sweep_results.h"
 
 namespace ddptrain {
 namespace {
@@ -85,6 +86,9 @@ ReportRun read_report_run(const std::string& folder) {
     throw Error(Exit::data, "'" + folder +
                                 "' is not there; a report is of run folders, such as "
                                 "runs/NAME/001");
+  if (is_sweep(path))
+    throw Error(Exit::data,
+                "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");
   if (!fs::exists(path + "/run.json") && !fs::exists(path + "/recipe.yaml"))
     throw Error(Exit::data, "'" + folder +
                                 "' is no run folder: it has neither run.json nor "

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/report_run.h"
+#include "runs/sweep_results.h"
 
 namespace ddptrain {
 
@@ -18,7 +19,15 @@ struct Section {
   std::string (*html)(const ReportRuns& runs);
 };
 
+/// The same of a sweep as a whole; the sections of its best runs follow.
+struct SweepSection {
+  const char* id;
+  const char* title;
+  std::string (*html)(const SweepResults& sweep);
+};
+
 /// In the order of the page.
 const std::vector<Section>& sections();
+const std::vector<SweepSection>& sweep_sections();
 
 }  // namespace ddptrain

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "runs/run_record.h"
+#include "runs/sweep_results.h"
 
 namespace ddptrain {
 namespace {
@@ -26,11 +27,6 @@ std::vector<std::string> folders_in(const std::string& folder) {
     return ::strverscmp(a.c_str(), b.c_str()) < 0;  // "9" before "10"
   });
   return folders;
-}
-
-bool is_sweep(const std::string& folder) {
-  std::error_code none;
-  return fs::is_regular_file(folder + "/sweep.json", none);
 }
 
 RunsFolder sweep_in(const std::string& folder) {

@@ -41,6 +41,16 @@ TEST_F(Device, ThatIsSimulatedTrains) {
   EXPECT_THAT(ended.err, HasSubstr("valid/accuracy"));
 }
 
+TEST_F(Device, ThatIsSimulatedShowsTheSamplesOfTheCpu) {
+  auto words = short_run("simulated");
+  for (const auto* option : {"parallel.mode=ddp", "parallel.devices=2"}) words.emplace_back(option);
+  ASSERT_EQ(run_in(words, simulating()).code, 0);
+  ASSERT_EQ(run_in(short_run("cpu"), simulating()).code, 0);
+  const auto samples = read(folder_ / "runs/small/001/samples.json");
+  EXPECT_FALSE(samples.empty());
+  EXPECT_EQ(samples, read(folder_ / "runs/small/002/samples.json"));
+}
+
 TEST_F(Device, ThatIsSimulatedTrainsInTwoRanks) {
   auto words = short_run("simulated");
   words.insert(words.end(), {"model={type: resnet18, num_classes: auto}", "parallel.mode=ddp",

@@ -68,6 +68,10 @@ TEST(Sweep, MakesTheRunsThatTheirOptionsWouldMake) {
   EXPECT_EQ(weights(folder / kSweep + "/002"), weights(folder / "runs/small/001"));
   const auto again = run({"resume", kSweep + "/002"}, folder.path(), environment());
   EXPECT_NE(again.err.find("complete"), std::string::npos) << again.err;
+  const auto report = read(folder / kSweep + "/report.html");
+  EXPECT_NE(report.find("<h2>Parallel coordinates</h2>"), std::string::npos);
+  ASSERT_EQ(run({"report", kSweep, "--output", "r.html"}, folder.path()).code, 0);
+  EXPECT_EQ(read(folder / "r.html"), report);
 }
 
 TEST(Sweep, PromotesByResumingExactly) {

@@ -48,6 +48,36 @@ class Report : public testing::Test {
     return path;
   }
 
+  /// A sweep over two options of which the second is text; the last of its trials failed.
+  std::string sweep(const std::string& name) {
+    const auto path = folder_ + "/runs/" + name;
+    fs::create_directories(path);
+    write(path + "/sweep.json", "{}");
+    Json trials = Json::array();
+    for (int i = 1; i <= 12; ++i) {
+      const auto number = std::to_string(i);
+      trials.push_back({{"trial", i},
+                        {"values", {{"optimizer.lr", "1e-" + number}, {"model", "<m" + number}}},
+                        {"value", i < 12 ? Json(1.0 / i) : Json(nullptr)},
+                        {"deviation", nullptr},
+                        {"best", 0.9},
+                        {"rung", 0},
+                        {"steps", 40},
+                        {"state", i < 12 ? "done" : "failed"},
+                        {"runs", {number}},
+                        {"error", ""}});
+      if (i < 12) run(name + "/" + number, {{"valid/accuracy", 1.0 / i}});
+    }
+    write(path + "/trials.json", Json{{"method", "random"},
+                                      {"metric", "valid/accuracy"},
+                                      {"mode", "max"},
+                                      {"keys", {"optimizer.lr", "model"}},
+                                      {"importance", {{"optimizer.lr", 0.625}, {"model", nullptr}}},
+                                      {"trials", trials}}
+                                     .dump());
+    return path;
+  }
+
   static std::string line(const char* event, int step, const Json& more) {
     Json json{{"event", event}, {"step", step}};
     if (more.is_object()) json.update(more);
@@ -195,6 +225,36 @@ TEST_F(Report, ShowsWhereTheTimeWent) {
   const auto html = checked({path});
   EXPECT_THAT(html, HasSubstr("the rest of training"));
   EXPECT_THAT(html, HasSubstr("25.0 %"));
+}
+
+TEST_F(Report, OfASweepShowsItsTrialsAndTheBestRuns) {
+  const auto html = checked({sweep("m/sweep-001")});
+  EXPECT_THAT(html, HasSubstr("<title>m/sweep-001</title>"));
+  EXPECT_THAT(html, HasSubstr("random, 12 trials, 480 optimizer steps"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"n\">62.5 %</td>"));
+  EXPECT_THAT(html, HasSubstr("class=\"trial best\""));
+  EXPECT_THAT(html,
+              HasSubstr("<title>trial 2: optimizer.lr 1e-2, model &lt;m2, valid/accuracy 0.5"));
+  EXPECT_THAT(html, HasSubstr("1 trial not drawn"));
+  EXPECT_THAT(html, HasSubstr("of 8 runs, those of the best trials"));
+  EXPECT_THAT(html, HasSubstr("<h2>Curves</h2>"));
+}
+
+TEST_F(Report, OfASweepThatHasNotEndedIsRefused) {
+  const auto path = sweep("n/sweep-001");
+  const auto message = [&](const std::vector<std::string>& folders) -> std::string {
+    try {
+      report_html(folders);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message({path, path + "/1"}), HasSubstr("a report is of one sweep or of runs"));
+  write(path + "/trials.json", "{\"method\": 3}");
+  EXPECT_THAT(message({path}), HasSubstr("trials.json' cannot be read"));
+  fs::remove(path + "/trials.json");
+  EXPECT_THAT(message({path}), HasSubstr("its sweep has not ended"));
 }
 
 TEST_F(Report, RefusesWhatIsNoRunFolder) {

@@ -14,6 +14,7 @@
 #include "jobs/sweep/sweep_runner.h"
 #include "recipe/rules/rule_context.h"
 #include "recipe/sweep/words.h"
+#include "report/report.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -128,6 +129,10 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
   else
     log::info("'" + command_of(arguments) + "' goes on with this sweep");
   log::info("the table is in " + folder + "/trials.{txt,csv,json}");
+  if (recipe.output.report) {
+    write_report(folder);
+    log::info("report: " + typed_path(folder + "/report.html"));
+  }
   return code;
 }
 

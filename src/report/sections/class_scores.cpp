@@ -1,4 +1,5 @@
 // Precision, recall, F1 and support of each class, and whatever else a metric offers by row.
+#include "report/class_tables.h"
 #include "report/html.h"
 #include "report/section.h"
 
@@ -8,7 +9,7 @@ namespace {
 std::string class_scores(const ReportRuns& runs) {
   if (runs.size() != 1) return {};
   std::string html;
-  for (const auto& table : runs[0].history.tables) {
+  for (const auto& table : class_tables(runs[0])) {
     if (table.kind != NamedTable::Kind::scores) continue;
     HtmlTable rows{{escaped(table.corner)}, {}, {}};
     for (const auto& column : table.columns) rows.head.push_back(name_html(column));

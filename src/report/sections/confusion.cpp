@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/class_tables.h"
 #include "report/html.h"
 #include "report/section.h"
 
@@ -44,7 +45,9 @@ std::string heat_map(const NamedTable& table) {
   return html +
          "</tbody></table></div>\n<p class=\"note\">A row is a true class, a column what was "
          "predicted; the colour is the share of the row" +
-         (dense ? ". The numbers are in confusion.csv, and here under the pointer.</p>\n"
+         (dense ? ". The numbers are " +
+                      std::string(table.file.empty() ? "" : "in confusion.csv, and here ") +
+                      "under the pointer.</p>\n"
                 : ".</p>\n");
 }
 
@@ -83,7 +86,7 @@ std::string confused(const NamedTable& table) {
 std::string confusion(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs)
-    for (const auto& table : run.history.tables) {
+    for (const auto& table : class_tables(run)) {
       if (table.kind != NamedTable::Kind::confusion) continue;
       const auto of_run = runs.size() > 1 ? name_html(run.record.name) + ", " : "";
       html += "<h3>" + of_run + name_html(table.name) + "</h3>\n";

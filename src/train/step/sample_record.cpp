@@ -55,7 +55,6 @@ SampleRecord::SampleRecord(const OutputActivation& activation, std::int64_t samp
 void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss,
                        const std::vector<std::int64_t>& indices) {
   const auto rows = static_cast<std::int64_t>(indices.size());
-  if (!output.device().is_cpu()) return;
   if (rows == 0 || output.dim() == 0 || output.size(0) != rows) return;
   auto columns = outcome_columns(output, target, activation_);
   if (columns.empty()) return;

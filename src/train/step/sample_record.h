@@ -22,9 +22,9 @@ struct SampleOutcome {
   double second = 0;
 };
 
-/// Batch after batch, on the CPU: from an accelerator it would be one more wait of each evaluation,
-/// so nothing of it is kept. Outputs that are neither one class nor one number a row leave nothing.
-/// Of more than 50,000 samples every second, third, ... is kept, the same on any number of ranks.
+/// Batch after batch, where the outputs are: take() alone waits for an accelerator. Outputs that
+/// are neither one class nor one number a row leave nothing. Of more than 50,000 samples every
+/// second, third, ... is kept, the same on any number of ranks.
 class SampleRecord {
  public:
   SampleRecord(const OutputActivation& activation, std::int64_t samples);

@@ -1,0 +1,94 @@
+#include "report/class_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "report/samples.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kLargestMatrix = 1000;
+
+/// Samples that count towards the loss and have one of the classes as truth.
+bool counts(const ReportSample& sample, std::size_t classes) {
+  const auto is_class = [&](double value) {
+    return value >= 0 && value < static_cast<double>(classes);
+  };
+  return std::isfinite(sample.loss) && is_class(sample.truth) && is_class(sample.predicted);
+}
+
+/// Named by the data, or else numbered.
+std::vector<std::string> names_of_classes(const ReportRun& run) {
+  if (!run.classes.empty()) return run.classes;
+  double last = 0;
+  for (const auto& sample : run.samples) last = std::max({last, sample.truth, sample.predicted});
+  std::vector<std::string> names;
+  for (double i = 0; i <= std::min(last, static_cast<double>(kLargestMatrix)); ++i)
+    names.push_back(std::to_string(std::llround(i)));
+  return names;
+}
+
+std::string split_name(const ReportRun& run) {
+  const auto kept = static_cast<std::int64_t>(run.samples.size());
+  const auto all = std::llround(run.samples_of);
+  return kept < all ? "valid, " + std::to_string(kept) + " of " + plural(all, "sample")
+                    : "valid, " + plural(kept, "sample");
+}
+
+NamedTable confusion_of(const ReportRun& run, const std::vector<std::string>& classes) {
+  NamedTable table{
+      NamedTable::Kind::confusion, split_name(run), "", "true \\ predicted", classes, classes, {}};
+  table.cells.resize(classes.size() * classes.size());
+  for (const auto& sample : run.samples)
+    if (counts(sample, classes.size()))
+      table.cells[static_cast<std::size_t>(sample.truth) * classes.size() +
+                  static_cast<std::size_t>(sample.predicted)] += 1;
+  return table;
+}
+
+/// As scikit-learn's classification_report has it: 0 where nothing was predicted as the class.
+NamedTable scores_of(const NamedTable& confusion) {
+  const auto count = confusion.rows.size();
+  NamedTable table{NamedTable::Kind::scores,
+                   confusion.name,
+                   "",
+                   "class",
+                   confusion.rows,
+                   {"precision", "recall", "f1", "support"},
+                   {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const double right = confusion.at(i, i);
+    double truth = 0, guessed = 0;
+    for (std::size_t other = 0; other < count; ++other) {
+      truth += confusion.at(i, other);
+      guessed += confusion.at(other, i);
+    }
+    const double both = truth + guessed;
+    table.cells.insert(table.cells.end(),
+                       {guessed > 0 ? right / guessed : 0, truth > 0 ? right / truth : 0,
+                        both > 0 ? 2 * right / both : 0, truth});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<NamedTable> class_tables(const ReportRun& run) {
+  auto tables = run.history.tables;
+  if (!has_classes(run)) return tables;
+  const auto has = [&](NamedTable::Kind kind) {
+    return std::any_of(tables.begin(), tables.end(),
+                       [&](const auto& table) { return table.kind == kind; });
+  };
+  const auto classes = names_of_classes(run);
+  if (classes.size() > kLargestMatrix || classes.size() < 2) return tables;
+  const auto confusion = confusion_of(run, classes);
+  const bool no_scores = !has(NamedTable::Kind::scores);
+  if (!has(NamedTable::Kind::confusion)) tables.push_back(confusion);
+  if (no_scores) tables.push_back(scores_of(confusion));
+  return tables;
+}
+
+}  // namespace ddptrain

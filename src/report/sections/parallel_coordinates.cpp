@@ -1,0 +1,195 @@
+// Each trial of a sweep as a line across axes: one for each option, the last for the metric.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/output/table_text.h"
+#include "base/text.h"
+#include "report/chart.h"
+#include "report/html.h"
+#include "report/section.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr std::size_t kMostLines = 1000;
+constexpr std::size_t kMostValues = 8;  // of an axis with a place for each value
+constexpr double kWideRange = 50;       // from which numbers are placed by their logarithm
+constexpr double kHeight = 380, kTop = 56, kBottom = 20, kLeft = 80, kRight = 80;
+constexpr int kShades = 5;
+
+/// Where trials cross an axis, 0 at the bottom to 1 at the top, and what is written next to it.
+struct Axis {
+  std::string title;
+  std::vector<double> places;
+  std::vector<std::pair<double, std::string>> labels;
+};
+
+double place_of(std::size_t index, std::size_t count) {
+  return count < 2 ? 0.5 : static_cast<double>(index) / static_cast<double>(count - 1);
+}
+
+/// A place for each value, evenly.
+Axis even_axis(const std::string& title, const std::vector<std::string>& values,
+               const std::vector<std::string>& order) {
+  Axis axis{title, {}, {}};
+  for (std::size_t i = 0; i < order.size(); ++i)
+    axis.labels.emplace_back(place_of(i, order.size()), order[i]);
+  for (const auto& value : values) {
+    const auto found = std::find(order.begin(), order.end(), value);
+    axis.places.push_back(place_of(static_cast<std::size_t>(found - order.begin()), order.size()));
+  }
+  return axis;
+}
+
+/// Numbers on a line, by their logarithm where they span decades.
+Axis number_axis(const std::string& title, const std::vector<double>& values) {
+  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+  double low = *least, high = *largest;
+  const bool log = low > 0 && high / low >= kWideRange;
+  if (high == low) low -= std::abs(low) / 2 + 1, high += std::abs(high) / 2 + 1;
+  const auto along = [=](double value) {
+    return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  };
+  Axis axis{title, {}, {}};
+  for (const double value : values) axis.places.push_back(along(value));
+  if (log)
+    for (double power = std::ceil(std::log10(low)); std::pow(10, power) <= high; ++power)
+      axis.labels.emplace_back(along(std::pow(10, power)), short_number(std::pow(10, power)));
+  else
+    for (const double tick : ticks(low, high, 5))
+      axis.labels.emplace_back(along(tick), short_number(tick));
+  return axis;
+}
+
+/// The different values in order of the trials, or of their size where all are numbers.
+std::vector<std::string> different(const std::vector<const SweepTrialResult*>& trials,
+                                   std::size_t key, bool numbers) {
+  auto ordered = trials;
+  std::stable_sort(ordered.begin(), ordered.end(), [&](const auto* a, const auto* b) {
+    if (numbers) return *parse_number(a->values[key]) < *parse_number(b->values[key]);
+    return a->number < b->number;
+  });
+  std::vector<std::string> values;
+  for (const auto* trial : ordered)
+    if (std::find(values.begin(), values.end(), trial->values[key]) == values.end())
+      values.push_back(trial->values[key]);
+  return values;
+}
+
+Axis axis_of(const SweepResults& sweep, const std::vector<const SweepTrialResult*>& trials,
+             std::size_t key) {
+  std::vector<std::string> values;
+  std::vector<double> numbers;
+  for (const auto* trial : trials) {
+    values.push_back(trial->values[key]);
+    const auto number = parse_number(values.back());
+    if (number && std::isfinite(*number)) numbers.push_back(*number);
+  }
+  const bool all_numbers = numbers.size() == values.size();
+  const auto order = different(trials, key, all_numbers);
+  return all_numbers && order.size() > kMostValues ? number_axis(sweep.keys[key], numbers)
+                                                   : even_axis(sweep.keys[key], values, order);
+}
+
+std::vector<Axis> axes_of(const SweepResults& sweep,
+                          const std::vector<const SweepTrialResult*>& trials) {
+  std::vector<Axis> axes;
+  for (std::size_t key = 0; key < sweep.keys.size(); ++key)
+    axes.push_back(axis_of(sweep, trials, key));
+  std::vector<double> values;
+  for (const auto* trial : trials) values.push_back(trial->value);
+  axes.push_back(number_axis(sweep.metric, values));
+  return axes;
+}
+
+std::string position(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+double height_of(double place) { return kHeight - kBottom - place * (kHeight - kTop - kBottom); }
+
+/// The end of a name tells more than its beginning.
+std::string last_of(const std::string& name, std::size_t most) {
+  return display_width(name) <= most ? shown(name)
+                                     : "…" + shown(name.substr(name.size() - (most - 1)));
+}
+
+std::string text_at(double x, double y, const char* kind, const std::string& text) {
+  return "<text x=\"" + position(x) + "\" y=\"" + position(y) + "\" class=\"" + kind + "\">" +
+         escaped(text) + "</text>";
+}
+
+std::string axis_svg(const Axis& axis, double x, std::size_t index, double spacing) {
+  const auto longest = static_cast<std::size_t>(2 * spacing / 8);  // two rows of titles
+  std::string svg = "<path class=\"axis\" d=\"M" + position(x) + " " + position(height_of(1)) +
+                    "V" + position(height_of(0)) + "\"/>" +
+                    text_at(x, index % 2 == 0 ? 16 : 34, "tx title", last_of(axis.title, longest));
+  for (const auto& [place, label] : axis.labels)
+    svg += text_at(x + 6, height_of(place) + 4, "value",
+                   one_line(label, static_cast<std::size_t>(spacing / 8)));
+  return svg;
+}
+
+/// The best is the first; of the others, better ones are stronger.
+std::string shade_of(std::size_t rank, std::size_t count) {
+  if (rank == 0) return "best";
+  return "s" + std::to_string(kShades - static_cast<int>(rank * kShades / count));
+}
+
+std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
+                     const SweepTrialResult& trial, std::size_t rank, std::size_t count,
+                     double spacing) {
+  std::string path;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis)
+    path += (axis ? "L" : "M") + position(kLeft + static_cast<double>(axis) * spacing) + " " +
+            position(height_of(axes[axis].places[rank]));
+  std::string text = "trial " + std::to_string(trial.number) + ": ";
+  for (std::size_t key = 0; key < sweep.keys.size(); ++key)
+    text += shown(sweep.keys[key]) + " " + shown(trial.values[key]) + ", ";
+  return "<path class=\"trial " + shade_of(rank, count) + "\" d=\"" + path + "\"><title>" +
+         escaped(text + shown(sweep.metric) + " " + short_number(trial.value)) +
+         "</title></path>\n";
+}
+
+std::string drawing(const SweepResults& sweep, const std::vector<const SweepTrialResult*>& trials) {
+  const auto axes = axes_of(sweep, trials);
+  const double gaps = static_cast<double>(axes.size() - 1);
+  const double spacing = std::clamp(900 / gaps, 110.0, 260.0);
+  const auto width = position(kLeft + gaps * spacing + kRight), height = position(kHeight);
+  std::string svg = "<svg class=\"parallel\" width=\"" + width + "\" height=\"" + height +
+                    "\" viewBox=\"0 0 " + width + " " + height +
+                    "\" role=\"img\" aria-label=\"parallel coordinates of the trials\">\n";
+  for (auto rank = trials.size(); rank-- > 0;)
+    svg += line_svg(axes, sweep, *trials[rank], rank, trials.size(), spacing);
+  for (std::size_t axis = 0; axis < axes.size(); ++axis)
+    svg += axis_svg(axes[axis], kLeft + static_cast<double>(axis) * spacing, axis, spacing);
+  return svg + "</svg>";
+}
+
+std::string parallel_coordinates(const SweepResults& sweep) {
+  std::vector<const SweepTrialResult*> trials;
+  for (const auto& trial : sweep.trials)
+    if (std::isfinite(trial.value) && trials.size() < kMostLines) trials.push_back(&trial);
+  if (trials.size() < 2 || sweep.keys.empty()) return {};
+  auto html = "<div class=\"scroll\">" + drawing(sweep, trials) +
+              "</div>\n<p class=\"note\">A line is a trial, the best one in orange; of the others, "
+              "better ones are darker" +
+              (sweep.method == "halving" ? ", those that were stopped early after the rest" : "") +
+              ". A line names its trial under the pointer.</p>\n";
+  if (const auto left = sweep.trials.size() - trials.size(); left > 0)
+    html += paragraph(plural(static_cast<std::int64_t>(left), "trial") +
+                      " not drawn: without a finite " + sweep.metric + ", or behind the best " +
+                      std::to_string(kMostLines) + ".");
+  return html;
+}
+
+}  // namespace
+
+SweepSection parallel_coordinates_section() {
+  return {"parallel", "Parallel coordinates", parallel_coordinates};
+}
+
+}  // namespace ddptrain
