@@ -6,7 +6,9 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -20,6 +22,7 @@
 namespace ddptrain {
 namespace {
 
+constexpr std::size_t kRunsOfThread = 50;  // at least
 constexpr std::size_t kLongestRecipe = std::size_t{16} << 20;
 
 RunOptions options_of(const std::string& folder, RecipeReader& reader) {
@@ -31,23 +34,58 @@ RunOptions options_of(const std::string& folder, RecipeReader& reader) {
   }
 }
 
-RunRow row_of(const std::string& path, RecipeReader& reader) {
+RunRow row_of(const std::string& path) {
   RunRow row;
   row.path = path;
-  row.record = read_run_record(path);
-  row.progress = read_progress(path, row.record.status == RunStatus::running);
-  row.options = options_of(path, reader);
-  if (row.record.recipe.empty()) row.record.recipe = option_value(row.options, "name");
   return row;
 }
 
-RunRow sweep_row(const RunsFolder& sweep, RecipeReader& reader) {
-  RunRow row;
-  row.path = sweep.path;
+RunRow sweep_row(const RunsFolder& sweep) {
+  auto row = row_of(sweep.path);
   row.record.name = sweep.path;
-  for (const auto& run : sweep.runs) row.trials.push_back(row_of(run, reader));
-  if (!row.trials.empty()) row.record.recipe = row.trials[0].record.recipe;
+  for (const auto& run : sweep.runs) row.trials.push_back(row_of(run));
   return row;
+}
+
+/// The rows of runs, those of sweeps among them.
+std::vector<RunRow*> runs_in(RunRows& rows) {
+  std::vector<RunRow*> runs;
+  for (auto& row : rows) {
+    if (row.trials.empty()) runs.push_back(&row);
+    for (auto& trial : row.trials) runs.push_back(&trial);
+  }
+  return runs;
+}
+
+void read_record(RunRow& row) {
+  row.record = read_run_record(row.path);
+  row.progress = read_progress(row.path, row.record.status == RunStatus::running);
+}
+
+/// On several threads where there are many.
+void read_records(const std::vector<RunRow*>& runs) {
+  const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+  const auto parts = std::clamp<std::size_t>(runs.size() / kRunsOfThread, 1, most);
+  const auto read_part = [&](std::size_t part) {
+    for (auto i = part; i < runs.size(); i += parts) read_record(*runs[i]);
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t part = 1; part < parts; ++part)
+    others.push_back(std::async(std::launch::async, read_part, part));
+  read_part(0);
+  for (auto& other : others) other.get();
+}
+
+void read_runs(RunRows& rows) {
+  const auto runs = runs_in(rows);
+  read_records(runs);
+  RecipeReader reader;  // of all: alike sections are shared
+  for (auto* run : runs) {
+    run->options = options_of(run->path, reader);
+    if (run->record.recipe.empty()) run->record.recipe = option_value(run->options, "name");
+  }
+  for (auto& row : rows)
+    if (!row.trials.empty()) row.record.recipe = row.trials[0].record.recipe;
 }
 
 double seconds_of(const RunRow& row) {
@@ -197,17 +235,17 @@ void add_to_sweep(RunRow& sweep) {
 
 RunRows read_rows(const std::vector<std::string>& roots, bool apart) {
   RunRows rows;
-  RecipeReader reader;
   for (const auto& root : roots)
     for (const auto& found : find_runs(root)) {
       const bool is_named = found.path == root;  // who names a sweep wants to see into it
       if (!found.is_sweep)
-        rows.push_back(row_of(found.path, reader));
+        rows.push_back(row_of(found.path));
       else if (apart || is_named)
-        for (const auto& run : found.runs) rows.push_back(row_of(run, reader));
+        for (const auto& run : found.runs) rows.push_back(row_of(run));
       else if (!found.runs.empty())
-        rows.push_back(sweep_row(found, reader));
+        rows.push_back(sweep_row(found));
     }
+  read_runs(rows);
   return rows;
 }
 
