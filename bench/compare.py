@@ -49,9 +49,10 @@ def rows(options):
 
     loader = [program("loader_speed"), train, images]
     step = [program("step"), steps, resnet18, "model.num_classes=10", f"batch.global={batch}", *two_threads]
-    run = [os.path.join(options.build, "ddptrain"), "run", resnet18, f"data.root={options.data}",
-           f"train.duration={epoch + 1} steps", "log.every=1 step", "schedule={type: constant}",
-           "data.loader.workers=2", f"batch.global={batch}", *two_threads]
+    run_of = lambda steps: [os.path.join(options.build, "ddptrain"), "run", resnet18, f"data.root={options.data}",
+                            f"train.duration={steps} steps", "log.every=1 step", "schedule={type: constant}",
+                            "data.loader.workers=2", f"batch.global={batch}", *two_threads]
+    run, profiled = run_of(epoch + 1), 2 if small else 12
     mlp = [program("step"), "1", os.path.join(ROOT, "bench", "mlp.yaml")]
     rounds, block = ("1", "1") if small else ("5", "3")
     ddp = [program("ddp_step"), rounds, block, resnet18, "model.num_classes=10", "parallel.mode=ddp",
@@ -100,7 +101,7 @@ def rows(options):
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
-        "profile": Row([*run, "--profile", str(epoch)], run, "images_per_second", 0.9),
+        "profile": Row([*run_of(profiled + 2), "--profile", str(profiled)], run_of(profiled + 2), "images_per_second", 0.9),
         "masks": samples("masks", "camvid-tiny.yaml", "data.root={}"),
         "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
         "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),

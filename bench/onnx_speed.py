@@ -21,13 +21,19 @@ def export_ours(options, folder):
     """A run of two steps, exported, and its weights with torchvision's names."""
     program = os.path.abspath(os.path.join(options.build, "ddptrain"))
     recipe = os.path.join(ROOT, "recipes", "imagenette-resnet18.yaml")
-    words = [f"data.root={os.path.abspath(options.data)}", "train.duration=2 steps", "eval.batches=1", "parallel.device=cpu"]
+    words = [f"data.root={os.path.abspath(options.data)}", "train.duration=2 steps", "parallel.device=cpu"]
     subprocess.run([program, "run", recipe, *words, "name=onnx", "-q"], cwd=folder, check=True)
     for file in ("ours.onnx", "weights.safetensors"):
         subprocess.run([program, "export", "runs/onnx/latest", file, "-q"], cwd=folder, check=True)
 
 
-def export_theirs(folder, batch):
+def image_size(folder):
+    import onnxruntime
+
+    return onnxruntime.InferenceSession(os.path.join(folder, "ours.onnx")).get_inputs()[0].shape[-1]
+
+
+def export_theirs(folder, batch, size):
     import safetensors.torch
     import torch
     import torchvision
@@ -35,18 +41,18 @@ def export_theirs(folder, batch):
     weights = safetensors.torch.load_file(os.path.join(folder, "weights.safetensors"))
     model = torchvision.models.resnet18(num_classes=weights["fc.bias"].numel())
     model.load_state_dict(weights)
-    torch.onnx.export(model.eval(), (torch.rand(batch, 3, 224, 224),), os.path.join(folder, "theirs.onnx"), dynamo=False,
+    torch.onnx.export(model.eval(), (torch.rand(batch, 3, size, size),), os.path.join(folder, "theirs.onnx"), dynamo=False,
                       opset_version=17, input_names=["images"], dynamic_axes={"images": {0: "batch"}})
 
 
-def measure(options, folder):
+def measure(options, folder, size):
     import numpy
     import onnxruntime
 
     limits = onnxruntime.SessionOptions()
     limits.intra_op_num_threads = 2
     sessions = {name: onnxruntime.InferenceSession(os.path.join(folder, name + ".onnx"), limits) for name in ("ours", "theirs")}
-    images = numpy.random.default_rng(0).random((options.batch, 3, 224, 224), dtype=numpy.float32)
+    images = numpy.random.default_rng(0).random((options.batch, 3, size, size), dtype=numpy.float32)
     outputs = {name: session.run(None, {"images": images})[0] for name, session in sessions.items()}
     print("largest difference of the outputs:", float(abs(outputs["ours"] - outputs["theirs"]).max()))
     ratios = []
@@ -75,8 +81,9 @@ def main():
         os.execv(python, [python, os.path.abspath(__file__), *sys.argv[1:]])
     with tempfile.TemporaryDirectory() as folder:
         export_ours(options, folder)
-        export_theirs(folder, options.batch)
-        measure(options, folder)
+        size = image_size(folder)
+        export_theirs(folder, options.batch, size)
+        measure(options, folder, size)
 
 
 if __name__ == "__main__":
