@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "program.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -35,6 +36,26 @@ TEST(Report, IsWrittenAtTheEndOfARunAndByTheVerb) {
   const auto is_folder = run({"report", "runs/small/001", "--output", "runs"}, folder.path());
   EXPECT_EQ(is_folder.code, 2);
   EXPECT_EQ(run({"report", "runs/small/002"}, folder.path()).code, 3);
+}
+
+TEST(Report, ShowsTheBeginningOfLongTextsInWholeCharacters) {
+  const Folder folder;
+  for (const std::string split : {"train/", "test/"})
+    for (const std::string label : {"neg", "pos"})
+      for (int i = 0; i < 4; ++i) {
+        std::string text = i % 2 == 0 ? "x" : "";  // even and odd places of the characters
+        for (int word = 0; word < 200; ++word) text += word % 2 == 0 ? "été " : label + "é ";
+        write(folder / "texts/" + split + label + "/" + std::to_string(i) + ".txt", text);
+      }
+  const auto ended = run({"run", test::in_source("recipes/imdb-bag.yaml"), "data.root=texts",
+                          "data.vocabulary.min_freq=1", "model.dim=4", "model.buckets=50",
+                          "~expect", "train.duration=2 steps", "batch.global=4", "name=texts"},
+                         folder.path(), environment());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto samples = read(folder / "runs/texts/001/samples.json");
+  EXPECT_TRUE(has(samples, "été"));
+  EXPECT_TRUE(has(samples, "…"));
+  EXPECT_FALSE(has(samples, "\ufffd"));
 }
 
 TEST(Report, DoesNotChangeWhatARunComputes) {

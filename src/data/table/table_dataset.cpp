@@ -1,6 +1,7 @@
 #include "data/table/table_dataset.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <ATen/ops/empty.h>
@@ -16,10 +17,12 @@
 namespace ddptrain {
 namespace {
 
-/// Undoing the normalisation leaves the last bits of float32.
-std::string significant(double value) {
+/// The cell as it was before its normalisation, whose last bits of float32 are left out.
+std::string cell_text(float normalized, const ContinuousColumn& column) {
+  const double cell = normalized * column.deviation + column.mean;
+  const double rounding = 1e-6 * column.deviation;
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
+  std::snprintf(text, sizeof text, "%.6g", std::abs(cell) < rounding ? 0 : cell);
   return text;
 }
 
@@ -102,8 +105,7 @@ class TableDataset final : public Dataset {
       shown.cells.emplace_back(column.name, column.classes.at(static_cast<std::size_t>(*code++)));
     const auto* number = from.continuous.data() + index * numbers();
     for (const auto& column : table_.fit.continuous)
-      shown.cells.emplace_back(column.name,
-                               significant(*number++ * column.deviation + column.mean));
+      shown.cells.emplace_back(column.name, cell_text(*number++, column));
     return shown;
   }
   /// Under the names of the columns, where these are listed.

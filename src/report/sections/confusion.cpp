@@ -83,24 +83,25 @@ std::string confused(const NamedTable& table) {
   return "<h3>Most confused pairs</h3>\n" + to_html(rows);
 }
 
+/// Of one run whole; of several the pairs alone, folded away.
+std::string of_table(const NamedTable& table, const ReportRun& run, bool several) {
+  if (several)
+    return "<details><summary>" + name_html(run.record.name) + ", " + name_html(table.name) +
+           "</summary>\n" + confused(table) + "</details>\n";
+  const auto title = "<h3>" + name_html(table.name) + "</h3>\n";
+  if (table.rows.size() <= kMostClasses) return title + heat_map(table) + confused(table);
+  return title +
+         paragraph("Of " + std::to_string(table.rows.size()) +
+                   " classes, only the most confused pairs are shown" +
+                   (table.file.empty() ? "." : "; confusion.csv has all.")) +
+         confused(table);
+}
+
 std::string confusion(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs)
-    for (const auto& table : class_tables(run)) {
-      if (table.kind != NamedTable::Kind::confusion) continue;
-      const auto of_run = runs.size() > 1 ? name_html(run.record.name) + ", " : "";
-      html += "<h3>" + of_run + name_html(table.name) + "</h3>\n";
-      if (table.rows.size() > kMostClasses || runs.size() > 1)
-        html +=
-            runs.size() > 1
-                ? ""
-                : paragraph(
-                      "Of " + std::to_string(table.rows.size()) +
-                      " classes, only the most confused pairs are shown; confusion.csv has all.");
-      else
-        html += heat_map(table);
-      html += confused(table);
-    }
+    for (const auto& table : class_tables(run))
+      if (table.kind == NamedTable::Kind::confusion) html += of_table(table, run, runs.size() > 1);
   return html;
 }
 

@@ -99,8 +99,16 @@ std::string chart_of(const Group& group, bool several) {
   return figure(chart);
 }
 
+/// What a run only logs is a curve from two points on; of what it evaluates one is a result.
+bool is_drawn(const Group& group) {
+  return std::any_of(group.curves.begin(), group.curves.end(), [](const auto& curve) {
+    return !curve.per_step || curve.series->points.x.size() > 1;
+  });
+}
+
 std::string curves(const ReportRuns& runs) {
   auto groups = groups_of_curves(runs);
+  std::erase_if(groups, [](const auto& group) { return !is_drawn(group); });
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
   std::string html;

@@ -174,11 +174,12 @@ std::string parallel_coordinates(const SweepResults& sweep) {
   for (const auto& trial : sweep.trials)
     if (std::isfinite(trial.value) && trials.size() < kMostLines) trials.push_back(&trial);
   if (trials.size() < 2 || sweep.keys.empty()) return {};
-  auto html = "<div class=\"scroll\">" + drawing(sweep, trials) +
-              "</div>\n<p class=\"note\">A line is a trial, the best one in orange; of the others, "
-              "better ones are darker" +
-              (sweep.method == "halving" ? ", those that were stopped early after the rest" : "") +
-              ". A line names its trial under the pointer.</p>\n";
+  auto html =
+      "<div class=\"scroll\">" + drawing(sweep, trials) +
+      "</div>\n<p class=\"note\">A line is a trial, the best one in orange; of the others, "
+      "better ones are darker" +
+      (sweep.method == "halving" ? ", and a trial that was stopped early counts as worse" : "") +
+      ". A line names its trial under the pointer.</p>\n";
   if (const auto left = sweep.trials.size() - trials.size(); left > 0)
     html += paragraph(plural(static_cast<std::int64_t>(left), "trial") +
                       " not drawn: without a finite " + sweep.metric + ", or behind the best " +

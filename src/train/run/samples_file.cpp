@@ -66,11 +66,18 @@ std::string short_name(const Dataset& data, std::int64_t index) {
   return (path.parent_path().filename() / path.filename()).string();
 }
 
+/// At most kMostText bytes of UTF-8, whole characters.
+std::string beginning(const std::string& text) {
+  if (text.size() <= kMostText) return text;
+  auto end = kMostText;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "…";
+}
+
 Json shown_sample(const Dataset& data, std::int64_t index) {
   const auto preview = data.preview(Split::valid, index, {});
   Json json{{"name", short_name(data, index)}, {"cells", Json::array()}};
-  for (const auto& [title, text] : preview.cells)
-    json["cells"].push_back({title, text.substr(0, kMostText)});
+  for (const auto& [title, text] : preview.cells) json["cells"].push_back({title, beginning(text)});
   if (preview.image && !preview.image->is_float()) json["png"] = thumbnail(*preview.image);
   return json;
 }

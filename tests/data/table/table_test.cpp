@@ -17,6 +17,7 @@
 namespace ddptrain {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
@@ -250,6 +251,18 @@ TEST_F(TablesOfSeveralTargets, AreATensorWithAColumnForEach) {
   EXPECT_THAT(shown.cells, ElementsAre(Pair("a", "missing"), Pair("b", "1"), Pair("x", "2")));
   ASSERT_NE(data->prediction_form(), nullptr);
   EXPECT_THAT(data->prediction_form()->columns(), ElementsAre("a", "b"));
+}
+
+TEST_F(Tables, ShowZeroAsZero) {
+  const auto file = folder_.write("t.csv", "x,y\n0,a\n267,b\n301,a\n72,b\n");
+  const auto data = catalog<Dataset>().build(
+      fragment<Dataset>({{"type", "csv_table"},
+                         {"file", file},
+                         {"target", "y"},
+                         {"valid", {{"fraction", nullptr}, {"rows", {3}}}}}),
+      DataContext{});
+  EXPECT_THAT(data->preview(Split::train, 0, {}).cells, Contains(Pair("x", "0")));
+  EXPECT_THAT(data->preview(Split::train, 1, {}).cells, Contains(Pair("x", "267")));
 }
 
 TEST_F(Tables, SayWhereNothingCanBeFilledIn) {
