@@ -38,8 +38,8 @@ def first_rows(path, rows, folder):
 def adult(program, folder, options):
     data = os.environ.get("DDPTRAIN_DATA", os.path.join(ROOT, "data"))
     table = first_rows(os.path.join(data, "adult.csv"), options.rows, folder)
-    return [os.path.join(ROOT, "recipes/adult.yaml"), f"data.file={table}", "optimizer.lr=1e-5,1e-3,1e-1",
-            "model.layers=[200, 100],[50],[400, 200]", "optimizer.weight_decay=0,1e-2,1", "sweep.metric=roc_auc_binary"]
+    return [os.path.join(ROOT, "recipes/adult.yaml"), f"data.file={table}", "optimizer.lr=1e-5,1e-4,1e-3",
+            "model.layers=[200, 100],[8],[2]", "model.embed_p=0,0.3,0.8", "sweep.metric=roc_auc_binary"]
 
 
 def shapes(program, folder, options):

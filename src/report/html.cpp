@@ -60,6 +60,13 @@ std::string number_html(double value) {
   return std::isfinite(value) ? escaped(short_number(value)) : "–";
 }
 
+std::string share_html(double share) {
+  const auto percent = format_fixed(100 * share, 1);
+  return "<svg class=\"bar\" viewBox=\"0 0 100 8\" aria-hidden=\"true\"><rect class=\"whole\" "
+         "width=\"100\" height=\"8\"/><rect width=\"" +
+         percent + "\" height=\"8\"/></svg> " + percent + " %";
+}
+
 std::string to_html(const HtmlTable& table) {
   std::string html = "<div class=\"scroll\"><table>\n";
   if (!table.head.empty()) html += "<thead>" + row_html(table, table.head, "th") + "</thead>\n";

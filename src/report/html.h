@@ -17,6 +17,9 @@ std::string name_html(std::string_view name);
 /// A metric for people, 4 significant digits; "–" where it is not a number.
 std::string number_html(double value);
 
+/// 0 to 1 as a bar and in percent.
+std::string share_html(double share);
+
 /// A cell is HTML; numbers are aligned right.
 struct HtmlTable {
   std::vector<std::string> head;

@@ -231,7 +231,7 @@ TEST_F(Report, OfASweepShowsItsTrialsAndTheBestRuns) {
   const auto html = checked({sweep("m/sweep-001")});
   EXPECT_THAT(html, HasSubstr("<title>m/sweep-001</title>"));
   EXPECT_THAT(html, HasSubstr("random, 12 trials, 480 optimizer steps"));
-  EXPECT_THAT(html, HasSubstr("<td class=\"n\">62.5 %</td>"));
+  EXPECT_THAT(html, HasSubstr("</svg> 62.5 %</td>"));
   EXPECT_THAT(html, HasSubstr("class=\"trial best\""));
   EXPECT_THAT(html,
               HasSubstr("<title>trial 2: optimizer.lr 1e-2, model &lt;m2, valid/accuracy 0.5"));

@@ -23,6 +23,13 @@ std::string rate_of(const ReportRun& run) {
   return run.history.samples_per_second > 0 ? number_html(run.history.samples_per_second) : "–";
 }
 
+/// "cuda:0 (NVIDIA H100)" or how many ranks; empty where run.json does not say.
+std::string device_of(const ReportRun& run) {
+  for (const auto& [title, text] : run.record.facts)
+    if (title == "device") return name_html(text);
+  return {};
+}
+
 std::string tiles(const ReportRun& run) {
   std::string html = "<div class=\"tiles\">\n";
   if (const auto& best = run.record.best)
@@ -36,6 +43,7 @@ std::string tiles(const ReportRun& run) {
   html += tile(number_html(run.history.step), "steps");
   if (seconds_of(run) > 0) html += tile(time_of(run), "from start to end");
   if (run.history.samples_per_second > 0) html += tile(rate_of(run), "samples per second");
+  if (const auto device = device_of(run); !device.empty()) html += tile(device, "device");
   return html + "</div>\n";
 }
 

@@ -1,7 +1,6 @@
 // How much of a sweep's result each option explains.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "report/html.h"
 #include "report/section.h"
@@ -9,24 +8,15 @@
 namespace ddptrain {
 namespace {
 
-std::string bar(double share) {
-  char width[16];
-  std::snprintf(width, sizeof width, "%.1f", 160 * std::clamp(share, 0.0, 1.0));
-  return "<svg class=\"bar\" viewBox=\"0 0 160 10\" role=\"img\" aria-label=\"share\"><rect "
-         "width=\"" +
-         std::string(width) + "\" height=\"10\"/></svg>";
-}
-
 std::string importance(const SweepResults& sweep) {
   auto shares = sweep.importance;
   std::erase_if(shares, [](const auto& share) { return !std::isfinite(share.second); });
   if (shares.empty()) return {};
   std::stable_sort(shares.begin(), shares.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  HtmlTable table{{"option", "share", ""}, {}, {false, true, false}};
+  HtmlTable table{{"option", "share"}, {}, {false, true}};
   for (const auto& [key, share] : shares)
-    table.rows.push_back(
-        {name_html(key), number_html(std::round(1000 * share) / 10) + " %", bar(share)});
+    table.rows.push_back({name_html(key), share_html(std::clamp(share, 0.0, 1.0))});
   return to_html(table) + "<p class=\"note\">The share of the variance of " +
          name_html(sweep.metric) +
          " between trials that an option explains by itself, where all of them had been trained "

@@ -15,17 +15,11 @@ double total_seconds(const NamedValues& phases) {
   return sum;
 }
 
-/// A cell as wide as its share, in the colours of the page.
-std::string share_html(double share) {
-  const auto percent = format_fixed(100 * share, 1);
-  return "<meter max=\"100\" value=\"" + percent + "\">" + percent + " %</meter> " + percent + " %";
-}
-
 std::string phases_table(NamedValues phases) {
   std::stable_sort(phases.begin(), phases.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   const double sum = total_seconds(phases);
-  HtmlTable table{{"phase", "time", "share"}, {}, {false, true, false}};
+  HtmlTable table{{"phase", "time", "share"}, {}, {false, true, true}};
   for (const auto& [name, seconds] : phases)
     if (seconds > 0)
       table.rows.push_back({name_html(name == "train" ? "the rest of training" : name),
