@@ -1,12 +1,16 @@
 // A folder for the time that something takes.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace ddptrain {
 
+class FileLock;
+
 /// A new folder that only we can read, with a name that nobody can guess; gone with all in it when
-/// this ends. An Error (Exit::data) where it cannot be made.
+/// this ends. A process that is killed leaves its folder behind: the next one with the same start
+/// and host name removes it. An Error (Exit::data) where it cannot be made.
 class ScratchFolder {
  public:
   /// `start` is its path without the last letters; unless absolute, below the folder for temporary
@@ -19,6 +23,7 @@ class ScratchFolder {
 
  private:
   std::string path_;
+  std::unique_ptr<FileLock> lock_;  // held while this process or a child of it needs the folder
 };
 
 }  // namespace ddptrain

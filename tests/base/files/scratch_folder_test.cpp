@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -66,6 +69,58 @@ TEST(ScratchFolder, StandsWhereAnAbsoluteStartSays) {
   const TemporaryFolder home;
   const ScratchFolder folder(home / "data.unpacked-");
   EXPECT_EQ(fs::path(folder.path()).parent_path(), home.path());
+}
+
+/// A process that has a folder of this start until it is killed.
+class Owner {
+ public:
+  explicit Owner(const std::string& start) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const ScratchFolder folder(start);
+      char text[256] = "";
+      folder.path().copy(text, sizeof text - 1);
+      [[maybe_unused]] const auto written = ::write(ends[1], text, sizeof text);
+      ::pause();
+    }
+    char path[256] = "";
+    EXPECT_EQ(::read(ends[0], path, sizeof path), 256);
+    path_ = path;
+    for (const int end : ends) ::close(end);
+  }
+  ~Owner() { kill(); }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  const std::string& path() const { return path_; }
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  std::string path_;
+};
+
+TEST(ScratchFolder, RemovesThoseOfKilledProcessesAlone) {
+  const TemporaryFolder home;
+  const auto start = home / "ddptrain-here-";
+  Owner killed(start);
+  const Owner running(start);
+  Owner other(home / "ddptrain-there-");
+  killed.kill();
+  other.kill();
+  fs::create_directory(start + "config");  // of as many letters, and nobody's scratch folder
+  fs::create_directory_symlink(running.path(), start + "linked");
+  const ScratchFolder folder(start);
+  EXPECT_FALSE(fs::exists(killed.path()));
+  for (const auto& kept :
+       {running.path(), other.path(), start + "config", start + "linked", folder.path()})
+    EXPECT_TRUE(fs::exists(kept)) << kept;
 }
 
 TEST(ScratchFolder, SaysWhereItCannotBeMade) {
