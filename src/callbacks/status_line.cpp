@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -39,13 +41,15 @@ class StatusLine final : public Callback {
       case Moment::evaluated:
         pace_.paused(run.seconds);
         draw(run, with_end_of_epoch(run));
-        log::info(evaluation(run));
+        log_in_lines(evaluation(run));
         break;
-      case Moment::tested:
+      case Moment::tested: {
         pace_.paused(run.seconds);
-        log::info(evaluation(run) + "  with the weights of step " +
-                  std::to_string(run.weights_step));
+        auto fields = evaluation(run);
+        fields.push_back("with the weights of step " + std::to_string(run.weights_step));
+        log_in_lines(fields);
         break;
+      }
       case Moment::saving:
         draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
         break;
@@ -134,14 +138,19 @@ class StatusLine final : public Callback {
     return join(parts, "  ");
   }
 
-  static std::string evaluation(const RunView& run) {
-    std::string line = "step " + std::to_string(run.step) + "  epoch " + format_fixed(run.epoch, 2);
+  static std::vector<std::string> evaluation(const RunView& run) {
+    std::vector<std::string> fields{"step " + std::to_string(run.step),
+                                    "epoch " + format_fixed(run.epoch, 2)};
     // Scores of single classes stay in the files.
     std::size_t shown = 0;
     for (const auto& [name, value] : run.metrics)
-      if (++shown <= 8) line += "  " + one_line(name, 40) + " " + measured(value);
-    if (shown > 8) line += "  and " + std::to_string(shown - 8) + " more";
-    return line;
+      if (++shown <= 8) fields.push_back(one_line(name, 40) + " " + measured(value));
+    if (shown > 8) fields.push_back("and " + std::to_string(shown - 8) + " more");
+    return fields;
+  }
+
+  static void log_in_lines(const std::vector<std::string>& fields) {
+    for (const auto& line : in_lines(fields, terminal_columns(STDERR_FILENO))) log::info(line);
   }
 
   /// Four places, as scores are read; small and large numbers by four digits.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/program.h"
 
@@ -57,7 +58,10 @@ void check_words(const Verb& verb, const Arguments& arguments) {
 }
 
 void apply_common(Arguments& arguments) {
-  if (arguments.has("-q")) arguments.level = log::Level::quiet;
+  if (arguments.has("-q")) {
+    arguments.level = log::Level::quiet;
+    log::hide_status();
+  }
   if (arguments.has("-v")) arguments.level = log::Level::verbose;
   if (arguments.has(kColor.name)) log::use_color(static_cast<log::Color>(arguments.chosen(kColor)));
 }

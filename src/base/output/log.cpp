@@ -91,6 +91,7 @@ struct Log {
   std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("", terminal);
   Color color = Color::automatic;
   bool verbose = false;
+  bool shows_status = true;
   bool silent = false;  // a rank above 0: errors only
   std::mutex listening;
   std::function<void(const std::string&)> listener;
@@ -187,7 +188,7 @@ WarningListener::~WarningListener() {
 
 void status(const std::vector<StatusField>& fields) {
   auto& log = process_log();
-  if (!is_lively() || log.silent) return;
+  if (!has_status() || log.silent) return;
   auto safe = fields;
   for (auto& field : safe) field.text = fit_to_log(field.text);
   log.terminal->show(safe);
@@ -197,7 +198,9 @@ void status(const std::string& text) {
   status(text.empty() ? std::vector<StatusField>{} : std::vector<StatusField>{{text}});
 }
 
-bool has_status() { return is_lively(); }
+bool has_status() { return process_log().shows_status && is_lively(); }
+
+void hide_status() { process_log().shows_status = false; }
 
 bool terminal_is_gone() { return process_log().terminal->gone(); }
 

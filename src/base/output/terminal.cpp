@@ -57,4 +57,19 @@ std::string fitted(const std::vector<StatusField>& fields, std::size_t columns) 
   return one_line(joined(fields, most), columns);
 }
 
+std::vector<std::string> in_lines(const std::vector<std::string>& fields, std::size_t columns) {
+  std::vector<std::string> lines;
+  for (const auto& field : fields) {
+    if (!lines.empty()) {
+      const auto longer = lines.back() + "  " + field;
+      if (columns == 0 || display_width(longer) < columns) {
+        lines.back() = longer;
+        continue;
+      }
+    }
+    lines.push_back(lines.empty() ? field : "  " + field);
+  }
+  return lines;
+}
+
 }  // namespace ddptrain

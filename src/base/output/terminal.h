@@ -28,7 +28,14 @@ struct StatusField {
 /// is cut.
 std::string fitted(const std::vector<StatusField>& fields, std::size_t columns);
 
+/// The same in as many lines as they need, all but the first indented; a field is never cut.
+/// `columns` 0: one line.
+std::vector<std::string> in_lines(const std::vector<std::string>& fields, std::size_t columns);
+
 namespace log {
+
+/// From now on there is no status line, as `-q` asks.
+void hide_status();
 
 /// A write to stderr failed because nobody reads it (`| head`). From then on only the log file gets
 /// lines. SIGPIPE must be ignored to live until here.

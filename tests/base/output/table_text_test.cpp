@@ -49,6 +49,17 @@ TEST(Fitted, LeavesOutTheLeastImportantFieldsFirst) {
   EXPECT_EQ(fitted(fields, 8), "step ...");
 }
 
+TEST(Terminal, TakesAsManyLinesAsFieldsNeed) {
+  const std::vector<std::string> fields{"step 98", "valid/loss 0.1234", "valid/accuracy 0.9"};
+  const auto all = "step 98  valid/loss 0.1234  valid/accuracy 0.9";
+  EXPECT_THAT(in_lines(fields, 0), testing::ElementsAre(all));
+  EXPECT_THAT(in_lines(fields, 47), testing::ElementsAre(all));
+  EXPECT_THAT(in_lines(fields, 46),
+              testing::ElementsAre("step 98  valid/loss 0.1234", "  valid/accuracy 0.9"));
+  EXPECT_THAT(in_lines(fields, 10),
+              testing::ElementsAre("step 98", "  valid/loss 0.1234", "  valid/accuracy 0.9"));
+}
+
 NamedTable animals() {
   return {NamedTable::Kind::confusion,
           "valid/confusion_matrix",
