@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/clones.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dictionary.h"
 
@@ -240,9 +240,11 @@ std::vector<ColumnCells> read_columns(const Csv& csv, const std::vector<std::siz
   readers.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     readers.emplace_back(csv, columns[i], kinds.at(i), missing, errors);
+  LongWork work("reading '" + csv.path() + "'", static_cast<std::int64_t>(csv.rows()));
   for (std::size_t first = 0; first < csv.rows(); first += block_rows) {
-    for (auto& reader : readers) reader.read(first, std::min(first + block_rows, csv.rows()));
-    progress();
+    const auto last = std::min(first + block_rows, csv.rows());
+    for (auto& reader : readers) reader.read(first, last);
+    work.did(static_cast<std::int64_t>(last - first));
   }
   std::vector<ColumnCells> made;
   for (auto& reader : readers) made.push_back(reader.result());

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -15,12 +15,13 @@ template <class Visit>
 void visit_all(const fs::path& folder, const Visit& visit) {
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
+  LongWork work("listing '" + folder.string() + "'");
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
     if (is_hidden(at->path()))
       at.disable_recursion_pending();
     else
       visit(*at);
-    progress();
+    work.did();
   }
   if (error)
     throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());

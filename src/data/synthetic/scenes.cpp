@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/files/files.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/synthetic/made_folder.h"
 #include "data/synthetic/shapes_image.h"
@@ -80,30 +81,31 @@ std::string write_pointed(const fs::path& folder, int split, int index,
 }  // namespace
 
 bool make_masks(const std::string& folder, const ScenesOptions& options) {
-  return make_folder(folder, {".masks", description_of("masks", options)},
-                     [&](const fs::path& made) {
-                       for (const auto* kind : {"images", "masks"})
-                         for (const auto* split : {"train", "val"})
-                           make_folders((made / kind / split).string());
-                       for (const int split : {0, 1})
-                         for (int i = 0; i < (split == 0 ? options.train : options.val); ++i)
-                           write_masked(made, split, i, options);
-                       std::string codes;
-                       for (const auto name : scene_classes) codes += std::string(name) + "\n";
-                       write_made_file(made / "codes.txt", codes);
-                     });
+  return make_folder(
+      folder, {".masks", description_of("masks", options)}, [&](const fs::path& made) {
+        for (const auto* kind : {"images", "masks"})
+          for (const auto* split : {"train", "val"}) make_folders((made / kind / split).string());
+        LongWork work("drawing images", options.train + options.val);
+        for (const int split : {0, 1})
+          for (int i = 0; i < (split == 0 ? options.train : options.val); work.did(), ++i)
+            write_masked(made, split, i, options);
+        std::string codes;
+        for (const auto name : scene_classes) codes += std::string(name) + "\n";
+        write_made_file(made / "codes.txt", codes);
+      });
 }
 
 bool make_points(const std::string& folder, const ScenesOptions& options) {
-  return make_folder(folder, {".points", description_of("points", options)},
-                     [&](const fs::path& made) {
-                       make_folders((made / "images").string());
-                       std::string rows = "path,x1,y1,x2,y2,split\n";
-                       for (const int split : {0, 1})
-                         for (int i = 0; i < (split == 0 ? options.train : options.val); ++i)
-                           rows += write_pointed(made, split, i, options);
-                       write_made_file(made / "points.csv", rows);
-                     });
+  return make_folder(
+      folder, {".points", description_of("points", options)}, [&](const fs::path& made) {
+        make_folders((made / "images").string());
+        std::string rows = "path,x1,y1,x2,y2,split\n";
+        LongWork work("drawing images", options.train + options.val);
+        for (const int split : {0, 1})
+          for (int i = 0; i < (split == 0 ? options.train : options.val); work.did(), ++i)
+            rows += write_pointed(made, split, i, options);
+        write_made_file(made / "points.csv", rows);
+      });
 }
 
 }  // namespace ddptrain

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/output/long_work.h"
 #include "data/synthetic/made_folder.h"
 #include "data/synthetic/shapes_image.h"
 
@@ -37,7 +38,8 @@ std::string encode_jpeg(const Image& image) {
   return encoded;
 }
 
-void write_split(const fs::path& folder, int split, int count, const ShapesOptions& options) {
+void write_split(const fs::path& folder, int split, int count, const ShapesOptions& options,
+                 LongWork& work) {
   for (std::size_t shape = 0; shape < shape_names.size(); ++shape) {
     const fs::path place = folder / shape_names[shape];
     make_folders(place);
@@ -46,6 +48,7 @@ void write_split(const fs::path& folder, int split, int count, const ShapesOptio
       Stream random(key, shape, std::uint64_t(i));
       const Image image = draw_shape(static_cast<int>(shape), options.size, random);
       write_made_file(place / (file_number(i) + ".jpg"), encode_jpeg(image));
+      work.did();
     }
   }
 }
@@ -54,8 +57,10 @@ void write_split(const fs::path& folder, int split, int count, const ShapesOptio
 
 bool make_shapes(const std::string& folder, const ShapesOptions& options) {
   return make_folder(folder, {".shapes", description(options)}, [&](const fs::path& made) {
-    write_split(made / "train", 0, options.train, options);
-    write_split(made / "val", 1, options.val, options);
+    LongWork work("drawing images",
+                  static_cast<std::int64_t>(shape_names.size()) * (options.train + options.val));
+    write_split(made / "train", 0, options.train, options, work);
+    write_split(made / "val", 1, options.val, options, work);
   });
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/files/plugin.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "data/csv/csv_columns.h"
 
 namespace ddptrain {
@@ -154,6 +154,7 @@ std::vector<ColumnCells> ParquetSource::read_columns(const std::vector<std::size
                                                      const std::vector<std::string>& missing,
                                                      RowErrors* errors) const {
   std::vector<ColumnCells> read;
+  LongWork work("reading '" + path_ + "'", static_cast<std::int64_t>(columns.size()));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& field = parquet_->fields()[columns[i]];
     if (field.type == ParquetType::other)
@@ -170,7 +171,7 @@ std::vector<ColumnCells> ParquetSource::read_columns(const std::vector<std::size
       NameCells names(cells, names_, missing);
       parquet_->read(columns[i], names);
     }
-    progress();
+    work.did();
   }
   return read;
 }

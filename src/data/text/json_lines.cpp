@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/output/log.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/files/mapped_file.h"
 #include "text/unicode.h"
@@ -24,10 +24,11 @@ class LineReader {
     const auto bytes = mapped.bytes();
     std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+    LongWork work("reading '" + file_ + "'", static_cast<std::int64_t>(rest.size()));
     while (!rest.empty()) {
       const auto end = std::min(rest.find('\n'), rest.size());
       ++line_;
-      progress();
+      work.did(static_cast<std::int64_t>(end) + 1);
       if (const auto line = trim(rest.substr(0, end)); !line.empty()) read(line);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }

@@ -8,7 +8,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/error.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 #include "text/unicode.h"
 #include "text/words.h"
@@ -71,14 +71,15 @@ class Numericalizer {
 
  private:
   void read_all() {
+    LongWork work("reading texts", static_cast<std::int64_t>(documents_.size()));
     if (readers_.size() == 1) {
-      read_chunks(0);
+      read_chunks(0, work);
     } else {
       std::vector<std::thread> threads;
       {
         const BlockedSignals blocked;
         for (std::uint32_t i = 0; i < readers_.size(); ++i)
-          threads.emplace_back([this, i] { read_chunks(i); });
+          threads.emplace_back([this, i, &work] { read_chunks(i, work); });
       }
       for (auto& thread : threads) thread.join();
     }
@@ -87,7 +88,7 @@ class Numericalizer {
 
   // Chunks are taken in order, so what comes before the first that failed was read to its end: the
   // same error is reported for any number of threads.
-  void read_chunks(std::uint32_t thread) {
+  void read_chunks(std::uint32_t thread, LongWork& work) {
     while (!failed_) {
       const auto first = next_.fetch_add(documents_at_once);
       if (first >= documents_.size()) return;
@@ -95,7 +96,7 @@ class Numericalizer {
       auto at = first;
       try {
         for (; at < last; ++at) read(at, thread);
-        progress();
+        work.did(static_cast<std::int64_t>(last - first));
       } catch (...) {
         const std::lock_guard lock(error_lock_);
         if (!error_ || at < error_at_) {
@@ -215,10 +216,12 @@ class Numericalizer {
       for (std::size_t word = 0; word < readers_[i].words.size(); ++word)
         numbers[i].push_back(static_cast<std::int32_t>(vocabulary.number(readers_[i].words[word])));
     reserve(pack);
+    LongWork work("numbering tokens", static_cast<std::int64_t>(documents_.size()));
     for (std::size_t at = 0; at < documents_.size(); ++at) {
       const auto& from = documents_[at];
       auto& part = pack.parts[split_of(at)];
-      if (at % documents_at_once == 0) progress();
+      if (at % documents_at_once == 0)
+        work.did(static_cast<std::int64_t>(std::min(documents_at_once, documents_.size() - at)));
       if (from.left_out) continue;
       const auto& number = numbers[from.thread];
       const auto put = part.ids.insert(part.ids.end(), from.words.begin(), from.words.end());

@@ -49,9 +49,15 @@ void show_life(const std::string& lock) {
 /// Waits for whoever makes the file. Its progress is ours.
 std::unique_ptr<FileLock> locked(const std::string& path) {
   auto seen = sign_of_life(path);
+  bool waited = false;
   while (true) {
     auto lock = std::make_unique<FileLock>(path, FileLock::Wait::not_at_all);
-    if (lock->held()) return lock;
+    if (lock->held()) {
+      if (waited) log::status("");
+      return lock;
+    }
+    if (!waited) log::status("waiting for another process that reads these texts");
+    waited = true;
     if (const auto last = sign_of_life(path); last != seen) {
       seen = last;
       progress();
@@ -110,7 +116,7 @@ PackedText cached_text(const std::string& folder, const std::string& key,
   const auto lock = locked(path + ".lock");
   if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it
   remove_leftovers(path);
-  if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is made anew");
+  if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is rebuilt");
   {
     const ProgressListener sign([&] { show_life(path + ".lock"); });
     write_atomically(path, PackedText::encode(make()));

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/output/progress.h"
+#include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/split/class_folders.h"
@@ -86,8 +86,9 @@ std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::pa
   std::vector<TextFile> found;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
+  LongWork work("listing '" + folder.string() + "'");
   for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    progress();
+    work.did();
     const auto extension = at->path().extension().string();
     const auto& wanted = options.extensions;
     if (std::find(wanted.begin(), wanted.end(), extension) == wanted.end()) continue;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "callbacks/count_line.h"
 #include "data/loader/loader.h"
 #include "distributed/engine.h"
 #include "models/model.h"
@@ -82,6 +83,7 @@ class StepWatch final : public Callback {
     if (moment == Moment::run_begin) flops_.emplace();
     if (moment != Moment::step_end) return;
     steps_ = run.step;
+    line_.show(steps_, options_.warm_up + options_.steps);
     if (steps_ == 1) {
       flops = static_cast<double>(flops_->count());
       flops_.reset();
@@ -123,6 +125,7 @@ class StepWatch final : public Callback {
 
   BenchOptions options_;
   c10::Device device_;
+  CountLine line_{"measuring, step", "steps"};
   std::int64_t steps_ = 0;
   std::optional<FlopCounter> flops_;
   std::optional<TrafficCounter> traffic_;
@@ -141,7 +144,9 @@ double time_loader(const Training& t, std::int64_t steps) {
   Position at;
   auto epoch = start_epoch(t, at);
   Stopwatch watch;
+  CountLine line("reading, step", "steps");
   for (std::int64_t step = 0; step < warm_up + steps; ++step) {
+    line.show(step, warm_up + steps);
     if (step == warm_up) watch.restart();
     if (step > 0 && at.step_in_epoch == 0) epoch = start_epoch(t, at);
     for (auto left = epoch.micro_steps.at(static_cast<std::size_t>(at.step_in_epoch)); left > 0;

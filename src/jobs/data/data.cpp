@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/output/long_work.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/problems.h"
@@ -38,9 +39,12 @@ int get(const Arguments& arguments) {
   return 0;
 }
 
+std::string split_name(Split split) { return split == Split::train ? "training" : "validation"; }
+
 std::int64_t count_bad(const Dataset& data, Split split) {
   std::int64_t bad = 0;
-  for (std::int64_t i = 0; i < data.size(split); ++i) try {
+  LongWork work("checking " + split_name(split) + " samples", data.size(split));
+  for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) try {
       auto batch = data.allocate_length(split, 1, data.length(split, i));
       if (!data.load(split, i, {}, batch, 0)) ++bad;
     } catch (const Error& error) {
@@ -75,7 +79,8 @@ std::vector<std::int64_t> pixels_of_classes(const Dataset& data, Split split) {
   std::vector<std::int64_t> counts(classes + 1);
   Draw plain;
   plain.plain = true;
-  for (std::int64_t i = 0; i < data.size(split); ++i) {
+  LongWork work("reading " + split_name(split) + " samples", data.size(split));
+  for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) {
     auto batch = data.allocate(Split::valid, 1);
     if (!data.load(split, i, plain, batch, 0)) continue;
     const auto* pixel = batch.targets.at(0).const_data_ptr<std::int64_t>();
@@ -107,7 +112,8 @@ std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
   std::vector<NumberStats> stats(static_cast<std::size_t>(facts.numbers + 2 * facts.points));
   Draw plain;
   plain.plain = true;
-  for (std::int64_t i = 0; i < data.size(split); ++i) {
+  LongWork work("reading " + split_name(split) + " samples", data.size(split));
+  for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) {
     auto batch = data.allocate_length(Split::valid, 1, data.length(split, i));
     if (!data.load(split, i, plain, batch, 0)) continue;
     const auto* value = batch.targets.at(0).const_data_ptr<float>();
