@@ -12,6 +12,7 @@
 #include "accelerator/devices.h"
 #include "base/error.h"
 #include "base/output/log.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "callbacks/callback.h"
@@ -223,6 +224,25 @@ RunState start(const Training& training, const std::optional<Checkpoint>& checkp
   return first_state(training);
 }
 
+struct StopAsked {};
+
+/// Null where a signal asked to stop while data were read. Of several ranks none leaves: the others
+/// would wait for it.
+std::unique_ptr<const Training> build_unless_stopped(const TrainingPlan& plan, World& world,
+                                                     const Hooks& hooks) {
+  const ProgressListener listener([&] {
+    if (world.size == 1 && hooks.stop_requested && hooks.stop_requested().signal != 0)
+      throw StopAsked();
+  });
+  try {
+    return build(plan, world, [&] {
+      if (hooks.beat) hooks.beat(0, "batch.micro");
+    });
+  } catch (const StopAsked&) {
+    return nullptr;
+  }
+}
+
 Outcome run_in(World& world, Job job, Hooks hooks) {
   const auto began = Clock::now();
   share_start(job, world);
@@ -234,9 +254,8 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
-  const auto training = build(run_plan(job, checkpoint), world, [&] {
-    if (hooks.beat) hooks.beat(0, "batch.micro");
-  });
+  const auto training = build_unless_stopped(run_plan(job, checkpoint), world, hooks);
+  if (!training) return not_begun(hooks.stop_requested().signal, folder);
   auto state = start(*training, checkpoint);
   checkpoint.reset();
   require_rows_for_batch_norm(*training);
