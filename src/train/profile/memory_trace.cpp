@@ -58,19 +58,23 @@ class ByteCount {
   bool moved_ = false;
 };
 
-/// A Chrome trace of one process.
+/// A Chrome trace of one process: its rank is the number of the process.
 class ChromeTrace {
  public:
-  explicit ChromeTrace(const std::string& path) : file_(path) { file_.write("{\"traceEvents\":["); }
+  ChromeTrace(const std::string& path, std::int64_t rank) : file_(path), rank_(rank) {
+    file_.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+    add(R"({"ph":"M","name":"process_name","pid":%lld,"args":{"name":"ddptrain rank %lld"}})",
+        rank_, rank_);
+    add(R"({"ph":"M","name":"thread_name","pid":%lld,"tid":0,"args":{"name":"phases"}})", rank_);
+  }
 
   void phase(const char* name, double begin, double end) {
-    add("{\"ph\":\"X\",\"name\":\"%s\",\"pid\":0,\"tid\":0,\"ts\":%.3f,\"dur\":%.3f}", name,
-        1e6 * begin, 1e6 * (end - begin));
+    add(R"({"ph":"X","cat":"phase","name":"%s","pid":%lld,"tid":0,"ts":%.3f,"dur":%.3f})", name,
+        rank_, 1e6 * begin, 1e6 * (end - begin));
   }
 
   void bytes(double time, std::int64_t bytes) {
-    add("{\"ph\":\"C\",\"name\":\"allocated bytes\",\"pid\":0,\"ts\":%.3f,\"args\":{\"bytes\":%lld}"
-        "}",
+    add(R"({"ph":"C","name":"allocated bytes","pid":%lld,"ts":%.3f,"args":{"bytes":%lld}})", rank_,
         1e6 * time, static_cast<long long>(bytes));
   }
 
@@ -90,7 +94,13 @@ class ChromeTrace {
   }
 
   AtomicFile file_;
+  long long rank_;
   bool first_ = true;
+};
+
+struct UnderWay {
+  const char* phase;
+  double begin;  // seconds
 };
 
 class MemoryTrace final : public Callback, private PhaseWatcher {
@@ -99,7 +109,7 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
       : options_(options),
         count_(options.device, options.before),
         rows_(options.path + ".csv"),
-        trace_(options.path + ".json"),
+        trace_(options.path + ".json", options.rank),
         reports_([this](const MemoryReport& report) { count_.add(report); }) {
     rows_.write("time,step,phase,allocated,peak\n");
     trace_.bytes(0, options.before);
@@ -126,18 +136,19 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
  private:
   void begin(Phase phase) override {
     end_segment();
-    under_way_.push_back(name_of(phase));
+    under_way_.push_back({name_of(phase), since_});
   }
 
   void end(Phase) override {
     end_segment();
+    if (!finished_) trace_.phase(under_way_.back().phase, under_way_.back().begin, since_);
     under_way_.pop_back();
   }
 
   /// From one beginning or end of a phase to the next.
   void end_segment() {
     if (finished_) return;
-    const char* phase = under_way_.empty() ? kOutside : under_way_.back();
+    const char* phase = under_way_.empty() ? kOutside : under_way_.back().phase;
     bool moved = false;
     const auto bytes = count_.take(moved);
     const double now = count_.seconds();
@@ -147,7 +158,6 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
     std::snprintf(row, sizeof row, "%.6f,%lld,%s,%lld,%lld\n", now, static_cast<long long>(step_),
                   phase, static_cast<long long>(bytes.now), static_cast<long long>(bytes.peak));
     rows_.write(row);
-    if (!under_way_.empty()) trace_.phase(phase, since, now);
     if (bytes.peak > bytes.now) trace_.bytes(std::max(bytes.peak_at, since), bytes.peak);
     trace_.bytes(now, bytes.now);
   }
@@ -163,8 +173,8 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
   AtomicFile rows_;
   ChromeTrace trace_;
   MemoryReports reports_;
-  std::vector<const char*> under_way_;  // phases, the innermost last
-  double since_ = 0;                    // when the segment began
+  std::vector<UnderWay> under_way_;  // the innermost last
+  double since_ = 0;                 // when the segment began
   std::int64_t step_ = 0;
   bool finished_ = false;
 };

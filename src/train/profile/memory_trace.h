@@ -14,8 +14,9 @@ namespace ddptrain {
 struct MemoryTraceOptions {
   c10::Device device = c10::kCPU;  // whose memory
   std::int64_t before = 0;         // bytes that the run holds there as it begins
-  std::string path;                // of both files, without their endings; its folder is there
-  bool reports = false;            // logs where they are
+  std::int64_t rank = 0;
+  std::string path;      // of both files, without their endings; its folder is there
+  bool reports = false;  // logs where they are
 };
 
 /// An observer that writes a row of PATH.csv when a phase ends (seconds since it was made,

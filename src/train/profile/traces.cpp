@@ -44,8 +44,8 @@ Callbacks make_traces(const Traces& traces, const Training& t, std::int64_t step
                     (step > 0 ? ".from-step-" + std::to_string(step) : std::string());
   const bool reports = t.world->rank == 0;
   if (traces.memory)
-    made.push_back(
-        make_memory_trace({device_of(t), bytes_of(t), folder + "/memory" + rank, reports}));
+    made.push_back(make_memory_trace(
+        {device_of(t), bytes_of(t), t.world->rank, folder + "/memory" + rank, reports}));
   if (traces.profiled_steps > 0)
     made.push_back(make_profiler(
         {traces.profiled_steps, device_of(t).type(), folder + "/trace" + rank + ".json", reports}));
