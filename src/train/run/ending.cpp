@@ -156,7 +156,7 @@ std::vector<std::string> what_next(const RunEnding& ending) {
     return lines;
   }
   const auto which = which_weights(ending);
-  lines.push_back(call + "eval " + run + which);
+  lines.push_back(call + "report " + run);
   lines.push_back(call + "predict " + run + " " +
                   (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which);
   lines.push_back(call + "export " + run + " model.safetensors" + which);

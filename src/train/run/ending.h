@@ -38,7 +38,7 @@ std::string headline(const RunEnding& ending);
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns);
 
 /// Where the weights and the report are, and the commands that may follow, as they can be typed in
-/// the current folder: eval, predict and export, or resume where the run was interrupted.
+/// the current folder: report, predict and export, or resume where the run was interrupted.
 std::vector<std::string> what_next(const RunEnding& ending);
 
 /// The path that is shorter to type: relative where it is below the current folder.

@@ -127,7 +127,7 @@ TEST_F(EndOfARun, NamesTheBestWeightsAndThreeCommandsForThem) {
       what_next(end_),
       ElementsAre("best weights: " + run_ + "/checkpoints/best' (step 20)",
                   "last weights: " + run_ + "/checkpoints/step-00000040'",
-                  "next:", call + "eval " + run_ + "' --checkpoint best",
+                  "next:", call + "report " + run_ + "'",
                   call + "predict " + run_ + "' '" + folder_.path() + "/a b.png' --checkpoint best",
                   call + "export " + run_ + "' model.safetensors --checkpoint best"));
 }
@@ -140,7 +140,7 @@ TEST_F(EndOfARun, NamesTheReport) {
 TEST_F(EndOfARun, SaysWhereTheBestWeightsWereNotKept) {
   std::filesystem::remove_all(end_.folder + "/checkpoints/step-00000020");
   EXPECT_EQ(what_next(end_).at(0), "best weights: not kept; 'checkpoint.keep_best' keeps them");
-  EXPECT_EQ(what_next(end_).at(3), "  " + called_as() + " eval " + run_ + "'");
+  EXPECT_EQ(what_next(end_).at(3), "  " + called_as() + " report " + run_ + "'");
 }
 
 TEST_F(EndOfARun, ThatWasInterruptedNamesTheCommandToResume) {
