@@ -119,6 +119,30 @@ TEST_F(Verify, SaysWhatBatchNormLeavesIncomparable) {
   EXPECT_EQ(verdicts(ended.out, "fp64").at("accumulate"), "comparable") << ended.out;
 }
 
+TEST_F(Verify, ResumesReplicasToo) {
+  const auto ended = verify({"resume", "small.yaml", "--steps", "2", "parallel.mode=dp"});
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_EQ(verdicts(ended.out, "fp64").at("resume: weights"), "same");
+  for (const auto* ranks : {"  1  ", "  2  ", "  2 (dp)  "})
+    EXPECT_NE(ended.out.find(ranks), std::string::npos) << ranks << "\n" << ended.out;
+}
+
+// A SIGKILL takes the chance to remove anything: the next verification does.
+TEST_F(Verify, RemovesWhatAKilledOneLeft) {
+  Program program({"verify", "small.yaml", "--steps", "100000", "train.duration=400000 steps"},
+                  folder_.path(), variables(""));
+  while (program.running() && list(folder_ / "tmp").empty())
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  program.signal(SIGKILL);
+  program.wait();
+  while (!processes_with(folder_ / "tmp").empty())
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(list(folder_ / "tmp").empty());
+  const auto ended = verify({"eval", "small.yaml", "--steps", "1"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  expect_nothing_left();
+}
+
 struct Planted {
   std::string fault;
   std::string row;    // that shows it first

@@ -19,11 +19,11 @@ struct Question {
   bool buffers = true;  // whether they are comparable
 };
 
-std::string one_and(const RunCut& cut) {
-  auto text = "1, " + std::to_string(cut.devices);
-  if (has_replicas(cut.mode)) text += " (dp)";
-  return text;
+std::string ranks_text(const RunCut& cut) {
+  return std::to_string(cut.devices) + (has_replicas(cut.mode) ? " (dp)" : "");
 }
+
+std::string one_and(const RunCut& cut) { return "1, " + ranks_text(cut); }
 
 CheckedRow not_comparable(const CheckSetting& setting, const std::string& what,
                           const std::string& ranks, const std::string& why) {
@@ -121,12 +121,6 @@ std::vector<Mode> modes_of(const ShortRunPlan& plan) {
   return modes;
 }
 
-Mode mode_with_ranks() {
-  Mode mode = Mode::none;
-  while (!has_ranks(mode)) mode = static_cast<Mode>(static_cast<int>(mode) + 1);
-  return mode;
-}
-
 CheckedRows compare_cuts(const CheckSetting& setting, const Question& question,
                          const RunCut& reference, const RunCut& other) {
   auto& runs = setting.runs;
@@ -182,7 +176,7 @@ std::vector<std::int64_t> pieces_of(const CheckSetting& setting) {
 
 CheckedRows check_resume_of(const CheckSetting& setting, const RunCut& cut) {
   auto& runs = setting.runs;
-  const Question question{"resume", std::to_string(cut.devices)};
+  const Question question{"resume", ranks_text(cut)};
   const auto made = last_step(runs.trained(cut, 2 * setting.steps));
   const auto half = std::min(setting.steps, made / 2);
   if (half == 0)
@@ -262,9 +256,11 @@ CheckedRows check_eval(const CheckSetting& setting) {
 CheckedRows check_resume(const CheckSetting& setting) {
   auto rows = check_resume_of(setting, alone(setting, accumulate_on(setting, 1)));
   const auto most = *std::max_element(setting.ranks.begin(), setting.ranks.end());
-  if (setting.runs.plan().global % most == 0)
-    append_rows(rows, check_resume_of(setting, {setting.precision, mode_with_ranks(), most,
-                                                accumulate_on(setting, most)}));
+  const auto& plan = setting.runs.plan();
+  if (plan.global % most != 0) return rows;
+  for (const auto mode : modes_of(plan))
+    append_rows(rows, check_resume_of(
+                          setting, {setting.precision, mode, most, accumulate_on(setting, most)}));
   return rows;
 }
 

@@ -43,7 +43,7 @@ CheckedRows check_accumulate(const CheckSetting& setting);
 /// The metrics of one checkpoint on one rank and on several: equal to the last bit.
 CheckedRows check_eval(const CheckSetting& setting);
 /// A run that was saved and continued by a new process against one that was not: equal to the last
-/// bit, on one rank and on the most.
+/// bit, on one rank and on the most, under ddp, and dp where the recipe has it.
 CheckedRows check_resume(const CheckSetting& setting);
 
 }  // namespace ddptrain
