@@ -64,7 +64,7 @@ int take_up(Job& job, const std::string& head, const std::string& folder, log::L
   }
   job.folder = folder;
   job.checkpoint = checkpoint_to_resume(newest_of(folder));
-  log::info(head + "going on in " + folder);
+  log::info(head + "resuming in " + folder);
   return start(job, level);
 }
 
@@ -99,7 +99,7 @@ int run_series(const Arguments& arguments, const RunSeries& series) {
                          : begin_member(*job, called + ": ", repetition, arguments.level);
     worst = worse(worst, code);
     if (is_result(code)) continue;
-    log::info("the same command goes on with " + called);
+    log::info("run the same command again to continue with " + called);
     return code;
   }
   print_results(repetition.folders(), series);
@@ -122,7 +122,7 @@ void say_unfinished(const Job& job) {
   const auto found = unfinished_run(job.recipe.output.dir, job.recipe.name, job.recipe_text);
   if (found)
     log::info("an unfinished run of this recipe is in " + *found + "; 'ddptrain resume " + *found +
-              "' goes on with it");
+              "' continues it");
 }
 
 int run(const Arguments& arguments) {

@@ -78,7 +78,7 @@ Signals::~Signals() {
 StopRequest Signals::stop_requested() const {
   if (stop_request == 0 && ends_with_terminal_ && log::terminal_is_gone()) {
     note_stop(SIGPIPE);
-    log::warning("stderr leads nowhere any more (SIGPIPE): saving and leaving");
+    log::warning("nobody reads stderr any more (SIGPIPE): saving a checkpoint and ending");
   }
   if (stop_request == 0 && stdout_is_gone()) note_stop(SIGPIPE);  // what is printed is lost
   const std::int64_t request = stop_request;

@@ -40,7 +40,7 @@ const PublishedWeights* named_weights(const ChoiceBase& model, const std::string
 
 void ModelSection::fields(Fields& f) {
   f("weights", weights,
-    {.doc = "Weights to start from; a last layer of another number of classes starts anew."});
+    {.doc = "Weights to start from; a last layer of another number of classes is re-initialised."});
   f("layer_groups", layer_groups,
     {.doc = "Groups of parameters from input to output, each a list of names with *, for freezing "
             "and rates; none takes the model's own."});

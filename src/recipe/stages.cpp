@@ -52,7 +52,7 @@ void StageSpec::fields(Fields& f) {
   f("schedule", schedule, {.doc = "Learning rate over this stage; null takes the recipe's."});
   f("lr", lr, {.doc = "Learning rate of this stage; null takes optimizer.lr."});
   f("reset_optimizer", reset_optimizer,
-    {.doc = "The optimiser's state (momentum, running means) starts anew with this stage."});
+    {.doc = "The optimiser's state (momentum, running means) is reset as this stage begins."});
   freeze.fields(f);
 }
 

@@ -140,7 +140,7 @@ TEST(Folds, GoOnWhereTheProgramWasKilled) {
   const auto again = run(words, cut.path(), environment());
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("fold 1: done in"));
-  EXPECT_THAT(again.err, HasSubstr("fold 2: going on in"));
+  EXPECT_THAT(again.err, HasSubstr("fold 2: resuming in"));
   EXPECT_EQ(again.out, wanted.out);
   EXPECT_FALSE(exists(cut / "runs/small/004"));
 }

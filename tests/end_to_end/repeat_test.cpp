@@ -112,12 +112,13 @@ TEST(Repeat, GoesOnWhereItWasInterrupted) {
     program.signal(SIGINT);
     const auto ended = program.wait();
     ASSERT_EQ(ended.code, 130) << ended.err;
-    EXPECT_NE(ended.err.find("the same command goes on with seed 43"), std::string::npos);
+    EXPECT_NE(ended.err.find("run the same command again to continue with seed 43"),
+              std::string::npos);
   }
   const auto again = run(words, folder.path(), environment());
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.err.find("seed 42: done in"), std::string::npos) << again.err;
-  EXPECT_NE(again.err.find("seed 43: going on in"), std::string::npos) << again.err;
+  EXPECT_NE(again.err.find("seed 43: resuming in"), std::string::npos) << again.err;
   EXPECT_NE(again.out.find("\n43 "), std::string::npos) << again.out;
   EXPECT_FALSE(exists(folder / "runs/small/003"));
 }

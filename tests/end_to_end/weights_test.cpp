@@ -48,9 +48,10 @@ TEST_F(Weights, OfAnotherClassCountGetANewLastLayer) {
   const auto second =
       train({"model.weights=" + weights_, "model.num_classes=12", "train.duration=1 step"});
   EXPECT_EQ(second.code, 0) << second.err;
-  EXPECT_NE(second.err.find(
-                "the last layer starts anew, its shape is another there: 'fc.weight', 'fc.bias'"),
-            std::string::npos)
+  EXPECT_NE(
+      second.err.find(
+          "the last layer is re-initialised, its shape differs there: 'fc.weight', 'fc.bias'"),
+      std::string::npos)
       << second.err;
 }
 

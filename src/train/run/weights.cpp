@@ -109,10 +109,10 @@ void start_from_weights(const Training& t) {
   log::info("weights: " + plural(static_cast<std::int64_t>(fit.taken.size()), "tensor") + " of " +
             spec.file);
   if (borrowed)
-    log::info(quoted_list(absent) + ", which such a file has not, " +
-              (absent.size() == 1 ? "starts anew" : "start anew"));
+    log::info(quoted_list(absent) + ", which such a file does not have, " +
+              (absent.size() == 1 ? "is re-initialised" : "are re-initialised"));
   if (!fit.replaced.empty())
-    log::info("the last layer starts anew, its shape is another there: " +
+    log::info("the last layer is re-initialised, its shape differs there: " +
               join(fit.replaced, ", "));
   if (!problem.empty()) log::warning(where + "fits in part: " + problem);
   t.engine->parameters_changed();

@@ -20,11 +20,11 @@ using Lines = std::vector<std::string>;
 TEST(Changes, NameTheOptionBothValuesAndWhatFollows) {
   EXPECT_EQ(
       between("train: {duration: 2 epochs, threads: 1}", "train: {duration: 4 epochs, threads: 1}"),
-      (Lines{"train.duration: 2 epochs -> 4 epochs (the schedule is computed anew, and goes on "
-             "where the run stands)"}));
+      (Lines{"train.duration: 2 epochs -> 4 epochs (the schedule is recomputed, and continues "
+             "at the current step)"}));
   EXPECT_EQ(between("train: {fine_tune: {epochs: 2}}", "train: {fine_tune: {epochs: 3}}"),
-            (Lines{"train.fine_tune.epochs: 2 -> 3 (stages are computed anew, and the run goes on "
-                   "in the one where it stands)"}));
+            (Lines{"train.fine_tune.epochs: 2 -> 3 (stages are recomputed, and the run continues "
+                   "in that of the current step)"}));
   EXPECT_EQ(between("log: {every: 20 steps}", "log: {every: 1 steps}"),
             (Lines{"log.every: 20 steps -> 1 steps (training does not read it)"}));
   EXPECT_EQ(between("batch: {global: 4}", "batch: {global: 8}"),
