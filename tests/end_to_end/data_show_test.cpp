@@ -1,9 +1,11 @@
 // `data show`: samples as the network gets them.
 #include <gtest/gtest.h>
-
-#include <sstream>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <sstream>
 
 #include "program.h"
 #include "support/where.h"
@@ -138,6 +140,18 @@ TEST(DataShow, RefusesWhatIsNoSplitAndNoCount) {
   EXPECT_EQ(count.code, 2);
   EXPECT_NE(count.err.find("--count: 'none'"), std::string::npos) << count.err;
   EXPECT_FALSE(exists(folder / "samples.png"));
+}
+
+TEST(DataMake, InterruptedLeavesNothingBehind) {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "data");
+  Program program({"data", "make", "shapes", "data/shapes", "--train", "100000"}, folder.path());
+  while (program.running() && list(folder / "data").empty()) ::usleep(10'000);
+  program.signal(SIGINT);
+  const auto ended = program.wait();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_NE(ended.err.find("nothing was made"), std::string::npos) << ended.err;
+  EXPECT_TRUE(list(folder / "data").empty());
 }
 
 }  // namespace

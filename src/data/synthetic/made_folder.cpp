@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/files/atomic_file.h"
 #include "base/files/files.h"
+#include "base/files/scratch_folder.h"
 
 namespace ddptrain {
 namespace {
@@ -48,11 +48,14 @@ bool make_folder(const std::string& folder, const MadeFolder& made,
   fs::path target(folder);
   if (!target.has_filename()) target = target.parent_path();  // a trailing slash
   if (is_complete(target, made)) return false;
-  const fs::path temporary = temporary_name(target.string());
-  make_folders(temporary.string());
-  write(temporary);
-  write_made_file(temporary / made.mark, made.description + "\n");
-  fs::rename(temporary, target);
+  const auto parent = fs::absolute(target).parent_path();
+  make_folders(parent.string());
+  const ScratchFolder scratch((parent / ("." + target.filename().string() + ".made-")).string());
+  const fs::path content = scratch.path() + "/data";  // with the rights that folders have here
+  make_folders(content.string());
+  write(content);
+  write_made_file(content / made.mark, made.description + "\n");
+  fs::rename(content, target);
   return true;
 }
 

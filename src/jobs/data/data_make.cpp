@@ -6,11 +6,13 @@
 
 #include "base/error.h"
 #include "base/output/log.h"
+#include "base/output/progress.h"
 #include "base/text.h"
 #include "data/synthetic/houses.h"
 #include "data/synthetic/ratings.h"
 #include "data/synthetic/scenes.h"
 #include "data/synthetic/shapes.h"
+#include "launch/signals.h"
 
 namespace ddptrain {
 namespace {
@@ -61,6 +63,24 @@ int make_images(const Arguments& arguments, int kinds, const Make& make) {
   return 0;
 }
 
+struct StopMaking {
+  int signal = 0;
+};
+
+/// What was made so far is removed.
+int until_asked_to_stop(const std::function<int()>& make) {
+  const Signals signals;
+  const ProgressListener listener([&] {
+    if (const int signal = signals.stop_requested().signal) throw StopMaking{signal};
+  });
+  try {
+    return make();
+  } catch (const StopMaking& stop) {
+    log::info("asked to stop (" + signal_name(stop.signal) + "): nothing was made");
+    return 128 + stop.signal;
+  }
+}
+
 }  // namespace
 
 int whole_number(const Arguments& arguments, std::string_view flag, int otherwise) {
@@ -82,11 +102,18 @@ int make_data(const Arguments& arguments) {
        [](const auto& a) { return make_table<HousesOptions>(a, "houses.csv", make_houses); }},
       {"ratings",
        [](const auto& a) { return make_table<RatingsOptions>(a, "ratings.csv", make_ratings); }}};
-  const auto kind = kinds.find(arguments.words.size() == 3 ? arguments.words[1] : "");
-  if (kind != kinds.end()) return kind->second(arguments);
+  if (arguments.words.size() != 3)
+    throw Error(Exit::recipe,
+                "usage: ddptrain data make KIND FOLDER; there are shapes, masks, points, table and "
+                "ratings");
+  const auto& asked = arguments.words[1];
+  const auto kind = kinds.find(asked);
+  if (kind != kinds.end()) return until_asked_to_stop([&] { return kind->second(arguments); });
+  std::vector<std::string> names;
+  for (const auto& [name, make] : kinds) names.push_back(name);
   throw Error(Exit::recipe,
-              "usage: ddptrain data make KIND FOLDER; there are shapes, masks, points, table and "
-              "ratings");
+              "'data make' has no kind '" + asked + "'" +
+                  did_you_mean(nearest(asked, names), "; there are " + join(names, ", ")));
 }
 
 }  // namespace ddptrain
