@@ -38,8 +38,9 @@ void check_count(const Verb& verb, const std::vector<std::string>& words) {
   const bool few =
       words.size() < verb.min_words || split_words(words).files.size() < verb.min_files;
   if (!few && words.size() <= verb.max_words) return;
-  throw Error(Exit::recipe,
-              "usage: ddptrain " + std::string(verb.name) + " " + std::string(verb.usage));
+  const auto call = "ddptrain " + std::string(verb.name);
+  throw Error(Exit::recipe, "usage: " + call + (verb.usage.empty() ? "" : " ") +
+                                std::string(verb.usage) + "; see '" + call + " --help'");
 }
 
 /// `start`: "--format: ".

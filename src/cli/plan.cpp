@@ -65,8 +65,9 @@ class Plan {
       : arguments_(arguments), program_(*arguments.program), recipe_(recipe) {}
 
   void print() {
+    const auto counts = device_counts(arguments_, recipe_);
     look_at_data();
-    for (const auto devices : device_counts(arguments_, recipe_)) print_batch(devices);
+    for (const auto devices : counts) print_batch(devices);
     print_sweep();
     if (length_.total > 0) print_rates();
     print_model();

@@ -59,7 +59,8 @@ TEST(Arguments, HaveAValueWhereTheirFlagTakesOne) {
 }
 
 TEST(Arguments, CountFilesWithoutOverrides) {
-  const std::string usage = "usage: ddptrain draw RECIPE... [key=value...]";
+  const std::string usage =
+      "usage: ddptrain draw RECIPE... [key=value...]; see 'ddptrain draw --help'";
   EXPECT_EQ(refusal(kDraw, {}), usage);
   EXPECT_EQ(refusal(kDraw, {"seed=1", "~train.clip"}), usage);
   EXPECT_EQ(refusal(kDraw, {"seed=1", "a.yaml"}), "accepted");

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/verb.h"
 #include "jobs/runs/run_row.h"
+#include "runs/run_list.h"
 
 namespace ddptrain {
 namespace {
@@ -157,8 +158,15 @@ void refuse_recipes(const std::vector<std::string>& words) {
                                     "B' says how two recipes differ");
 }
 
+void refuse_empty(const std::vector<std::string>& words) {
+  for (const auto& word : words)
+    if (std::filesystem::is_directory(word) && find_runs(word).empty())
+      throw Error(Exit::data, "there is no run in '" + word + "'");
+}
+
 int compare(const Arguments& arguments) {
   refuse_recipes(arguments.words);
+  refuse_empty(arguments.words);
   const auto rows = read_rows(arguments.words, true);
   if (rows.size() < 2)
     throw Error(Exit::recipe,

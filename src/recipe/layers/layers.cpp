@@ -20,6 +20,36 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 200;
 
+/// "optimizer.lr", where a value was forgotten.
+bool is_key(const std::string& word) {
+  const auto extension = fs::path(word).extension();
+  const bool has_dots = word.find('.') != std::string::npos && !word.starts_with('.');
+  return has_dots && extension != ".yaml" && extension != ".yml" && extension != ".json" &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.[]") == std::string::npos;
+}
+
+std::vector<std::string> recipes_beside(const fs::path& file) {
+  std::vector<std::string> names;
+  const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code unknown;
+  for (fs::directory_iterator at(folder, unknown), end; !unknown && at != end;
+       at.increment(unknown))
+    if (at->path().extension() == ".yaml" && names.size() < kMostFiles)
+      names.push_back((file.parent_path() / at->path().filename()).string());
+  return names;
+}
+
+/// What somebody may have meant who named this on the command line.
+std::string hint_for(const std::string& file) {
+  std::error_code unknown;
+  const auto recipe = (fs::path(file) / "recipe.yaml").string();
+  if (fs::is_regular_file(recipe, unknown)) return "; its recipe is '" + recipe + "'";
+  if (fs::exists(file, unknown)) return {};
+  if (is_key(file)) return "; a value is changed with '" + file + "=VALUE'";
+  if (fs::path(file).stem().string().size() < 3) return {};  // every short name is near
+  return did_you_mean(nearest(file, recipes_beside(file)));
+}
+
 /// Where one file is named: in another's `extends`, or on the command line.
 struct Named {
   std::string file;
@@ -86,7 +116,8 @@ class Reader {
       // A byte order mark, and one too many.
       text = read(input ? "/dev/stdin" : named.file, ReadLimits{}.bytes + 4);
     } catch (const Error& error) {
-      problem("file", named.place, error.what());
+      problem("file", named.place,
+              std::string(error.what()) + (named.place.known() ? "" : hint_for(named.file)));
       return Node::map();
     }
     auto result = read_yaml(text, named.file);

@@ -144,6 +144,20 @@ TEST_F(Load, AFileThatIsNotThereIsNamedWhereItIsAskedFor) {
             Lines{"error[file]: cannot read 'b.yaml': no such file or directory"});
 }
 
+TEST_F(Load, WhatIsNoFileOnTheCommandLineGetsAHint) {
+  write("shapes.yaml", good_);
+  fs::create_directories("runs/x/001");
+  write("runs/x/001/recipe.yaml", good_);
+  const auto first = [&](const std::string& file) { return problems(load({file})).at(0); };
+  const std::string read = "error[file]: cannot read '", none = "': no such file or directory; ";
+  EXPECT_EQ(first("shape.yaml"), read + "shape.yaml" + none + "did you mean 'shapes.yaml'?");
+  EXPECT_EQ(first("optimizer.lr"),
+            read + "optimizer.lr" + none + "a value is changed with 'optimizer.lr=VALUE'");
+  EXPECT_EQ(first("runs/x/001"), read +
+                                     "runs/x/001': is a directory; its recipe is "
+                                     "'runs/x/001/recipe.yaml'");
+}
+
 TEST_F(Load, AFileThatCannotBeReadHidesNoProblemOfTheOthers) {
   write("base/b.yaml", "optimizer: {type: sgd\n");
   write("c.yaml", "seed: x\n");
