@@ -2,6 +2,7 @@
 // are the same to the last bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -35,6 +36,42 @@ struct Span {
   double begin = 0, end = 0;
 };
 
+/// Events of a thread begin and end within the one around them, as viewers draw them; times are in
+/// microseconds.
+void expect_nested_per_thread(const Json& trace) {
+  std::map<std::string, std::vector<Span>> threads;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.value("ph", "") != "X") continue;
+    const double begin = event.at("ts");
+    threads[event.at("pid").dump() + "/" + event.at("tid").dump()].push_back(
+        {event.at("name"), begin, begin + event.at("dur").get<double>()});
+  }
+  EXPECT_FALSE(threads.empty());
+  constexpr double rounding = 0.002;  // three places are written
+  for (auto& [thread, spans] : threads) {
+    std::ranges::stable_sort(spans, [](const Span& a, const Span& b) {
+      return std::pair(a.begin, -a.end) < std::pair(b.begin, -b.end);
+    });
+    std::vector<const Span*> around;
+    for (const auto& span : spans) {
+      while (!around.empty() && around.back()->end <= span.begin + rounding) around.pop_back();
+      if (!around.empty()) {
+        EXPECT_LE(span.end, around.back()->end + rounding)
+            << thread << " " << span.name << " in " << around.back()->name;
+      }
+      around.push_back(&span);
+    }
+  }
+}
+
+/// The name that a trace gives a process or a thread.
+std::string named(const Json& trace, const std::string& kind) {
+  for (const auto& event : trace.at("traceEvents"))
+    if (event.value("ph", "") == "M" && event.at("name") == kind)
+      return event.at("args").at("name");
+  return {};
+}
+
 /// The phases of a trace, by name.
 std::map<std::string, std::vector<Span>> phases_in(const Json& trace) {
   std::map<std::string, std::vector<Span>> phases;
@@ -62,6 +99,9 @@ TEST(Profile, HasEachPhaseOnceAStepAndTheOperators) {
   EXPECT_EQ(list(in_run(folder, "profile")), std::vector<std::string>{"trace_rank0.json"});
   EXPECT_NE(ended.err.find("trace_rank0.json"), std::string::npos) << ended.err;
   const auto trace = Json::parse(read(in_run(folder, "profile/trace_rank0.json")));
+  expect_nested_per_thread(trace);
+  EXPECT_NE(named(trace, "process_name"), "");
+  EXPECT_NE(named(trace, "thread_name"), "");
   const auto phases = phases_in(trace);
   std::vector<Span> all;
   for (const std::string name : {"loader", "transfer", "forward", "backward", "optimizer"}) {
@@ -103,6 +143,8 @@ TEST(Profile, IsAFileOfEachRankWithItsCollectives) {
     ASSERT_TRUE(phases.contains("communication"));
     EXPECT_GE(phases.at("communication").size(), 2U);
     EXPECT_NE(trace.dump().find("gloo:all_reduce"), std::string::npos);
+    EXPECT_EQ(std::to_string(trace.at("distributedInfo").at("rank").get<int>()), rank);
+    EXPECT_EQ(trace.at("distributedInfo").at("world_size"), 2);
   }
 }
 
@@ -170,6 +212,9 @@ TEST(TraceOfMemory, HasARowForEachPhaseAndACounter) {
   EXPECT_GT(phases["evaluation"], 0);
   EXPECT_GT(phases["saving"], 0);
   const auto trace = Json::parse(read(in_run(folder, "profile/memory_rank0.json")));
+  expect_nested_per_thread(trace);
+  EXPECT_EQ(named(trace, "process_name"), "ddptrain rank 0");
+  EXPECT_EQ(named(trace, "thread_name"), "phases");
   int counters = 0;
   for (const auto& event : trace.at("traceEvents")) counters += event.at("ph") == "C";
   EXPECT_GE(counters, 40);

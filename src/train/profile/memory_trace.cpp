@@ -74,8 +74,8 @@ class ChromeTrace {
   }
 
   void bytes(double time, std::int64_t bytes) {
-    add(R"({"ph":"C","name":"allocated bytes","pid":%lld,"ts":%.3f,"args":{"bytes":%lld}})", rank_,
-        1e6 * time, static_cast<long long>(bytes));
+    add(R"({"ph":"C","cat":"memory","name":"allocated bytes","pid":%lld,"ts":%.3f,"args":{"bytes":%lld}})",
+        rank_, 1e6 * time, static_cast<long long>(bytes));
   }
 
   void commit() {

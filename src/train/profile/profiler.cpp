@@ -16,6 +16,11 @@
 #include "base/quoting.h"
 #include "train/profile/operator_times.h"
 
+namespace torch::autograd::profiler {
+// Of torch/csrc/profiler/kineto_shim.h, whose includes LibTorch does not bring.
+void addMetadataJson(const std::string& key, const std::string& value);
+}  // namespace torch::autograd::profiler
+
 namespace ddptrain {
 namespace {
 
@@ -124,6 +129,10 @@ class Profiler final : public Callback {
     try {
       kineto::prepareProfiler(config, activities(options_.device));
       kineto::enableProfiler(config, activities(options_.device));
+      // As torch.profiler names ranks: tools that read the traces of several (HTA) look for it.
+      kineto::addMetadataJson("distributedInfo",
+                              "{\"rank\": " + std::to_string(options_.rank) +
+                                  ", \"world_size\": " + std::to_string(options_.ranks) + "}");
       recording_ = true;
     } catch (const std::exception& error) {
       fail(error);

@@ -14,7 +14,9 @@ namespace ddptrain {
 struct ProfileOptions {
   std::int64_t steps = 10;
   c10::DeviceType device = c10::kCPU;
-  std::string path;      // of the trace, a .json; its folder is there
+  std::string path;  // of the trace, a .json; its folder is there
+  std::int64_t rank = 0;
+  std::int64_t ranks = 1;
   bool reports = false;  // logs where the trace is, and which operators took the most time
 };
 
