@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "machines.h"
 #include "split_runs.h"
 
 namespace ddptrain::end_to_end {
@@ -125,6 +126,20 @@ TEST_F(Verify, ResumesReplicasToo) {
   EXPECT_EQ(verdicts(ended.out, "fp64").at("resume: weights"), "same");
   for (const auto* ranks : {"  1  ", "  2  ", "  2 (dp)  "})
     EXPECT_NE(ended.out.find(ranks), std::string::npos) << ranks << "\n" << ended.out;
+}
+
+// Two ranks with a device each against one; --devices counts devices there.
+TEST_F(Verify, PassesOnDevices) {
+  auto all = variables("");
+  all.merge(simulating());
+  for (const auto* kind : {"parallel", "resume"}) {
+    const auto ended = run({"verify", kind, "small.yaml", "--steps", "2", "parallel.mode=ddp",
+                            "parallel.device=simulated"},
+                           folder_.path(), all);
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    EXPECT_EQ(verdicts(ended.out, "fp64").at(std::string(kind) + ": weights"), "same");
+  }
+  expect_nothing_left();
 }
 
 // A SIGKILL takes the chance to remove anything: the next verification does.
