@@ -15,10 +15,11 @@ void CountLine::show(std::int64_t done, std::int64_t all) {
   shown_at_ = now;
   const double rate = now > 0 ? static_cast<double>(done) / now : 0;
   std::vector<StatusField> fields{
-      {what_ + " " + std::to_string(done) + "/" + std::to_string(all), 0},
-      {format_fixed(rate, 1) + " " + unit_ + "/s", 2}};
-  if (rate > 0)
+      {what_ + " " + std::to_string(done) + "/" + std::to_string(all), 0}};
+  if (rate > 0) {
+    fields.push_back({format_fixed(rate, 1) + " " + unit_ + "/s", 2});
     fields.push_back({"left " + format_seconds(static_cast<double>(all - done) / rate), 1});
+  }
   log::status(fields);
 }
 

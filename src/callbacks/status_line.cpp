@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/output/log.h"
 #include "base/output/table_text.h"
@@ -56,7 +57,7 @@ class StatusLine final : public Callback {
       case Moment::saved:
         pace_.paused(run.seconds);
         draw(run, with_end_of_epoch(run));
-        log::info("step " + std::to_string(run.step) + "  saved " + run.checkpoint);
+        log::info("step " + std::to_string(run.step) + "  saved " + in_run(run.checkpoint));
         break;
       case Moment::run_end:
         log::status("");
@@ -147,6 +148,11 @@ class StatusLine final : public Callback {
       if (++shown <= 8) fields.push_back(one_line(name, 40) + " " + measured(value));
     if (shown > 8) fields.push_back("and " + std::to_string(shown - 8) + " more");
     return fields;
+  }
+
+  /// "checkpoints/step-00000050": the run folder was named at the start.
+  static std::string in_run(const std::filesystem::path& checkpoint) {
+    return (checkpoint.parent_path().filename() / checkpoint.filename()).string();
   }
 
   static void log_in_lines(const std::vector<std::string>& fields) {

@@ -14,6 +14,7 @@
 #include "launch/signals.h"
 #include "recipe/layers/changes.h"
 #include "train/run/completion.h"
+#include "train/run/ending.h"
 
 namespace ddptrain {
 namespace {
@@ -82,8 +83,9 @@ std::string make_branch(const Job& job, const SavedRun& run) {
   const auto folder = make_run_folder(job.recipe.output.dir, job.start);
   copy_checkpoints(run, folder);
   copy_history(run, folder);
-  log::info("run folder " + folder + ": a new run from " + job.start.origin->checkpoint + " of " +
-            run.folder + ", which keeps its later checkpoints");
+  log::info("run folder " + typed_path(folder) + ": a new run from " +
+            job.start.origin->checkpoint + " of " + run.folder +
+            ", which keeps its later checkpoints");
   return folder;
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
+#include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"
@@ -13,6 +14,7 @@
 #include "launch/signals.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
+#include "train/run/ending.h"
 #include "train/run/repetition.h"
 
 namespace ddptrain {
@@ -50,7 +52,7 @@ int begin_member(Job& job, const std::string& head, Repetition& repetition, log:
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   repetition.add(job.folder);
-  log::info(head + "run folder " + job.folder);
+  log::info(head + "run folder " + typed_path(job.folder));
   return start(job, level);
 }
 
@@ -120,9 +122,10 @@ int run_several(const Arguments& arguments) {
 
 void say_unfinished(const Job& job) {
   const auto found = unfinished_run(job.recipe.output.dir, job.recipe.name, job.recipe_text);
-  if (found)
-    log::info("an unfinished run of this recipe is in " + *found + "; 'ddptrain resume " + *found +
-              "' continues it");
+  if (!found) return;
+  const auto folder = typed_path(*found);
+  log::info("an unfinished run of this recipe is in " + folder + "; '" + called_as() + " resume " +
+            folder + "' continues it");
 }
 
 int run(const Arguments& arguments) {
@@ -155,7 +158,7 @@ int run(const Arguments& arguments) {
   }
   const HeldSignals held;
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
-  log::info("run folder " + job.folder);
+  log::info("run folder " + typed_path(job.folder));
   const auto lock = lock_run(job.folder);
   return start_job(job, outer, arguments.level);
 }

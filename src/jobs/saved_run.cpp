@@ -96,6 +96,10 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
   const auto home = run_folder(folder);
   const auto file = folder + "/recipe.yaml";
   auto loaded = load_recipe({file}, overrides, all_catalogs());
+  // What the run itself warned of is no news.
+  if (overrides.empty())
+    std::erase_if(loaded.problems,
+                  [](const Problem& problem) { return problem.severity != Severity::error; });
   if (say_problems(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
   SavedRun run{home, std::move(loaded.recipe), std::move(loaded.tree), {}, {}};

@@ -57,6 +57,23 @@ std::string fitted(const std::vector<StatusField>& fields, std::size_t columns) 
   return one_line(joined(fields, most), columns);
 }
 
+std::string broken_at_blanks(std::string_view text, std::size_t columns) {
+  if (columns == 0) return std::string(text);
+  std::vector<std::string> lines;
+  for (const auto& line : split(text, '\n')) {
+    const auto words = split(line, ' ');
+    lines.push_back(words[0]);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const auto longer = lines.back() + ' ' + words[i];
+      if (display_width(longer) <= columns || trim(lines.back()).empty())
+        lines.back() = longer;
+      else
+        lines.push_back(words[i]);
+    }
+  }
+  return join(lines, "\n");
+}
+
 std::vector<std::string> in_lines(const std::vector<std::string>& fields, std::size_t columns) {
   std::vector<std::string> lines;
   for (const auto& field : fields) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddptrain {
@@ -31,6 +32,10 @@ std::string fitted(const std::vector<StatusField>& fields, std::size_t columns);
 /// The same in as many lines as they need, all but the first indented; a field is never cut.
 /// `columns` 0: one line.
 std::vector<std::string> in_lines(const std::vector<std::string>& fields, std::size_t columns);
+
+/// Each line of a text in pieces of at most `columns`, broken at blanks where it has some; 0: the
+/// text as it is.
+std::string broken_at_blanks(std::string_view text, std::size_t columns);
 
 namespace log {
 

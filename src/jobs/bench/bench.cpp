@@ -1,11 +1,14 @@
 // `bench RECIPE`: where the time of a training step goes, and how it shrinks with more devices.
 // Nothing is kept.
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
 #include "base/output/print.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "jobs/bench/bench_table.h"
@@ -111,9 +114,10 @@ int failed(const BenchJson& outcome) {
 
 void print_result(const std::vector<StepTimes>& all, bool as_json) {
   if (as_json) return print_lines(bench_json(all));
-  for (std::size_t i = 0; i < all.size(); ++i)
-    print_lines((i > 0 ? "\n" : "") + parts_text(all[i]));
-  if (all.size() > 1) print_lines("\n" + speed_up_text(all));
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) text += (i > 0 ? "\n" : "") + parts_text(all[i]);
+  if (all.size() > 1) text += "\n" + speed_up_text(all);
+  print_lines(broken_at_blanks(text, terminal_columns(STDOUT_FILENO)));
 }
 
 int bench(const Arguments& arguments) {

@@ -120,12 +120,12 @@ std::vector<std::string> found_classes(const std::vector<ClassCount>& classes,
                     ", which is very few to learn from");
   if (is_unbalanced(classes))
     found.push_back("classes differ in size (" + with_commas(few) + " to " + with_commas(many) +
-                    "): look at f1 beside accuracy");
+                    "): look at f1 as well as accuracy");
   return found;
 }
 
 std::string found_split(const std::string& split) {
-  return split.empty() ? "no validation split: 20 % are taken, always the same ones"
+  return split.empty() ? "no validation split: 20 % are held out, the same ones in each run"
                        : "validation split: " + split;
 }
 

@@ -70,6 +70,14 @@ NamedTable animals() {
           {7, 2, 1, 9}};
 }
 
+TEST(Terminal, BreaksLinesAtBlanks) {
+  EXPECT_EQ(broken_at_blanks("one two three\nfour\n", 0), "one two three\nfour\n");
+  EXPECT_EQ(broken_at_blanks("one two three\nfour\n", 13), "one two three\nfour\n");
+  EXPECT_EQ(broken_at_blanks("one two three\nfour\n", 12), "one two\nthree\nfour\n");
+  EXPECT_EQ(broken_at_blanks("one two three four", 7), "one two\nthree\nfour");
+  EXPECT_EQ(broken_at_blanks("a-very-long-word and", 7), "a-very-long-word\nand");
+}
+
 TEST(NamedTable, IsACsvWithTheTruthInRows) {
   EXPECT_EQ(to_csv(animals()), "true \\ predicted,cat,\"do,g\"\ncat,7,2\n\"do,g\",1,9\n");
 }
