@@ -105,7 +105,7 @@ RunCell number_cell(double value) {
 
 RunCell state_cell(const RunRow& row) {
   if (!row.trials.empty())
-    return {std::to_string(row.trials.size()) + " runs: " + count_states(row.trials), {}};
+    return {plural(std::ssize(row.trials), "run") + ": " + count_states(row.trials), {}};
   auto text = status_text(row.record);
   if (row.record.status == RunStatus::running && row.progress.seconds_left > 0)
     text += ", " + format_seconds(row.progress.seconds_left) + " left";
