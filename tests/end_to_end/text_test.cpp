@@ -97,6 +97,9 @@ TEST_P(TextsOnRanks, AreNotTrainedOnByARunThatIsAskedToStopBefore) {
     const auto ended = program.wait();
     EXPECT_EQ(ended.code, 128 + signal) << ended.err;
     EXPECT_FALSE(exists(folder_ / "runs/texts")) << "signal " << signal;
+    if (GetParam() == 1) {
+      EXPECT_FALSE(exists(packed)) << "texts are not read to their end";
+    }
   }
 }
 
