@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does halving find the best of a grid with fewer steps? Trains both with ddptrain sweep, and prints which setting each found.
 
-bench/sweep.py [adult|shapes ...] [--epochs 9] [--train 60] [--rows 3000] [--parallel 1] [--build build] [--json FILE]
+bench/sweep.py [adult|shapes ...] [--epochs 9] [--train 100] [--rows 0] [--schedule constant] [--parallel 1] [--build build] [--json FILE]
 
 Each grid has 27 settings. Both sweeps train the same trials on the same seed; the grid trains each of them to the end, halving (factor 3,
 from a ninth of the run) stops the worse ones. 'rank in the grid' is where halving's choice stands in the grid's table, 1 the best; 'steps'
@@ -39,7 +39,8 @@ def adult(program, folder, options):
     data = os.environ.get("DDPTRAIN_DATA", os.path.join(ROOT, "data"))
     table = first_rows(os.path.join(data, "adult.csv"), options.rows, folder)
     return [os.path.join(ROOT, "recipes/adult.yaml"), f"data.file={table}", "optimizer.lr=1e-5,1e-4,1e-3",
-            "model.layers=[200, 100],[8],[2]", "model.embed_p=0,0.3,0.8", "sweep.metric=roc_auc_binary"]
+            "model.layers=[200, 100],[8],[2]", "model.embed_p=0,0.3,0.8", f"schedule={{type: {options.schedule}}}",
+            "sweep.metric=roc_auc_binary"]
 
 
 def shapes(program, folder, options):
@@ -64,8 +65,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", metavar="adult|shapes")
     parser.add_argument("--epochs", type=int, default=9, help="of a whole run, a multiple of 9")
-    parser.add_argument("--train", type=int, default=60, help="training images of each class of shapes")
-    parser.add_argument("--rows", type=int, default=3000, help="of adult.csv; 0: all")
+    parser.add_argument("--train", type=int, default=100, help="training images of each class of shapes")
+    parser.add_argument("--rows", type=int, default=0, help="of adult.csv; 0: all")
+    parser.add_argument("--schedule", default="constant", help="of adult; one_cycle warms up during the first rungs")
     parser.add_argument("--parallel", type=int, default=1)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--json")
