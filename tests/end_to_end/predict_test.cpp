@@ -188,6 +188,28 @@ TEST_F(TrainedShapes, AreThoseOfSeveralRunsInTheMean) {
   }
 }
 
+// Each run reads images through its own transforms; what they are about must be the same.
+TEST_F(TrainedShapes, AreThoseOfRunsThatPredictTheSame) {
+  const auto train = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "small.yaml", kSmallModel, "train.threads=1",
+                               "train.duration=2 steps", "name=" + name});
+    const auto ended = run(more, folder_->path(), environment());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+  };
+  train("flat", {"data.transforms.valid=[{type: resize, size: [24, 40]}, {type: resize, size: "
+                 "[32, 32]}]"});
+  EXPECT_EQ(predict({"runs/flat/001", "odd/b.png"}).code, 0);
+  fs::create_directories(*folder_ / "few/train");
+  fs::create_directories(*folder_ / "few/val");
+  for (const std::string side : {"/train/", "/val/"})
+    for (const auto& name : {list(shapes() + side)[0], list(shapes() + side)[1]})
+      fs::copy(shapes() + side + name, *folder_ / ("few" + side + name));
+  train("few", {"data.root=" + *folder_ / "few"});
+  const auto others = predict({"runs/few/001", "odd/b.png"});
+  EXPECT_EQ(others.code, 3);
+  EXPECT_THAT(others.err, HasSubstr("the classes are others, or in another order"));
+}
+
 TEST_F(TrainedShapes, AreLinesOfJsonOrTheLikeliestClasses) {
   const auto top = rows_of(predict({"odd/b.png", "--top", "2"}).out);
   EXPECT_EQ(top[0], (Row{"path", "label", "probability", "label_2", "probability_2", "error"}));

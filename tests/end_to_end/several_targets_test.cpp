@@ -156,12 +156,39 @@ TEST_F(SeveralTargets, ArePredictedUnderTheNamesOfTheirColumns) {
 TEST_F(SeveralTargets, AreComparedWithATruthWhereOneIsListed) {
   ASSERT_EQ(train({"data.target=[price]", "train.duration=2 steps"}).code, 0);
   const auto one = call({"predict", "runs/flats/001", "flats.csv"});
-  EXPECT_EQ(lines_of(one.out).at(0), "row,price,truth,loss,error") << one.err;
+  EXPECT_EQ(lines_of(one.out).at(0), "row,price,truth,price_error,loss,error") << one.err;
   EXPECT_NE(lines_of(one.out).at(1).find(",,"), std::string::npos) << "its price is missing";
   ASSERT_EQ(train({"train.duration=2 steps"}).code, 0);
   write(folder_ / "indexed.csv", ",town,rooms\n0,town 1,4\n");
   const auto several = call({"predict", "runs/flats/latest", "indexed.csv"});
   EXPECT_EQ(lines_of(several.out).at(0), "row,price,area,error") << several.err;
+}
+
+// The loss of a row is the mean over its known targets, with mse of the squares of the errors.
+TEST_F(SeveralTargets, AreEachComparedWithTheirTruth) {
+  ASSERT_EQ(train({"train.duration=2 steps", "loss=mse"}).code, 0);
+  const auto ended = call({"predict", "runs/flats/001", "flats.csv"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 126U);
+  EXPECT_EQ(lines[0], "row,price,area,price_truth,price_error,area_truth,area_error,loss,error");
+  double row = 0, price = 0, area = 0, price_truth = 0, price_error = 0, area_truth = 0,
+         area_error = 0, loss = 0;
+  ASSERT_EQ(std::sscanf(lines[2].c_str(), "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &row, &price, &area,
+                        &price_truth, &price_error, &area_truth, &area_error, &loss),
+            8)
+      << lines[2];
+  EXPECT_EQ(price_truth, 2.5);  // 3 rooms in town 1
+  EXPECT_NEAR(price_error, price - 2.5, 1e-12);
+  EXPECT_NEAR(area_error, area - 0.6, 1e-12);
+  EXPECT_NEAR(loss, (price_error * price_error + area_error * area_error) / 2, 1e-5);
+  double mean = 0;
+  ASSERT_EQ(std::sscanf(lines[8].c_str(), "%lf,%lf,%lf,,,%lf,%lf,%lf", &row, &price, &area,
+                        &area_truth, &area_error, &mean),
+            6)
+      << lines[8] << ": price 7 is missing";
+  EXPECT_NEAR(mean, area_error * area_error, 1e-5);
+  EXPECT_NE(lines[78].find(",,,NA,,,"), std::string::npos) << "all are missing: " << lines[78];
 }
 
 TEST_F(SeveralTargets, AreShownAndCounted) {

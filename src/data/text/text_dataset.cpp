@@ -11,7 +11,6 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "data/preview.h"
-#include "data/text/numericalize.h"
 #include "data/text/text_cache.h"
 #include "text/tokenizer.h"
 
@@ -189,9 +188,8 @@ PackedText numbers(const ClassedSource& source, const TextOptions& options,
 
 }  // namespace
 
-std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
-                                           InvalidUtf8 invalid_utf8, const DataContext& context) {
-  const auto tokenizer = catalog<Tokenizer>().build(options.tokenizer);
+NumericalizeOptions numericalize_options(const TextOptions& options, const Tokenizer& tokenizer,
+                                         InvalidUtf8 invalid_utf8, const DataContext& context) {
   NumericalizeOptions how;
   how.vocabulary = options.vocabulary;
   how.max_length = options.max_length;
@@ -199,7 +197,19 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
   how.invalid_utf8 = invalid_utf8;
   how.skip_bad = context.skip_bad_samples;
   how.threads = static_cast<int>(std::thread::hardware_concurrency());
-  how.fitted = fitted_tokens(context.fitted, *tokenizer);
+  how.fitted = fitted_tokens(context.fitted, tokenizer);
+  return how;
+}
+
+std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
+                                      std::string state) {
+  return std::make_unique<TextDataset>(std::move(text), padding, std::move(state));
+}
+
+std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
+                                           InvalidUtf8 invalid_utf8, const DataContext& context) {
+  const auto tokenizer = catalog<Tokenizer>().build(options.tokenizer);
+  const auto how = numericalize_options(options, *tokenizer, invalid_utf8, context);
   const ClassedSource classed{source, context.classes};
   // What somebody wants predicted is hardly wanted twice.
   auto text = context.unlabelled.empty()
@@ -207,8 +217,8 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
                   : PackedText::in_memory(classed.numericalized(*tokenizer, how));
   for (const auto& note : text.notes()) log::warning(note);
   const Json state{{"tokenizer", tokenizer->digest()}, {"vocabulary", text.tokens()}};
-  return std::make_unique<TextDataset>(std::move(text), options.padding,
-                                       state.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return packed_texts(std::move(text), options.padding,
+                      state.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace ddptrain

@@ -6,7 +6,7 @@
 
 #include "data/dataset.h"
 #include "data/text/corpus.h"
-#include "data/text/packed_text.h"
+#include "data/text/numericalize.h"
 #include "data/text/text_options.h"
 
 namespace ddptrain {
@@ -16,5 +16,13 @@ namespace ddptrain {
 /// none.
 std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
                                            InvalidUtf8 invalid_utf8, const DataContext& context);
+
+/// How the texts of a section become numbers, by the vocabulary that `context` may have.
+NumericalizeOptions numericalize_options(const TextOptions& options, const Tokenizer& tokenizer,
+                                         InvalidUtf8 invalid_utf8, const DataContext& context);
+
+/// Texts that are numbers already; `state` is Dataset::state().
+std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
+                                      std::string state = {});
 
 }  // namespace ddptrain

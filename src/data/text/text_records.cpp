@@ -38,21 +38,22 @@ const std::string* TextRecordOptions::groups() const {
   return valid.fold && valid.fold->groups ? &*valid.fold->groups : nullptr;
 }
 
+std::string joined_fields(const std::vector<std::string>& fields,
+                          const TextRecordOptions& options) {
+  const bool mark = options.mark_fields.value.value_or(options.text.size() > 1);
+  std::string text;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) text += ' ';
+    if (mark) text += "xxfld " + std::to_string(i + 1) + " ";
+    text += fields[i];
+  }
+  return text;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
 using Records = std::vector<TextRecord>;
-
-std::string joined(const TextRecord& record, const TextRecordOptions& options) {
-  const bool mark = options.mark_fields.value.value_or(options.text.size() > 1);
-  std::string text;
-  for (std::size_t i = 0; i < record.texts.size(); ++i) {
-    if (i > 0) text += ' ';
-    if (mark) text += "xxfld " + std::to_string(i + 1) + " ";
-    text += record.texts[i];
-  }
-  return text;
-}
 
 /// The rows of both splits, and the file that each split is of.
 struct Rows {
@@ -197,7 +198,7 @@ Corpus corpus_of(Rows read, const TextRecordOptions& options) {
   else
     add_classified(*rows, corpus);
   corpus.read = [rows, options](std::size_t split, std::size_t index) {
-    return joined(rows->records[rows->splits[split][index]], options);
+    return joined_fields(rows->records[rows->splits[split][index]].texts, options);
   };
   return corpus;
 }
@@ -247,7 +248,7 @@ CorpusSource unlabelled_records(const TextRecordOptions& options, const std::str
                 std::make_shared<const Records>(read(file, options, Labels::unknown));
             for (const auto& record : *records) corpus.documents[1].push_back({record.place, -1});
             corpus.read = [records, options](std::size_t, std::size_t index) {
-              return joined((*records)[index], options);
+              return joined_fields((*records)[index].texts, options);
             };
             return corpus;
           }};

@@ -46,6 +46,9 @@ struct TextRecord {
 using ReadRecords = std::function<std::vector<TextRecord>(const std::string& file,
                                                           const TextRecordOptions&, Labels)>;
 
+/// The text of a row's fields, joined as the options say.
+std::string joined_fields(const std::vector<std::string>& fields, const TextRecordOptions& options);
+
 /// Fields are joined by a blank, each after "xxfld" and its number where they are marked (fastai's
 /// _join_texts). Labels of a regression are numbers, those that
 /// pandas.read_csv takes for none missing. Else classes are

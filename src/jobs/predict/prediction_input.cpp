@@ -11,7 +11,6 @@
 #include "config/catalog.h"
 #include "config/complete.h"
 #include "data/csv/csv.h"
-#include "data/image/image_files.h"
 #include "data/image/image_scan.h"
 #include "data/table/table_source.h"
 #include "data/text/text_records.h"
@@ -58,24 +57,22 @@ std::string column_of(const Recipe& recipe, const std::string& name) {
   return node && !node->is_null() ? node->text : name;
 }
 
-/// The column of what is predicted: `label` where that is no list of numbers; none where these are
-/// several.
-std::optional<std::string> target_column(const Recipe& recipe, const std::string& label) {
-  const auto numbers = listed_numbers(recipe, all_catalogs());
-  if (numbers.size() > 1) return {};
-  return numbers.empty() ? label : numbers[0];
+/// The columns of what is predicted: `label` where the recipe lists no numbers.
+Names target_columns(const Recipe& recipe, const std::string& label) {
+  auto numbers = listed_numbers(recipe, all_catalogs());
+  return numbers.empty() ? Names{label} : numbers;
 }
 
 /// Images with what is known of each.
 struct Images {
   Names paths;
-  Names truths;
+  std::vector<Names> truths;
   bool any_truth = false;
 
-  void add(const std::string& path, const std::string& truth) {
+  void add(const std::string& path, const Names& truth) {
     paths.push_back(path);
     truths.push_back(truth);
-    any_truth = any_truth || !truth.empty();
+    for (const auto& each : truth) any_truth = any_truth || !each.empty();
   }
 };
 
@@ -83,18 +80,22 @@ void add_folder(const std::string& folder, const Names& classes, Images& images)
   const auto found = ImageScan(folder, image_extensions()).images("");
   if (found.empty()) throw Error(Exit::data, "no images in '" + folder + "'");
   for (const auto& below : found)
-    images.add((fs::path(folder) / below).string(), class_folder(below, classes));
+    images.add((fs::path(folder) / below).string(), {class_folder(below, classes)});
 }
 
 void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
   const Csv csv(file);
   const auto path = csv.required_column(column_of(recipe, "path"));
-  const auto target = target_column(recipe, column_of(recipe, "label"));
-  const auto label = target ? csv.column(*target) : std::nullopt;
+  std::vector<std::optional<std::size_t>> targets;
+  for (const auto& name : target_columns(recipe, column_of(recipe, "label")))
+    targets.push_back(csv.column(name));
   const auto written = option_of(recipe, "root");
   const fs::path root = written.empty() ? fs::path(file).parent_path() : fs::path(written);
-  for (std::size_t row = 0; row < csv.rows(); ++row)
-    images.add((root / csv.at(row, path)).string(), label ? csv.at(row, *label) : "");
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    Names truth;
+    for (const auto& target : targets) truth.push_back(target ? csv.at(row, *target) : "");
+    images.add((root / csv.at(row, path)).string(), truth);
+  }
 }
 
 Images images_of(const Recipe& recipe, const Names& classes, const Names& paths) {
@@ -107,7 +108,7 @@ Images images_of(const Recipe& recipe, const Names& classes, const Names& paths)
     else if (listed && lower(fs::path(path).extension().string()) == ".csv")
       add_manifest(recipe, path, images);
     else
-      images.add(path, "");
+      images.add(path, {});
   }
   return images;
 }
@@ -117,18 +118,7 @@ PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const 
   PredictionInput input;
   input.name =
       paths.size() == 1 ? "'" + paths[0] + "'" : plural(std::int64_t(paths.size()), "path");
-  input.open = [images, recipe, saved] {
-    DataContext context;
-    context.seed = seed_of_data(recipe);
-    context.channels_last = recipe.train.channels_last.value.value_or(false);
-    context.fitted = saved.fitted;
-    context.classes.names = saved.classes;
-    context.images = images->paths;
-    if (dataset_of(recipe).has("predicts_images"))
-      return catalog<Dataset>().build(recipe.data, context);
-    return std::unique_ptr<Dataset>(std::make_unique<ImageFiles>(
-        unlabelled_images(images->paths), decode<ImageFileOptions>(recipe.data.node()), context));
-  };
+  input.open = [images, recipe, saved] { return open_images(recipe, saved, images->paths); };
   if (images->any_truth)
     input.truth = [images](const std::string&, std::int64_t index) {
       return images->truths.at(static_cast<std::size_t>(index));
@@ -136,16 +126,26 @@ PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const 
   return input;
 }
 
-using Truth = std::function<std::string(const std::string&, std::int64_t)>;
+using Truth = std::function<Names(const std::string&, std::int64_t)>;
 
-Truth truth_in_column(const std::string& file, const std::string& name) {
+/// None where the file has none of the columns.
+Truth truth_in_columns(const std::string& file, const Names& names) {
   const auto source = std::shared_ptr<const TableSource>(open_table(file));
-  const auto column = source->column(name);
-  if (!column) return {};
-  const auto cells = source->read_columns({*column}, {ColumnKind::names}, {})[0];
-  return [source, cells](const std::string&, std::int64_t row) {
-    const auto code = cells.codes.at(static_cast<std::size_t>(row));
-    return code < 0 ? "" : std::string(cells.names[static_cast<std::size_t>(code)]);
+  std::vector<std::optional<ColumnCells>> columns;
+  for (const auto& name : names) {
+    columns.emplace_back();
+    if (const auto column = source->column(name))
+      columns.back() = source->read_columns({*column}, {ColumnKind::names}, {})[0];
+  }
+  if (std::none_of(columns.begin(), columns.end(), [](const auto& each) { return bool(each); }))
+    return {};
+  return [source, columns](const std::string&, std::int64_t row) {
+    Names truth;
+    for (const auto& cells : columns) {
+      const auto code = cells ? cells->codes.at(static_cast<std::size_t>(row)) : -1;
+      truth.push_back(code < 0 ? "" : std::string(cells->names[static_cast<std::size_t>(code)]));
+    }
+    return truth;
   };
 }
 
@@ -154,7 +154,7 @@ Truth truth_in_lines(const Recipe& recipe, const std::string& file) {
     const auto records = std::make_shared<const std::vector<TextRecord>>(read_json_lines(
         file, decode<TextRecordOptions>(recipe.data.node()), Labels::known, InvalidUtf8::replace));
     return [records](const std::string&, std::int64_t row) {
-      return records->at(static_cast<std::size_t>(row)).label;
+      return Names{records->at(static_cast<std::size_t>(row)).label};
     };
   } catch (const Error&) {
     return {};  // lines without labels; whatever else is wrong with them is found where they are
@@ -167,15 +167,15 @@ Truth truth_in_folders(const std::string& folder, const Names& classes) {
     return is_directory((fs::path(folder) / name).string());
   };
   if (std::none_of(classes.begin(), classes.end(), is_class)) return {};
-  return [classes](const std::string& below, std::int64_t) { return class_folder(below, classes); };
+  return [classes](const std::string& below, std::int64_t) {
+    return Names{class_folder(below, classes)};
+  };
 }
 
 Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
   const auto& dataset = dataset_of(recipe);
-  if (const auto option = trait_argument(dataset, "label_column")) {
-    const auto column = target_column(recipe, option_of(recipe, *option));
-    return column ? truth_in_column(path, *column) : Truth{};
-  }
+  if (const auto option = trait_argument(dataset, "label_column"))
+    return truth_in_columns(path, target_columns(recipe, option_of(recipe, *option)));
   if (dataset.has("label_in_lines")) return truth_in_lines(recipe, path);
   return truth_in_folders(path, classes);
 }
@@ -210,10 +210,6 @@ Names extensions_of(const Recipe& recipe) {
 
 }  // namespace
 
-const EntryBase& dataset_of(const Recipe& recipe) {
-  return *catalog<Dataset>().find(recipe.data.type());
-}
-
 std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
                                        const std::string& list) {
   auto paths = words;
@@ -231,15 +227,17 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
 }
 
 std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const SavedData& saved,
-                                               const std::vector<std::string>& paths) {
+                                               const std::vector<std::string>& paths,
+                                               const std::string& stdin_file) {
   const auto& dataset = dataset_of(recipe);
   if (!dataset.has("unlabelled")) return {image_input(recipe, saved, paths)};
   std::vector<PredictionInput> inputs;
-  for (const auto& path : paths) {
+  for (const auto& given : paths) {
+    const auto path = given == kStdin && !stdin_file.empty() ? stdin_file : given;
     const bool files = dataset.has("file_each");  // of which one may be bad
     if (!files && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
     const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
-    inputs.push_back({"'" + path + "'",
+    inputs.push_back({"'" + given + "'",
                       [=] { return open(path); },
                       truth_of(recipe, saved.classes, path),
                       {},

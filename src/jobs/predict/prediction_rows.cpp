@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/secrets.h"
 #include "base/text.h"
@@ -81,9 +82,10 @@ std::string PredictionRows::rows(const PredictionInput& input, const PredictedDa
   const auto& data = from.data;
   const auto found = predictions(output, activation_);
   const auto titles = titles_of(data);
-  std::vector<std::string> truths;
+  std::vector<Truth> truths;
   for (const auto index : batch.indices)
-    truths.push_back(input.truth ? input.truth(data.sample_name(Split::valid, index), index) : "");
+    truths.push_back(input.truth ? input.truth(data.sample_name(Split::valid, index), index)
+                                 : Truth{});
   std::vector<std::optional<double>> loss(truths.size());
   if (text_.columns().truth) loss = losses(output, truths);
   std::string text;
@@ -116,10 +118,11 @@ std::string PredictionRows::unreadable(const PredictionInput& input,
   return text_.line(row, {});
 }
 
-std::vector<std::int64_t> PredictionRows::labels_in(const std::string& truth) const {
+std::vector<std::int64_t> PredictionRows::labels_in(const Truth& truth) const {
   std::vector<std::int64_t> labels;
-  const auto names = text_.columns().several_labels ? cut_at(truth, text_.columns().delimiter)
-                                                    : std::vector<std::string>{truth};
+  if (truth.empty()) return labels;
+  const auto names =
+      text_.columns().several_labels ? cut_at(truth.front(), text_.columns().delimiter) : truth;
   for (const auto& name : names) {
     const auto found =
         std::find(text_.columns().classes.begin(), text_.columns().classes.end(), name);
@@ -129,37 +132,47 @@ std::vector<std::int64_t> PredictionRows::labels_in(const std::string& truth) co
   return labels;
 }
 
-bool PredictionRows::is_known(const std::string& truth) const {
-  if (text_.columns().classes.empty()) return parse_number(truth).has_value();
-  return !labels_in(truth).empty();
+bool PredictionRows::is_known(const Truth& truth) const {
+  if (!text_.columns().classes.empty()) return !labels_in(truth).empty();
+  return std::any_of(truth.begin(), truth.end(),
+                     [](const auto& cell) { return parse_number(cell).has_value(); });
 }
 
-at::Tensor PredictionRows::targets(const std::vector<std::string>& truths,
+/// As batches have them: [rows], or of several targets [rows, targets]; NaN: missing.
+at::Tensor PredictionRows::numbers(const std::vector<Truth>& truths,
                                    const std::vector<std::int64_t>& rows) const {
+  const auto count = truths[static_cast<std::size_t>(rows.front())].size();
+  std::vector<float> values;
+  for (const auto row : rows)
+    for (const auto& cell : truths[static_cast<std::size_t>(row)])
+      values.push_back(static_cast<float>(
+          parse_number(cell).value_or(std::numeric_limits<double>::quiet_NaN())));
+  const auto all = at::tensor(values);
+  return count == 1 ? all : all.view({std::ssize(rows), static_cast<std::int64_t>(count)});
+}
+
+at::Tensor PredictionRows::targets(const std::vector<Truth>& truths,
+                                   const std::vector<std::int64_t>& rows) const {
+  if (text_.columns().classes.empty()) return numbers(truths, rows);
   const auto count = static_cast<std::int64_t>(rows.size());
-  const auto truth = [&](std::int64_t i) -> const std::string& {
-    return truths[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])];
+  const auto labels = [&](std::int64_t i) {
+    return labels_in(truths[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])]);
   };
   if (text_.columns().several_labels) {
     auto flags =
         at::zeros({count, static_cast<std::int64_t>(text_.columns().classes.size())}, at::kFloat);
     for (std::int64_t i = 0; i < count; ++i)
-      for (const auto label : labels_in(truth(i))) flags[i][label] = 1;
+      for (const auto label : labels(i)) flags[i][label] = 1;
     return flags;
   }
-  auto target = at::zeros({count}, text_.columns().classes.empty() ? at::kFloat : at::kLong);
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (text_.columns().classes.empty())
-      target[i] = *parse_number(truth(i));
-    else
-      target[i] = labels_in(truth(i)).front();
-  }
+  auto target = at::zeros({count}, at::kLong);
+  for (std::int64_t i = 0; i < count; ++i) target[i] = labels(i).front();
   return target;
 }
 
 /// Each row's own mean loss; none where its truth is unknown.
-std::vector<std::optional<double>> PredictionRows::losses(
-    const at::Tensor& output, const std::vector<std::string>& truths) const {
+std::vector<std::optional<double>> PredictionRows::losses(const at::Tensor& output,
+                                                          const std::vector<Truth>& truths) const {
   std::vector<std::optional<double>> all(truths.size());
   std::vector<std::int64_t> known;
   for (std::size_t row = 0; row < truths.size(); ++row)

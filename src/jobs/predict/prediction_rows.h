@@ -37,14 +37,16 @@ class PredictionRows {
   std::string unreadable(const PredictionInput& input, const std::string& error) const;
 
  private:
+  using Truth = std::vector<std::string>;  // of one row: PredictionRow::truth
+
   void predict(PredictionRow& row, const PredictedData& from, const Batch& batch,
                const at::Tensor& found, std::int64_t at) const;
   std::vector<std::optional<double>> losses(const at::Tensor& output,
-                                            const std::vector<std::string>& truths) const;
-  std::vector<std::int64_t> labels_in(const std::string& truth) const;
-  bool is_known(const std::string& truth) const;
-  at::Tensor targets(const std::vector<std::string>& truths,
-                     const std::vector<std::int64_t>& rows) const;
+                                            const std::vector<Truth>& truths) const;
+  std::vector<std::int64_t> labels_in(const Truth& truth) const;
+  bool is_known(const Truth& truth) const;
+  at::Tensor targets(const std::vector<Truth>& truths, const std::vector<std::int64_t>& rows) const;
+  at::Tensor numbers(const std::vector<Truth>& truths, const std::vector<std::int64_t>& rows) const;
 
   const Loss& loss_;
   OutputActivation activation_;

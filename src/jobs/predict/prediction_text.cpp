@@ -18,6 +18,23 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return join(quoted, ",") + "\n";
 }
 
+/// What errors of numbers are of: several targets, or the one.
+std::vector<std::string> targets_of(const PredictionTitles& titles) {
+  return titles.form.empty() ? std::vector<std::string>{"value"} : titles.form;
+}
+
+/// Null where it is none.
+ordered_json number_in(const std::string& cell) {
+  const auto number = parse_number(cell);
+  return number ? ordered_json(*number) : ordered_json();
+}
+
+/// Empty where one of them is no number.
+std::string difference(const std::string& predicted, const std::string& truth) {
+  const auto a = parse_number(predicted), b = parse_number(truth);
+  return a && b ? format_number(*a - *b) : std::string();
+}
+
 ordered_json named_cells(const std::vector<std::string>& cells,
                          const std::vector<std::string>& names) {
   ordered_json found = ordered_json::object();
@@ -85,6 +102,19 @@ std::vector<std::string> PredictionText::predicted_titles(const PredictionTitles
   return all;
 }
 
+/// Of numbers also by how much each prediction is larger than the truth.
+std::vector<std::string> PredictionText::truth_titles(const PredictionTitles& titles) const {
+  if (!columns_.classes.empty()) return {"truth", "loss"};
+  const auto targets = targets_of(titles);
+  std::vector<std::string> all;
+  for (const auto& name : targets) {
+    all.push_back(targets.size() == 1 ? "truth" : name + "_truth");
+    all.push_back(name + "_error");
+  }
+  all.emplace_back("loss");
+  return all;
+}
+
 std::string PredictionText::header(const PredictionTitles& titles) const {
   if (format_ != PredictionFormat::csv) return {};
   std::vector<std::string> cells;
@@ -92,7 +122,8 @@ std::string PredictionText::header(const PredictionTitles& titles) const {
   cells.push_back(titles.name);
   const auto predicted = predicted_titles(titles);
   cells.insert(cells.end(), predicted.begin(), predicted.end());
-  if (columns_.truth) cells.insert(cells.end(), {"truth", "loss"});
+  if (columns_.truth)
+    for (const auto& title : truth_titles(titles)) cells.push_back(title);
   if (columns_.error) cells.emplace_back("error");
   return csv_line(cells);
 }
@@ -116,6 +147,21 @@ std::vector<std::string> PredictionText::predicted_cells(const PredictionRow& ro
   return cells;
 }
 
+std::vector<std::string> PredictionText::truth_cells(const PredictionRow& row,
+                                                     const PredictionTitles& titles) const {
+  const auto predicted = row.error.empty() ? predicted_cells(row) : std::vector<std::string>{};
+  const auto loss = row.loss ? format_number(*row.loss) : std::string();
+  std::vector<std::string> cells;
+  if (!columns_.classes.empty()) return {row.truth.empty() ? "" : row.truth.front(), loss};
+  for (std::size_t i = 0; i < targets_of(titles).size(); ++i) {
+    const auto truth = i < row.truth.size() ? row.truth[i] : "";
+    cells.push_back(truth);
+    cells.push_back(difference(i < predicted.size() ? predicted[i] : "", truth));
+  }
+  cells.push_back(loss);
+  return cells;
+}
+
 std::string PredictionText::csv(const PredictionRow& row, const PredictionTitles& titles) const {
   std::vector<std::string> cells;
   if (columns_.file) cells.push_back(row.file);
@@ -124,7 +170,7 @@ std::string PredictionText::csv(const PredictionRow& row, const PredictionTitles
   if (!row.error.empty()) predicted.resize(predicted_titles(titles).size());
   cells.insert(cells.end(), predicted.begin(), predicted.end());
   if (columns_.truth)
-    cells.insert(cells.end(), {row.truth, row.loss ? format_number(*row.loss) : std::string()});
+    for (const auto& cell : truth_cells(row, titles)) cells.push_back(cell);
   if (columns_.error) cells.push_back(row.error);
   return csv_line(cells);
 }
@@ -136,6 +182,22 @@ void PredictionText::add_labels(ordered_json& line, const std::vector<double>& n
     probabilities[columns_.classes.at(c)] = numbers[c];
   line["label"] = columns_.several_labels ? names : names.front();
   line["probabilities"] = probabilities;
+}
+
+void PredictionText::add_truth(ordered_json& line, const PredictionRow& row,
+                               const PredictionTitles& titles) const {
+  const auto cells = truth_cells(row, titles);
+  const auto targets = targets_of(titles);
+  if (!columns_.classes.empty() || targets.size() == 1) {
+    line["truth"] = cells[0].empty() ? ordered_json() : ordered_json(cells[0]);
+    if (columns_.classes.empty()) line[targets[0] + "_error"] = number_in(cells[1]);
+  } else {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      line["truth"][targets[i]] = number_in(cells[2 * i]);
+      line["errors"][targets[i]] = number_in(cells[2 * i + 1]);
+    }
+  }
+  line["loss"] = row.loss ? ordered_json(*row.loss) : ordered_json();
 }
 
 std::string PredictionText::json(const PredictionRow& row, const PredictionTitles& titles) const {
@@ -153,10 +215,7 @@ std::string PredictionText::json(const PredictionRow& row, const PredictionTitle
     line["top"] = ranked(row.numbers, likeliest(row.numbers), columns_.classes);
   else
     add_labels(line, row.numbers);
-  if (columns_.truth) {
-    line["truth"] = row.truth.empty() ? ordered_json() : ordered_json(row.truth);
-    line["loss"] = row.loss ? ordered_json(*row.loss) : ordered_json();
-  }
+  if (columns_.truth) add_truth(line, row, titles);
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -17,7 +17,7 @@ std::span<const std::string_view> names(PredictionFormat);
 /// What is written for every sample.
 struct PredictionColumns {
   bool file = false;                 // which of several tables a row is of
-  bool truth = false;                // the label as written, and the loss
+  bool truth = false;                // what is known as written, errors of numbers, and the loss
   bool error = false;                // why a sample could not be read
   std::vector<std::string> classes;  // none: numbers
   bool several_labels = false;       // of a sample
@@ -36,7 +36,7 @@ struct PredictionRow {
   std::string file, name;
   std::vector<double> numbers;     // the probability of each class, or values
   std::vector<std::string> cells;  // of a form of its own
-  std::string truth;
+  std::vector<std::string> truth;  // the label, or the number of each target; empty: unknown
   std::optional<double> loss;
   std::string error;  // not empty: nothing was predicted
 };
@@ -56,6 +56,11 @@ class PredictionText {
   std::string json(const PredictionRow& row, const PredictionTitles& titles) const;
   void add_labels(nlohmann::ordered_json& line, const std::vector<double>& numbers) const;
   std::vector<std::string> predicted_titles(const PredictionTitles& titles) const;
+  std::vector<std::string> truth_titles(const PredictionTitles& titles) const;
+  std::vector<std::string> truth_cells(const PredictionRow& row,
+                                       const PredictionTitles& titles) const;
+  void add_truth(nlohmann::ordered_json& line, const PredictionRow& row,
+                 const PredictionTitles& titles) const;
   std::vector<std::string> predicted_cells(const PredictionRow& row) const;
   std::vector<std::size_t> labels(const std::vector<double>& numbers) const;
   std::vector<std::size_t> likeliest(const std::vector<double>& numbers) const;

@@ -43,26 +43,26 @@ Recipe settled(Recipe recipe, const SavedData& saved) {
 Predictor::Predictor(const PredictorJob& job, const Placement& placement, World& world)
     : placement_(placement),
       world_(world),
-      checkpoint_(std::make_unique<Checkpoint>(load_checkpoint(job.checkpoint))),
-      saved_(saved_data(*checkpoint_)),
-      recipe_(settled(job.recipe, saved_)),
+      saved_(load_saved_model(job.checkpoint)),
+      recipe_(settled(job.recipe, saved())),
       loss_(catalog<Loss>().build(*recipe_.loss.value,
-                                  LossContext{static_cast<std::int64_t>(saved_.classes.size())})) {}
+                                  LossContext{std::ssize(saved().classes)})) {}
 
 Predictor::~Predictor() = default;
 
-std::vector<PredictionInput> Predictor::inputs(const std::vector<std::string>& paths) const {
-  return prediction_inputs(recipe_, saved_, paths);
+std::vector<PredictionInput> Predictor::inputs(const std::vector<std::string>& paths,
+                                               const std::string& stdin_file) const {
+  return prediction_inputs(recipe_, saved(), paths, stdin_file);
 }
 
 void Predictor::build(const Dataset& data) {
   auto facts = data.facts();
-  facts.classes = saved_.classes;  // of images whose labels are unknown
+  facts.classes = saved().classes;  // of images whose labels are unknown
   auto recipe = recipe_;
   recipe.parallel.mode = Mode::none;
   engine_ = build_engine(recipe, placement_, world_, facts);
-  restore(checkpoint_->model, engine_->model().state(), "the model");
-  checkpoint_.reset();
+  restore(saved_.weights, engine_->model().state(), "the model");
+  saved_.weights.clear();
 }
 
 void Predictor::start(std::shared_ptr<const Tolerant> data, std::int64_t rows) {

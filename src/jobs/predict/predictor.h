@@ -7,13 +7,13 @@
 
 #include "data/loader/tolerant.h"
 #include "jobs/predict/prediction_input.h"
+#include "jobs/saved_model.h"
 #include "train/training_plan.h"
 
 namespace ddptrain {
 
 class Engine;
 class Loader;
-struct Checkpoint;
 
 struct PredictorJob {
   Recipe recipe;  // resolved
@@ -27,9 +27,10 @@ class Predictor {
   ~Predictor();
 
   const Recipe& recipe() const { return recipe_; }
-  const SavedData& saved() const { return saved_; }
+  const SavedData& saved() const { return saved_.data; }
   const Loss& loss() const { return *loss_; }
-  std::vector<PredictionInput> inputs(const std::vector<std::string>& paths) const;
+  std::vector<PredictionInput> inputs(const std::vector<std::string>& paths,
+                                      const std::string& stdin_file) const;
 
   /// Begins to load this rank's batches of `rows` samples: whole batches in turn, in order. Builds
   /// the model at the first call.
@@ -45,8 +46,7 @@ class Predictor {
 
   Placement placement_;
   World& world_;
-  std::unique_ptr<Checkpoint> checkpoint_;  // until the model is built
-  SavedData saved_;
+  SavedModel saved_;  // weights until the model is built
   Recipe recipe_;
   std::unique_ptr<Loss> loss_;
   std::unique_ptr<Engine> engine_;

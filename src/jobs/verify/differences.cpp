@@ -23,7 +23,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -150,15 +149,15 @@ Differences compare_checkpoints(const Checkpoint& reference, const Checkpoint& o
 
 /// JSON has no infinite number: null stands for it.
 std::string to_text(const Differences& differences) {
-  auto json = Json::array();
+  auto json = nlohmann::json::array();
   for (const auto& each : differences)
     json.push_back({each.what, each.largest, each.beyond, each.first});
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Differences differences_from(const std::string& text) {
   Differences differences;
-  for (const auto& each : Json::parse(text))
+  for (const auto& each : nlohmann::json::parse(text))
     differences.push_back(
         {each[0], each[1].is_null() ? kInfinite : each[1].get<double>(), each[2], each[3]});
   return differences;

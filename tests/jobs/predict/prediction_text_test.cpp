@@ -18,7 +18,7 @@ PredictionRow sample() {
   PredictionRow row;
   row.name = "a.png";
   row.numbers = {0.25, 0.625, 0.125};
-  row.truth = "cat";
+  row.truth = {"cat"};
   row.loss = 1.5;
   return row;
 }
@@ -111,6 +111,42 @@ TEST(PredictionText, HoldsValuesAndCellsOfAFormOfTheirOwn) {
   EXPECT_EQ(text(PredictionFormat::csv, columns).line(row, form), "houses.csv,7,0.5,a.mask.png\n");
   EXPECT_EQ(json_of(row, columns, form)["prediction"],
             nlohmann::ordered_json::parse(R"({"x": 0.5, "mask": "a.mask.png"})"));
+}
+
+PredictionRow flat() {
+  PredictionRow row;
+  row.name = "7";
+  row.loss = 0.5;
+  return row;
+}
+
+TEST(PredictionText, ComparesEachOfSeveralTargetsWithItsTruth) {
+  PredictionColumns columns;
+  columns.truth = true;
+  const PredictionTitles titles{"row", {"price", "area"}};
+  auto row = flat();
+  row.cells = {"2.5", "0.25"};
+  row.truth = {"2", ""};
+  const auto csv = text(PredictionFormat::csv, columns);
+  EXPECT_EQ(csv.header(titles),
+            "row,price,area,price_truth,price_error,area_truth,area_error,loss\n");
+  EXPECT_EQ(csv.line(row, titles), "7,2.5,0.25,2,0.5,,,0.5\n");
+  EXPECT_EQ(json_of(row, columns, titles), nlohmann::ordered_json::parse(R"({"row": "7",
+      "prediction": {"price": 2.5, "area": 0.25}, "truth": {"price": 2.0, "area": null},
+      "errors": {"price": 0.5, "area": null}, "loss": 0.5})"));
+}
+
+TEST(PredictionText, ComparesANumberWithItsTruth) {
+  PredictionColumns columns;
+  columns.truth = true;
+  auto row = flat();
+  row.numbers = {1.5};
+  row.truth = {"2"};
+  const auto csv = text(PredictionFormat::csv, columns);
+  EXPECT_EQ(csv.header({"row", {}}), "row,value,truth,value_error,loss\n");
+  EXPECT_EQ(csv.line(row, {"row", {}}), "7,1.5,2,-0.5,0.5\n");
+  EXPECT_EQ(csv.header({"row", {"price"}}), "row,price,truth,price_error,loss\n");
+  EXPECT_EQ(json_of(row, columns, {"row", {}})["value_error"], -0.5);
 }
 
 TEST(PredictionText, ReplacesBytesThatAreNoText) {

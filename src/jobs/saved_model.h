@@ -1,0 +1,23 @@
+// The weights of a checkpoint with what they were trained on, for verbs that use its model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/module.h"
+#include "train/training_plan.h"
+
+namespace ddptrain {
+
+enum class WhichWeights { own, averaged };
+
+struct SavedModel {
+  std::vector<NamedTensor> weights;
+  SavedData data;
+};
+
+/// Averaged weights are the averaged parameters over the model's own tensors, buffers where the
+/// average has its own; an Error (Exit::recipe) where the run keeps no average.
+SavedModel load_saved_model(const std::string& checkpoint, WhichWeights which = WhichWeights::own);
+
+}  // namespace ddptrain
