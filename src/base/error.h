@@ -25,7 +25,7 @@ enum class Exit {
   data = 3,        // missing, corrupt or unreadable data, disk full
   device = 4,      // device or communication, a peer died
   non_finite = 5,  // the loss is not finite
-  expect = 6,      // a metric falls short of `expect`
+  expect = 6,      // short of `expect`, or `verify` and `export` found other numbers
   memory = 7,      // out of memory
   bug = 70,        // a bug in ddptrain
   hang = 124,      // a rank hung
