@@ -70,20 +70,22 @@ int take_up(Job& job, const std::string& head, const std::string& folder, log::L
   return start(job, level);
 }
 
-void print_results(const std::vector<std::string>& folders, const RunSeries& series) {
+void report_results(const Repetition& repetition, const RunSeries& series) {
   std::vector<MemberResult> results;
-  for (const auto& folder : folders) {
+  for (const auto& folder : repetition.folders()) {
     auto ended = run_end(folder);
-    results.push_back(
-        {series.members.at(results.size()).name, std::move(ended.metrics), std::move(ended.best)});
+    results.push_back({series.members.at(results.size()).name, std::move(ended.metrics),
+                       std::move(ended.best), folder});
   }
   print_lines(members_table(series.kind, results));
   print_lines(best_members_table(series.kind, results));
+  log::info("the table is in " + repetition.write_table(series.kind, results));
 }
 
-/// Each member's run has a folder of its own. At the end prints metrics per member with mean and
-/// deviation, and returns the worst exit code. Diverging and missed expectations are results and
-/// the next one follows; anything else ends the repetition, which the same command takes up again.
+/// Each member's run has a folder of its own. At the end prints and writes metrics per member with
+/// mean and deviation, and returns the worst exit code. Diverging and missed expectations are
+/// results and the next one follows; anything else ends the repetition, which the same command
+/// takes up again.
 int run_series(const Arguments& arguments, const RunSeries& series) {
   const auto first = make_member(arguments, series.members[0], true);
   if (!first) return static_cast<int>(Exit::recipe);
@@ -104,7 +106,7 @@ int run_series(const Arguments& arguments, const RunSeries& series) {
     log::info("run the same command again to continue with " + called);
     return code;
   }
-  print_results(repetition.folders(), series);
+  report_results(repetition, series);
   repetition.finish();
   return worst;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/mean.h"
+#include "base/quoting.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -52,6 +53,37 @@ std::string row(std::string head, const std::vector<std::string>& names, const a
   return head + "\n";
 }
 
+/// Numbers that read back as they are; nothing for NaN.
+std::string exact(double value) { return std::isnan(value) ? "" : format_number(value); }
+
+/// The best evaluation of each run in place of its last one, with its step.
+std::vector<MemberResult> best_of(const std::vector<MemberResult>& results) {
+  std::vector<MemberResult> best;
+  for (const auto& result : results) {
+    best.push_back({result.name, {}});
+    if (!result.best) continue;
+    best.back().metrics.emplace_back("step", static_cast<double>(result.best->step));
+    best.back().metrics.insert(best.back().metrics.end(), result.best->values.begin(),
+                               result.best->values.end());
+  }
+  return best;
+}
+
+/// Each metric as a column: its name, then its cell of each run, of "mean" and of "deviation".
+std::vector<std::vector<std::string>> csv_columns(const std::vector<MemberResult>& results,
+                                                  const std::string& prefix) {
+  std::vector<std::vector<std::string>> all;
+  for (const auto& name : columns(results)) {
+    std::vector<std::string> column{csv_cell(prefix + name)};
+    for (const auto& result : results) column.push_back(exact(value_named(result.metrics, name)));
+    const auto spread = spread_of(results, name);
+    column.push_back(exact(spread.value));
+    column.push_back(exact(spread.deviation));
+    all.push_back(std::move(column));
+  }
+  return all;
+}
+
 }  // namespace
 
 Repetition::Repetition(const std::string& runs, const std::string& name, std::string recipe_text,
@@ -75,6 +107,13 @@ void Repetition::add(const std::string& folder) {
   folders_.push_back(folder);
   const Json json{{"recipe", recipe_text_}, {"count", count_}, {"folders", folders_}};
   write_atomically(path_, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string Repetition::write_table(const std::string& kind,
+                                    const std::vector<MemberResult>& results) const {
+  const auto path = (fs::path(path_).parent_path() / (kind + "s.csv")).string();
+  write_atomically(path, members_csv(kind, results));
+  return path;
 }
 
 void Repetition::finish() const { fs::remove(path_); }
@@ -101,18 +140,34 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
 }
 
 std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results) {
-  std::vector<MemberResult> best;
   const BestEvaluation* by = nullptr;
-  for (const auto& result : results) {
-    best.push_back({result.name, {}});
-    if (!result.best) continue;
-    by = &*result.best;
-    best.back().metrics.emplace_back("step", static_cast<double>(by->step));
-    best.back().metrics.insert(best.back().metrics.end(), by->values.begin(), by->values.end());
-  }
+  for (const auto& result : results)
+    if (result.best) by = &*result.best;
   if (!by) return {};
   const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
-  return "\nbest by " + by->metric + way + "\n" + members_table(kind, best);
+  return "\nbest by " + by->metric + way + "\n" + members_table(kind, best_of(results));
+}
+
+std::string members_csv(const std::string& kind, const std::vector<MemberResult>& results) {
+  std::vector<std::string> names{kind}, folders{"run"};
+  for (const auto& result : results) {
+    names.push_back(result.name);
+    folders.push_back(csv_cell(result.folder));
+  }
+  for (const auto* word : {"mean", "deviation"}) {
+    names.emplace_back(word);
+    folders.emplace_back();
+  }
+  std::vector<std::vector<std::string>> all{names, folders};
+  for (auto& column : csv_columns(results, "")) all.push_back(std::move(column));
+  for (auto& column : csv_columns(best_of(results), "best/")) all.push_back(std::move(column));
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::vector<std::string> cells;
+    for (const auto& column : all) cells.push_back(column[i]);
+    text += join(cells, ",") + "\n";
+  }
+  return text;
 }
 
 }  // namespace ddptrain

@@ -11,6 +11,8 @@
 
 namespace ddptrain {
 
+struct MemberResult;
+
 /// Which folders the runs of one repetition have, in order of their seeds or folds. It
 /// stands in `runs`/NAME/repeat.json until the last is done, so that the same command goes on where
 /// it was cut.
@@ -23,6 +25,9 @@ class Repetition {
 
   const std::vector<std::string>& folders() const { return folders_; }
   void add(const std::string& folder);
+  /// Writes `runs`/NAME/folds.csv or seeds.csv (members_csv), whole, over that of an earlier
+  /// series. Returns its path.
+  std::string write_table(const std::string& kind, const std::vector<MemberResult>& results) const;
   /// Forgets the record: the next repetition begins anew.
   void finish() const;
 
@@ -38,6 +43,7 @@ struct MemberResult {
   std::string name;                         // "42" of seeds, "1" of folds
   NamedValues metrics;                      // of the last evaluation
   std::optional<BestEvaluation> best = {};  // empty: nothing says which one is better
+  std::string folder = {};                  // of the run
 };
 
 /// A row per run under its `kind`, "seed" or "fold", then mean and standard deviation (n - 1) over
@@ -47,5 +53,10 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
 /// The same of each run's best evaluation, with its step, under a line that says by what; empty
 /// where none has one.
 std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results);
+
+/// Both tables as CSV, of all metrics and with every digit: a row per run, then "mean" and
+/// "deviation", under `kind`, "run" (its folder), the last evaluation's metrics, and those of the
+/// best one as "best/step", "best/valid/loss". What a run lacks is an empty cell.
+std::string members_csv(const std::string& kind, const std::vector<MemberResult>& results);
 
 }  // namespace ddptrain

@@ -63,6 +63,36 @@ TEST(MembersTable, HasTheBestEvaluationsToo) {
   EXPECT_EQ(best_members_table("seed", {{"1", {{"valid/acc", 3}}}}), "");
 }
 
+TEST(MembersCsv, HasEveryDigitOfBothTables) {
+  const BestEvaluation best{"valid/acc", BestMode::max, 20, {{"valid/acc", 0.75}}};
+  const BestEvaluation later{"valid/acc", BestMode::max, 40, {{"valid/acc", 0.25}}};
+  EXPECT_EQ(members_csv("fold", {{"1", {{"valid/loss", 0.125}}, best, "runs/net/001"},
+                                 {"2", {}, later, "runs/a,b/002"},
+                                 {"3", {{"valid/loss", 2.125}}, {}, "runs/net/003"}}),
+            "fold,run,valid/loss,best/step,best/valid/acc\n"
+            "1,runs/net/001,0.125,20,0.75\n"
+            "2,\"runs/a,b/002\",,40,0.25\n"
+            "3,runs/net/003,2.125,,\n"
+            "mean,,1.125,30,0.5\n"
+            "deviation,,1.4142135623730951,14.142135623730951,0.3535533905932738\n");
+}
+
+TEST(MembersCsv, HasAllMetricsHoweverMany) {
+  NamedValues many;
+  for (int i = 0; i < 10; ++i) many.emplace_back("m" + std::to_string(i), i);
+  EXPECT_THAT(members_csv("seed", {{"1", many}, {"2", many}}),
+              HasSubstr("seed,run,m0,m1,m2,m3,m4,m5,m6,m7,m8,m9\n"));
+}
+
+TEST(Repetition, WritesItsTableNextToItsRuns) {
+  const TemporaryFolder folder;
+  make_folders(folder.path() + "/net");
+  const Repetition series(folder.path(), "net", "a", 2);
+  const std::vector<MemberResult> results{{"1", {{"valid/loss", 2}}}, {"2", {{"valid/loss", 4}}}};
+  EXPECT_EQ(series.write_table("fold", results), folder.path() + "/net/folds.csv");
+  EXPECT_EQ(read_text(folder.path() + "/net/folds.csv"), members_csv("fold", results));
+}
+
 TEST(Repetition, RemembersItsFoldersUntilItIsFinished) {
   const TemporaryFolder folder;
   const auto home = folder.path() + "/net";
