@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 struct ImageFolderOptions {
   std::string root;
   std::string train = "train";
-  ValidSpec valid;
+  ValidFiles valid;
   std::vector<std::string> classes;
   std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;

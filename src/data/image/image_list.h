@@ -19,7 +19,7 @@ struct ImageList {
   bool multi_label = false;
   std::array<std::vector<ImageFile>, 2> files;  // by split: train, valid
   std::array<std::vector<double>, 2> weights;   // by split; empty: all equal
-  std::vector<std::string> groups;              // of training files, for folds; empty: folders
+  std::vector<std::string> groups;  // of training files, for folds; empty: of their paths
 };
 
 /// Valid images at these paths, of unknown targets; the first is also a training image.

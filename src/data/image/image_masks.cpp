@@ -25,7 +25,7 @@ struct ImageMasksOptions {
   CodesOption codes;
   std::vector<std::int64_t> values;
   std::vector<std::string> void_codes;
-  ValidSpec valid;
+  ValidFiles valid;
   std::vector<std::string> extensions = image_extensions();
   ImageFileOptions files;
   void fields(Fields& f) {

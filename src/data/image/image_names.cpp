@@ -9,7 +9,7 @@
 #include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/image/image_scan.h"
-#include "data/image/pattern.h"
+#include "data/split/pattern.h"
 #include "data/split/split.h"
 
 namespace ddptrain {
@@ -29,7 +29,7 @@ struct ImageNamesOptions {
   std::optional<std::string> pattern;
   std::map<std::string, std::string> labels;
   Of of = Of::name;
-  ValidSpec valid;
+  ValidFiles valid;
   std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;
   void fields(Fields& f) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "data/split/pattern.h"
 
 namespace ddptrain {
 namespace {
@@ -17,6 +18,7 @@ using Order = std::vector<std::int64_t>;
 
 const Option kBy{"data.valid.fold.by"};
 const Option kOf{"data.valid.fold.of"};
+const Option kGroups{"data.valid.fold.groups"};
 
 std::string folds(std::int64_t count) { return plural(count, "fold"); }
 
@@ -39,6 +41,22 @@ FoldRule rule_of(const FoldSpec& spec, const FoldKeys& keys) {
     throw Error(Exit::data, kBy,
                 "nothing says which group a sample is of; name a column in data.valid.fold.groups");
   return rule;
+}
+
+/// Groups that have the samples of one class each, and all of them, are the classes once more:
+/// whichever fold is held out, training lacks its classes.
+void require_other_than_classes(const FoldKeys& keys) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (std::size_t i = 0; i < keys.classes.size(); ++i)
+    pairs.emplace(keys.classes[i], keys.groups[i]);
+  const std::set<std::string> classes(keys.classes.begin(), keys.classes.end());
+  const std::set<std::string> groups(keys.groups.begin(), keys.groups.end());
+  if (pairs.empty() || pairs.size() != classes.size() || pairs.size() != groups.size()) return;
+  throw Error(Exit::data, kBy,
+              "each class is one group (class '" + pairs.begin()->first + "', group '" +
+                  pairs.begin()->second +
+                  "'), so training lacks the classes of the fold that is held out; "
+                  "data.valid.fold.groups gives the samples other groups");
 }
 
 /// Goes on with the fold after that of the last sample dealt.
@@ -108,7 +126,10 @@ std::vector<std::size_t> deal_groups(const Order& order, const FoldSpec& spec,
 std::vector<std::size_t> deal(const Order& order, const FoldSpec& spec, const FoldKeys& keys) {
   const auto rule = rule_of(spec, keys);
   if (rule == FoldRule::classes) return deal_classes(order, spec, keys.classes);
-  if (rule == FoldRule::groups) return deal_groups(order, spec, keys.groups);
+  if (rule == FoldRule::groups) {
+    require_other_than_classes(keys);
+    return deal_groups(order, spec, keys.groups);
+  }
   Dealer dealer(std::ssize(order), spec.of);
   dealer.deal(order);
   return std::move(dealer).fold_of();
@@ -126,6 +147,25 @@ void require_classes_in_training(const std::vector<std::size_t>& fold_of, const 
                       ", whose training part lacks the class");
 }
 
+void fold_fields(Fields& f, FoldSpec& spec, const Spec& groups) {
+  f("index", spec.index, {.doc = "Which fold is held out, from 0.", .min = 0});
+  f("of", spec.of, {.doc = "How many folds there are.", .min = 2});
+  f("by", spec.by,
+    {.doc = "'random', 'classes': each fold has as many samples of each class, give or take one; "
+            "'groups': those of a group are in one fold. auto: classes where targets are "
+            "classes, else random."});
+  f("groups", spec.groups, groups);
+  f.require(below("index", "of"));
+  f.require(needs("groups", is("by", "groups")));
+}
+
+std::vector<std::string> folders_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> folders;
+  for (const auto& path : paths)
+    folders.push_back(std::filesystem::path(path).parent_path().string());
+  return folders;
+}
+
 }  // namespace
 
 std::span<const std::string_view> names(FoldRule) {
@@ -134,17 +174,18 @@ std::span<const std::string_view> names(FoldRule) {
 }
 
 void FoldSpec::fields(Fields& f) {
-  f("index", index, {.doc = "Which fold is held out, from 0.", .min = 0});
-  f("of", of, {.doc = "How many folds there are.", .min = 2});
-  f("by", by,
-    {.doc = "'random', 'classes': each fold has as many samples of each class, give or take one; "
-            "'groups': those of a group are in one fold. auto: classes where targets are "
-            "classes, else random."});
-  f("groups", groups,
-    {.doc = "The column that says which group a sample is of; images and texts that are files "
-            "have their folder instead."});
-  f.require(below("index", "of"));
-  f.require(needs("groups", is("by", "groups")));
+  fold_fields(f, *this,
+              {.doc = "The column that says which group a sample is of; where samples are files "
+                      "without rows, a regular expression whose first group ( ) over a file's path "
+                      "is the group."});
+}
+
+void FileFoldSpec::fields(Fields& f) {
+  fold_fields(f, *this,
+              {.doc = "Regular expression whose first group ( ) over a file's path below root is "
+                      "the group of the file, as in '/(patient\\d+)_'; null: the file's folder.",
+               .example = "'/(patient\\d+)_'",
+               .form = TextForm::pattern_with_group});
 }
 
 Parts fold_parts(std::int64_t n, const FoldSpec& spec, const FoldKeys& keys, std::int64_t seed) {
@@ -163,15 +204,20 @@ Parts fold_parts(std::int64_t n, const FoldSpec& spec, const FoldKeys& keys, std
   return parts;
 }
 
-std::vector<std::string> folders_as_groups(const std::vector<std::string>& paths,
-                                           const FoldSpec& spec) {
-  if (spec.groups)
-    throw Error(Exit::data, Option{"data.valid.fold.groups"},
-                "files in folders have no columns; without it the folder is the group");
-  std::vector<std::string> folders;
-  for (const auto& path : paths)
-    folders.push_back(std::filesystem::path(path).parent_path().string());
-  return folders;
+std::vector<std::string> groups_of_files(const std::vector<std::string>& paths,
+                                         const FoldSpec& spec) {
+  if (!spec.groups) return folders_of(paths);
+  if (const auto problem = Pattern::lacks_for_group(*spec.groups); !problem.empty())
+    throw Error(Exit::recipe, kGroups, "'" + *spec.groups + "' " + problem);
+  const Pattern pattern(*spec.groups);
+  std::vector<std::string> groups;
+  for (const auto& path : paths) {
+    auto group = pattern.first_group(path);
+    if (!group) throw Error(Exit::data, kGroups, "'" + path + "' does not match");
+    if (group->empty()) throw Error(Exit::data, kGroups, "'" + path + "' has an empty group");
+    groups.push_back(std::move(*group));
+  }
+  return groups;
 }
 
 }  // namespace ddptrain

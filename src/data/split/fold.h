@@ -21,8 +21,13 @@ std::span<const std::string_view> names(FoldRule);
 struct FoldSpec {
   std::int64_t index = 0;
   std::int64_t of = 5;
-  Auto<FoldRule> by;  // auto: classes where targets are classes, else random
-  std::optional<std::string> groups;
+  Auto<FoldRule> by;                  // auto: classes where targets are classes, else random
+  std::optional<std::string> groups;  // a column; of files, a regular expression
+  void fields(Fields& f);
+};
+
+/// The same of samples that are files: `groups` is checked to be a regular expression with a group.
+struct FileFoldSpec : FoldSpec {
   void fields(Fields& f);
 };
 
@@ -44,12 +49,13 @@ struct FoldKeys {
 /// smallest fold, as scikit-learn's GroupKFold has it; the seed orders those of equal size.
 /// Errors (Exit::data), whichever fold is asked for: fewer samples, samples of a class (by:
 /// classes) or groups than folds; a fold that has all samples of a class, which its training part
-/// then lacks; `by` asks for what nothing says.
+/// then lacks; groups that are the classes; `by` asks for what nothing says.
 Parts fold_parts(std::int64_t n, const FoldSpec& spec, const FoldKeys& keys, std::int64_t seed);
 
-/// The folder that each file is in, for `by: groups`. An Error (Exit::data) where a column is asked
-/// for, which files have none of.
-std::vector<std::string> folders_as_groups(const std::vector<std::string>& paths,
-                                           const FoldSpec& spec);
+/// The group of each file: what the first group ( ) of the regular expression `groups` holds of its
+/// path, or without one the folder that the file is in. Errors name the first path that does not
+/// match or has an empty group (Exit::data), or what the expression lacks (Exit::recipe).
+std::vector<std::string> groups_of_files(const std::vector<std::string>& paths,
+                                         const FoldSpec& spec);
 
 }  // namespace ddptrain

@@ -1,10 +1,16 @@
-#include "data/image/pattern.h"
+#include "data/split/pattern.h"
 
 #include <re2/re2.h>
 
 #include "base/error.h"
 
 namespace ddptrain {
+
+std::string Pattern::lacks_for_group(const std::string& text) {
+  const re2::RE2 expression(text, re2::RE2::Quiet);
+  if (!expression.ok()) return "is not a regular expression: " + expression.error();
+  return expression.NumberOfCapturingGroups() == 0 ? "has no group ( )" : "";
+}
 
 Pattern::Pattern(const std::string& text)
     : expression_(std::make_unique<re2::RE2>(text, re2::RE2::Quiet)) {

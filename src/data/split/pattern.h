@@ -15,6 +15,10 @@ namespace ddptrain {
 
 class Pattern {
  public:
+  /// What a text lacks to be a regular expression with a group ( ), "has no group ( )"; empty where
+  /// it is one.
+  static std::string lacks_for_group(const std::string& text);
+
   /// Of a text that is a regular expression, as the option's TextForm asks.
   explicit Pattern(const std::string& text);
   ~Pattern();

@@ -72,8 +72,31 @@ Parts listed_parts(const std::vector<std::string>& paths, const std::string& fil
 
 Parts held_fold(const std::vector<std::string>& paths, const ValidSpec& spec, FoldKeys keys) {
   const bool grouped = spec.fold->by.value == FoldRule::groups;
-  if (grouped && keys.groups.empty()) keys.groups = folders_as_groups(paths, *spec.fold);
+  if (grouped && keys.groups.empty()) keys.groups = groups_of_files(paths, *spec.fold);
   return fold_parts(std::ssize(paths), *spec.fold, keys, spec.seed);
+}
+
+/// `fold` is that of the spec, or one whose groups are declared otherwise.
+template <class Fold>
+void valid_fields(Fields& f, ValidSpec& spec, std::optional<Fold>& fold) {
+  f("folder", spec.folder,
+    {.doc = "Folder of the validation samples, beside the training folder."});
+  f("fraction", spec.fraction,
+    {.doc = "Share of the training samples that is held out instead.",
+     .min = 0,
+     .max = 1,
+     .above_min = true,
+     .below_max = true});
+  f("list", spec.list,
+    {.doc = "Text file that names the held-out samples instead, one a line.", .path = true});
+  f("fold", fold, {.doc = "One of several folds of the training samples instead."});
+  f("seed", spec.seed,
+    {.doc = "Which samples are held out; of its own, so that runs with other seeds "
+            "keep the same ones.",
+     .min = 0});
+  f("order", spec.order,
+    {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
+  f.require(needs("fold", is("order", "philox")));
 }
 
 }  // namespace
@@ -83,24 +106,14 @@ std::span<const std::string_view> names(SplitRule) {
   return words;
 }
 
-void ValidSpec::fields(Fields& f) {
-  f("folder", folder, {.doc = "Folder of the validation samples, beside the training folder."});
-  f("fraction", fraction,
-    {.doc = "Share of the training samples that is held out instead.",
-     .min = 0,
-     .max = 1,
-     .above_min = true,
-     .below_max = true});
-  f("list", list,
-    {.doc = "Text file that names the held-out samples instead, one a line.", .path = true});
-  f("fold", fold, {.doc = "One of several folds of the training samples instead."});
-  f("seed", seed,
-    {.doc = "Which samples are held out; of its own, so that runs with other seeds "
-            "keep the same ones.",
-     .min = 0});
-  f("order", order,
-    {.doc = "'torch' divides as torch's random_split, 'fastai' as fastai's RandomSplitter."});
-  f.require(needs("fold", is("order", "philox")));
+void ValidSpec::fields(Fields& f) { valid_fields(f, *this, fold); }
+
+void ValidFiles::fields(Fields& f) {
+  std::optional<FileFoldSpec> own;
+  if (fold) own.emplace(FileFoldSpec{*fold});
+  valid_fields(f, *this, own);
+  fold.reset();
+  if (own) fold.emplace(*own);
 }
 
 Parts split_samples(std::int64_t n, const ValidSpec& spec) {

@@ -33,15 +33,20 @@ struct ValidSpec {
   bool divides() const { return fraction || list || fold; }
 };
 
+/// The same of samples that are files, whose groups are in their paths.
+struct ValidFiles : ValidSpec {
+  void fields(Fields& f);
+};
+
 /// Divides samples 0 .. n-1 by `fraction` and `seed`. Ours keeps each part in order; the peers'
 /// parts are in the order of their permutation.
 Parts split_samples(std::int64_t n, const ValidSpec& spec);
 
 /// Divides samples by their paths: by `fraction` and `seed`, or those that the text file `list`
 /// names, one a line, by path or by file name in any folder (fastai.FileSplitter), or by `fold`
-/// (groups that `keys` lack are folders). `noun` is what a sample is called in messages. Errors
-/// (Exit::data): a line that names no sample, with its file and line; a part without samples; those
-/// of fold_parts.
+/// (groups that `keys` lack are those of files: groups_of_files). `noun` is what a sample is called
+/// in messages. Errors (Exit::data): a line that names no sample, with its file and line; a part
+/// without samples; those of fold_parts.
 Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
                const std::string& noun, FoldKeys keys = {});
 

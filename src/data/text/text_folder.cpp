@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 struct TextFolderOptions {
   std::string root;
   std::string train = "train";
-  ValidSpec valid;
+  ValidFiles valid;
   std::vector<std::string> extensions{".txt"};
   std::vector<std::string> ignore;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::error;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/image/image_scan.h"
-#include "data/image/pattern.h"
+#include "data/split/pattern.h"
 #include "data/image/usual_transforms.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"

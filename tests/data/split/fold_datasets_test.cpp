@@ -88,8 +88,90 @@ TEST(FoldsOfImages, KeepTheFilesOfAFolderTogether) {
     for (const auto& name : names) folders.insert(name.substr(0, name.rfind('/')));
     EXPECT_EQ(folders.size(), 1U);
   }
-  section["valid"]["fold"]["groups"] = "series";
-  EXPECT_THAT(data_problem(section), HasSubstr("data.valid.fold.groups: files in folders have no"));
+}
+
+/// train/{cat,dog} with `each` images of every patient: 0 to 5, whose images are of both classes.
+json patients_section(const TemporaryFolder& folder, int each) {
+  for (const std::string name : {"cat", "dog"})
+    for (int patient = 0; patient < 6; ++patient)
+      for (int i = 0; i < each; ++i)
+        folder.write("train/" + name + "/patient" + std::to_string(patient) + "_" + name +
+                         std::to_string(i) + ".png",
+                     image("a_rgb.png"));
+  const json steps = json::array({{{"type", "resize"}, {"size", {8, 6}}}});
+  return {{"type", "image_folder"},
+          {"root", folder.path()},
+          {"transforms", {{"train", steps}, {"valid", steps}}}};
+}
+
+/// What the first group of '/(patient\d+)_' holds.
+std::string patient_of(const std::string& name) {
+  return name.substr(name.rfind("/patient") + 1, 8);
+}
+
+// 6 patients of 4 images each in 3 folds: 2 patients and 8 images in each.
+TEST(FoldsOfImages, KeepTheFilesOfAPatternsGroupTogether) {
+  const TemporaryFolder folder;
+  auto section = patients_section(folder, 2);
+  std::map<std::string, std::set<std::int64_t>> held_in;
+  const auto folds = valid_names(3, [&](auto k) {
+    section["valid"] = {
+        {"fold", fold_section(k, 3, {{"by", "groups"}, {"groups", R"(/(patient\d+)_)"}})}};
+    auto data = build_data(section);
+    std::set<std::string> trained, valid;
+    for (std::int64_t i = 0; i < data->size(Split::train); ++i)
+      trained.insert(patient_of(data->sample_name(Split::train, i)));
+    for (std::int64_t i = 0; i < data->size(Split::valid); ++i)
+      valid.insert(patient_of(data->sample_name(Split::valid, i)));
+    EXPECT_EQ(trained.size(), 4U);
+    for (const auto& patient : valid) {
+      EXPECT_FALSE(trained.contains(patient)) << patient;
+      held_in[patient].insert(k);
+    }
+    EXPECT_EQ(data->size(Split::train), 16);
+    EXPECT_EQ(data->size(Split::valid), 8);
+    return data;
+  });
+  EXPECT_EQ(all_names(folds).size(), 24U);
+  EXPECT_EQ(held_in.size(), 6U);
+  for (const auto& [patient, where] : held_in) EXPECT_EQ(where.size(), 1U) << patient;
+}
+
+TEST(FoldsOfImages, NameTheFileThatAPatternDoesNotMatch) {
+  const TemporaryFolder folder;
+  auto section = patients_section(folder, 1);
+  const auto problem = [&](const std::string& groups) {
+    section["valid"] = {{"fold", fold_section(0, 3, {{"by", "groups"}, {"groups", groups}})}};
+    return data_problem(section);
+  };
+  EXPECT_THAT(problem("/(patient[0-4])_"),
+              HasSubstr("data.valid.fold.groups: 'train/cat/patient5_cat0.png' does not match"));
+  EXPECT_THAT(problem("/patient0([0-9]*)_|/patient"),
+              HasSubstr("data.valid.fold.groups: 'train/cat/patient0_cat0.png' has an empty"));
+  EXPECT_THAT(problem("(train)"), HasSubstr("data.valid.fold.of: 1 group, fewer than 3 folds"));
+}
+
+TEST(FoldsOfImages, WantAPatternWithAGroup) {
+  const TemporaryFolder folder;
+  auto section = patients_section(folder, 1);
+  for (const auto* type : {"image_folder", "image_names", "image_masks"}) {
+    section["type"] = type;
+    section["valid"] = {{"fold", fold_section(0, 3, {{"by", "groups"}, {"groups", "patient"}})}};
+    EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("has no group ( )")) << type;
+    section["valid"]["fold"]["groups"] = "(patient";
+    EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("is not a regular expression")) << type;
+  }
+}
+
+// Whatever fold is held out, training would lack its classes.
+TEST(FoldsOfImages, AreRefusedWhereEachClassIsAGroup) {
+  const TemporaryFolder folder;
+  auto section = patients_section(folder, 1);
+  for (const json& by :
+       {json{{"by", "groups"}}, json{{"by", "groups"}, {"groups", "_([a-z]+)\\d+\\.png$"}}}) {
+    section["valid"] = {{"fold", fold_section(0, 2, by)}};
+    EXPECT_THAT(data_problem(section), HasSubstr("data.valid.fold.by: each class is one group"));
+  }
 }
 
 TEST(FoldsOfImages, AreRefusedAtTheOption) {
@@ -100,7 +182,7 @@ TEST(FoldsOfImages, AreRefusedAtTheOption) {
               HasSubstr("data.valid.fold.of: class 'cat' has 6 samples, fewer than 7 folds"));
   section["valid"] = {{"fold", fold_section(3, 3)}};
   EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("is not below"));
-  section["valid"] = {{"fold", fold_section(0, 3, {{"groups", "x"}})}};
+  section["valid"] = {{"fold", fold_section(0, 3, {{"groups", "(x)"}})}};
   EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("'by: groups'"));
   section["valid"] = {{"fold", fold_section(0, 3)}, {"order", "torch"}};
   EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("'order: philox'"));
@@ -213,6 +295,29 @@ TEST(FoldsOfTexts, AreByLabelOrColumnAndKeptApart) {
     for (const auto& name : names) writers.insert(std::stoi(name.substr(name.rfind(' '))) / 3);
     EXPECT_EQ(writers.size(), 1U);
   }
+}
+
+TEST(FoldsOfTexts, AreByAPatternOfTheirPaths) {
+  const TemporaryFolder folder;
+  for (const std::string name : {"pos", "neg"})
+    for (int i = 0; i < 9; ++i)
+      folder.write(
+          "train/" + name + "/writer" + std::to_string(i % 3) + "-" + std::to_string(i) + ".txt",
+          "a film");
+  auto section = text_recipe(folder);
+  const auto folds = valid_names(3, [&](auto k) {
+    section["valid"] = {
+        {"fold", fold_section(k, 3, {{"by", "groups"}, {"groups", "(writer[0-9])"}})}};
+    return make_texts(section);
+  });
+  EXPECT_EQ(all_names(folds).size(), 18U);
+  for (const auto& names : folds) {
+    ASSERT_EQ(names.size(), 6U);
+    const auto writer = names[0].substr(names[0].find("writer"), 7);
+    EXPECT_EQ(count_with(names, writer), 6);
+  }
+  section["valid"]["fold"]["groups"] = "writer";
+  EXPECT_THAT(test::refused<Dataset>(section), HasSubstr("has no group ( )"));
 }
 
 TEST(FoldsOfTexts, AreByClassFolder) {

@@ -150,5 +150,41 @@ TEST(Folds, AreRefusedWhereNothingSaysWhatTheyAreBy) {
               message("nothing says which group a sample is of"));
 }
 
+TEST(Folds, AreRefusedWhereEachGroupIsAClass) {
+  const std::vector<std::string> classes{"cat", "dog", "cat", "dog"};
+  const std::vector<std::string> folders{"a/cat", "a/dog", "a/cat", "a/dog"};
+  EXPECT_THAT(
+      [&] {
+        fold_parts(4, fold(0, 2, FoldRule::groups), {classes, folders}, 42);
+      },
+      ThrowsMessage<Error>(HasSubstr("data.valid.fold.by: each class is one group (class "
+                                     "'cat', group 'a/cat'), so training lacks")));
+  const std::vector<std::string> patients{"p", "p", "q", "q"};
+  EXPECT_EQ(fold_parts(4, fold(0, 2, FoldRule::groups), {classes, patients}, 42).valid.size(), 2U);
+}
+
+FoldSpec grouped(const std::string& groups) { return {0, 2, FoldRule::groups, groups}; }
+
+TEST(GroupsOfFiles, AreWhatTheFirstGroupOfThePatternHolds) {
+  EXPECT_THAT(groups_of_files({"a/x/v1_f0.png", "b/v2_f0.png", "v1_f9.png"}, grouped("(v\\d)_(f)")),
+              testing::ElementsAre("v1", "v2", "v1"));
+  EXPECT_THAT(groups_of_files({"a/x/v1.png", "b/v2.png"}, fold(0, 2, FoldRule::groups)),
+              testing::ElementsAre("a/x", "b"));
+}
+
+TEST(GroupsOfFiles, AreRefusedWithTheFileOrTheExpression) {
+  const auto refused = [](const std::string& groups, const std::string& message) {
+    EXPECT_THAT(
+        [&] {
+          groups_of_files({"a/v1.png", "a/w2.png"}, grouped(groups));
+        },
+        ThrowsMessage<Error>(HasSubstr("data.valid.fold.groups: " + message)));
+  };
+  refused("(v\\d)", "'a/w2.png' does not match");
+  refused("v(\\d*)1|w", "'a/v1.png' has an empty group");
+  refused("v\\d", "'v\\d' has no group ( )");
+  refused("(v", "'(v' is not a regular expression: ");
+}
+
 }  // namespace
 }  // namespace ddptrain
