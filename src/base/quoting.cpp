@@ -1,6 +1,7 @@
 #include "base/quoting.h"
 
 #include <cerrno>
+#include <cmath>
 
 #include "base/text.h"
 
@@ -30,5 +31,7 @@ std::string csv_cell(const std::string& text) {
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
+
+std::string csv_cell(double number) { return std::isnan(number) ? "" : format_number(number); }
 
 }  // namespace ddptrain

@@ -15,5 +15,7 @@ std::string called_as();
 
 /// In quotes where it holds a comma, a quote or an end of line.
 std::string csv_cell(const std::string& text);
+/// Reads back as the same number; an empty cell for NaN.
+std::string csv_cell(double number);
 
 }  // namespace ddptrain

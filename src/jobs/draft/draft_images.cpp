@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/image/image_scan.h"
-#include "data/split/pattern.h"
 #include "data/image/usual_transforms.h"
+#include "data/split/pattern.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
 

@@ -114,9 +114,6 @@ std::string text_of(const SweepPlan& plan, const SweepRecord& record,
   return text + join(aligned(shares), "\n") + "\n";
 }
 
-/// Numbers that read back as they are; nothing for NaN.
-std::string exact(double value) { return std::isnan(value) ? "" : format_number(value); }
-
 std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
   std::vector<std::string> header{"rank", "trial"};
   for (const auto& key : keys_of(plan)) header.push_back(csv_cell(key));
@@ -128,7 +125,8 @@ std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
     const auto& row = rows[rank];
     std::vector<std::string> cells{std::to_string(rank + 1), std::to_string(row.trial + 1)};
     for (const auto& [key, value] : plan.trials[row.trial].values) cells.push_back(csv_cell(value));
-    for (const double number : {row.value, row.deviation, row.best}) cells.push_back(exact(number));
+    for (const double number : {row.value, row.deviation, row.best})
+      cells.push_back(csv_cell(number));
     cells.push_back(std::to_string(row.rung));
     cells.push_back(std::to_string(row.steps));
     cells.push_back(row.state);

@@ -53,9 +53,6 @@ std::string row(std::string head, const std::vector<std::string>& names, const a
   return head + "\n";
 }
 
-/// Numbers that read back as they are; nothing for NaN.
-std::string exact(double value) { return std::isnan(value) ? "" : format_number(value); }
-
 /// The best evaluation of each run in place of its last one, with its step.
 std::vector<MemberResult> best_of(const std::vector<MemberResult>& results) {
   std::vector<MemberResult> best;
@@ -75,10 +72,11 @@ std::vector<std::vector<std::string>> csv_columns(const std::vector<MemberResult
   std::vector<std::vector<std::string>> all;
   for (const auto& name : columns(results)) {
     std::vector<std::string> column{csv_cell(prefix + name)};
-    for (const auto& result : results) column.push_back(exact(value_named(result.metrics, name)));
+    for (const auto& result : results)
+      column.push_back(csv_cell(value_named(result.metrics, name)));
     const auto spread = spread_of(results, name);
-    column.push_back(exact(spread.value));
-    column.push_back(exact(spread.deviation));
+    column.push_back(csv_cell(spread.value));
+    column.push_back(csv_cell(spread.deviation));
     all.push_back(std::move(column));
   }
   return all;
