@@ -92,6 +92,11 @@ Names max(Conversion& g) {
                 {{"axes", std::vector{g.integer(1)}}, {"keepdims", std::int64_t{g.flag(2)}}})};
 }
 
+Names cumsum(Conversion& g) {
+  const auto axis = g.constant(at::scalar_tensor(g.integer(1), at::kLong));
+  return {g.add("CumSum", {g.tensor_as(0, g.output_type()), axis})};
+}
+
 Names where(Conversion& g) {
   const auto type = g.output_type();
   return {g.add("Where", {g.tensor_as(0, at::kBool), g.tensor_as(1, type), g.tensor_as(2, type)})};
@@ -105,7 +110,8 @@ constexpr char kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div", k
                kEqual[] = "Equal", kLess[] = "Less", kGreater[] = "Greater",
                kAtMost[] = "LessOrEqual", kAtLeast[] = "GreaterOrEqual", kAnd[] = "And",
                kOr[] = "Or", kNeg[] = "Neg", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt",
-               kAbs[] = "Abs", kMatMul[] = "MatMul", kReciprocal[] = "Reciprocal";
+               kAbs[] = "Abs", kMatMul[] = "MatMul", kReciprocal[] = "Reciprocal",
+               kFloor[] = "Floor", kRound[] = "Round";
 
 }  // namespace
 
@@ -133,6 +139,9 @@ OnnxMappings arithmetic_mappings() {
           {"aten::sqrt", unary<kSqrt>},
           {"aten::abs", unary<kAbs>},
           {"aten::reciprocal", unary<kReciprocal>},
+          {"aten::floor", unary<kFloor>},
+          {"aten::round", unary<kRound>},
+          {"aten::cumsum", cumsum},
           {"aten::clamp", clamp},
           {"aten::clamp_min", clamp},
           {"aten::clamp_max", clamp_max},

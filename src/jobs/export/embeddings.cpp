@@ -7,12 +7,10 @@
 #include "base/output/log.h"
 #include "base/quoting.h"
 #include "base/text.h"
-#include "checkpoint/checkpoint.h"
 #include "data/table/table_fit.h"
+#include "jobs/saved_model.h"
 #include "models/model.h"
 #include "recipe/recipe.h"
-#include "train/run/state.h"
-#include "train/training_plan.h"
 
 namespace ddptrain {
 namespace {
@@ -26,8 +24,8 @@ std::vector<std::string> embedding_names(const std::string& trait, std::size_t p
   return {name.replace(name.find('*'), 1, std::to_string(place))};
 }
 
-at::Tensor saved_tensor(const Checkpoint& checkpoint, const std::string& name) {
-  for (const auto& named : checkpoint.model)
+at::Tensor saved_tensor(const SavedModel& saved, const std::string& name) {
+  for (const auto& named : saved.weights)
     if (named.name == name) return named.tensor.to(at::kDouble).contiguous();
   throw Error(Exit::data, "the checkpoint has no '" + name + "'");
 }
@@ -69,17 +67,17 @@ std::string embeddings_csv(const CategoryColumn& column, const std::vector<std::
 
 }  // namespace
 
-void export_embeddings(const Recipe& recipe, const Checkpoint& checkpoint,
-                       const std::string& column, const std::string& file) {
+void export_embeddings(const Recipe& recipe, const SavedModel& saved, const std::string& column,
+                       const std::string& file) {
   const auto& entry = *catalog<Model>().find(recipe.model.type());
   const auto trait = trait_argument(entry, "embeds");
   if (!trait)
     throw Error(Exit::recipe, "--embeddings: '" + entry.name + "' embeds no columns of a table");
-  const auto columns = fitted_categories(saved_data(checkpoint).fitted);
+  const auto columns = fitted_categories(saved.data.fitted);
   const auto place = place_of_column(columns, column);
   const auto names = embedding_names(*trait, place);
   std::vector<at::Tensor> tensors;
-  for (const auto& name : names) tensors.push_back(saved_tensor(checkpoint, name));
+  for (const auto& name : names) tensors.push_back(saved_tensor(saved, name));
   write_atomically(file, embeddings_csv(columns[place], names, tensors));
   log::info("wrote " + plural(std::ssize(columns[place].classes), "name") + " of '" + column +
             "' to " + file);

@@ -5,13 +5,13 @@
 
 namespace ddptrain {
 
-struct Checkpoint;
 struct Recipe;
+struct SavedModel;
 
 /// A CSV file with a row for each name that the column had in training, "#na#" first, and its
 /// numbers: those of each parameter that embeds the column, "u_weight.0", "u_weight.1", ...,
 /// "u_bias". Errors (Exit::recipe): a model or a column without embeddings, with those there are.
-void export_embeddings(const Recipe& recipe, const Checkpoint& checkpoint,
-                       const std::string& column, const std::string& file);
+void export_embeddings(const Recipe& recipe, const SavedModel& saved, const std::string& column,
+                       const std::string& file);
 
 }  // namespace ddptrain

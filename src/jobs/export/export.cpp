@@ -5,14 +5,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "cli/verb.h"
-#include "jobs/export/averaged_weights.h"
 #include "jobs/export/embeddings.h"
 #include "jobs/export/graph_file.h"
+#include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
-#include "train/run/state.h"
 
 namespace ddptrain {
 namespace {
@@ -37,14 +35,17 @@ void check_words(const std::vector<std::string>& words) {
   throw Error(Exit::recipe, kUsage);
 }
 
+WhichWeights weights_of(const Arguments& arguments) {
+  return arguments.has("--ema") ? WhichWeights::averaged : WhichWeights::own;
+}
+
 int export_column(const Arguments& arguments) {
   if (arguments.words.size() != 2 || !arguments.words[1].ends_with(".csv"))
     throw Error(Exit::recipe, "usage: ddptrain export RUN_FOLDER FILE.csv --embeddings COLUMN");
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
-  auto checkpoint = load_checkpoint(run.checkpoint);
-  if (arguments.has("--ema")) checkpoint.model = averaged_weights(checkpoint);
-  export_embeddings(run.recipe, checkpoint, arguments.value("--embeddings"), arguments.words[1]);
+  export_embeddings(run.recipe, load_saved_model(run.checkpoint, weights_of(arguments)),
+                    arguments.value("--embeddings"), arguments.words[1]);
   return 0;
 }
 
@@ -53,7 +54,8 @@ constexpr Flag kGraphBatch{"--batch", "N",
 constexpr Flag kPrecision{"--precision", "fp32|fp16",
                           "of a graph: what it computes in; inputs and outputs stay float32"};
 constexpr Flag kPreprocessing{"--with-preprocessing", "",
-                              "of a graph: it takes bytes, and normalizes them itself"};
+                              "of a graph: it takes decoded images of any size, and resizes, "
+                              "crops and normalizes them itself"};
 
 std::int64_t rows_of(const Arguments& arguments) {
   const auto text = arguments.value(kGraphBatch.name, "dynamic");
@@ -87,20 +89,19 @@ int export_model(const Arguments& arguments) {
   const bool graph = is_graph_file(file);
   if (!graph) refuse_graph_flags(arguments);
   const GraphFile wanted{file, rows_of(arguments), is_half(arguments),
-                         arguments.has(kPreprocessing.name), arguments.has("--ema")};
+                         arguments.has(kPreprocessing.name), weights_of(arguments)};
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
   if (graph) return export_graph(run, wanted), 0;
-  const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto weights = arguments.has("--ema") ? averaged_weights(checkpoint) : checkpoint.model;
-  const nlohmann::json classes(saved_data(checkpoint).classes);
+  const auto saved = load_saved_model(run.checkpoint, weights_of(arguments));
+  const nlohmann::json classes(saved.data.classes);
   write_safetensors(
       file,
-      {weights,
+      {saved.weights,
        {{"format", "pt"},
         {"model", run.recipe.model.type()},
         {"classes", classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}}});
-  log::info("wrote " + plural(static_cast<std::int64_t>(weights.size()), "tensor") + " to " + file);
+  log::info("wrote " + plural(std::ssize(saved.weights), "tensor") + " to " + file);
   return 0;
 }
 

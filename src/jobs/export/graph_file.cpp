@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/tensor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
@@ -18,13 +17,12 @@
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "checkpoint/checkpoint.h"
 #include "config/encode.h"
 #include "data/dataset.h"
-#include "data/image/normalize_images.h"
 #include "export/onnx/conversion.h"
 #include "export/traced_model.h"
-#include "jobs/export/averaged_weights.h"
+#include "jobs/export/decoded_images.h"
+#include "jobs/export/preprocessing.h"
 #include "models/model.h"
 #include "train/build/build.h"
 #include "train/run/rank.h"
@@ -47,14 +45,17 @@ struct ModelAndData {
   std::unique_ptr<Dataset> data;
   std::unique_ptr<Model> model;
   SavedData saved;
+  std::unique_ptr<DecodedImages> images = {};  // where the graph has the preprocessing
   Split split = Split::valid;
 };
 
 ModelAndData load_model(const SavedRun& run, const GraphFile& file) {
-  const auto checkpoint = load_checkpoint(run.checkpoint);
+  const auto saved = load_saved_model(run.checkpoint, file.weights);
   ModelAndData loaded;
-  loaded.saved = saved_data(checkpoint);
-  loaded.data = build_data(run.recipe, loaded.saved, {}, file.preprocessing);
+  loaded.saved = saved.data;
+  loaded.data = build_data(run.recipe, saved.data);
+  if (file.preprocessing)
+    loaded.images = std::make_unique<DecodedImages>(run.recipe, saved.data, *loaded.data);
   if (loaded.data->size(Split::valid) == 0) loaded.split = Split::train;
   if (loaded.data->size(loaded.split) == 0)
     throw Error(Exit::data, "there is no sample to compare the graph with the model on");
@@ -62,8 +63,7 @@ ModelAndData load_model(const SavedRun& run, const GraphFile& file) {
   context.data = loaded.data->facts();
   context.generator = at::make_generator<at::CPUGeneratorImpl>(0);
   loaded.model = catalog<Model>().build(run.recipe.model, context);
-  restore(file.averaged ? averaged_weights(checkpoint) : checkpoint.model, loaded.model->state(),
-          "the model");
+  restore(saved.weights, loaded.model->state(), "the model");
   return loaded;
 }
 
@@ -84,6 +84,13 @@ Batch samples(const ModelAndData& loaded, std::int64_t first, std::int64_t rows)
   if (batch.inputs.at(0).size(0) == 0)
     throw Error(Exit::data, "no sample could be read to compare the graph with the model on");
   return batch;
+}
+
+/// Of images after the transforms of validation, which need not give the size of training ones.
+std::vector<std::int64_t> sample_shape(const ModelAndData& loaded) {
+  const auto& sample = loaded.data->facts().sample;
+  if (sample.size() != 3) return sample;
+  return samples(loaded, 0, 1).inputs[0].sizes().slice(1).vec();
 }
 
 /// A dimension of any size from what is there, again and again.
@@ -107,7 +114,7 @@ Json metadata_of(const SavedRun& run, const ModelAndData& loaded, const GraphFil
             {"ddptrain", version()},
             {"model", run.recipe.model.type()},
             {"classes", loaded.saved.classes},
-            {"input", loaded.data->facts().sample},
+            {"input", sample_shape(loaded)},
             {"preprocessing", file.preprocessing}};
   const auto* data = run.tree.find("data");
   const auto* transforms = data ? data->find("transforms") : nullptr;
@@ -147,14 +154,12 @@ class GraphExport {
   }
 
   void write() {
-    const auto example = samples(loaded_, 0, std::min(most(), kSecondBatch));
     TraceOptions options;
-    options.inputs = input_names(entry_, example.inputs.size());
+    const auto example = example_inputs(options);
+    options.inputs = input_names(entry_, example.size());
     options.rows = file_.rows;
     options.tokens = entry_.has("takes_texts");
-    if (file_.preprocessing) options.prepare = normalization(example);
     options.half = file_.half;
-    prepare_ = options.prepare;
     const auto expected_outputs = expected();
     if (file_.half) loaded_.model->to(at::kCPU, at::kHalf);
     auto traced = trace(*loaded_.model, examples(example), options);
@@ -163,7 +168,7 @@ class GraphExport {
     auto read = torch::jit::load(stream);
     const auto compared = compare(read, expected_outputs);
     if (file_.path.ends_with(kOnnxEnding))
-      bytes = to_bytes(onnx(traced, example.inputs, expected_outputs[0].output));
+      bytes = to_bytes(onnx(traced, example, expected_outputs[0].output));
     write_atomically(file_.path, bytes);
     log::info("wrote " + file_.path + " (" + format_bytes(std::ssize(bytes)) +
               "); largest difference to the model on " + plural(compared.samples, "sample") + ": " +
@@ -177,22 +182,19 @@ class GraphExport {
 
   std::int64_t most() const { return std::min(loaded_.data->size(loaded_.split), kMostSamples); }
 
-  std::function<Tensors(const Tensors&)> normalization(const Batch& example) const {
-    if (!example.pixels)
-      throw Error(Exit::recipe,
-                  "--with-preprocessing puts the 'normalize' that ends data.transforms.valid into "
-                  "the graph, and this run has none there");
-    const auto of_channels = [](const std::vector<float>& values) {
-      return at::tensor(values).view({1, -1, 1, 1});
-    };
-    return [factor = of_channels(example.pixels->factor),
-            offset = of_channels(example.pixels->offset)](const Tensors& inputs) -> Tensors {
-      return {inputs[0].to(at::kFloat).mul(factor).add(offset)};
-    };
+  /// What the graph takes, and what then becomes of it before the model.
+  Tensors example_inputs(TraceOptions& options) const {
+    if (!loaded_.images) return samples(loaded_, 0, std::min(most(), kSecondBatch)).inputs;
+    const auto image = loaded_.images->image(loaded_.split, 0);
+    const auto shape = sample_shape(loaded_);
+    const Extent result{static_cast<int>(shape[0]), static_cast<int>(shape[1]),
+                        static_cast<int>(shape[2])};
+    options.prepare = image_preparation(size_changes_of(run_.recipe, result), *image.pixels);
+    return {image.inputs[0]};
   }
 
-  static ExampleInputs examples(const Batch& batch) {
-    return [inputs = batch.inputs](std::int64_t rows, std::int64_t tokens) {
+  static ExampleInputs examples(const Tensors& inputs) {
+    return [inputs](std::int64_t rows, std::int64_t tokens) {
       Tensors all;
       for (const auto& input : inputs) all.push_back(tiled(input, 0, rows));
       if (inputs[0].dim() == 2 && inputs[0].scalar_type() == at::kLong && inputs.size() == 1)
@@ -202,24 +204,27 @@ class GraphExport {
   }
 
   /// A value of the ONNX graph with the shape of an example, but for what follows the batch.
-  OnnxValue value_of(const std::string& name, const at::Tensor& example, bool has_tokens) const {
+  OnnxValue value_of(const std::string& name, const at::Tensor& example,
+                     const std::vector<std::string>& dynamic) const {
     OnnxValue value{name, example.scalar_type(), {}};
     for (const auto size : example.sizes()) value.shape.emplace_back(size);
     if (file_.rows > 0)
       value.shape[0] = file_.rows;
     else
       value.shape[0] = "batch";
-    if (has_tokens) value.shape[1] = "tokens";
+    for (std::size_t i = 0; i < dynamic.size(); ++i) value.shape[i + 1] = dynamic[i];
     return value;
   }
 
   OnnxModel onnx(const TracedModel& traced, const Tensors& inputs, const at::Tensor& output) const {
-    const bool texts = entry_.has("takes_texts");
+    std::vector<std::string> dynamic;
+    if (entry_.has("takes_texts")) dynamic = {"tokens"};
+    if (loaded_.images) dynamic = {"height", "width"};
     std::vector<OnnxValue> values;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      values.push_back(value_of(traced.inputs[i], inputs[i], texts));
+      values.push_back(value_of(traced.inputs[i], inputs[i], dynamic));
     const auto name = loaded_.saved.classes.empty() ? "output" : "logits";
-    auto model = Conversion(traced.module).convert(values, value_of(name, output, false));
+    auto model = Conversion(traced.module).convert(values, value_of(name, output, {}));
     const auto metadata = metadata_of(run_, loaded_, file_);
     for (const auto& [key, value] : metadata.items())
       model.metadata.emplace_back(
@@ -237,21 +242,33 @@ class GraphExport {
   }
 
   /// What the model gives for as many samples as there may be, and for one: a graph must not have
-  /// taken the size of one batch.
+  /// taken the size of one batch. Decoded images differ in size, and so come one by one, the first
+  /// repeated.
   std::vector<GraphExample> expected() const {
-    const at::NoGradGuard no_grad;
     std::vector<GraphExample> all;
-    const auto add = [&](std::int64_t first, std::int64_t count) {
-      const auto batch = samples(loaded_, first, count);
-      GraphExample example{batch.inputs, {}, batch.inputs[0].size(0)};
-      if (file_.rows > 0)
-        for (auto& input : example.inputs) input = tiled(input, 0, file_.rows);
-      example.output = loaded_.model->run(prepare_ ? prepare_(example.inputs) : example.inputs, {});
-      all.push_back(std::move(example));
-    };
-    add(0, file_.rows > 0 ? std::min(most(), file_.rows) : most());
-    if (file_.rows == 0) add(most() - 1, 1);
+    if (!loaded_.images) {
+      const auto count = file_.rows > 0 ? std::min(most(), file_.rows) : most();
+      all.push_back(expected(0, count, file_.rows));
+      if (file_.rows == 0) all.push_back(expected(most() - 1, 1, 0));
+      return all;
+    }
+    for (std::int64_t i = 0; i < most(); ++i) {
+      const auto rows = file_.rows > 0 ? file_.rows : i == 0 ? kSecondBatch : 1;
+      all.push_back(expected(i, 1, rows));
+      all.back().inputs = {tiled(loaded_.images->image(loaded_.split, i).inputs[0], 0, rows)};
+    }
     return all;
+  }
+
+  /// Of `count` samples, repeated to `rows`; 0: as they are.
+  GraphExample expected(std::int64_t first, std::int64_t count, std::int64_t rows) const {
+    const at::NoGradGuard no_grad;
+    const auto batch = samples(loaded_, first, count);
+    GraphExample example{batch.inputs, {}, batch.inputs[0].size(0)};
+    if (rows > 0)
+      for (auto& input : example.inputs) input = tiled(input, 0, rows);
+    example.output = loaded_.model->run(example.inputs, {});
+    return example;
   }
 
   Compared compare(torch::jit::Module& graph, const std::vector<GraphExample>& examples) const {
@@ -277,7 +294,6 @@ class GraphExport {
   const GraphFile& file_;
   ModelAndData loaded_;
   const EntryBase& entry_;
-  std::function<Tensors(const Tensors&)> prepare_;
 };
 
 /// In this process, on the CPU, in single precision.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
 
 namespace ddptrain {
@@ -12,8 +13,8 @@ struct GraphFile {
   std::string path;            // *.pt or *.onnx
   std::int64_t rows = 0;       // of a batch, fixed; 0: any number
   bool half = false;           // weights and sums in fp16; inputs and outputs stay float32
-  bool preprocessing = false;  // images come in as bytes, and the graph normalizes them
-  bool averaged = false;       // the run's averaged weights
+  bool preprocessing = false;  // decoded images come in, and the graph resizes and normalizes them
+  WhichWeights weights = WhichWeights::own;
 };
 
 /// Whether a path names one: ".pt", ".onnx".

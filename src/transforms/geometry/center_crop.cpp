@@ -4,12 +4,13 @@
 
 #include "transforms/geometry.h"
 #include "transforms/options.h"
+#include "transforms/size_change.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {
 
-class CenterCrop final : public Transform {
+class CenterCrop final : public Transform, public ChangesSize {
  public:
   struct Options {
     SizeOption size;
@@ -32,6 +33,12 @@ class CenterCrop final : public Transform {
       pad(image, {more_x / 2, more_y / 2, (more_x + 1) / 2, (more_y + 1) / 2},
           PaddingMode::constant, 0);
     crop(image, {middle(image.width - width), middle(image.height - height), width, height});
+  }
+
+  std::vector<SizeChange> size_changes() const override {
+    return {{.kind = SizeChange::Kind::center_crop,
+             .height = options_.size.rows(),
+             .width = options_.size.columns()}};
   }
 
   Extent output(Extent in) const override {

@@ -6,6 +6,7 @@
 #include "transforms/geometry/fastai_pose.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/size_change.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
@@ -41,7 +42,7 @@ void pad_repeatedly(Image& image, Borders rest, PaddingMode mode) {
   }
 }
 
-class FastaiResize final : public Transform {
+class FastaiResize final : public Transform, public ChangesSize {
  public:
   struct Options {
     SizeOption size;
@@ -76,6 +77,13 @@ class FastaiResize final : public Transform {
   std::optional<Window> window(int width, int height, Stream& random) const override {
     if (options_.method == Method::pad) return {};
     return cut(width, height, random);
+  }
+
+  std::vector<SizeChange> size_changes() const override {
+    if (options_.method == Method::pad || options_.at == At::random) return {};
+    SizeChange change{.height = options_.size.rows(), .width = options_.size.columns()};
+    if (options_.method == Method::crop) change.kind = SizeChange::Kind::cut_to_aspect;
+    return {change};
   }
 
   Extent output(Extent in) const override {

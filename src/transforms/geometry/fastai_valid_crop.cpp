@@ -5,12 +5,13 @@
 #include "transforms/geometry.h"
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/size_change.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {
 
-class FastaiValidCrop final : public Transform {
+class FastaiValidCrop final : public Transform, public ChangesSize {
  public:
   struct Options {
     SizeOption size;
@@ -30,13 +31,17 @@ class FastaiValidCrop final : public Transform {
   explicit FastaiValidCrop(const Options& options) : options_(options) {}
 
   void apply(Image& image, Stream&) const override {
-    const int height = options_.size.rows(), width = options_.size.columns();
-    const int more =
-        static_cast<int>(std::ceil(std::max(width, height) * options_.val_xtra / 8)) * 8;
+    const int height = options_.size.rows(), width = options_.size.columns(), more = excess();
     Image resized;
     resample(image, whole(image, width + more, height + more), resized);
     crop(resized, {more / 2, more / 2, width, height});
     image = std::move(resized);
+  }
+
+  std::vector<SizeChange> size_changes() const override {
+    const int height = options_.size.rows(), width = options_.size.columns();
+    return {{.height = height + excess(), .width = width + excess()},
+            {.kind = SizeChange::Kind::center_crop, .height = height, .width = width}};
   }
 
   Extent output(Extent in) const override {
@@ -44,6 +49,12 @@ class FastaiValidCrop final : public Transform {
   }
 
  private:
+  /// Pixels of each side that are cut off.
+  int excess() const {
+    const auto longer = std::max(options_.size.rows(), options_.size.columns());
+    return static_cast<int>(std::ceil(longer * options_.val_xtra / 8)) * 8;
+  }
+
   Options options_;
 };
 

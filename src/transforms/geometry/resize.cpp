@@ -1,12 +1,13 @@
 // Resizes the whole image: torchvision.transforms.v2.Resize.
 #include "transforms/geometry/resample.h"
 #include "transforms/options.h"
+#include "transforms/size_change.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {
 
-class Resize final : public Transform {
+class Resize final : public Transform, public ChangesSize {
  public:
   struct Options {
     SizeOption size;
@@ -43,6 +44,15 @@ class Resize final : public Transform {
                   .out_height = out.height,
                   .interpolation = options_.interpolation,
                   .antialias = options_.antialias};
+  }
+
+  std::vector<SizeChange> size_changes() const override {
+    SizeChange change{.height = options_.size.rows(), .width = options_.size.columns()};
+    if (options_.size.side) change.kind = SizeChange::Kind::resize_side;
+    if (options_.max_size) change.max_size = static_cast<int>(*options_.max_size);
+    change.interpolation = options_.interpolation;
+    change.antialias = options_.antialias;
+    return {change};
   }
 
   Extent output(Extent in) const override {
