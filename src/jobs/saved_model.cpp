@@ -8,11 +8,11 @@ namespace ddptrain {
 
 SavedModel load_saved_model(const std::string& checkpoint, WhichWeights which) {
   auto loaded = load_checkpoint(checkpoint);
+  if (which != WhichWeights::own && loaded.ema.empty())
+    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema, train.swa)");
   SavedModel saved{{}, saved_data(loaded)};
   saved.weights = std::move(loaded.model);
   if (which == WhichWeights::own) return saved;
-  if (loaded.ema.empty())
-    throw Error(Exit::recipe, "--ema: this run keeps no average of weights (train.ema, train.swa)");
   for (auto& weight : saved.weights)
     for (const auto& mean : loaded.ema)
       if (mean.name == weight.name) weight.tensor = mean.tensor;

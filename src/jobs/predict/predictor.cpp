@@ -45,8 +45,7 @@ Predictor::Predictor(const PredictorJob& job, const Placement& placement, World&
       world_(world),
       saved_(load_saved_model(job.checkpoint)),
       recipe_(settled(job.recipe, saved())),
-      loss_(catalog<Loss>().build(*recipe_.loss.value,
-                                  LossContext{std::ssize(saved().classes)})) {}
+      loss_(catalog<Loss>().build(*recipe_.loss.value, LossContext{std::ssize(saved().classes)})) {}
 
 Predictor::~Predictor() = default;
 

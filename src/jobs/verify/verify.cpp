@@ -21,7 +21,8 @@
 namespace ddptrain {
 namespace {
 
-constexpr Flag kDevices{"--devices", "N,N", "numbers of devices to compare with one, on the CPU of ranks; default 2"};
+constexpr Flag kDevices{"--devices", "N,N",
+                        "numbers of devices to compare with one, on the CPU of ranks; default 2"};
 constexpr Flag kSteps{"--steps", "N",
                       "optimiser steps of a run, twice as many for resume; default 3"};
 
