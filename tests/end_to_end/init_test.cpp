@@ -55,7 +55,7 @@ TEST(InitFromData, ImagesInClassFoldersWithoutASplit) {
   const auto said = try_out(folder, "my pictures", "my pictures");
   expect_in(said, "36 images in 3 classes: ");
   expect_in(said, "; 32 px");
-  expect_in(said, "no validation split: 20 % are taken");
+  expect_in(said, "no validation split: 20 % are held out");
   expect_in(said, "ddptrain predict runs/mine/latest 'my pictures'");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "train: .\n");
