@@ -59,13 +59,15 @@ void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const
   auto columns = outcome_columns(output, target, activation_);
   if (columns.empty()) return;
   columns.insert(columns.begin(), loss_of_rows(loss, rows, output));
-  rows_.push_back(at::stack(columns, 1));
+  rows_.emplace_back(at::stack(columns, 1));
   indices_.insert(indices_.end(), indices.begin(), indices.end());
 }
 
 std::string SampleRecord::take() {
   if (rows_.empty()) return {};
-  const auto all = at::cat(rows_).cpu().contiguous();
+  std::vector<at::Tensor> batches;
+  for (auto& rows : rows_) batches.push_back(rows.wait());
+  const auto all = at::cat(batches);
   const auto* values = all.const_data_ptr<double>();
   std::vector<double> kept;
   for (const auto index : indices_) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "losses/loss.h"
+#include "train/step/async_host_copy.h"
 
 namespace ddptrain {
 
@@ -22,7 +23,7 @@ struct SampleOutcome {
   double second = 0;
 };
 
-/// Batch after batch, where the outputs are: take() alone waits for an accelerator. Outputs that
+/// Batch after batch, on the way to the host while a device computes the next one. Outputs that
 /// are neither one class nor one number a row leave nothing. Of more than 50,000 samples every
 /// second, third, ... is kept, the same on any number of ranks.
 class SampleRecord {
@@ -38,7 +39,7 @@ class SampleRecord {
  private:
   OutputActivation activation_;
   std::int64_t stride_;
-  std::vector<at::Tensor> rows_;  // double [n, 5]
+  std::vector<AsyncHostCopy> rows_;  // double [n, 5]
   std::vector<std::int64_t> indices_;
 };
 

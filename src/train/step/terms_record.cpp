@@ -1,7 +1,6 @@
 #include "train/step/terms_record.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 
 #include <cstring>
 
@@ -10,7 +9,8 @@
 namespace ddptrain {
 
 void TermsRecord::add(const std::vector<at::Tensor>& terms) {
-  auto added = coming(terms);
+  Coming added{{}, AsyncHostCopy(at::cat(terms))};
+  for (const auto& each : terms) added.lengths.push_back(each.numel());
   write_last();
   last_ = std::move(added);
 }
@@ -20,24 +20,9 @@ std::string TermsRecord::take() {
   return std::move(text_);
 }
 
-TermsRecord::Coming TermsRecord::coming(const std::vector<at::Tensor>& terms) {
-  Coming made;
-  for (const auto& each : terms) made.lengths.push_back(each.numel());
-  made.values = at::cat(terms);
-  const auto device = made.values.device();
-  if (device.is_cpu()) return made;
-  const auto there = made.values;
-  made.values = at::empty(there.sizes(), at::TensorOptions(at::kDouble).pinned_memory(true));
-  made.values.copy_(there, /*non_blocking=*/true);
-  made.copied.emplace(device.type());
-  made.copied->record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
-  return made;
-}
-
 void TermsRecord::write_last() {
   if (!last_) return;
-  if (last_->copied) last_->copied->synchronize();
-  const auto* values = last_->values.const_data_ptr<double>();
+  const auto* values = last_->values.wait().const_data_ptr<double>();
   for (const auto length : last_->lengths) {
     append(text_, values, static_cast<std::size_t>(length));
     values += length;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Event.h>
 
 #include <cstddef>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "metrics/metric.h"
+#include "train/step/async_host_copy.h"
 
 namespace ddptrain {
 
@@ -25,10 +25,8 @@ class TermsRecord {
  private:
   struct Coming {
     std::vector<std::int64_t> lengths;
-    at::Tensor values;  // of the host, one after the other
-    std::optional<c10::Event> copied;
+    AsyncHostCopy values;  // one after the other
   };
-  static Coming coming(const std::vector<at::Tensor>& terms);
   void write_last();
 
   std::optional<Coming> last_;
