@@ -6,6 +6,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DEVICE ?= cuda
 
+# CMake refuses the cache of another folder, as a checkout has that was moved or copied: it starts anew then.
+home = $$(realpath -q "$$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $(1)/CMakeCache.txt 2>/dev/null)")
+fresh = $(shell [ ! -e $(1)/CMakeCache.txt ] || [ "$(home)" = "$$(pwd -P)" ] || echo --fresh)
+
 quickstart: build          ## set up, build, and train on made data with two ranks
 	$(BUILD)/ddptrain data make shapes data/shapes
 	$(BUILD)/ddptrain run configs/quickstart.yaml
@@ -24,7 +28,7 @@ setup-cuda:                ## that, and CUDA's libraries for a machine with NVID
 	@scripts/setup --cuda
 
 configure: setup
-	@cmake --preset release -B $(BUILD) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
+	@cmake $(call fresh,$(BUILD)) --preset release -B $(BUILD) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
 	@rm -f $(BUILD).log
 
 build: configure           ## the program alone
@@ -32,7 +36,7 @@ build: configure           ## the program alone
 
 checker:                   ## the small program that only reads recipes, in build-checker/: no LibTorch
 	@scripts/setup --checker
-	@cmake --preset checker > build-checker.log 2>&1 || (cat build-checker.log; exit 1)
+	@cmake $(call fresh,build-checker) --preset checker > build-checker.log 2>&1 || (cat build-checker.log; exit 1)
 	@rm -f build-checker.log
 	ninja -C build-checker -j $(JOBS) ddptrain
 
@@ -69,7 +73,7 @@ format:                    ## clang-format on every source
 	clang-format -i $$(git ls-files '*.cpp' '*.h' '*.cu')
 
 tidy: setup                ## clang-tidy on the torch-free folders
-	cmake --preset tidy > /dev/null
+	cmake $(call fresh,build-tidy) --preset tidy > /dev/null
 	cmake --build --preset tidy -j $(JOBS) -- -k 0
 
 sanitize: setup            ## the torch-free tests under ASan and UBSan, then under TSan

@@ -29,7 +29,7 @@ class Row:
     ours: list
     peer: list
     figure: str
-    at_least: float | None = None  # ratio in our favour
+    at_least: float | None = None  # ratio in our favor
     at_most: float | None = None  # absolute, of ours
     better: str = "more"
     prepare: list | None = None  # a command that is run once before
@@ -258,7 +258,7 @@ def main():
     unknown = [name for name in options.rows if name not in table]
     if unknown:
         parser.error(f"no row is called '{unknown[0]}'; there are {', '.join(table)}")
-    print("| row | figure | ours | peer | in our favour | wanted | met | pss, ours / peer |\n|---|---|---|---|---|---|---|---|")
+    print("| row | figure | ours | peer | in our favor | wanted | met | pss, ours / peer |\n|---|---|---|---|---|---|---|---|")
     all_found = []
     for name in options.rows or table:
         all_found.append(compare(name, table[name], options.pairs, 1 if options.small else options.tries))

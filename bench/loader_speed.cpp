@@ -1,4 +1,4 @@
-// Images per CPU-second of one thread: read, decode a random window, resize, flip, normalise.
+// Images per CPU-second of one thread: read, decode a random window, resize, flip, normalize.
 // The peers' figures for the same are in bench/peers. Usage:
 //   bench_loader_speed FOLDER [IMAGES]
 #include <algorithm>

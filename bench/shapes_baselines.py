@@ -25,7 +25,7 @@ def pixels(image):
     return image.reshape(-1) / 255
 
 
-def colour_histogram(image):
+def color_histogram(image):
     bins = (image // 64).astype(int)
     cells = bins[..., 0] * 16 + bins[..., 1] * 4 + bins[..., 2]
     joint = np.bincount(cells.reshape(-1), minlength=64)
@@ -47,8 +47,8 @@ def main():
     forest = RandomForestClassifier(200, random_state=0, n_jobs=1)
     results = {
         "logistic regression on 32 x 32 pixels": score(root, pixels, linear),
-        "logistic regression on colour histograms": score(root, colour_histogram, linear),
-        "random forest on colour histograms": score(root, colour_histogram, forest),
+        "logistic regression on color histograms": score(root, color_histogram, linear),
+        "random forest on color histograms": score(root, color_histogram, forest),
     }
     for name, accuracy in results.items():
         print(f"{name}: {100 * accuracy:.1f} %")

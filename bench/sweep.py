@@ -5,7 +5,7 @@ bench/sweep.py [adult|shapes ...] [--epochs 9] [--train 100] [--rows 0] [--sched
 
 Each grid has 27 settings. Both sweeps train the same trials on the same seed; the grid trains each of them to the end, halving (factor 3,
 from a ninth of the run) stops the worse ones. 'rank in the grid' is where halving's choice stands in the grid's table, 1 the best; 'steps'
-are optimiser steps that were made, in per cent of the grid's. adult reads DDPTRAIN_DATA/adult.csv; shapes are made (ddptrain data make).
+are optimizer steps that were made, in per cent of the grid's. adult reads DDPTRAIN_DATA/adult.csv; shapes are made (ddptrain data make).
 """
 import argparse
 import csv

@@ -1,5 +1,5 @@
 // Threads of OpenMP that wait shall sleep. LibTorch's runtime (libgomp) spins by default: next to
-// other work each wait of a small operation then costs a time slice (bench/busy_neighbour). It
+// other work each wait of a small operation then costs a time slice (bench/busy_neighbor). It
 // reads OMP_WAIT_POLICY when it is loaded, before main: a function of .preinit_array comes before
 // that.
 #include <cstring>

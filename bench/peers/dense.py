@@ -16,7 +16,7 @@ OPTIMIZER = functools.partial(Adam, mom=0.9, sqr_mom=0.99, eps=1e-5, wd=0.01, de
 
 
 def palette_mask(path):
-    """Its palette's numbers; fastai's MaskBlock gives their colours as greys."""
+    """Its palette's numbers; fastai's MaskBlock gives their colors as grays."""
     return PILMask(Image.fromarray(numpy.array(Image.open(path))))
 
 

@@ -101,7 +101,7 @@ def batches(args):
     return {"random": random_batches, "memory": memory_batches}.get(args.input, folder_batches)(args)
 
 
-def synchronise(args):
+def synchronize(args):
     if args.device == "cuda":
         torch.cuda.synchronize()
 
@@ -115,7 +115,7 @@ def train(args):
     skip, begun = max(1, args.steps // 4), 0.0
     for step, (inputs, labels) in enumerate(batches(args)):
         if step == skip:
-            synchronise(args)
+            synchronize(args)
             begun = time.perf_counter()
         if step == args.steps:
             break
@@ -124,7 +124,7 @@ def train(args):
             loss = nn.functional.cross_entropy(forward(*inputs), labels)
         loss.backward()
         optimizer.step()
-    synchronise(args)
+    synchronize(args)
     return (args.steps - skip) * args.batch / (time.perf_counter() - begun)
 
 

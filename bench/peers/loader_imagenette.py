@@ -1,4 +1,4 @@
-"""Images per second and per CPU-second of a training pipeline: random_resized_crop to 128, flip, normalise, batches of 64.
+"""Images per second and per CPU-second of a training pipeline: random_resized_crop to 128, flip, normalize, batches of 64.
 
 python bench/peers/loader_imagenette.py FOLDER --pipeline pil|tuned [--images 2560] [--workers 0]
 """

@@ -45,7 +45,7 @@ def decode(path):
 
 
 def tuned_dataset(folder, size=128):
-    """The best torchvision pipeline found: decode_jpeg, v2 on bytes; batches are normalised at once (tuned_collate)."""
+    """The best torchvision pipeline found: decode_jpeg, v2 on bytes; batches are normalized at once (tuned_collate)."""
     return torchvision.datasets.ImageFolder(
         folder,
         v2.Compose([v2.RandomResizedCrop(size, scale=(0.35, 1.0), antialias=True), v2.RandomHorizontalFlip()]),

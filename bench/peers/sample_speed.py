@@ -1,4 +1,4 @@
-"""Images with masks or points per CPU-second of one thread: read, augmented and normalised as fastai's camvid and Biwi examples do.
+"""Images with masks or points per CPU-second of one thread: read, augmented and normalized as fastai's camvid and Biwi examples do.
 
 python bench/peers/sample_speed.py FOLDER --kind masks|points [--size 180] [--batch 16] [--passes 3]
 FOLDER is what `ddptrain data make` wrote. Augmentation is aug_transforms(size=SIZE), for a batch at once.

@@ -41,7 +41,7 @@ def precision(name):
     return check
 
 
-# Every metric of the catalogue with a recipe whose targets it takes.
+# Every metric of the catalog with a recipe whose targets it takes.
 METRICS = {
     SHAPES: ["accuracy", "balanced_accuracy", "cohen_kappa", "confusion_matrix", "error_rate", "hamming_loss", "loss",
              "mcc", "per_class_accuracy", "perplexity", "roc_auc", "top_k", "{type: f1, average: macro}",

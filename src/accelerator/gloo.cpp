@@ -18,15 +18,24 @@ void leave_out_flight_recorder() {
   std::call_once(once, [] { ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0); });
 }
 
+/// By address: the host name may resolve to an outer one that a firewall guards, or to the loopback
+/// address, which other nodes cannot reach. GLOO_SOCKET_IFNAME chooses the interface, as in torch.
+std::shared_ptr<gloo::transport::Device> device_of(const BackendOptions& options) {
+  using c10d::ProcessGroupGloo;
+  if (options.loopback) return ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  const char* named = std::getenv("GLOO_SOCKET_IFNAME");
+  if (named && *named) return ProcessGroupGloo::createDeviceForInterface(named);
+  if (options.address.empty()) return ProcessGroupGloo::createDefaultDevice();
+  return ProcessGroupGloo::createDeviceForHostname(options.address);
+}
+
 }  // namespace
 
 Backend make_gloo(const Store& store, const BackendOptions& options) {
   using c10d::ProcessGroupGloo;
   leave_out_flight_recorder();
   auto gloo = ProcessGroupGloo::Options::create(options.start);
-  // By address: the host name may resolve to an outer one that a firewall guards.
-  gloo->devices = {options.loopback ? ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                    : ProcessGroupGloo::createDefaultDevice()};
+  gloo->devices = {device_of(options)};
   gloo->group_name = options.name;
   const auto keys = c10::make_intrusive<c10d::PrefixStore>(options.name + "/", store);
   auto made = c10::make_intrusive<ProcessGroupGloo>(keys, options.rank, options.size, gloo);

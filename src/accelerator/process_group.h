@@ -3,7 +3,9 @@
 
 #include <c10/util/intrusive_ptr.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 
 namespace c10d {
@@ -22,9 +24,12 @@ struct BackendOptions {
   int rank = 0;
   int size = 1;
   bool loopback = true;                        // every rank runs on this node
+  std::string address = {};                    // else: this node's, as the others reach it
   std::chrono::milliseconds start{120'000};    // to connect
   std::chrono::milliseconds timeout{300'000};  // of one collective
   bool waits_for_peers = false;                // at its shutdown, and peers may never come (NCCL)
+  std::shared_ptr<std::atomic<int>> waits =
+      {};  // counts calls that wait for peers; null: nobody does
 };
 
 /// Gloo between processes: CPU tensors.

@@ -1,5 +1,6 @@
 #include "base/mean.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ddptrain {
@@ -10,7 +11,8 @@ Mean mean_of(const std::vector<double>& numbers) {
   Mean mean;
   double sum = 0, squares = 0;
   for (const double number : numbers) sum += number;
-  mean.value = sum / count;
+  const bool equal = std::ranges::all_of(numbers, [&](double each) { return each == numbers[0]; });
+  mean.value = equal ? numbers[0] : sum / count;  // whose rounding would be a deviation
   for (const double number : numbers) squares += (number - mean.value) * (number - mean.value);
   if (numbers.size() > 1) mean.deviation = std::sqrt(squares / (count - 1));
   return mean;

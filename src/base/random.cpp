@@ -70,7 +70,7 @@ double Stream::uniform() { return static_cast<double>(word64() >> 11) * 0x1p-53;
 double Stream::uniform(double low, double high) { return low + (high - low) * uniform(); }
 
 std::uint64_t Stream::below(std::uint64_t n) {
-  // Words above the largest multiple of n would favour small results: draw again.
+  // Words above the largest multiple of n would favor small results: draw again.
   const std::uint64_t rest = (UINT64_MAX % n + 1) % n;
   const std::uint64_t last = UINT64_MAX - rest;
   for (;;) {

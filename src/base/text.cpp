@@ -109,10 +109,22 @@ std::string format_bytes(std::int64_t bytes) {
   return format_fixed(value, 1) + " " + units[unit];
 }
 
+namespace {
+
+/// Below one: two digits that are not 0.
+std::string short_milliseconds(double milliseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", milliseconds);
+  return text;
+}
+
+}  // namespace
+
 std::string format_seconds(double seconds) {
   if (!(seconds < 1e12)) return "?";
-  if (seconds < 0.1) return format_fixed(seconds * 1000, 1) + " ms";
-  if (seconds < 60) return format_fixed(seconds, 1) + " s";
+  if (seconds < 0.001) return short_milliseconds(seconds * 1000) + " ms";
+  if (seconds < 0.09995) return format_fixed(seconds * 1000, 1) + " ms";
+  if (seconds < 59.95) return format_fixed(seconds, 1) + " s";
   const auto whole = std::llround(seconds);
   if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
   return std::to_string(whole / 3600) + " h " + std::to_string(whole / 60 % 60) + " min";

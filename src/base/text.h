@@ -19,7 +19,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower(std::string_view text);
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other.
+/// Edits (insert, delete, replace, swap neighbors) that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The candidate that somebody who wrote `word` most likely meant, empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);

@@ -15,8 +15,19 @@
 namespace ddptrain {
 
 /// `evaluating` (after every batch), `saving` and `saved` are for writers alone.
-/// So is `tested`: when training is complete, of the test split.
-enum class Moment { run_begin, step_end, evaluating, evaluated, saving, saved, tested, run_end };
+/// So are those of a complete run: `concluded`, of the weights that are its result on the
+/// validation split, and `tested`, of the same weights on the test split.
+enum class Moment {
+  run_begin,
+  step_end,
+  evaluating,
+  evaluated,
+  saving,
+  saved,
+  concluded,
+  tested,
+  run_end
+};
 
 /// Bytes of the fullest device of a rank. No total: nobody counts, as on the CPU.
 struct MemoryUse {
@@ -27,9 +38,9 @@ struct MemoryUse {
 /// What a callback sees of a run, the same on every rank. Values that a moment does not bring are
 /// empty.
 struct RunView {
-  std::int64_t step = 0;  // optimiser steps made
+  std::int64_t step = 0;  // optimizer steps made
   std::int64_t total_steps = 0;
-  std::int64_t per_epoch = 1;  // optimiser steps of an epoch
+  std::int64_t per_epoch = 1;  // optimizer steps of an epoch
   double epoch = 0;            // epochs made, with fraction
   std::int64_t samples = 0;    // samples seen by all ranks
   double train_loss = 0;       // mean loss of the last step
@@ -44,12 +55,12 @@ struct RunView {
   std::optional<double> seconds_left;   // of a run that is measured in time
   std::int64_t evaluation_batch = 0;    // at Moment::evaluating: scored on this rank
   std::int64_t evaluation_batches = 0;  // and in all
-  NamedValues metrics;                  // at Moment::evaluated: "valid/accuracy", ...; at tested:
-                                        // "test/accuracy", ...
-  std::vector<NamedTable> tables;       // then too: "valid/confusion_matrix"
-  std::int64_t weights_step = 0;        // at Moment::tested: when the weights were so
-  std::string checkpoint;               // at Moment::saved: its folder
-  NamedValues phase_seconds;            // at Moment::run_end: of this start, by phase
+  NamedValues metrics;             // at Moment::evaluated and concluded: "valid/accuracy", ...;
+                                   // at tested: "test/accuracy", ...
+  std::vector<NamedTable> tables;  // then too: "valid/confusion_matrix"
+  ScoredWeights weights;           // then too
+  std::string checkpoint;          // at Moment::saved: its folder
+  NamedValues phase_seconds;       // at Moment::run_end: of this start, by phase
 };
 
 /// What a callback may ask for. Must be asked alike on every rank.

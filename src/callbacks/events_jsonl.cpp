@@ -30,6 +30,9 @@ class EventsJsonl final : public Callback {
       case Moment::evaluated:
         write(run, "evaluation", metrics(run));
         break;
+      case Moment::concluded:
+        write(run, "result", concluded(run));
+        break;
       case Moment::tested:
         write(run, "test", tested(run));
         break;
@@ -93,8 +96,21 @@ class EventsJsonl final : public Callback {
     return json;
   }
 
+  static Json weights(const RunView& run) {
+    return {{"weights", run.weights.name}, {"weights_step", run.weights.step}};
+  }
+
+  /// Its numbers are those of an earlier step, or are known: apart from what belongs to this one.
+  static Json concluded(const RunView& run) {
+    auto json = weights(run);
+    auto& values = json["metrics"] = Json::object();
+    for (const auto& [name, value] : run.metrics) values[name] = value;
+    for (const auto& table : run.tables) json["tables"].push_back(table_json(table));
+    return json;
+  }
+
   static Json tested(const RunView& run) {
-    Json json{{"weights_step", run.weights_step}};
+    auto json = weights(run);
     json.update(metrics(run));
     return json;
   }

@@ -24,6 +24,7 @@ class MetricsCsv final : public Callback {
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment == Moment::run_begin) begin(run);
     if (moment == Moment::evaluated) write_row(run);
+    if (moment == Moment::tested) write_test(run);
   }
 
  private:
@@ -59,6 +60,11 @@ class MetricsCsv final : public Callback {
     }
     begin_table(join(names, ","), run.step);
     AppendFile(path_).write(join(values, ",") + "\n");
+  }
+
+  void write_test(const RunView& run) const {
+    if (header_.empty()) return;  // nothing was evaluated
+    write_atomically(path_, with_test_scores(read_text(path_), run.weights.step, run.metrics));
   }
 
   // A run that was resumed with other metrics gets a new table.

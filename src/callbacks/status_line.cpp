@@ -47,10 +47,13 @@ class StatusLine final : public Callback {
       case Moment::tested: {
         pace_.paused(run.seconds);
         auto fields = evaluation(run);
-        fields.push_back("with the weights of step " + std::to_string(run.weights_step));
+        fields.push_back("with the " + to_text(run.weights));
         log_in_lines(fields);
         break;
       }
+      case Moment::concluded:
+        pace_.paused(run.seconds);
+        break;
       case Moment::saving:
         draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
         break;
@@ -159,10 +162,12 @@ class StatusLine final : public Callback {
     for (const auto& line : in_lines(fields, terminal_columns(STDERR_FILENO))) log::info(line);
   }
 
-  /// Four places, as scores are read; small and large numbers by four digits.
+  /// Four places, as scores are read, of thousands two, from 1e5 on none; small and very large
+  /// numbers by four digits.
   static std::string measured(double value) {
     const double size = std::abs(value);
-    if (size == 0 || (size >= 0.001 && size < 1e5)) return format_fixed(value, 4);
+    if (size == 0 || (size >= 0.001 && size < 1e9))
+      return format_fixed(value, size < 1e3 ? 4 : size < 1e5 ? 2 : 0);
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", value);
     return text;

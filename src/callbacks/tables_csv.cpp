@@ -9,7 +9,9 @@ class TablesCsv final : public Callback {
   explicit TablesCsv(std::string folder) : folder_(std::move(folder)) {}
 
   void at(Moment moment, const RunView& run, RunControl&) override {
-    if (moment != Moment::evaluated && moment != Moment::tested) return;
+    const bool brings =
+        moment == Moment::evaluated || moment == Moment::concluded || moment == Moment::tested;
+    if (!brings) return;
     for (const auto& table : run.tables) write_table(folder_, table);
   }
 

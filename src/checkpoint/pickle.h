@@ -48,6 +48,7 @@ class Pickle {
 
   const Value& at(Ref ref) const { return values_.at(ref); }
   const Value& root() const { return at(root_); }
+  Ref root_ref() const { return root_; }
   const std::vector<Value>& values() const { return values_; }
   /// Of list and tuple the items; of what was made: what made it, its arguments, its state if any;
   /// of a persistent value its identity; otherwise nothing.
@@ -70,9 +71,12 @@ class Pickle {
 /// `file` is named in it.
 Pickle read_pickle(std::span<const std::uint8_t> bytes, const std::string& file, std::size_t& used);
 
-/// "os.system", "builtins.eval": functions that start programs, run code or reach for files and the
-/// network, each once, in the order of the file, at most ten. They are never called here; Python's
-/// pickle.load would.
+/// "os.system", "builtins.eval": whether a name is of a function that starts programs, runs code or
+/// reaches for files and the network. None is ever called here; Python's pickle.load would.
+bool is_dangerous(const Pickle::Name& name);
+
+/// Those that a pickle names, called or handed to another, each once, in the order of the file, at
+/// most ten.
 std::vector<std::string> dangerous_calls(const Pickle& pickle);
 
 }  // namespace ddptrain

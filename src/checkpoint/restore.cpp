@@ -51,7 +51,7 @@ std::vector<std::string> problems(const std::vector<NamedTensor>& saved,
   for (const auto& named : live) {
     const auto at = there.find(named.name);
     if (at == there.end()) {
-      found.push_back(absence(named.name, unused));
+      if (!may_be_missing(named.name)) found.push_back(absence(named.name, unused));
     } else if (auto why = misfit(at->second, named); !why.empty()) {
       found.push_back(std::move(why));
     }
@@ -72,7 +72,9 @@ void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTenso
   }
   const at::NoGradGuard no_grad;
   const auto there = by_name(saved);
-  for (const auto& named : live) at::Tensor(named.tensor).copy_(there.at(named.name));
+  for (const auto& named : live)
+    if (const auto at = there.find(named.name); at != there.end())
+      at::Tensor(named.tensor).copy_(at->second);
 }
 
 }  // namespace ddptrain

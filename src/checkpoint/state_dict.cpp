@@ -42,9 +42,16 @@ class StateDictReader {
  public:
   StateDictReader(const Pickle& pickle, const std::string& path) : pickle_(pickle), path_(path) {}
 
-  StateDict run() {
+  StateDict run(Dependent dependent) {
+    const auto depends = dependent == Dependent::left_out
+                             ? dependents()
+                             : std::vector<bool>(pickle_.values().size());
     for (const auto& [name, ref] : find_dict()) {
       const auto inner = unwrapped(ref);
+      if (depends[ref]) {
+        result_.left_out.emplace_back(name);
+        continue;
+      }
       const auto& value = pickle_.at(inner);
       if (is_tensor(inner))
         result_.names.emplace_back(std::string(name), tensor(inner, name));
@@ -94,6 +101,33 @@ class StateDictReader {
     return ref;
   }
   bool is_tensor(Ref ref) const { return is_made_by(ref, "_rebuild_tensor_v2"); }
+
+  /// By value: whether it holds a dangerous name, or something that does. Backwards from the names,
+  /// so that each reference is followed once.
+  std::vector<bool> dependents() const {
+    const auto& values = pickle_.values();
+    std::vector<std::vector<Ref>> holders(values.size());
+    std::vector<bool> found(values.size());
+    std::vector<Ref> open;
+    for (Ref ref = 0; ref < values.size(); ++ref) {
+      const auto& value = values[ref];
+      for (const auto part : {pickle_.items(value), pickle_.entries(value)})
+        for (const auto held : part) holders[held].push_back(ref);
+      if (value.kind != Kind::name || !is_dangerous(pickle_.name(value))) continue;
+      found[ref] = true;
+      open.push_back(ref);
+    }
+    while (!open.empty()) {
+      const auto ref = open.back();
+      open.pop_back();
+      for (const auto holder : holders[ref]) {
+        if (found[holder]) continue;
+        found[holder] = true;
+        open.push_back(holder);
+      }
+    }
+    return found;
+  }
 
   /// The text keys of a dict with their values, each once: the last counts, as in Python.
   Members members(const Pickle::Value& dict) const {
@@ -261,8 +295,8 @@ std::uint64_t SavedStorage::bytes() const {
   return overflow ? UINT64_MAX : bytes;
 }
 
-StateDict read_state_dict(const Pickle& pickle, const std::string& path) {
-  return StateDictReader(pickle, path).run();
+StateDict read_state_dict(const Pickle& pickle, const std::string& path, Dependent dependent) {
+  return StateDictReader(pickle, path).run(dependent);
 }
 
 std::vector<SavedStorage> all_storages(const Pickle& pickle, const std::string& path) {

@@ -31,12 +31,17 @@ struct StateDict {
   std::vector<SavedStorage> storages;
   std::vector<SavedTensor> tensors;
   std::vector<std::pair<std::string, std::size_t>> names;  // of tensors; several may share one
+  std::vector<std::string> left_out;                       // names of those that are not read
 };
+
+/// What is done with tensors whose description depends on a dangerous call (checkpoint/pickle.h).
+enum class Dependent { refused, left_out };
 
 /// The root itself, or the first of "state_dict", "model", "model_state_dict", "net", "weights" in
 /// it that holds tensors. Throws an Error (Exit::data) naming file and tensor: also where views
 /// repeat elements until they are many times what the storages hold.
-StateDict read_state_dict(const Pickle& pickle, const std::string& path);
+StateDict read_state_dict(const Pickle& pickle, const std::string& path,
+                          Dependent dependent = Dependent::refused);
 
 /// Every storage of the pickle, also those of tensors that are not read.
 std::vector<SavedStorage> all_storages(const Pickle& pickle, const std::string& path);

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -18,11 +19,31 @@
 namespace ddptrain {
 namespace {
 
-void warn_of_calls(const Pickle& pickle, const std::string& path) {
-  for (const auto& call : dangerous_calls(pickle))
-    log::warning("'" + path + "' asks for a call of '" + call +
-                 "', which is not executed; weights need no such call, and Python's torch.load "
-                 "with weights_only=False would make it: do not trust the file");
+std::string some_of(std::vector<std::string> names) {
+  constexpr std::size_t kShown = 3;
+  const auto more = names.size() - std::min(names.size(), kShown);
+  names.resize(names.size() - more);
+  for (auto& name : names) name = "'" + shown(name, 100) + "'";
+  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+/// Tensors that depend on a call, and the call itself, are no part of what is read then.
+StateDict state_of(const Pickle& pickle, const std::string& path, Calls calls) {
+  const auto dangerous = dangerous_calls(pickle);
+  if (dangerous.empty()) return read_state_dict(pickle, path);
+  const auto named = "'" + path + "' asks Python to call '" + join(dangerous, "', '") + "'";
+  if (calls == Calls::refused)
+    throw Error(Exit::data, named +
+                                ": weights need no such call, and torch.load with "
+                                "weights_only=False would make it. Nothing was called. Do not "
+                                "trust the file; '--allow-calls' (in a recipe model.weights: "
+                                "{allow_calls: true}) reads the tensors that do not depend on it");
+  auto state = read_state_dict(pickle, path, Dependent::left_out);
+  log::warning(named + ", which is not executed" +
+               (state.left_out.empty()
+                    ? std::string()
+                    : "; left out, since they depend on it: " + some_of(state.left_out)));
+  return state;
 }
 
 at::Tensor empty_storage(const SavedStorage& storage) {
@@ -60,7 +81,7 @@ at::Tensor storage_of_zip(const ZipFile& zip, const SavedStorage& storage,
   return tensor;
 }
 
-std::vector<NamedTensor> tensors_of_zip(const InputFile& file) {
+std::vector<NamedTensor> tensors_of_zip(const InputFile& file, Calls calls) {
   const auto& path = file.path();
   const ZipFile zip(file);
   if (zip.contains("byteorder") && zip.read("byteorder") != "little")
@@ -75,8 +96,7 @@ std::vector<NamedTensor> tensors_of_zip(const InputFile& file) {
   std::size_t used = 0;
   const auto pickle =
       read_pickle({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path, used);
-  warn_of_calls(pickle, path);
-  const auto state = read_state_dict(pickle, path);
+  const auto state = state_of(pickle, path, calls);
   std::vector<at::Tensor> storages;
   for (const auto& storage : state.storages) storages.push_back(storage_of_zip(zip, storage, path));
   return look_into(state, storages);
@@ -172,10 +192,9 @@ class OldStorages {
   std::map<std::string, const SavedStorage*, std::less<>> by_key_;
 };
 
-std::vector<NamedTensor> tensors_of_old(const InputFile& file) {
+std::vector<NamedTensor> tensors_of_old(const InputFile& file, Calls calls) {
   const auto head = read_old_head(file);
-  warn_of_calls(head.object, file.path());
-  const auto state = read_state_dict(head.object, file.path());
+  const auto state = state_of(head.object, file.path(), calls);
   const auto found = OldStorages(file, head).read(head, state);
   std::vector<at::Tensor> storages;
   for (const auto& storage : state.storages) storages.push_back(found.at(storage.key));
@@ -190,15 +209,15 @@ void drop_shared_prefix(std::vector<NamedTensor>& tensors, const std::string& sh
 
 }  // namespace
 
-std::vector<NamedTensor> read_torch_file(const std::string& path) {
+std::vector<NamedTensor> read_torch_file(const std::string& path, Calls calls) {
   const InputFile file(path);
   std::string start(std::min<std::uint64_t>(file.size(), old_magic.size()), '\0');
   file.read(start.data(), start.size(), 0);
   std::vector<NamedTensor> tensors;
   if (start.starts_with("PK\x03\x04"))
-    tensors = tensors_of_zip(file);
+    tensors = tensors_of_zip(file, calls);
   else if (start == old_magic)
-    tensors = tensors_of_old(file);
+    tensors = tensors_of_old(file, calls);
   else
     refuse_torch_file(path, "it begins neither like a zip file nor like one of torch before 1.6");
   drop_shared_prefix(tensors, "module.");

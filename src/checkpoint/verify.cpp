@@ -42,6 +42,15 @@ void check_place(const std::string& folder, const Manifest& manifest) {
     refuse_file(folder, "holds step " + std::to_string(manifest.step) + " by its manifest");
 }
 
+// Of every checkpoint; others are there where a run has them. A manifest whose own digest is right
+// may lack one all the same, and a run would resume as if it had just begun.
+void check_files(const std::string& folder, const Manifest& manifest) {
+  for (const std::string name : {"model.safetensors", "optimizer.safetensors", "state.json"})
+    if (std::ranges::none_of(manifest.files,
+                             [&](const ManifestFile& file) { return file.name == name; }))
+      refuse_file(folder + "/MANIFEST.json", "does not list '" + name + "'");
+}
+
 void verify_file(const std::string& folder, const ManifestFile& listed) {
   const auto path = folder + "/" + listed.name;
   std::error_code none;
@@ -75,6 +84,7 @@ Manifest verify_checkpoint(const std::string& folder) {
   const auto path = folder + "/MANIFEST.json";
   auto manifest = parse_manifest(read_text(path), path);
   check_place(folder, manifest);
+  check_files(folder, manifest);
   for (const auto& file : manifest.files) verify_file(folder, file);
   return manifest;
 }
@@ -94,6 +104,7 @@ std::vector<std::string> damages_of(const std::string& folder) {
     if (!fs::exists(path)) refuse_file(path, "is missing");
     manifest = parse_manifest(read_text(path), path);
     check_place(folder, manifest);
+    check_files(folder, manifest);
   });
   for (const auto& file : manifest.files) look([&] { verify_file(folder, file); });
   return damages;

@@ -2,13 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -16,7 +17,6 @@
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/safetensors.h"
-#include "checkpoint/torch_file.h"
 
 namespace ddptrain {
 namespace {
@@ -51,9 +51,8 @@ std::string weights_file(const std::string& path) {
 
 using Json = nlohmann::ordered_json;
 
-/// A list of names, or the `classes` of a state.json; none where it is neither.
-std::vector<std::string> class_list(const Json& json) {
-  const auto list = json.is_object() ? json.value("classes", Json()) : json;
+/// None where it is no list of texts.
+std::vector<std::string> list_of_names(const Json& list) {
   std::vector<std::string> names;
   if (list.is_array())
     for (const auto& name : list)
@@ -61,22 +60,40 @@ std::vector<std::string> class_list(const Json& json) {
   return names;
 }
 
+SavedNames names_in_header(const std::map<std::string, std::string>& header) {
+  const auto text = [&](const char* key) {
+    const auto found = header.find(key);
+    return found == header.end() ? std::string() : found->second;
+  };
+  const auto list = [&](const char* key) {
+    return list_of_names(Json::parse(text(key), nullptr, /*allow_exceptions=*/false));
+  };
+  return {list("classes"), list("targets"), text("fitted")};
+}
+
 [[noreturn]] void refuse(const std::string& source, const std::string& first,
                          const std::string& why) {
   throw Error(Exit::data, "'" + source + "' cannot be averaged with '" + first + "': " + why);
 }
 
-const at::Tensor& find(const std::vector<NamedTensor>& model, const NamedTensor& wanted,
-                       const std::string& source, const std::string& first) {
-  for (const auto& [name, tensor] : model) {
-    if (name != wanted.name) continue;
-    if (tensor.sizes() != wanted.tensor.sizes())
-      refuse(source, first,
-             "'" + name + "' is " + shape_text(tensor) + " there and " + shape_text(wanted.tensor) +
-                 " here");
-    return tensor;
-  }
-  refuse(source, first, "it has no '" + wanted.name + "'");
+using ByName = std::unordered_map<std::string_view, const at::Tensor*>;
+
+ByName by_name(const std::vector<NamedTensor>& model) {
+  ByName tensors;
+  for (const auto& named : model) tensors.emplace(named.name, &named.tensor);
+  return tensors;
+}
+
+const at::Tensor& find(const ByName& model, const NamedTensor& wanted, const std::string& source,
+                       const std::string& first) {
+  const auto found = model.find(wanted.name);
+  if (found == model.end()) refuse(source, first, "it has no '" + wanted.name + "'");
+  const auto& tensor = *found->second;
+  if (tensor.sizes() != wanted.tensor.sizes())
+    refuse(source, first,
+           "'" + wanted.name + "' is " + shape_text(tensor) + " there and " +
+               shape_text(wanted.tensor) + " here");
+  return tensor;
 }
 
 at::Tensor mean(const std::vector<at::Tensor>& tensors) {
@@ -88,41 +105,39 @@ at::Tensor mean(const std::vector<at::Tensor>& tensors) {
 
 }  // namespace
 
-std::vector<NamedTensor> read_weights(const std::string& path) {
-  return read_saved_weights(path).tensors;
+std::vector<NamedTensor> read_weights(const std::string& path, Calls calls) {
+  return read_saved_weights(path, calls).tensors;
 }
 
-SavedWeights read_saved_weights(const std::string& path) {
+SavedWeights read_saved_weights(const std::string& path, Calls calls) {
   const auto file = weights_file(path);
-  if (!file.ends_with(".safetensors")) return {read_torch_file(file), {}};
+  if (!file.ends_with(".safetensors")) return {read_torch_file(file, calls), {}};
   auto content = read_safetensors(file);
-  SavedWeights saved{std::move(content.tensors), {}};
-  const auto state = std::filesystem::path(file).parent_path() / "state.json";
-  if (const auto named = content.metadata.find("classes"); named != content.metadata.end())
-    saved.classes = class_list(Json::parse(named->second, nullptr, false));
-  else if (std::filesystem::exists(state))
-    saved.classes = class_list(Json::parse(read_text(state.string()), nullptr, false));
+  SavedWeights saved{std::move(content.tensors), names_in_header(content.metadata)};
+  const auto state = fs::path(file).parent_path() / "state.json";
+  if (!content.metadata.contains("classes") && fs::exists(state))
+    saved.names = saved_names(read_text(state.string()));
   return saved;
 }
 
-Outputs order_outputs(SavedWeights& saved, const std::vector<std::string>& here,
-                      const std::string& layer) {
-  if (saved.classes.empty() || here.empty() || saved.classes == here) return Outputs::as_they_are;
-  if (!std::is_permutation(here.begin(), here.end(), saved.classes.begin(), saved.classes.end()))
-    return Outputs::others;
-  std::map<std::string, std::int64_t> places;
-  for (const auto& name : saved.classes)
-    places.emplace(name, static_cast<std::int64_t>(places.size()));
-  std::vector<std::int64_t> rows;
-  for (const auto& name : here) rows.push_back(places.at(name));
-  for (const auto& [name, tensor] : saved.tensors)
-    if (is_below(name, layer) &&
-        (tensor.dim() == 0 || tensor.size(0) != static_cast<std::int64_t>(rows.size())))
-      return Outputs::others;
-  for (auto& named : saved.tensors)
-    if (is_below(named.name, layer))
-      named.tensor = named.tensor.index_select(0, at::tensor(rows, at::kLong));
-  return Outputs::reordered;
+SavedNames saved_names(const std::string& state) {
+  SavedNames names;
+  const auto json = Json::parse(state, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return names;
+  names.classes = list_of_names(json.value("classes", Json()));
+  names.targets = list_of_names(json.value("targets", Json()));
+  if (const auto fitted = json.find("fitted"); fitted != json.end()) names.fitted = fitted->dump();
+  return names;
+}
+
+std::map<std::string, std::string> header_of(const SavedNames& names) {
+  const auto text = [](const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::map<std::string, std::string> header{{"classes", text(names.classes)}};
+  if (!names.targets.empty()) header["targets"] = text(names.targets);
+  if (!names.fitted.empty()) header["fitted"] = names.fitted;
+  return header;
 }
 
 void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap) {
@@ -135,8 +150,27 @@ void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::
   }
 }
 
+void drop_raw_copies(std::vector<NamedTensor>& tensors) {
+  const std::string between = ".module.";
+  std::set<std::string> raw;
+  for (const auto& named : tensors)
+    if (named.name.ends_with("_raw")) raw.insert(named.name);
+  std::erase_if(tensors, [&](const NamedTensor& named) {
+    const auto at = named.name.rfind(between);
+    return at != std::string::npos && raw.contains(named.name.substr(0, at) + "." +
+                                                   named.name.substr(at + between.size()) + "_raw");
+  });
+}
+
+bool may_be_missing(const std::string& name) { return name.ends_with(".codes"); }
+
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::string& last_layer, const std::vector<std::string>& absent) {
+                        const std::vector<std::string>& last_layers,
+                        const std::vector<std::string>& absent) {
+  const auto is_in = [](const std::string& name, const std::vector<std::string>& parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return name == part || is_below(name, part); });
+  };
   std::map<std::string, at::Tensor> there;
   for (const auto& named : saved) there.emplace(named.name, named.tensor);
   WeightsFit fit;
@@ -144,16 +178,14 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
   for (const auto& [name, tensor] : live) {
     const auto found = there.find(name);
     if (found == there.end()) {
-      const bool may_lack = std::any_of(absent.begin(), absent.end(),
-                                        [&](const auto& part) { return is_below(name, part); });
-      if (!may_lack && !name.ends_with("num_batches_tracked"))
+      if (!is_in(name, absent) && !may_be_missing(name) && !name.ends_with("num_batches_tracked"))
         fit.missing.push_back("'" + name + "'");
       continue;
     }
     if (found->second.sizes() == tensor.sizes()) {
       at::Tensor(tensor).copy_(found->second);
       fit.taken.push_back(name);
-    } else if (is_below(name, last_layer)) {
+    } else if (is_in(name, last_layers)) {
       fit.replaced.push_back("'" + name + "'");
     } else {
       fit.reshaped.push_back("'" + name + "' (" + shape_text(found->second) + " there, " +
@@ -177,15 +209,17 @@ std::string misfit(const WeightsFit& fit) {
 std::vector<NamedTensor> average_weights(const std::vector<std::vector<NamedTensor>>& models,
                                          const std::vector<std::string>& sources) {
   DDP_CHECK(!models.empty() && models.size() == sources.size(), "a source for each model");
+  std::vector<ByName> named;
+  for (const auto& model : models) named.push_back(by_name(model));
   std::vector<NamedTensor> averaged;
   for (const auto& wanted : models.front()) {
     std::vector<at::Tensor> tensors;
     for (std::size_t i = 0; i < models.size(); ++i)
-      tensors.push_back(find(models[i], wanted, sources[i], sources[0]));
+      tensors.push_back(find(named[i], wanted, sources[i], sources[0]));
     averaged.push_back({wanted.name, mean(tensors)});
   }
   for (std::size_t i = 1; i < models.size(); ++i)
-    for (const auto& named : models[i]) find(models.front(), named, sources[0], sources[i]);
+    for (const auto& each : models[i]) find(named.front(), each, sources[0], sources[i]);
   return averaged;
 }
 

@@ -8,29 +8,34 @@
 #include <vector>
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/torch_file.h"
 #include "models/module.h"
 
 namespace ddptrain {
 
 /// Tensors of a .safetensors file, of a file that torch.save wrote, or of the model.safetensors in
 /// a checkpoint's folder or in that of a run's newest one. Throws an Error (Exit::data).
-std::vector<NamedTensor> read_weights(const std::string& path);
+std::vector<NamedTensor> read_weights(const std::string& path, Calls calls = Calls::refused);
 
-/// The same with the names of the classes that the outputs stand for, in their order: those of the
-/// checkpoint that the file lies in, or in its header (export); none where nobody knows.
+/// What the rows of saved tensors stand for: of the checkpoint that a file lies in, or in its
+/// header (export). All empty where nobody knows.
+struct SavedNames {
+  std::vector<std::string> classes;  // of the outputs, in their order
+  std::vector<std::string> targets;  // of outputs that are numbers
+  std::string fitted;                // Dataset::state(), JSON: words, categories, columns
+  bool operator==(const SavedNames&) const = default;
+};
 struct SavedWeights {
   std::vector<NamedTensor> tensors;
-  std::vector<std::string> classes;
+  SavedNames names;
 };
-SavedWeights read_saved_weights(const std::string& path);
+SavedWeights read_saved_weights(const std::string& path, Calls calls = Calls::refused);
 
-/// How the classes of saved outputs stand to those of a model.
-enum class Outputs { as_they_are, reordered, others };
+/// Of a checkpoint's state.json; none where it is no such text.
+SavedNames saved_names(const std::string& state);
 
-/// Puts the rows of `layer` (the name before the dot) in the order of the classes `here`. Changes
-/// nothing where classes are not known, or where others are there.
-Outputs order_outputs(SavedWeights& saved, const std::vector<std::string>& here,
-                      const std::string& layer);
+/// The header of a .safetensors file whose tensors have these names of rows.
+std::map<std::string, std::string> header_of(const SavedNames& names);
 
 /// The longest beginning of a name that `remap` knows is replaced.
 void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& remap);
@@ -44,12 +49,21 @@ struct WeightsFit {
   std::vector<std::string> unexpected;  // only in the file
 };
 
+/// Whether a file may lack a tensor of this name, which then keeps its first values: the codes of
+/// words (models/text/bag_of_embeddings.cpp), which files of older versions do not have.
+bool may_be_missing(const std::string& name);
+
 /// Copies what fits into `live`. Counters of batches that a batch norm has seen may be missing
-/// (files before torch 0.4.1 have none). `last_layer` is the name before the dot of the layer whose
-/// shape may differ; of the part `absent` (a name without its dot, may be empty) nothing need be in
-/// the file.
+/// (files before torch 0.4.1 have none). Of the layers `last_layers`, names before the dot, the
+/// shape may differ; the tensors `absent`, and all below such a name, need not be in the file.
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::string& last_layer, const std::vector<std::string>& absent = {});
+                        const std::vector<std::string>& last_layers,
+                        const std::vector<std::string>& absent = {});
+
+/// fastai's files of before its version 2 keep the weights that WeightDropout drops twice,
+/// "module.weight_hh_l0" and "weight_hh_l0_raw": the first falls away
+/// (fastai.text.learner.clean_raw_keys).
+void drop_raw_copies(std::vector<NamedTensor>& tensors);
 
 /// Nothing when all fits; otherwise one sentence that names at most three tensors of each kind.
 std::string misfit(const WeightsFit& fit);

@@ -41,6 +41,9 @@ std::string_view zip64_of(std::string_view fields) {
   return {};
 }
 
+/// The newest version of the format that an entry may need, 6.3 (APPNOTE 4.4.3).
+constexpr std::uint16_t newest_version = 63;
+
 /// What the end of the file says about the directory.
 struct Directory {
   std::uint64_t at = 0, size = 0;
@@ -115,6 +118,9 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   if (entry.compressed && std::max(entry.packed, entry.size) > most)
     refuse("'" + told + "' is too large to be compressed");
   if (name_size == 0) refuse("an entry has no name");
+  if (short_at(rest, 6) > newest_version)
+    refuse("'" + told + "' needs version " + std::to_string(short_at(rest, 6)) +
+           " of the format, which there is not");
   if ((short_at(rest, 8) & 1) != 0) refuse("'" + told + "' is encrypted");
   if (method != 0 && method != 8)
     refuse("'" + told + "' is packed by method " + std::to_string(method) + ", which is not read");
@@ -151,6 +157,7 @@ void ZipFile::read(std::string_view name, char* to) const {
     refuse(told + " is cut short");
   file_.read(header.data(), fixed, entry.header);
   if (!header.starts_with("PK\3\4")) refuse(told + " is not where the directory says");
+  if (short_at(header, 4) > newest_version) refuse(told + " needs a version that there is not");
   const auto at = entry.header + fixed + short_at(header, 26) + short_at(header, 28);
   if (at > file_.size() || entry.packed > file_.size() - at) refuse(told + " is cut short");
   if (entry.compressed) {

@@ -3,12 +3,13 @@
 #include "base/error.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "cli/program.h"
 
 namespace ddptrain {
 namespace {
 
-constexpr Flag kColor{"--color", "auto|always|never", "coloured messages; NO_COLOR counts too"};
+constexpr Flag kColor{"--color", "auto|always|never", "colored messages; NO_COLOR counts too"};
 constexpr Flag kCommon[] = {{"--help", "", "explain this verb"},
                             {"-h", "", "the same"},
                             {"-q", "", "say only warnings and errors"},
@@ -123,7 +124,9 @@ Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given
 RecipeWords split_words(const std::vector<std::string>& words) {
   RecipeWords apart;
   for (const auto& word : words) {
-    const bool override_word = word.starts_with('~') || word.find('=') != std::string::npos;
+    const bool url = !url_scheme(word).empty();  // which may have a query, ?raw=true
+    const bool override_word =
+        word.starts_with('~') || (!url && word.find('=') != std::string::npos);
     (override_word ? apart.overrides : apart.files).push_back(word);
   }
   return apart;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/text.h"
+#include "cli/foreign_flags.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"
 
@@ -15,16 +16,15 @@ int say(const Error& error) {
 }
 
 int refuse_verb(const Program& program, const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& verb : program.verbs) names.emplace_back(verb.name);
-  const auto meant = meant_verbs(name, names);
-  log::error("ddptrain has no verb '" + name + "'" + did_you_mean(meant, "; see 'ddptrain help'"));
+  log::error(no_such_verb(name, program.verbs));
   return static_cast<int>(Exit::recipe);
 }
 
 int run_verb(const Program& program, const Verb& verb,
              const std::vector<std::string>& command_line) {
-  auto arguments = read_arguments(verb, {command_line.begin() + 2, command_line.end()});
+  const std::vector<std::string> words{command_line.begin() + 2, command_line.end()};
+  refuse_options_as_flags(verb, words, *program.catalogs);
+  auto arguments = read_arguments(verb, words);
   arguments.command_line = command_line;
   arguments.program = &program;
   if (arguments.has("--help") || arguments.has("-h")) return print_lines(help_text(verb)), 0;

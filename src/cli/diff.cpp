@@ -13,6 +13,7 @@
 #include "recipe/layers/option.h"
 #include "recipe/load/load.h"
 #include "recipe/load/origins.h"
+#include "recipe/run_folders.h"
 
 namespace ddptrain {
 namespace {
@@ -129,10 +130,7 @@ std::string recipe_file(const std::string& word) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(word)) return word;
   auto file = (fs::path(word) / "recipe.yaml").lexically_normal();
-  if (!fs::exists(file))
-    throw Error(
-        Exit::recipe,
-        "'" + word + "' is a folder without a recipe.yaml; name a recipe or a run's folder");
+  if (!fs::exists(file)) throw no_run_folder(word, Exit::recipe);
   return file.string();
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using Foreign = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Foreign, 49> kForeign{{{"train", "run"},
+constexpr std::array<Foreign, 48> kForeign{{{"train", "run"},
                                             {"fit", "run"},
                                             {"finetune", "run"},
                                             {"fine-tune", "run"},
@@ -31,7 +31,6 @@ constexpr std::array<Foreign, 49> kForeign{{{"train", "run"},
                                             {"infer", "predict"},
                                             {"inference", "predict"},
                                             {"serve", "predict"},
-                                            {"generate", "predict"},
                                             {"classify", "predict"},
                                             {"prediction", "predict"},
                                             {"convert", "export"},
@@ -95,9 +94,16 @@ std::vector<std::string> meant_verbs(const std::string& word,
   if (const auto ours = verb_for(plain); holds(verbs, ours)) return {std::string(ours)};
   auto found = beginning_with(plain, verbs);
   if (found.empty()) found = nearest_names(plain, verbs);
-  if (found.empty() && plain.size() >= 2) found = beginning_with(plain.substr(0, 2), verbs);
+  if (found.empty() && plain.size() == 3) found = beginning_with(plain.substr(0, 2), verbs);
   if (found.size() > 3) found.resize(3);
   return found;
+}
+
+std::string no_such_verb(const std::string& word, const std::vector<Verb>& verbs) {
+  std::vector<std::string> names;
+  for (const auto& verb : verbs) names.emplace_back(verb.name);
+  return "ddptrain has no verb '" + word + "'" +
+         did_you_mean(meant_verbs(word, names), "; its verbs are " + join(names, ", "));
 }
 
 }  // namespace ddptrain

@@ -8,6 +8,7 @@
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/built_in.h"
+#include "cli/editor_line.h"
 #include "cli/program.h"
 #include "recipe/load/load.h"
 
@@ -84,10 +85,11 @@ int init(const Arguments& arguments) {
   if (arguments.words.empty()) return print_names(), 0;
   const auto& name = arguments.words[0];
   if (means_data(name)) return from_data(arguments);
-  if (arguments.has("--target"))
-    throw Error(Exit::recipe,
-                "--target is for a recipe from data, and '" + name + "' is a built-in one");
-  const auto text = starter(name);
+  for (const std::string flag : {"--target", "--text", "--table"})
+    if (arguments.has(flag))
+      throw Error(Exit::recipe,
+                  flag + " is for a recipe from data, and '" + name + "' is a built-in one");
+  const auto text = editor_line(*arguments.program->catalogs) + starter(name);
   const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
   if (file == "-") return print_lines(text), 0;
   if (fs::is_directory(file))
@@ -110,6 +112,8 @@ Verb init_verb() {
               "write a recipe for a folder of images or texts or a .csv file, or a built-in "
               "one; alone, show the names of those",
           .flags = {{"--target", "COLUMN", "what to predict, of a .csv or .jsonl file"},
+                    {"--text", "COLUMN", "learn from the texts of this column alone"},
+                    {"--table", "", "learn from all columns but texts, whatever they hold"},
                     {"--force", "", "replace a file that is there"}},
           .max_words = 2,
           .run = init};

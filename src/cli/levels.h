@@ -9,7 +9,7 @@
 namespace ddptrain {
 
 /// rules: the recipe alone. data: what it names is there and can be read. model: one batch forward,
-/// loss and backward on the CPU. step: one optimiser step on the devices, one evaluation batch, one
+/// loss and backward on the CPU. step: one optimizer step on the devices, one evaluation batch, one
 /// checkpoint written and read. Each looks at what those before it do, too.
 enum class Level { rules, data, model, step };
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/output/color.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/program.h"
@@ -54,7 +55,7 @@ int migrate(const Arguments& arguments) {
     else
       print_difference(file, text);
   }
-  if (!all.empty()) print_lines(render(all), stderr);
+  if (!all.empty()) print_problems(render(all), stderr);
   return static_cast<int>(has_errors(all) ? Exit::recipe : Exit::done);
 }
 

@@ -1,10 +1,14 @@
 // `plan RECIPE...`: what a run will be, without training: steps, batch arithmetic, rates, and what
 // the network costs.
+#include <unistd.h>
+
 #include <numeric>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/plot.h"
 #include "cli/problems.h"
@@ -113,10 +117,7 @@ class Plan {
     RunLength length;
     length.global = batch.global;
     const auto epoch = per_epoch(batch);
-    if (epoch && *epoch == 0)
-      throw Error(Exit::data, "an epoch has no full batch: " + grouped(size_.training) +
-                                  " training samples, and batch.global is " +
-                                  std::to_string(batch.global));
+    if (epoch) require_full_batch(*epoch, size_.training, batch.global);
     length.per_epoch = epoch.value_or(1);
     if (builds_model()) program_.check_batches(recipe_, batch, size_.training);
     std::vector<std::string> stages;
@@ -187,8 +188,11 @@ class Plan {
                       (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
                       " train" +
                       (length_.total > 0 && stages_of(recipe_).size() > 1 ? " at first" : ""));
+    std::vector<std::vector<std::string>> blocks{{"  block", "parameters"}};
     for (const auto& block : facts.blocks)
-      print_shown("  %-28s %14s\n", block.name.c_str(), grouped(block.parameters).c_str());
+      blocks.push_back({"  " + shown(block.name), grouped(block.parameters)});
+    for (const auto& text : table_lines(blocks, terminal_columns(STDOUT_FILENO)))
+      print_lines(text + "\n");
     line("operations", count_of(static_cast<double>(facts.flops), "FLOP") +
                            " forward, a sample; some three times that with backward");
     print_memory(facts);
@@ -200,7 +204,7 @@ class Plan {
                      facts.average_bytes + activations;
     line("memory",
          format_bytes(all) + " on each device: weights " + format_bytes(facts.weight_bytes) +
-             ", gradients " + format_bytes(facts.gradient_bytes) + ", optimiser " +
+             ", gradients " + format_bytes(facts.gradient_bytes) + ", optimizer " +
              format_bytes(facts.optimizer_bytes) +
              (facts.average_bytes ? ", average " + format_bytes(facts.average_bytes) : "") +
              ", activations of " + std::to_string(batch_.micro) + " samples " +

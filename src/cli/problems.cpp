@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/output/print.h"
+#include "base/output/color.h"
 
 namespace ddptrain {
 
@@ -15,7 +15,7 @@ void apply_strict(Problems& problems, const Arguments& arguments) {
 
 bool say_problems(const Problems& problems) {
   if (problems.empty()) return false;
-  print_lines(render(problems), stderr);
+  print_problems(render(problems), stderr);
   const auto all = sorted(problems);
   const auto first = std::find_if(all.begin(), all.end(), [](const Problem& problem) {
     return problem.severity == Severity::error;

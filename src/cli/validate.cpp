@@ -39,44 +39,56 @@ bool is_recipe(const std::string& text) {
 
 /// Copies of recipes that were good once, or what belongs to another tool.
 bool is_left_out(const fs::path& folder) {
-  return folder.filename().string().starts_with('.') || fs::exists(folder / "run.json") ||
-         fs::exists(folder / "sweep.json");
+  std::error_code none;  // a folder that may not be read
+  return folder.filename().string().starts_with('.') || fs::exists(folder / "run.json", none) ||
+         fs::exists(folder / "sweep.json", none);
 }
 
 /// The .yaml and .yml files below a folder, in alphabetical order, that are recipes: they have the
-/// key `recipe` or `extends`. Hidden folders and folders of runs are left out. `others` counts the
+/// key `recipe` or `extends`. Hidden folders and folders of runs are left out. `others` gets the
 /// YAML files that are none.
-std::vector<std::string> recipes_below(const std::string& folder, std::size_t& others) {
+std::vector<std::string> recipes_below(const std::string& folder,
+                                       std::vector<std::string>& others) {
   std::vector<std::string> files;
   const auto options = fs::directory_options::skip_permission_denied;
+  std::error_code none;  // a link that leads nowhere, or to itself
   for (fs::recursive_directory_iterator at(folder, options), end; at != end; ++at) {
-    if (at->is_directory() && is_left_out(at->path())) at.disable_recursion_pending();
-    if (!at->is_regular_file() || !is_yaml(at->path())) continue;
-    if (at->file_size() <= kMostBytes && is_recipe(read_text(at->path().string())))
-      files.push_back(at->path().lexically_normal().string());
-    else
-      ++others;
+    if (at->is_directory(none) && is_left_out(at->path())) at.disable_recursion_pending();
+    if (is_yaml(at->path()) && !at->exists(none)) others.push_back(at->path().string());
+    if (!at->is_regular_file(none) || !is_yaml(at->path())) continue;
+    const bool recipe = at->file_size() <= kMostBytes && is_recipe(read_text(at->path().string()));
+    (recipe ? files : others).push_back(at->path().lexically_normal().string());
   }
   std::sort(files.begin(), files.end());
+  std::sort(others.begin(), others.end());
   return files;
+}
+
+/// "a.yaml, b.yaml and 7 more".
+std::string some_names(std::vector<std::string> names) {
+  constexpr std::size_t most = 20;
+  const auto more = names.size() > most ? names.size() - most : 0;
+  names.resize(names.size() - more);
+  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 /// Folders become the recipes below them; a folder without any is an Error.
 std::vector<std::string> recipe_files(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   for (const auto& word : words) {
-    if (!fs::is_directory(word)) {
+    std::error_code none;
+    if (!fs::is_directory(word, none)) {
       files.push_back(word);
       continue;
     }
-    std::size_t others = 0;
+    std::vector<std::string> others;
     const auto below = recipes_below(word, others);
-    const auto left_out = plural(static_cast<std::int64_t>(others), "other YAML file");
     if (below.empty())
       throw Error(Exit::recipe, "'" + word +
                                     "' holds no recipe, no .yaml file with the key 'recipe'" +
-                                    (others > 0 ? " or 'extends'; " + left_out : ""));
-    if (others > 0) log::info(word + ": " + left_out + " without 'recipe' or 'extends' left out");
+                                    (others.empty() ? "" : " or 'extends': " + some_names(others)));
+    if (!others.empty())
+      log::info(word + ": left out, without 'recipe' or 'extends': " + some_names(others));
     files.insert(files.end(), below.begin(), below.end());
   }
   return files;
@@ -109,11 +121,12 @@ using Render = std::string (*)(const Problems&);
 std::string sarif(const Problems& problems) { return render_sarif(problems, all_rule_docs()); }
 
 // In the order of its words.
-constexpr Flag kFormat{"--format", "text|json|github|sarif",
+constexpr Flag kFormat{"--format", "text|json|jsonl|github|sarif",
                        "how problems are written (default text)"};
 
 Render format_of(const Arguments& arguments) {
-  static constexpr std::array<Render, 4> formats{nullptr, render_json, render_github, sarif};
+  static constexpr std::array<Render, 5> formats{nullptr, render_json, render_jsonl, render_github,
+                                                 sarif};
   return formats.at(arguments.chosen(kFormat));
 }
 

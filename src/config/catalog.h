@@ -136,7 +136,7 @@ class Catalog final : public CatalogBase {
   std::vector<Entry<T>> entries_;
 };
 
-/// The one catalogue of a kind, defined in that folder's catalog.cpp.
+/// The one catalog of a kind, defined in that folder's catalog.cpp.
 template <class T>
 const Catalog<T>& catalog();
 

@@ -10,7 +10,7 @@
 namespace ddptrain {
 
 /// A map with `type` and that type's options as its siblings; a bare word stands for {type: word}.
-/// Keeps the checked tree; the catalogue turns it into options and an object (catalog.h).
+/// Keeps the checked tree; the catalog turns it into options and an object (catalog.h).
 class ChoiceBase {
  public:
   explicit ChoiceBase(std::string kind) : kind_(std::move(kind)) {}

@@ -132,6 +132,12 @@ class Look {
     return found_[i].value == nullptr || holds(constraint_.of[i], *found_[i].value);
   }
 
+  /// One of the options is written, and not as null.
+  bool any_written() const {
+    return std::ranges::any_of(
+        found_, [](const OptionValue& each) { return each.written && is_set(*each.value); });
+  }
+
   /// "; it is fastai by default" where that tells something.
   std::string found_instead(std::size_t i) const {
     const auto& value = *found_[i].value;
@@ -144,13 +150,16 @@ class Look {
            "'" + (found_[i].written ? "" : " (the default)");
   }
 
+  /// Of an exactly_one what is written replaces what is there by default, which fields() of the
+  /// record then resets.
   std::optional<std::string> of_several() const {
+    const bool replaces = constraint_.kind == Kind::exactly_one && any_written();
     std::vector<std::string> set, all;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const auto quoted = "'" + constraint_.of[i].key + "'";
       all.push_back(quoted);
-      if (is_set(*found_[i].value))
-        set.push_back(quoted + (found_[i].written ? "" : " (by default)"));
+      if (!is_set(*found_[i].value) || (replaces && !found_[i].written)) continue;
+      set.push_back(quoted + (found_[i].written ? "" : " (by default)"));
     }
     if (set.size() > 1)
       return join(set, " and ") + " exclude each other; give one of them, null removes the other";

@@ -10,7 +10,7 @@
 
 namespace ddptrain {
 
-/// Every field with its value now. With catalogues, components are completed with their own
+/// Every field with its value now. With catalogs, components are completed with their own
 /// defaults; without, they are written as chosen.
 Node encode(const std::function<void(Fields&)>& fields, const Catalogs* catalogs = nullptr);
 

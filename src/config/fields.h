@@ -1,4 +1,4 @@
-// Options are declared once. An options struct is a plain aggregate whose member initialisers are
+// Options are declared once. An options struct is a plain aggregate whose member initializers are
 // the defaults; `void fields(Fields& f)` names each key, its range and one sentence. Visitors
 // (Decode, Encode, Shape) do the rest. Conditions between options are declared after them.
 //

@@ -86,7 +86,10 @@ std::string quotes_hint(const Node& node) {
 
 }  // namespace
 
-bool is_null_text(std::string_view text) { return text.empty() || text == "~" || text == "null"; }
+// As yaml-cpp reads plain scalars.
+bool is_null_text(std::string_view text) {
+  return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
+}
 
 ScalarKind scalar_kind(const Node& scalar) {
   if (scalar.quoted) return ScalarKind::text;

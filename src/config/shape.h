@@ -78,7 +78,7 @@ Shape joined(Shape options, const Shape& more);
 
 /// Every problem of a tree against a shape, at once: unknown keys with the nearest name, types,
 /// ranges, words, missing required keys, options in conflict; descends into components through the
-/// catalogues.
+/// catalogs.
 Problems check(const Node& tree, const Shape& shape, const Catalogs& catalogs);
 
 }  // namespace ddptrain

@@ -15,7 +15,7 @@ struct PixelScale;
 
 /// One micro-batch of one rank. Rows first in every tensor; `rows` may be 0 (a rank without rows
 /// takes part in every collective). `first_row` is the position of row 0 in the global batch of the
-/// optimiser step; the others follow it unless bad samples were left out, after which `positions`
+/// optimizer step; the others follow it unless bad samples were left out, after which `positions`
 /// lists the position of each row.
 struct Batch {
   std::vector<at::Tensor> inputs;

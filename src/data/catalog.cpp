@@ -7,7 +7,7 @@ namespace ddptrain {
 
 /// Traits by which `predict` and `test --quick` know what a dataset reads, beside those that rules
 /// ask for (recipe/rules/rules.h):
-///   unlabelled           reads a file or folder that `predict` is given by itself, each input one
+///   unlabeled           reads a file or folder that `predict` is given by itself, each input one
 ///                        dataset; without it, the inputs of `predict` are images
 ///   file_each            a sample is a file, and a folder of them can be read file by file
 ///   listed_in_csv        a CSV file is a list of images

@@ -35,14 +35,14 @@ struct DataContext {
   std::uint64_t seed = 0;
   bool skip_bad_samples = false;
   bool channels_last = false;
-  std::string fitted = {};      // a checkpoint's Dataset::state(): taken as it is; empty: fit now
-  KnownClasses classes = {};    // a checkpoint's, and what becomes of others
-  std::string unlabelled = {};  // what `predict` is given: a file or folder that is read instead of
-                                // the section's own, its samples valid ones of unknown labels
+  std::string fitted = {};     // a checkpoint's Dataset::state(): taken as it is; empty: fit now
+  KnownClasses classes = {};   // a checkpoint's, and what becomes of others
+  std::string unlabeled = {};  // what `predict` is given: a file or folder that is read instead of
+                               // the section's own, its samples valid ones of unknown labels
   std::vector<std::string> images = {};  // what `predict` is given, where the dataset reads images
                                          // with a target of its own kind, which is unknown
   std::optional<double> epochs = {};     // the run's, where its recipe says epochs
-  bool pixels_as_bytes = false;  // images travel to a device that normalises them (PixelScale)
+  bool pixels_as_bytes = false;  // images travel to a device that normalizes them (PixelScale)
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.
@@ -54,7 +54,7 @@ class Dataset {
 
   virtual const DataFacts& facts() const = 0;
   virtual std::int64_t size(Split split) const = 0;
-  /// A batch with `rows` uninitialised rows: tensors of the right shape and type.
+  /// A batch with `rows` uninitialized rows: tensors of the right shape and type.
   virtual Batch allocate(Split split, std::int64_t rows) const = 0;
   /// How long a sample is (tokens of a text), at least 1; 0 where all are alike.
   virtual std::int64_t length(Split, std::int64_t /*index*/) const { return 0; }

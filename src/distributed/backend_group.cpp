@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "distributed/failure_board.h"
 #include "distributed/torch_compat.h"
 #include "launch/failure.h"
 
@@ -48,6 +49,7 @@ class Waiting final : public Pending {
 
   void wait() override {
     if (!work_) return;
+    const CountedWait counted(options_.waits);
     try {
       work_->wait();
     } catch (const std::exception& error) {
@@ -152,6 +154,7 @@ class BackendGroup final : public Group {
 
   template <class Start>
   void run(const char* operation, Start start) {
+    const CountedWait counted(options_.waits);
     try {
       start()->wait();
     } catch (const std::exception& error) {

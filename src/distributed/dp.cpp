@@ -88,7 +88,8 @@ class DpEngine final : public Engine {
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
     counts_.add(batch, at);
-    if (!options_.sync_bn) copy_buffers();
+    if (!options_.sync_bn || !trained_) copy_buffers();
+    trained_ = true;
     if (at.alone) return master().train(part(batch, 0), loss, at, nullptr);
     auto* watchers = BorrowedWatchers::of_this_thread();
     const auto reporters = c10::ThreadLocalDebugInfo::current();
@@ -191,7 +192,8 @@ class DpEngine final : public Engine {
   Replicas replicas_;
   std::vector<std::unique_ptr<Group>> groups_;  // for sync_bn
   Crew crew_;
-  HostCounts counts_;  // in this window
+  HostCounts counts_;     // in this window
+  bool trained_ = false;  // until then the master may get the buffers of a file
   HostNumbers host_;
 };
 

@@ -36,7 +36,7 @@ struct EngineOptions {
   std::optional<PowerSgdOptions> power_sgd = {};
 };
 
-/// Where a micro-batch stands in its optimiser step.
+/// Where a micro-batch stands in its optimizer step.
 struct MicroStep {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
@@ -81,7 +81,7 @@ class Engine {
   virtual ~Engine() = default;
   /// What trains from now on, on every replica; at a step's beginning, the same on every rank.
   virtual void freeze(const Frozen& frozen) = 0;
-  /// The master replica: what optimisers, checkpoints and evaluation see. Owned by the engine.
+  /// The master replica: what optimizers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
   /// Clears gradients (in place where they are views) before a window.
   virtual void begin() = 0;

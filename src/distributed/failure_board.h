@@ -1,9 +1,11 @@
-// Why a rank failed, for the ranks that somebody else started: no launcher of ours reads their
-// records and names the cause.
+// Why a rank failed, for ranks that no launcher of ours watches all of: each says to the others
+// where it is and what ended it, so that they can name the cause.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <optional>
 
 #include "launch/failure.h"
@@ -12,21 +14,42 @@ namespace ddptrain {
 
 struct World;
 
-/// Where they can leave it. Nothing here throws: who cannot be reached says nothing.
+/// Where they can leave it. Nothing here throws: who cannot be reached says nothing. While it
+/// lives, a thread leaves a sign of this rank every second.
 class FailureBoard {
  public:
   virtual ~FailureBoard() = default;
   /// The first failure stays.
   virtual void post(const Failure& failure) = 0;
-  /// What a rank posted, or posts within `patience`.
-  virtual std::optional<Failure> read(std::chrono::milliseconds patience) = 0;
-  /// To be called last. Who serves the board waits for the others to leave it, five seconds at
-  /// most.
+  /// Counts the calls in which this rank waits for the others.
+  virtual std::shared_ptr<std::atomic<int>> waits() const = 0;
+  /// Why another rank was lost: what it posted, or posts within `patience`; else that it gives no
+  /// more signs, or hangs. Nothing where that cannot be told.
+  virtual std::optional<Failure> cause(std::chrono::milliseconds patience) = 0;
+  /// To be called last, and called by the destructor. Who serves the board waits for the others to
+  /// leave it, five seconds at most.
   virtual void leave() = 0;
 };
 
+/// Counts a call as one that waits for the other ranks, while it lives; `waits` may be null.
+class CountedWait {
+ public:
+  explicit CountedWait(std::shared_ptr<std::atomic<int>> waits) : waits_(std::move(waits)) {
+    if (waits_) ++*waits_;
+  }
+  ~CountedWait() {
+    if (waits_) --*waits_;
+  }
+  CountedWait(const CountedWait&) = delete;
+  CountedWait& operator=(const CountedWait&) = delete;
+
+ private:
+  std::shared_ptr<std::atomic<int>> waits_;
+};
+
 /// Throws what ended a rank, after it was posted; where it only lost a peer, the cause that another
-/// posts within ten seconds, as a PeerError. Ends the groups of `world`, which has a board.
+/// posts within ten seconds, or that its silence tells, as a PeerError. Ends the groups of `world`,
+/// which has a board.
 [[noreturn]] void rethrow_cause(World& world, const std::exception_ptr& error);
 
 }  // namespace ddptrain

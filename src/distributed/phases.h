@@ -14,7 +14,7 @@ namespace ddptrain {
 /// with the backward pass cost nothing more.
 enum class Phase {
   loader,    // waits for a batch
-  transfer,  // a batch to the device and into the model's type, colours normalised
+  transfer,  // a batch to the device and into the model's type, colors normalized
   forward,   // with the loss
   backward,
   communication,  // between ranks or replicas

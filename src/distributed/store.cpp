@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "launch/route.h"
 
 namespace ddptrain {
 namespace {
@@ -48,17 +49,20 @@ int bound_socket(const addrinfo& address) {
 }
 
 /// A socket that listens on the address which the ranks were given, and on no other. Nothing where
-/// no interface of this machine has it (a service of Kubernetes, an address that is translated):
-/// then the store listens on all, as torch's own does.
+/// no interface of this machine has it (a service of Kubernetes, an address that is translated),
+/// or where this machine alone has it although others are to come (Debian's /etc/hosts names a host
+/// 127.0.1.1 on itself): then the store listens on all, as torch's own does.
 std::optional<int> listener_on(const Topology& topology) {
   const Addresses addresses(topology.address, topology.port);
+  const bool others_come = topology.local_world < topology.world;
   for (const auto* each = addresses.list; each; each = each->ai_next) {
+    if (others_come && is_loopback(*each->ai_addr)) continue;
     const int made = bound_socket(*each);
     if (made >= 0) return made;
     if (errno == EADDRINUSE)
       throw Error(Exit::device, "rank 0 cannot serve the meeting point '" + topology.address + ":" +
-                                    std::to_string(topology.port) +
-                                    "' (MASTER_ADDR and MASTER_PORT): the port is in use");
+                                    std::to_string(topology.port) + "' (" + topology.named_by +
+                                    "): the port is in use");
   }
   return {};
 }
@@ -75,11 +79,11 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
     return c10::make_intrusive<c10d::TCPStore>(topology.address, options);
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    throw Error(Exit::device,
-                "rank " + std::to_string(topology.rank) + " cannot reach the meeting point '" +
-                    topology.address + ":" + std::to_string(topology.port) + "' within " +
-                    in_words(timeout) +
-                    " (MASTER_ADDR and MASTER_PORT): " + what.substr(0, what.find('\n')));
+    throw Error(Exit::device, "rank " + std::to_string(topology.rank) +
+                                  " cannot reach the meeting point '" + topology.address + ":" +
+                                  std::to_string(topology.port) + "' within " + in_words(timeout) +
+                                  " (" + topology.named_by +
+                                  "): " + what.substr(0, what.find('\n')));
   }
 }
 
@@ -101,6 +105,17 @@ bool has_come(c10d::Store& store, int rank, milliseconds patience) {
   }
 }
 
+/// Nodes whose devices decide how many ranks they start may differ.
+void require_same_world(c10d::Store& store, const Topology& topology) {
+  const auto mine = std::to_string(topology.world);
+  const auto first = store.compareSet("world", std::string(), mine);
+  if (first != mine)
+    throw Error(Exit::device, "rank " + std::to_string(topology.rank) + " was started as one of " +
+                                  mine + ", another as one of " + first +
+                                  ": give every node the same number of ranks (parallel.devices, "
+                                  "or the launcher's own option)");
+}
+
 }  // namespace
 
 Store meet(const Topology& topology, milliseconds timeout) {
@@ -110,6 +125,7 @@ Store meet(const Topology& topology, milliseconds timeout) {
   const auto store = c10::make_intrusive<c10d::PrefixStore>("ddptrain/" + topology.run_id,
                                                             open_store(topology, timeout));
   store->setTimeout(timeout);
+  if (!topology.address.empty()) require_same_world(*store, topology);
   store->set(key(topology.rank), std::vector<std::uint8_t>{1});
   std::string missing;
   for (int rank = 0; rank < topology.world; ++rank) {
@@ -121,6 +137,19 @@ Store meet(const Topology& topology, milliseconds timeout) {
   throw Error(Exit::device, "rank " + missing + " of " + std::to_string(topology.world) +
                                 " did not come within " + in_words(timeout) +
                                 ": look at its log, or raise 'parallel.timeout.start'");
+}
+
+std::string agree_on_address(const Store& store, const Topology& topology) {
+  const auto key_of = [](int rank) { return "address/" + std::to_string(rank); };
+  const auto own = address_towards(topology.address, topology.port);
+  store->set(key_of(topology.rank), std::vector<std::uint8_t>(own.begin(), own.end()));
+  if (!is_loopback(own)) return own;
+  for (int rank = 0; rank < topology.world; ++rank) {
+    const auto bytes = store->get(key_of(rank));
+    const std::string other(bytes.begin(), bytes.end());
+    if (!other.empty() && !is_loopback(other)) return address_towards(other, topology.port);
+  }
+  return own;  // several ranks of one machine that were told of several nodes
 }
 
 }  // namespace ddptrain

@@ -17,4 +17,9 @@ Store meet(const Topology& topology, std::chrono::milliseconds timeout);
 /// In that store.
 std::unique_ptr<FailureBoard> make_failure_board(const Store& store, const Topology& topology);
 
+/// This node's address as the ranks on others reach it: of the interface that routes to the meeting
+/// point, or, on the node where that is a loopback address, to another node. All ranks call it
+/// after meet(). Empty where nothing routes there.
+std::string agree_on_address(const Store& store, const Topology& topology);
+
 }  // namespace ddptrain

@@ -1,5 +1,8 @@
 #include "distributed/world.h"
 
+#include <c10/util/Logging.h>
+
+#include <cstdlib>
 #include <map>
 
 #include "accelerator/accelerator.h"
@@ -25,15 +28,26 @@ std::unique_ptr<Group> device_group(const Store& store, BackendOptions options, 
   return make_backend_group(join.accelerator->process_group(store, options, join.device), options);
 }
 
+/// c10d logs a stack of calls for each peer that it cannot reach, of which our errors say who it
+/// was. NCCL's back end logs more than that.
+void silence_c10d() {
+  if (!std::getenv("TORCH_CPP_LOG_LEVEL"))
+    FLAGS_caffe2_log_level = static_cast<int>(c10::GLOG_FATAL);
+}
+
 World connect(const Topology& topology, const JoinOptions& options) {
+  if (options.accelerator == nullptr) silence_c10d();
   const auto store = meet(topology, options.start);
   BackendOptions backend;
   backend.rank = topology.rank;
   backend.size = topology.world;
   backend.loopback = topology.local_world == topology.world;
+  if (!backend.loopback) backend.address = agree_on_address(store, topology);
   backend.start = options.start;
   backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
   World world;
+  if (!topology.address.empty()) world.board = make_failure_board(store, topology);
+  if (world.board) backend.waits = world.board->waits();
   world.rank = topology.rank;
   world.local_rank = topology.local_rank;
   world.size = topology.world;
@@ -41,7 +55,6 @@ World connect(const Topology& topology, const JoinOptions& options) {
   world.gradients = device_group(store, backend, "gradients", options);
   if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
   if (!options.supervised) world.step_limit = options.step;
-  if (topology.store.empty()) world.board = make_failure_board(store, topology);
   return world;
 }
 

@@ -20,10 +20,11 @@ struct World {
   int rank = 0;
   int local_rank = 0;
   int size = 1;
-  std::unique_ptr<Group> control;                 // agreement, evaluation, stop flags; CPU tensors
-  std::unique_ptr<Group> gradients;               // on the device
-  std::unique_ptr<Group> statistics;              // sync_bn, on the device; null without it
-  std::unique_ptr<FailureBoard> board = nullptr;  // of ranks that somebody else started; else null
+  std::unique_ptr<Group> control;     // agreement, evaluation, stop flags; CPU tensors
+  std::unique_ptr<Group> gradients;   // on the device
+  std::unique_ptr<Group> statistics;  // sync_bn, on the device; null without it
+  std::unique_ptr<FailureBoard> board =
+      nullptr;  // of ranks that one launcher does not watch; else null
   /// How long the numbers of a step may take to come from the device, where nobody else ends ranks
   /// that hang.
   std::optional<std::chrono::milliseconds> step_limit = {};

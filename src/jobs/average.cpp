@@ -6,6 +6,9 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
 #include "cli/verb.h"
+#include "jobs/saved_model.h"
+#include "recipe/run_folders.h"
+#include "train/transfer/fitted_names.h"
 
 namespace ddptrain {
 namespace {
@@ -16,7 +19,10 @@ namespace fs = std::filesystem;
 std::vector<std::string> sources_of(const std::vector<std::string>& words) {
   std::vector<std::string> sources;
   for (const auto& word : words) {
-    if (!fs::exists(word + "/recipe.yaml")) {
+    const bool weights = fs::is_regular_file(word) || fs::exists(word + "/MANIFEST.json") ||
+                         fs::exists(word + "/model.safetensors");
+    if (!weights && !fs::exists(word + "/recipe.yaml")) throw no_run_folder(word);
+    if (weights) {
       sources.push_back(word);
       continue;
     }
@@ -28,9 +34,42 @@ std::vector<std::string> sources_of(const std::vector<std::string>& words) {
   return sources;
 }
 
-std::vector<NamedTensor> weights_of(const std::string& source) {
-  return fs::exists(source + "/MANIFEST.json") ? load_checkpoint(source).model
-                                               : read_weights(source);
+SavedWeights weights_of(const std::string& source, Calls calls) {
+  if (!fs::exists(source + "/MANIFEST.json")) return read_saved_weights(source, calls);
+  auto checkpoint = load_checkpoint(source);
+  return {std::move(checkpoint.model), saved_names(checkpoint.state)};
+}
+
+[[noreturn]] void refuse_names(const std::string& source, const std::string& first,
+                               const std::string& what) {
+  throw Error(Exit::data, "'" + source + "' cannot be averaged with '" + first + "': its " + what +
+                              " are others, or stand in another order, so that equal rows do not "
+                              "mean the same");
+}
+
+/// Rows that are added up must stand for the same: classes, words, categories.
+void require_same_names(const SavedNames& names, const SavedNames& wanted,
+                        const std::string& source, const std::string& first) {
+  const auto here = fitted_names(names.fitted), there = fitted_names(wanted.fitted);
+  if (names.classes != wanted.classes) refuse_names(source, first, "classes");
+  if (names.targets != wanted.targets) refuse_names(source, first, "targets");
+  const auto& columns = there.columns.empty() ? here.columns : there.columns;
+  if (here.columns != there.columns)
+    refuse_names(source, first,
+                 columns[0].is_vocabulary ? "words" : "columns and their categories");
+  if (here.numbers != there.numbers) refuse_names(source, first, "columns of numbers");
+}
+
+/// What all of them say that their rows stand for, where they say it.
+SavedNames common_names(const std::vector<SavedNames>& all,
+                        const std::vector<std::string>& sources) {
+  std::size_t first = all.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == SavedNames()) continue;
+    if (first == all.size()) first = i;
+    require_same_names(all[i], all[first], sources[i], sources[first]);
+  }
+  return first == all.size() ? SavedNames() : all[first];
 }
 
 int average(const Arguments& arguments) {
@@ -39,10 +78,21 @@ int average(const Arguments& arguments) {
     throw Error(Exit::recipe, "average needs --output FILE.safetensors");
   const auto sources = sources_of(arguments.words);
   if (sources.size() < 2)
-    throw Error(Exit::recipe, "'" + sources.front() + "' alone has no average; name several");
+    throw Error(Exit::recipe,
+                "'" + sources.front() +
+                    "' alone has no average; name several, or a run that kept several "
+                    "(checkpoint.keep_last=5)");
   std::vector<std::vector<NamedTensor>> models;
-  for (const auto& source : sources) models.push_back(weights_of(source));
-  write_safetensors(file, {average_weights(models, sources), {{"format", "pt"}}});
+  std::vector<SavedNames> names;
+  for (const auto& source : sources) {
+    auto saved = weights_of(source, asked_calls(arguments));
+    models.push_back(std::move(saved.tensors));
+    names.push_back(std::move(saved.names));
+  }
+  const auto common = common_names(names, sources);
+  auto header = common == SavedNames() ? std::map<std::string, std::string>() : header_of(common);
+  header["format"] = "pt";
+  write_safetensors(file, {average_weights(models, sources), header});
   for (const auto& source : sources) log::info("averaged " + source);
   log::info("wrote the mean of " + plural(static_cast<std::int64_t>(sources.size()), "model") +
             " to " + file);
@@ -52,14 +102,15 @@ int average(const Arguments& arguments) {
 }  // namespace
 
 Verb average_verb() {
-  return {.name = "average",
-          .usage = "RUN_FOLDER|CHECKPOINT|FILE...",
-          .summary =
-              "the mean of several weights, batch-norm statistics too; a run stands for all "
-              "its checkpoints",
-          .flags = {{"--output", "FILE", "where the mean is written, as .safetensors"}},
-          .min_words = 1,
-          .run = average};
+  return {
+      .name = "average",
+      .usage = "RUN_FOLDER|CHECKPOINT|FILE...",
+      .summary =
+          "the mean of several weights, batch-norm statistics too; a run stands for all "
+          "its checkpoints",
+      .flags = {{"--output", "FILE", "where the mean is written, as .safetensors"}, kAllowCalls},
+      .min_words = 1,
+      .run = average};
 }
 
 }  // namespace ddptrain

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -12,12 +13,13 @@
 #include "callbacks/count_line.h"
 #include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/weights.h"
 #include "cli/verb.h"
 #include "config/suggest.h"
 #include "data/dataset.h"
 #include "data/files/mapping_guard.h"
+#include "data/unknown.h"
 #include "distributed/engine.h"
+#include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "recipe/eval_splits.h"
@@ -33,34 +35,24 @@
 namespace ddptrain {
 namespace {
 
-// Weights of a file in place of the checkpoint's; a run's average has nothing to do with them.
-void take_file(const Training& training, const std::string& file) {
-  auto& model = training.engine->model();
-  auto saved = read_saved_weights(file);
-  if (order_outputs(saved, training.data->facts().classes, last_layer(model)) == Outputs::others)
-    throw Error(Exit::data, "--weights: '" + file + "' is of other classes: [" +
-                                join(saved.classes, ", ") + "]");
-  const auto fit = take_weights(saved.tensors, model.state(), "");
-  const auto problem = misfit(fit);
-  if (!problem.empty())
-    throw Error(Exit::data, "--weights: '" + file + "' does not fit: " + problem);
-  training.engine->parameters_changed();
-}
+namespace fs = std::filesystem;
 
 /// Which weights on which samples. The checkpoint also tells what the data was fitted to, and the
 /// order of its classes.
 struct EvalJob {
   std::string file;  // of weights instead of the checkpoint's; may be empty
+  Calls calls = Calls::refused;
   std::string checkpoint;
   Scored scored = Scored::valid;
   std::string split;     // what the samples are called: "valid", "train", "all", "sketch"
   std::string held_out;  // how the recipe chooses the validation split
   std::string tables;    // a folder to write tables to; empty: none is
+  std::string weights;   // what they are called: "best weights"
 };
 
 TrainingPlan eval_plan(const EvalJob& job, const Recipe& recipe, const Placement& placement,
                        const Checkpoint& checkpoint) {
-  TrainingPlan plan{recipe, placement, saved_data(checkpoint), job.scored};
+  TrainingPlan plan{recipe, placement, saved_data(checkpoint), job.scored, /*trains=*/false};
   if (job.file.empty()) return plan;
   plan.recipe.train.ema.reset();
   plan.recipe.train.swa.reset();
@@ -95,9 +87,11 @@ std::string split_text(const EvalJob& job, const Training& t) {
 }
 
 /// What was scored, so that no score is taken for that of other samples.
-void log_scored(const EvalJob& job, const Training& t, std::int64_t skipped) {
-  log::info("scored " + plural(t.data->size(Split::valid) - skipped, "sample") + " of " +
-            split_text(job, t));
+void log_scored(const EvalJob& job, const Training& t, const ScoredWeights& weights,
+                std::int64_t skipped) {
+  log::info(to_text(weights) + ": scored " +
+            plural(t.data->size(Split::valid) - skipped, "sample") + " of " + split_text(job, t));
+  for (const auto& unknown : unknown_values(*t.data, Split::valid)) log::info(to_text(unknown));
   auto absent = absent_classes(*t.data, Split::valid);
   if (absent.empty()) return;
   const auto count = absent.size();
@@ -114,13 +108,19 @@ std::string scored_name(const std::string& name, const EvalJob& job) {
 
 /// A line for each metric, then the tables as the terminal can show them.
 void print(const Evaluation& found, const EvalJob& job) {
-  for (const auto& [name, value] : found.values)
-    print_shown("%s %s\n", scored_name(name, job).c_str(), format_number(value).c_str());
+  const auto columns = terminal_columns(STDOUT_FILENO);
+  for (const auto& [name, value] : found.values) {
+    const auto line = shown(scored_name(name, job)) + " " + format_number(value);
+    print_lines(broken_at_blanks(line, columns) + "\n");
+  }
+  if (!job.tables.empty() && found.tables.empty())
+    log::warning(
+        "--tables: no file was written, since no metric of this run has a table; "
+        "'metrics+=[confusion_matrix]' adds one");
   for (const auto& table : found.tables) {
     print_lines("\n");
-    for (const auto& line : to_lines(table, terminal_columns(STDOUT_FILENO)))
-      print_lines(line + "\n");
-    if (!job.tables.empty()) write_table(job.tables, table);
+    for (const auto& line : to_lines(table, columns)) print_lines(line + "\n");
+    if (!job.tables.empty()) make_folders(job.tables), write_table(job.tables, table);
   }
 }
 
@@ -145,20 +145,25 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   const auto training = build(eval_plan(job, recipe, placement, checkpoint), world);
   if (job.file.empty())
     restore_weights(*training, checkpoint);
-  else
-    take_file(*training, job.file);
+  else  // a run's average has nothing to do with them
+    take_all_weights(*training, job.file, job.calls, "--weights");
   const auto asked = [&] { return hooks.stop_requested && hooks.stop_requested().signal != 0; };
   CountLine line("evaluating, batch", "batches");
   const auto all = evaluation_calls(*training);
   std::int64_t scored = 0;
-  const auto found = evaluate_unless(*training, asked, [&] {
+  auto found = evaluate_unless(*training, asked, [&] {
     alive();
     line.show(++scored, all);
   });
   line.clear();
   if (!found) return left_early(world, hooks);
   if (world.rank != 0) return 0;
-  log_scored(job, *training, found->left_out);
+  const ScoredWeights weights{job.weights, job.file.empty() ? checkpoint.step : -1};
+  for (auto& table : found->tables) {
+    table.weights = weights;
+    table.name = scored_name(table.name, job);
+  }
+  log_scored(job, *training, weights, found->left_out);
   print(*found, job);
   return 0;
 }
@@ -200,16 +205,20 @@ Scored choose_split(const std::string& split, SavedRun& run) {
 
 int eval(const Arguments& arguments) {
   auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
-  // Batches of training do not matter here, whatever the number of ranks.
-  words.overrides.insert(words.overrides.begin(), {"~batch", "batch.per_device=1"});
-  auto run =
-      open_run(arguments.words[0], words.overrides, arguments.value(kCheckpoint.name, "last"));
+  auto run = open_run(arguments.words[0], without_training(words.overrides),
+                      arguments.value(kCheckpoint.name, "last"));
   const auto split = arguments.value(kScoredSplit.name, "valid");
   const auto scored = choose_split(split, run);
-  const EvalJob job{
-      arguments.value("--weights"), run.checkpoint, scored, split, way_held_out(run.tree),
-      arguments.value("--tables")};
-  if (!job.tables.empty()) make_folders(job.tables);
+  const EvalJob job{arguments.value("--weights"),
+                    asked_calls(arguments),
+                    run.checkpoint,
+                    scored,
+                    split,
+                    way_held_out(run.tree),
+                    arguments.value("--tables"),
+                    arguments.has("--weights")
+                        ? "weights of " + fs::path(arguments.value("--weights")).filename().string()
+                        : weights_of(run).name};
   require_checkpoint(run);
   const auto outer = topology_from_environment();
   Placement placement;
@@ -231,7 +240,8 @@ Verb eval_verb() {
           .flags = {kCheckpoint,
                     {"--tables", "FOLDER", "write confusion.csv and classes.csv there"},
                     kScoredSplit,
-                    {"--weights", "FILE", "these weights instead, such as those of 'average'"}},
+                    {"--weights", "FILE", "these weights instead, such as those of 'average'"},
+                    kAllowCalls},
           .min_words = 1,
           .run = eval};
 }

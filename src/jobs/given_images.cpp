@@ -17,7 +17,7 @@ std::unique_ptr<Dataset> open_images(const Recipe& recipe, const SavedData& save
   context.pixels_as_bytes = as_bytes;
   if (dataset_of(recipe).has("predicts_images"))
     return catalog<Dataset>().build(recipe.data, context);
-  return std::make_unique<ImageFiles>(unlabelled_images(paths),
+  return std::make_unique<ImageFiles>(unlabeled_images(paths),
                                       decode<ImageFileOptions>(recipe.data.node()), context);
 }
 

@@ -21,6 +21,7 @@
 #include "jobs/published.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
+#include "launch/failure.h"
 #include "launch/signals.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
@@ -167,7 +168,7 @@ int start_until_done(Job job, const Topology& outer,
                      const std::function<RankMain(const Job&)>& one_rank, log::Level level) {
   while (true) {
     const int code = start_ranks(job.recipe, job.placement, outer, one_rank(job),
-                                 {level, job.folder, &job.tree});
+                                 {level, job.folder, &job.tree, /*makes_logs=*/true});
     const bool restart = job.recipe.policy.on_rank_failure == OnRankFailure::restart;
     if (!restart || outer.joined() || job.placement.ranks == 1 || !may_pass(code)) return code;
     std::vector<std::string> notes;
@@ -205,7 +206,8 @@ void finish(const Job& job, const Outcome& outcome, log::Level level) {
   if (!outcome.begun)
     return log::info("asked to stop (" + signal_name(outcome.signal) +
                      ") before the first step: nothing was trained");
-  note_result(outcome.folder, outcome.reason, outcome.metrics);
+  note_result(outcome.folder,
+              {outcome.reason, outcome.metrics, outcome.ending.evaluated, outcome.ending.seconds});
   if (outcome.ending.best) note_best(outcome.folder, *outcome.ending.best);
   say_end(outcome.ending, job.results_to_stdout, level);
 }
@@ -239,20 +241,41 @@ void end_in_folder(const Job& job, const Topology& outer, int code) {
   report_on(job, job.folder);
 }
 
+/// Trains as one rank of the job. Where another program started the ranks, rank 0 has made the
+/// folder, and records how it ended.
+int run_as_rank(const Job& job, const Topology& topology, Hooks hooks, log::Level level) {
+  std::string folder;  // to be recorded in
+  if (topology.rank == 0 && job.folder.empty())
+    hooks.in_folder = [&folder, outer = hooks.in_folder](const std::string& made) {
+      if (outer) outer(made);
+      folder = made;
+    };
+  const auto record = [&](int code) {
+    if (folder.empty()) return;
+    note_exit(folder, job.start, code);
+    if (std::filesystem::exists(folder)) report_on(job, folder);
+  };
+  try {
+    const auto outcome = run_rank(job, topology, hooks);
+    if (topology.rank == 0) finish(job, outcome, level);
+    const int ended = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
+    const int code = delivered(ended);  // while SIGPIPE is ignored
+    record(code);
+    return code;
+  } catch (...) {
+    const auto failure = failure_of(std::current_exception(), topology.rank);
+    record(static_cast<int>(failure.code));
+    if (!folder.empty()) say_how_to_resume(folder, static_cast<int>(failure.code));
+    throw;
+  }
+}
+
 }  // namespace
 
 int start_job(const Job& job, const Topology& outer, log::Level level) {
   const auto one_rank = [level](const Job& started) {
     return [&started, level](const Topology& topology, const Hooks& hooks) {
-      const auto outcome = run_rank(started, topology, hooks);
-      if (topology.rank == 0) finish(started, outcome, level);
-      const int ended = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
-      const int code = delivered(ended);  // while SIGPIPE is ignored
-      if (topology.rank == 0 && started.folder.empty()) {
-        note_exit(outcome.folder, started.start, code);
-        report_on(started, outcome.folder);
-      }
-      return code;
+      return run_as_rank(started, topology, hooks, level);
     };
   };
   try {

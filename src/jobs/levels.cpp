@@ -55,8 +55,7 @@ class Looker {
     if (!is_provided(loaded_.recipe.data))
       throw Error(Exit::data, Option{"data.source"},
                   "the data are not there; 'ddptrain data get' fetches them");
-    auto recipe = loaded_.recipe;
-    recipe.policy.on_bad_sample = OnBadSample::error;
+    const auto& recipe = loaded_.recipe;
     weights();
     const auto data = build_data(recipe);
     std::int64_t read = 0;
@@ -72,8 +71,10 @@ class Looker {
            "; " + plural(read, "sample") + " read");
     for (auto& section : split_sections(recipe)) split(recipe, *data, section);
     const auto devices = written_devices(loaded_.recipe.parallel).value_or(1);
-    check_batches(loaded_.recipe, plan_batch(loaded_.recipe.batch, devices),
-                  std::ssize(build_sampler(recipe, *data)->order(0)));
+    const auto batch = plan_batch(loaded_.recipe.batch, devices);
+    const auto samples = std::ssize(build_sampler(recipe, *data)->order(0));
+    require_full_batch(steps_per_epoch(loaded_.recipe, batch, samples), samples, batch.global);
+    check_batches(loaded_.recipe, batch, samples);
   }
 
   /// Samples that are scored too.
@@ -111,7 +112,7 @@ class Looker {
            std::to_string(facts.parameters) + " parameters, " +
            format_bytes(facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
                         facts.average_bytes) +
-           " of weights, gradients and optimiser, " + format_bytes(facts.activation_bytes) +
+           " of weights, gradients and optimizer, " + format_bytes(facts.activation_bytes) +
            " of activations a sample");
   }
 
@@ -168,7 +169,9 @@ class Looker {
     if (first.contains(-1) && size > 0) first = {{0, 0}, {1, size / 2}, {2, size - 1}};
     for (const auto& [label, index] : first) {
       auto batch = data.allocate_length(split, 1, data.length(split, index));
-      data.load(split, index, {}, batch, 0);
+      if (!data.load(split, index, {}, batch, 0))
+        warn(section, "'" + data.sample_name(split, index) +
+                          "' cannot be read; a run leaves it out (policy.on_bad_sample: skip)");
     }
     return static_cast<std::int64_t>(first.size());
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files/cache_folder.h"
 #include "base/files/digest.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -15,11 +16,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment_text(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 std::string size_text(const PublishedWeights& weights) {
   if (weights.mebibytes == 0) return "";
@@ -65,12 +61,9 @@ std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spe
 }  // namespace
 
 std::string weights_folder() {
-  if (auto folder = environment_text("DDPTRAIN_WEIGHTS"); !folder.empty()) return folder;
-  auto base = environment_text("XDG_CACHE_HOME");
-  if (base.empty() && !environment_text("HOME").empty())
-    base = environment_text("HOME") + "/.cache";
-  if (base.empty()) base = fs::temp_directory_path().string();
-  return base + "/ddptrain/weights";
+  const char* folder = std::getenv("DDPTRAIN_WEIGHTS");
+  if (folder && *folder) return folder;
+  return cache_folder() + "/weights";
 }
 
 std::string weights_path(const PublishedWeights& weights) {
@@ -84,8 +77,16 @@ bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                                   weights.url + " and give the one that you trust: '" +
                                   get_command(weights) +
                                   " --sha256 DIGEST', or 'sha256' under model.weights");
-  return provide_file({weights.url, file, sha256.empty() ? std::string(weights.sha256) : sha256},
-                      weights_path(weights));
+  const auto path = weights_path(weights);
+  try {
+    return provide_file({weights.url, file, sha256.empty() ? std::string(weights.sha256) : sha256},
+                        path);
+  } catch (const Error& error) {
+    const bool is_fetch = !file && error.message().starts_with("cannot");  // else a wrong digest
+    if (!is_fetch) throw;
+    throw Error(Exit::data, error.message() +
+                                "; fetch it where there is a network and put it to '" + path + "'");
+  }
 }
 
 void settle_weights(Choice<Model>& model, Fetching fetching) {

@@ -1,5 +1,6 @@
 #include "jobs/quick.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "data/synthetic/scenes.h"
 #include "data/synthetic/shapes.h"
 #include "recipe/eval_splits.h"
+#include "recipe/layers/nested.h"
 #include "recipe/targets.h"
 #include "train/catalogs.h"
 
@@ -122,7 +124,7 @@ Node with(Node given, const Node& own, const std::vector<std::string>& keys) {
   return given;
 }
 
-/// The images of such files are of one size and colour; these are like them.
+/// The images of such files are of one size and color; these are like them.
 void prepend_shape(Node& data, const std::string& size, bool gray) {
   auto* transforms = data.find("transforms");
   if (!transforms) return;
@@ -197,8 +199,12 @@ bool is_regression(const Recipe& recipe) {
   if (const auto target = written_target(recipe, all_catalogs()))
     return *target == TargetKind::numbers;
   if (recipe.loss.automatic()) return false;
-  const auto* loss = all_catalogs().at("loss")->find(recipe.loss.value->type());
-  return loss && loss->has("takes_number") && !loss->has("takes_class");
+  const auto& catalog = *all_catalogs().at("loss");
+  const auto losses = with_nested(*recipe.loss.value, "loss", all_catalogs());
+  return std::any_of(losses.begin(), losses.end(), [&](const NestedChoice& loss) {
+    const auto* entry = catalog.find(loss.choice.type());
+    return entry && entry->has("takes_number") && !entry->has("takes_class");
+  });
 }
 
 /// Users and items are columns of names.
@@ -321,7 +327,7 @@ Node quick_recipe(const Node& tree, const Recipe& recipe, const std::string& fol
   if (auto* checkpoint = quick.find("checkpoint")) checkpoint->set("every", word(kLength));
   quick.set("log", map_of({{"every", word("1 step")}, {"tensorboard", word("false")}}));
   quick.set("output", map_of({{"dir", Node::quoted_text(folder + "/runs")}}));
-  for (const auto* key : {"parallel", "expect"}) remove(quick, key);
+  for (const auto* key : {"parallel", "expect", "sweep"}) remove(quick, key);
   return quick;
 }
 

@@ -1,5 +1,6 @@
 // `resume RUN_FOLDER [key=value...]`: continues an interrupted run, exactly; or a new run from one
 // of its earlier checkpoints.
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "checkpoint/verify.h"
 #include "config/yaml/reader.h"
 #include "jobs/job.h"
+#include "jobs/other_devices.h"
 #include "jobs/saved_run.h"
 #include "launch/signals.h"
 #include "recipe/layers/changes.h"
@@ -21,11 +23,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void log_changes(const std::string& folder, const std::string& recipe_text) {
+/// On other devices also what stays as it was.
+void log_changes(const std::string& folder, const Job& job) {
   const auto file = folder + "/recipe.yaml";
   const auto before = read_yaml(read_text(file), file).tree;
-  for (const auto& change : changes(before, read_yaml(recipe_text, file).tree))
-    log::info("changed: " + to_text(change));
+  const auto all = changes(before, read_yaml(job.recipe_text, file).tree);
+  for (const auto& change : all) log::info("changed: " + to_text(change));
+  const auto changed = [&](const std::string& start) {
+    return std::ranges::any_of(
+        all, [&](const Change& change) { return change.path.starts_with(start); });
+  };
+  if (!changed("parallel.device") && !changed("parallel.mode")) return;
+  log::info("on other devices than before: the global batch (" +
+            std::to_string(job.placement.batch.global) + "), the order of samples" +
+            (changed("train.precision") ? "" : ", the precision") +
+            " and the learning rates stay; results are the same up to rounding");
 }
 
 std::string state_of(const std::string& checkpoint) {
@@ -132,6 +144,48 @@ std::unique_ptr<FileLock> lock_as_rank(int rank, const std::string& folder, std:
   }
 }
 
+/// A run as it continues on the devices of this machine.
+struct Resumed {
+  SavedRun run;
+  Job job;
+};
+
+void reopen(Resumed& resumed, const std::vector<std::string>& overrides, const std::string& which,
+            const Topology& outer) {
+  resumed.run = open_run(resumed.run.folder, overrides, which);
+  resumed.job = make_job(resumed.run.recipe, resumed.run.tree, outer);
+  resumed.job.rewrite_recipe = true;
+}
+
+/// Where the devices of before are not there, or share the batch in another way, what the recipe
+/// had left open is decided again.
+Resumed on_devices_here(SavedRun run, const std::vector<std::string>& given,
+                        const std::string& which, const Topology& outer) {
+  Resumed resumed{std::move(run), {}};
+  try {
+    resumed.job = make_job(resumed.run.recipe, resumed.run.tree, outer);
+    return resumed;
+  } catch (const Error& error) {
+    if (!is_of_devices(error)) throw;
+    const auto home = resumed.run.folder;
+    for (const auto& tried : tried_on_devices(home, given)) {
+      try {
+        reopen(resumed, tried, which, outer);
+        return resumed;
+      } catch (const Error&) {  // what was wrong at first is said
+      }
+    }
+    throw;
+  }
+}
+
+/// The recipe of the run folder says what was `auto` when the run began.
+void keep_marks(Job& job, const std::string& folder) {
+  job.record = [record = std::move(job.record), before = read_text(folder + "/recipe.yaml")](
+                   Recipe found) { return with_marks_of(before, record(std::move(found))); };
+  job.recipe_text = job.record(job.recipe);
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   const auto traces = traces_of(arguments);
@@ -142,19 +196,24 @@ int resume(const Arguments& arguments) {
   const auto lock = outer.joined() ? lock_as_rank(outer.rank, home, refusal) : lock_run(home);
   const auto which = arguments.value("--checkpoint", "last");
   const bool from_scratch = arguments.has("--from-scratch");
-  auto run = open_run(arguments.words[0], words.overrides, which);
+  const auto overrides =
+      names_devices(words.overrides) ? with_devices_open(home, words.overrides) : words.overrides;
+  auto run = open_run(arguments.words[0], overrides, which);
   if (from_scratch)
     require_nothing_left(run);
   else if (run.checkpoint.empty())
     checkpoint_to_resume({run.folder, {}, run.damages});
   if (which != "last") verify_checkpoint(run.checkpoint);
   if (is_complete(run, arguments.words[0], outer.rank)) return 0;
-  auto job = make_job(run.recipe, run.tree, outer);
+  auto resumed = on_devices_here(std::move(run), words.overrides, which, outer);
+  run = std::move(resumed.run);
+  auto job = std::move(resumed.job);
   job.traces = traces;
+  keep_marks(job, run.folder);
   job.start = run_start(job, arguments, {});
-  job.rewrite_recipe = !words.overrides.empty();
+  job.rewrite_recipe = job.rewrite_recipe || !words.overrides.empty();
   job.set_aside = from_scratch;
-  if (outer.rank == 0) log_changes(run.folder, job.recipe_text);
+  if (outer.rank == 0) log_changes(run.folder, job);
   if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
   job.folder = run.folder;
   job.refusal = refusal;

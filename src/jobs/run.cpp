@@ -1,8 +1,11 @@
 // `run RECIPE... [key=value...]`: the whole story, from files to an exit code; with --repeat N or
 // --folds K one run after the other, on several seeds or with several folds held out.
+#include <unistd.h>
+
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -70,6 +73,14 @@ int take_up(Job& job, const std::string& head, const std::string& folder, log::L
   return start(job, level);
 }
 
+/// Whose numbers are in a table: the test split is scored with the weights of the result.
+std::string title_of_last(const std::vector<MemberResult>& results) {
+  std::string text = "last weights: the last evaluation of each run";
+  for (const auto& [name, value] : results.at(0).metrics)
+    if (name.starts_with("test/")) return text + "; test: best weights where they are kept";
+  return text;
+}
+
 void report_results(const Repetition& repetition, const RunSeries& series) {
   std::vector<MemberResult> results;
   for (const auto& folder : repetition.folders()) {
@@ -77,8 +88,10 @@ void report_results(const Repetition& repetition, const RunSeries& series) {
     results.push_back({series.members.at(results.size()).name, std::move(ended.metrics),
                        std::move(ended.best), folder});
   }
-  print_lines(members_table(series.kind, results));
-  print_lines(best_members_table(series.kind, results));
+  const auto width = terminal_columns(STDOUT_FILENO);
+  print_lines(best_members_table(series.kind, results, width));
+  print_lines(broken_at_blanks(title_of_last(results), width) + "\n");
+  print_lines(members_table(series.kind, results, width));
   log::info("the table is in " + repetition.write_table(series.kind, results));
 }
 

@@ -19,4 +19,8 @@ SavedModel load_saved_model(const std::string& checkpoint, WhichWeights which) {
   return saved;
 }
 
+Calls asked_calls(const Arguments& arguments) {
+  return arguments.has(kAllowCalls.name) ? Calls::left_out : Calls::refused;
+}
+
 }  // namespace ddptrain

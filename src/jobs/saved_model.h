@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/torch_file.h"
+#include "cli/verb.h"
 #include "models/module.h"
 #include "train/training_plan.h"
 
@@ -19,5 +21,11 @@ struct SavedModel {
 /// Averaged weights are the averaged parameters over the model's own tensors, buffers where the
 /// average has its own; an Error (Exit::recipe) where the run keeps no average.
 SavedModel load_saved_model(const std::string& checkpoint, WhichWeights which = WhichWeights::own);
+
+/// Of verbs that read files of weights.
+inline constexpr Flag kAllowCalls{
+    "--allow-calls", "",
+    "read a .pth that asks Python to start programs or open files, without what depends on that"};
+Calls asked_calls(const Arguments& arguments);
 
 }  // namespace ddptrain

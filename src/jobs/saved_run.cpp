@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
+#include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
 #include "cli/problems.h"
 #include "recipe/load/load.h"
+#include "recipe/run_folders.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -86,8 +88,7 @@ bool is_run_folder(const std::string& folder) {
 }
 
 std::string run_folder(const std::string& folder) {
-  if (!fs::exists(folder + "/recipe.yaml"))
-    throw Error(Exit::data, "'" + folder + "' is not a run folder: it has no recipe.yaml");
+  if (!fs::exists(folder + "/recipe.yaml")) throw no_run_folder(folder);
   return fs::canonical(folder).string();
 }
 
@@ -97,9 +98,9 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
   const auto file = folder + "/recipe.yaml";
   auto loaded = load_recipe({file}, overrides, all_catalogs());
   // What the run itself warned of is no news.
-  if (overrides.empty())
-    std::erase_if(loaded.problems,
-                  [](const Problem& problem) { return problem.severity != Severity::error; });
+  std::erase_if(loaded.problems, [&](const Problem& problem) {
+    return problem.severity != Severity::error && (overrides.empty() || problem.place.file == file);
+  });
   if (say_problems(loaded.problems))
     throw Error(Exit::recipe, "the recipe of this run cannot be used with these changes");
   SavedRun run{home, std::move(loaded.recipe), std::move(loaded.tree), {}, {}};
@@ -111,6 +112,27 @@ SavedRun open_run(const std::string& folder, const std::vector<std::string>& ove
     run.checkpoint = choose_checkpoint(home + "/checkpoints", which);
   }
   return run;
+}
+
+std::vector<std::string> without_training(std::vector<std::string> overrides) {
+  overrides.insert(overrides.begin(), {"~batch", "batch.per_device=1", "train.graph=auto"});
+  return overrides;
+}
+
+ScoredWeights weights_of(const SavedRun& run) {
+  std::error_code none;
+  const auto chosen = fs::canonical(run.checkpoint, none).filename();
+  const auto best = fs::read_symlink(run.folder + "/checkpoints/best", none).filename();
+  bool is_last = true;
+  for (const auto& entry : fs::directory_iterator(run.folder + "/checkpoints", none)) {
+    const auto name = entry.path().filename();
+    is_last = is_last && (name == "best" || name <= chosen);
+  }
+  const auto name = chosen.string();
+  const auto step = parse_integer(name.substr(std::min(name.size(), name.rfind('-') + 1)));
+  if (chosen == best)
+    return {is_last ? "best and last weights" : "best weights", step.value_or(-1)};
+  return {is_last ? "last weights" : "weights", step.value_or(-1)};
 }
 
 void require_checkpoint(const SavedRun& run) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output/named_table.h"
 #include "cli/verb.h"
 #include "recipe/recipe.h"
 
@@ -49,6 +50,13 @@ std::string run_folder(const std::string& folder);
 /// A run that was interrupted before its first checkpoint has none.
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which = "last");
+
+/// Overrides with which open_run opens a run that is scored and trains nothing: how training cuts
+/// its batches and captures its steps does not matter there, whatever the number of ranks.
+std::vector<std::string> without_training(std::vector<std::string> overrides);
+
+/// "best weights", "last weights", both, or neither of those that the run has, with their step.
+ScoredWeights weights_of(const SavedRun& run);
 
 /// For those who need one: an Error (Exit::data) where there is none.
 void require_checkpoint(const SavedRun& run);

@@ -1,5 +1,8 @@
 #include "jobs/start.h"
 
+#include <filesystem>
+
+#include "base/files/scratch_folder.h"
 #include "base/output/print.h"
 #include "base/output/progress.h"
 #include "launch/failure.h"
@@ -7,6 +10,7 @@
 #include "launch/launcher.h"
 #include "launch/signals.h"
 #include "recipe/layers/address.h"
+#include "train/device_memory.h"
 
 namespace ddptrain {
 namespace {
@@ -23,13 +27,28 @@ Hooks signal_hooks(Signals& signals) {
   return hooks;
 }
 
+/// A rank of another launcher learns the folder from rank 0. On a node without that disk it has
+/// none.
+void open_log_in(const std::string& folder, const Topology& topology, const StartOptions& options) {
+  std::error_code none;
+  if (options.folder.empty() && std::filesystem::is_directory(folder, none))
+    log::open(options.level, topology.rank, log_file(folder, topology.rank));
+}
+
 // The rank that this process is, with its record of a failure for whoever started it.
 int run_here(const Topology& topology, const RankMain& rank_main, const StartOptions& options) {
   log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
   Signals signals;
   report_what_no_one_catches(topology);
+  Heartbeats beats(1);  // which the ranks of the other processes are told of
+  auto hooks = signal_hooks(signals);
+  hooks.beat = [&](std::int64_t step, const char* phase) { beats.beat(0, step, phase); };
+  if (options.makes_logs)
+    hooks.in_folder = [&](const std::string& folder) { open_log_in(folder, topology, options); };
+  auto here = topology;
+  here.beats = &beats;
   try {
-    return delivered(rank_main(topology, signal_hooks(signals)));  // while SIGPIPE is ignored
+    return delivered(rank_main(here, hooks));  // while SIGPIPE is ignored
   } catch (const Error&) {
     report_failure(topology, failure_of(std::current_exception(), topology.rank));
     throw;
@@ -37,11 +56,24 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
     const auto failure = failure_of(std::current_exception(), topology.rank);
     report_failure(topology, failure);
     if (failure.code == Exit::memory)  // LibTorch's own exception is none of a bug
-      throw Error(Exit::memory,
-                  "out of memory; a smaller model, batch.micro or eval.batch needs less");
+      throw Error(Exit::memory, kOutOfMachineMemory);
     if (failure.code == Exit::bug) throw;
     throw Error(failure.code, failure.message);
   }
+}
+
+// The ranks of this node, of several. One that hangs is found by the others, wherever they are:
+// all wait for it alike, and only they can tell who does not.
+int run_node(const Topology& node, int ranks, const RankMain& rank_main,
+             const StartOptions& options) {
+  if (ranks == 1) return run_here(rank_on_node(node, 0, 1), rank_main, options);
+  LaunchOptions launch_options;
+  launch_options.node = &node;
+  const auto one_rank = [&](const Topology& topology) {
+    return run_here(topology, rank_main, options);
+  };
+  log::open(options.level, node.rank, "");  // for the headline of a failure
+  return launch(ranks, one_rank, launch_options);
 }
 
 }  // namespace
@@ -54,6 +86,8 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
     with_places(*options.tree, [&] { code = unplaced(topology, hooks); });
     return code;
   };
+  remove_abandoned_folders();  // of launchers that were killed; one rank has none itself
+  if (outer.is_node) return run_node(outer, placement.ranks / outer.world, rank_main, options);
   if (outer.joined() || placement.ranks == 1) return run_here(outer, rank_main, options);
   Heartbeats heartbeats(placement.ranks);
   LaunchOptions launch_options;

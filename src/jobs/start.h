@@ -19,6 +19,7 @@ struct StartOptions {
   log::Level level = log::Level::normal;
   std::string folder;          // of log.txt and log.rankN.txt; empty: no log files
   const Node* tree = nullptr;  // the recipe as layered, for the places of errors
+  bool makes_logs = false;     // without `folder`: in the one that rank 0 makes
 };
 
 /// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank

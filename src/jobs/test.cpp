@@ -1,16 +1,23 @@
 // `test RECIPE...`: recipes as tests. Runs each and compares its metrics with what it expects.
+#include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
+#include "base/output/color.h"
 #include "base/output/print.h"
 #include "base/text.h"
 #include "config/encode.h"
@@ -35,33 +42,21 @@ struct Tested {
 
 Loaded load(const std::string& file, const std::vector<std::string>& overrides) {
   auto loaded = load_recipe({file}, overrides, all_catalogs());
-  if (!loaded.problems.empty()) print_lines(render(loaded.problems), stderr);
+  if (!loaded.problems.empty()) print_problems(render(loaded.problems), stderr);
   return loaded;
 }
 
-/// In a process of its own, so that each recipe meets the program fresh.
-int run_apart(const Job& job) {
-  std::fflush(nullptr);
-  const auto child = ::fork();
-  if (child < 0) throw Error(Exit::device, "cannot start a process");
-  if (child == 0) {
-    int code = static_cast<int>(Exit::bug);
-    try {
-      code = start_job(job, {}, log::Level::quiet);
-    } catch (const Error& error) {
-      log::error(error.what(), error.place());
-      code = static_cast<int>(error.code());
-    } catch (const std::exception& error) {
-      log::error(std::string("a bug in ddptrain, please report it: ") + error.what());
-    }
-    std::fflush(nullptr);
-    ::_exit(code);
+/// In this process, which was forked for the recipe.
+int run_in_this_process(const Job& job) {
+  try {
+    return start_job(job, {}, log::Level::quiet);
+  } catch (const Error& error) {
+    log::error(error.what(), error.place());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    log::error(std::string("a bug in ddptrain, please report it: ") + error.what());
+    return static_cast<int>(Exit::bug);
   }
-  const auto before = std::signal(SIGINT, SIG_IGN);  // the run saves and says so; then we end
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  std::signal(SIGINT, before);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// Cut down and read anew. What it expects holds for the whole run, not for two steps.
@@ -77,7 +72,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
-  const int code = run_apart(job);
+  const int code = run_in_this_process(job);
   if (fs::exists(job.folder + "/run.json"))  // else it failed to start
     tested.expected = expectations(job.recipe, run_end(job.folder).metrics);
   return code;
@@ -86,7 +81,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
 int run_quick(const Loaded& whole, const Arguments& arguments, Tested& tested) {
   const ScratchFolder scratch("ddptrain-test-");
   auto loaded = quick(whole, scratch.path());
-  if (has_errors(loaded.problems)) print_lines(render(loaded.problems), stderr);
+  if (has_errors(loaded.problems)) print_problems(render(loaded.problems), stderr);
   return run_one(loaded, arguments, tested);
 }
 
@@ -104,6 +99,71 @@ Tested test_one(const std::string& file, const RecipeWords& words, const Argumen
   }
   tested.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return tested;
+}
+
+std::string to_text(const Tested& tested) {
+  auto expected = nlohmann::json::array();
+  for (const auto& one : tested.expected)
+    expected.push_back({one.metric, one.bounds,
+                        one.value ? nlohmann::json(format_number(*one.value)) : nlohmann::json(),
+                        one.met});
+  return nlohmann::json{{"code", tested.code}, {"seconds", tested.seconds}, {"expected", expected}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Nothing where the process ended before it could say.
+std::optional<Tested> tested_from(const std::string& text, const std::string& file) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return {};
+  Tested tested{file, json.at("code"), json.at("seconds"), {}};
+  for (const auto& one : json.at("expected")) {
+    Expectation expected;
+    expected.metric = one.at(0);
+    expected.bounds = one.at(1);
+    if (one.at(2).is_string()) expected.value = parse_number(one.at(2).get<std::string>());
+    expected.met = one.at(3);
+    tested.expected.push_back(std::move(expected));
+  }
+  return tested;
+}
+
+std::string read_until_closed(int from) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got; (got = ::read(from, buffer.data(), buffer.size())) != 0;) {
+    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  return text;
+}
+
+/// In a process of its own: each recipe meets the program fresh, and the memory that it took is
+/// free again.
+Tested test_apart(const std::string& file, const RecipeWords& words, const Arguments& arguments) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(Exit::device, "cannot make a pipe");
+  std::fflush(nullptr);
+  const auto parent = ::getpid();
+  const auto child = ::fork();
+  if (child < 0) throw Error(Exit::device, "cannot start a process");
+  if (child == 0) {
+    ::close(ends[0]);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(static_cast<int>(Exit::device));
+    const auto text = to_text(test_one(file, words, arguments));
+    const auto written = ::write(ends[1], text.data(), text.size());
+    std::fflush(nullptr);
+    ::_exit(written == std::ssize(text) ? 0 : static_cast<int>(Exit::bug));
+  }
+  ::close(ends[1]);
+  const auto before = std::signal(SIGINT, SIG_IGN);  // the run saves and says so; then we end
+  const auto text = read_until_closed(ends[0]);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  std::signal(SIGINT, before);
+  if (auto tested = tested_from(text, file)) return *tested;
+  return {file, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), 0, {}};
 }
 
 using Row = std::vector<std::string>;
@@ -142,7 +202,7 @@ int test(const Arguments& arguments) {
   std::vector<Tested> all;
   int worst = 0;
   for (const auto& file : words.files) {
-    all.push_back(test_one(file, words, arguments));
+    all.push_back(test_apart(file, words, arguments));
     const int code = all.back().code;
     const bool worse = worst == 0 || (worst == static_cast<int>(Exit::expect) && code != 0);
     if (worse) worst = code;

@@ -1,4 +1,6 @@
 // `weights list [MODEL]`, `weights get MODEL [NAME]` and `weights check`: published weights.
+#include <unistd.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +9,7 @@
 #include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/verb.h"
 #include "data/fetch/file.h"
@@ -87,7 +90,8 @@ int list_weights(const Arguments& arguments) {
   std::vector<std::vector<std::string>> lines{
       {"model", "weights", "top-1", "size", "publisher", "license", ""}};
   for (const auto& weights : rows) lines.push_back(weights_line(weights));
-  for (const auto& line : aligned(lines)) print_shown("%s\n", line.c_str());
+  for (const auto& line : table_lines(lines, terminal_columns(STDOUT_FILENO)))
+    print_shown("%s\n", line.c_str());
   print_shown("here: in %s\n", weights_folder().c_str());
   return 0;
 }

@@ -43,12 +43,11 @@ class Launcher {
   }
 
   void start(int ranks, const RankProcess::Main& main) {
-    Topology topology;
-    topology.world = topology.local_world = ranks;
-    topology.store = folder_.path();
-    topology.run_id = fs::path(folder_.path()).filename().string();
+    Topology alone;
+    alone.run_id = fs::path(folder_.path()).filename().string();
     for (int rank = 0; rank < ranks; ++rank) {
-      topology.rank = topology.local_rank = rank;
+      auto topology = rank_on_node(options_.node ? *options_.node : alone, rank, ranks);
+      topology.store = folder_.path();
       processes_.push_back(
           std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.of_children()));
     }
@@ -74,7 +73,7 @@ class Launcher {
   }
 
   std::string log_of(int rank) const {
-    if (rank == 0) return "";
+    if (rank == 0 || options_.node) return "";
     const auto file = options_.log_file ? options_.log_file(rank) : "";
     return file.empty() ? "/dev/null" : file;
   }

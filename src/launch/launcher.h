@@ -19,6 +19,9 @@ struct LaunchOptions {
   double step_seconds = 300;   // later
   double grace_seconds = 5;    // from SIGTERM to SIGKILL once a rank has failed
   double cause_seconds = 10;   // that a rank's lost peer may take to end
+  /// The node whose ranks these are, where there are several (Topology::is_node): they meet those
+  /// of the other nodes at its address, and write where this process does. Null: no others.
+  const Topology* node = nullptr;
 };
 
 /// Runs `rank_main` in `ranks` forked processes and returns the exit code of the whole: 0, the

@@ -40,15 +40,15 @@ void take_streams(const std::string& log) {
   ::dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
-int guarded(const RankProcess::Main& main, const Topology& topology) {
+int guarded(const RankProcess::Main& main, const Topology& topology, bool shares_terminal) {
   report_what_no_one_catches(topology);
   try {
     return main(topology);
   } catch (...) {
     const auto failure = failure_of(std::current_exception(), topology.rank);
     report_failure(topology, failure);
-    // Rank 0 shares the terminal with the launcher, which is about to say it.
-    if (topology.rank > 0) log::error(failure.message, failure.place);
+    // It shares the terminal with the launcher, which is about to say it.
+    if (!shares_terminal) log::error(failure.message, failure.place);
     return static_cast<int>(failure.code);
   }
 }
@@ -72,7 +72,7 @@ RankProcess::RankProcess(const Topology& topology, const Main& main, const std::
   die_with(launcher);
   take_streams(log);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
-  const int code = guarded(main, topology);
+  const int code = guarded(main, topology, log.empty());
   std::fflush(nullptr);
   ::_exit(code);
 }

@@ -1,10 +1,13 @@
 // Who we are among the processes of a run, read from the environment. Torch-free.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "launch/variables.h"
+
 namespace ddptrain {
+
+class Heartbeats;
 
 /// The place of this process. `store` is the folder of a FileStore when we launched the ranks
 /// ourselves; `address` and `port` name a TCPStore when somebody else did.
@@ -16,26 +19,27 @@ struct Topology {
   std::string store;
   std::string address;
   int port = 0;
+  /// What named both, for messages.
+  std::string named_by = "MASTER_ADDR and MASTER_PORT";
   bool store_is_served =
       false;           // torchrun's agent already serves the TCPStore: every rank is a client
   std::string run_id;  // keeps stores of different runs and restarts apart
+  /// One process per node was started, which starts the ranks of its node: `rank` and `world` count
+  /// nodes, `local_world` is the ranks of each node, 0 where its devices decide.
+  bool is_node = false;
+  /// Where this rank leaves signs of life for the ranks of its world; null: nowhere.
+  const Heartbeats* beats = nullptr;
   bool joined() const { return world > 1 || !address.empty(); }
 };
 
-/// Started by torchrun, Slurm, Open MPI, or PMI? Then the topology they describe, world 1 included;
-/// otherwise world 1 with nothing set. Half-set environments are an Error (Exit::recipe) that names
-/// the missing variable.
+/// Started by torchrun, Kubeflow, Slurm, Open MPI, PMI, LSF or SkyPilot? Then the topology they
+/// describe, world 1 included; otherwise world 1 with nothing set. An Error (Exit::recipe) that
+/// names the variable where an environment is half set, or says that there are several nodes in a
+/// way that is not read (launch/several_nodes.h): a rank never trains alone by mistake.
 Topology topology_from_environment();
-
-/// The value of a variable, null where it is not set.
-using Environment = std::function<const char*(const char*)>;
 Topology topology_from(const Environment& environment);
 
-/// The first host of a Slurm node list: "gpu[07-09,12],login1" gives "gpu07".
-std::string first_host(const std::string& nodes);
-
-/// Tasks on a node by Slurm's short form: in "4(x2),3" nodes 0 and 1 have 4, node 2 has 3; 0 where
-/// the list ends before.
-int tasks_on_node(const std::string& tasks_per_node, int node);
+/// A rank of a node that starts `local_world` of them.
+Topology rank_on_node(const Topology& node, int local_rank, int local_world);
 
 }  // namespace ddptrain

@@ -17,7 +17,8 @@ class BceWithLogits final : public Loss {
         {.doc = "Weight of a positive target of each output; none weighs all alike.", .min = 0});
       f("weight", weight,
         {.doc = "Factor of each output's loss; as in torch the mean is over elements all the same.",
-         .min = 0});
+         .min = 0,
+         .items = ItemOrder::not_all_zero});
     }
   };
 

@@ -21,7 +21,8 @@ class Combined final : public Loss {
         {.doc = "What is summed. The first counts as it does alone; of each other the mean over a "
                 "row's units counts as often as the first one's units of that row.",
          .min_items = 1});
-      f("weights", weights, {.doc = "Factor of each loss; none takes 1.", .min = 0});
+      f("weights", weights,
+        {.doc = "Factor of each loss; none takes 1.", .min = 0, .items = ItemOrder::not_all_zero});
       f.require(as_many("weights", "losses"));
     }
   };

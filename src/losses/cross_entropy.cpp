@@ -40,7 +40,7 @@ class CrossEntropy final : public Loss {
     const auto labels = target.to(at::kLong);
     const auto each = of_units(
         scores, labels, [&](const auto& rows, const auto& of) { return values(rows, of, weight); });
-    return labelled(each, labels, weight, ignored_);
+    return labeled(each, labels, weight, ignored_);
   }
   OutputActivation activation() const override {
     return {OutputActivation::Kind::softmax, options_.axis};

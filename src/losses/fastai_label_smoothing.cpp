@@ -20,7 +20,8 @@ class FastaiLabelSmoothing final : public Loss {
         {.doc = "Weight of each class: what one batch comes to in fastai, whose two parts have "
                 "means of their own. No sums over ranks and micro-batches give these, so recipes "
                 "use cross_entropy with weight and label_smoothing.",
-         .min = 0});
+         .min = 0,
+         .items = ItemOrder::not_all_zero});
     }
   };
 
@@ -40,7 +41,7 @@ class FastaiLabelSmoothing final : public Loss {
       return at::nll_loss_nd(rows, of, weight, at::Reduction::None, ignored_);
     });
     auto uniform = logs.sum(1).mul(-eps_ / static_cast<double>(scores.size(1)));
-    auto terms = labelled(hard.mul(1 - eps_), labels, weight, ignored_);
+    auto terms = labeled(hard.mul(1 - eps_), labels, weight, ignored_);
     if (weight.defined()) uniform = uniform.mul(terms.weights.mean());
     terms.values = terms.values.add(uniform.mul(labels.ne(ignored_)));
     return terms;

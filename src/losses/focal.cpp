@@ -34,7 +34,7 @@ class Focal final : public Loss {
     });
     // At 0, where a pixel is void, a power below 1 would have no gradient.
     const auto wrong = entropy.neg().exp().neg().add(1).clamp_min(1e-12);
-    return labelled(wrong.pow(gamma_).mul(entropy), labels, {}, ignored_);
+    return labeled(wrong.pow(gamma_).mul(entropy), labels, {}, ignored_);
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 

@@ -9,19 +9,24 @@ namespace {
 
 class L1 final : public Loss {
  public:
+  explicit L1(const NumberScale& scale) : scale_(scale) {}
+
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    return of_known_numbers(output, target, [](const at::Tensor& numbers, const at::Tensor& known) {
+    return scale_.terms(output, target, [](const at::Tensor& numbers, const at::Tensor& known) {
       return at::l1_loss(numbers, known, at::Reduction::None);
     });
   }
+
+ private:
+  NumberScale scale_;
 };
 
 }  // namespace
 
 Entry<Loss> l1_loss() {
-  return entry<Loss, NoOptions>(
+  return entry<Loss, NumberScale>(
       "l1", "Absolute difference of output and target.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<L1>(); },
+      [](const NumberScale& scale, const LossContext&) { return std::make_unique<L1>(scale); },
       {"takes_number", "takes_points"});
 }
 

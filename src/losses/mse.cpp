@@ -9,19 +9,24 @@ namespace {
 
 class Mse final : public Loss {
  public:
+  explicit Mse(const NumberScale& scale) : scale_(scale) {}
+
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    return of_known_numbers(output, target, [](const at::Tensor& numbers, const at::Tensor& known) {
+    return scale_.terms(output, target, [](const at::Tensor& numbers, const at::Tensor& known) {
       return at::mse_loss(numbers, known, at::Reduction::None);
     });
   }
+
+ private:
+  NumberScale scale_;
 };
 
 }  // namespace
 
 Entry<Loss> mse_loss() {
-  return entry<Loss, NoOptions>(
+  return entry<Loss, NumberScale>(
       "mse", "Squared difference of output and target.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<Mse>(); },
+      [](const NumberScale& scale, const LossContext&) { return std::make_unique<Mse>(scale); },
       {"takes_number", "takes_points"});
 }
 

@@ -31,7 +31,7 @@ class Nll final : public Loss {
     auto values = of_units(scores, labels, [&](const auto& rows, const auto& of) {
       return at::nll_loss_nd(rows, of, weight, at::Reduction::None, ignored_);
     });
-    return labelled(std::move(values), labels, weight, ignored_);
+    return labeled(std::move(values), labels, weight, ignored_);
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }
 

@@ -53,13 +53,24 @@ KnownNumbers known_numbers(const at::Tensor& target, const at::Tensor& predicted
   return {at::where(missing, predicted, target), missing.logical_not().to(predicted.scalar_type())};
 }
 
+void NumberScale::fields(Fields& f) {
+  f("scale", scale,
+    {.doc = "What outputs and targets are divided by first, such as the deviation of the targets: "
+            "the loss is then the same in any unit.",
+     .min = 0,
+     .above_min = true});
+}
+
 std::span<const std::string_view> names(ClassBalance) {
   static constexpr std::array<std::string_view, 1> words{"balanced"};
   return words;
 }
 
 void ClassWeightOptions::fields(Fields& f) {
-  f("weight", weight, {.doc = "Weight of each class; none weighs all alike.", .min = 0});
+  f("weight", weight,
+    {.doc = "Weight of each class; none weighs all alike.",
+     .min = 0,
+     .items = ItemOrder::not_all_zero});
   f("class_weights", class_weights,
     {.doc = "balanced: classes weigh the more the fewer training samples they have, so that all "
             "count alike; null: as `weight` says."});
@@ -106,8 +117,8 @@ at::Tensor ClassWeights::as(const at::Tensor& output) const {
   return copies_.emplace_back(weights_.to(output.device(), output.scalar_type()));
 }
 
-LossTerms labelled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,
-                   std::int64_t ignored) {
+LossTerms labeled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,
+                  std::int64_t ignored) {
   const auto counted = at::ne(target, ignored);
   auto each = counted.to(values.scalar_type());
   if (weights.defined()) {

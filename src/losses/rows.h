@@ -41,6 +41,22 @@ LossTerms of_known_numbers(const at::Tensor& output, const at::Tensor& target,
   return {function(numbers, known.filled), known.weights};
 }
 
+/// The option `scale` of losses between numbers, which divides outputs and targets.
+struct NumberScale {
+  double scale = 1;
+  void fields(Fields& f);
+  /// The same terms of numbers divided by it.
+  template <class Function>
+  LossTerms terms(const at::Tensor& output, const at::Tensor& target,
+                  const Function& function) const {
+    return of_known_numbers(output, target,
+                            [&](const at::Tensor& numbers, const at::Tensor& known) {
+                              return scale == 1 ? function(numbers, known)
+                                                : function(numbers.div(scale), known.div(scale));
+                            });
+  }
+};
+
 /// torch's label that does not count.
 inline constexpr std::int64_t kNoLabel = -100;
 
@@ -83,7 +99,7 @@ class ClassWeights {
 };
 
 /// Terms of a loss with class labels: weight[target] per unit, 0 where the target is `ignored`.
-LossTerms labelled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,
-                   std::int64_t ignored);
+LossTerms labeled(at::Tensor values, const at::Tensor& target, const at::Tensor& weights,
+                  std::int64_t ignored);
 
 }  // namespace ddptrain

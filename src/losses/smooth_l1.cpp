@@ -11,23 +11,25 @@ class SmoothL1 final : public Loss {
  public:
   struct Options {
     double beta = 1;
+    NumberScale scale;
     void fields(Fields& f) {
       f("beta", beta,
         {.doc = "Difference at which the square turns into a line; 0 is l1.", .min = 0});
+      scale.fields(f);
     }
   };
 
-  explicit SmoothL1(const Options& options) : beta_(options.beta) {}
+  explicit SmoothL1(const Options& options) : beta_(options.beta), scale_(options.scale) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    return of_known_numbers(output, target,
-                            [this](const at::Tensor& numbers, const at::Tensor& known) {
-                              return at::smooth_l1_loss(numbers, known, at::Reduction::None, beta_);
-                            });
+    return scale_.terms(output, target, [this](const at::Tensor& numbers, const at::Tensor& known) {
+      return at::smooth_l1_loss(numbers, known, at::Reduction::None, beta_);
+    });
   }
 
  private:
   double beta_;
+  NumberScale scale_;
 };
 
 }  // namespace

@@ -8,12 +8,27 @@ namespace ddptrain {
 Entry<Model> alexnet_model();
 Entry<Model> awd_lstm_model();
 Entry<Model> bag_of_embeddings_model();
+Entry<Model> clip_b_16_model();
+Entry<Model> clip_b_32_model();
+Entry<Model> clip_l_14_model();
 Entry<Model> collab_nn_model();
+Entry<Model> convnext_base_model();
+Entry<Model> convnext_small_model();
 Entry<Model> convnext_tiny_model();
 Entry<Model> deeplabv3_model();
+Entry<Model> deit_b_16_model();
+Entry<Model> deit_s_16_model();
+Entry<Model> deit_ti_16_model();
 Entry<Model> densenet121_model();
 Entry<Model> densenet169_model();
+Entry<Model> dinov2_b_14_model();
+Entry<Model> dinov2_l_14_model();
+Entry<Model> dinov2_s_14_model();
 Entry<Model> efficientnet_b0_model();
+Entry<Model> efficientnet_b1_model();
+Entry<Model> efficientnet_b2_model();
+Entry<Model> efficientnet_b3_model();
+Entry<Model> efficientnet_b4_model();
 Entry<Model> embedding_dot_bias_model();
 Entry<Model> fcn_model();
 Entry<Model> mlp_model();
@@ -30,7 +45,11 @@ Entry<Model> resnet34_model();
 Entry<Model> resnet50_model();
 Entry<Model> resnext50_32x4d_model();
 Entry<Model> sequential_model();
+Entry<Model> siglip_b_16_model();
+Entry<Model> siglip_l_16_model();
 Entry<Model> squeezenet1_1_model();
+Entry<Model> swin_b_model();
+Entry<Model> swin_s_model();
 Entry<Model> swin_t_model();
 Entry<Model> tabular_model();
 Entry<Model> text_transformer_model();
@@ -38,12 +57,18 @@ Entry<Model> unet_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
 Entry<Model> vision_learner_model();
-Entry<Model> vit_b_16_model();
 Entry<Model> vit_model();
+Entry<Model> vit_b_16_model();
+Entry<Model> vit_b_32_model();
+Entry<Model> vit_l_16_model();
+Entry<Model> vit_l_32_model();
+Entry<Model> vit_s_16_model();
+Entry<Model> vit_s_32_model();
+Entry<Model> vit_ti_16_model();
 Entry<Model> wide_resnet50_2_model();
 Entry<Model> xresnet101_model();
-Entry<Model> xresnet18_deep_model();
 Entry<Model> xresnet18_model();
+Entry<Model> xresnet18_deep_model();
 Entry<Model> xresnet34_model();
 Entry<Model> xresnet50_model();
 Entry<Model> xresnext18_model();
@@ -71,12 +96,27 @@ const Catalog<Model>& catalog<Model>() {
       alexnet_model(),
       awd_lstm_model(),
       bag_of_embeddings_model(),
+      clip_b_16_model(),
+      clip_b_32_model(),
+      clip_l_14_model(),
       collab_nn_model(),
+      convnext_base_model(),
+      convnext_small_model(),
       convnext_tiny_model(),
       deeplabv3_model(),
+      deit_b_16_model(),
+      deit_s_16_model(),
+      deit_ti_16_model(),
       densenet121_model(),
       densenet169_model(),
+      dinov2_b_14_model(),
+      dinov2_l_14_model(),
+      dinov2_s_14_model(),
       efficientnet_b0_model(),
+      efficientnet_b1_model(),
+      efficientnet_b2_model(),
+      efficientnet_b3_model(),
+      efficientnet_b4_model(),
       embedding_dot_bias_model(),
       fcn_model(),
       mlp_model(),
@@ -93,7 +133,11 @@ const Catalog<Model>& catalog<Model>() {
       resnet50_model(),
       resnext50_32x4d_model(),
       sequential_model(),
+      siglip_b_16_model(),
+      siglip_l_16_model(),
       squeezenet1_1_model(),
+      swin_b_model(),
+      swin_s_model(),
       swin_t_model(),
       tabular_model(),
       text_transformer_model(),
@@ -103,6 +147,12 @@ const Catalog<Model>& catalog<Model>() {
       vision_learner_model(),
       vit_model(),
       vit_b_16_model(),
+      vit_b_32_model(),
+      vit_l_16_model(),
+      vit_l_32_model(),
+      vit_s_16_model(),
+      vit_s_32_model(),
+      vit_ti_16_model(),
       wide_resnet50_2_model(),
       xresnet101_model(),
       xresnet18_model(),

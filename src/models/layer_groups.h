@@ -20,7 +20,7 @@ using LayerGroups = std::vector<std::vector<std::string>>;
 /// Throws an Error (Exit::recipe) for a pattern that matches nothing and a parameter in no group.
 LayerGroups layer_groups(Model& model, const std::vector<std::vector<std::string>>& patterns = {});
 
-/// Names of the parameters of normalisation layers.
+/// Names of the parameters of normalization layers.
 std::set<std::string> norm_parameters(Module& model);
 
 /// What does not train.
@@ -30,7 +30,7 @@ struct Frozen {
 };
 
 /// The groups before `freeze_to` (negative: counted from the end), without the parameters of
-/// normalisation layers where `train_norms` says so. Throws an Error (Exit::recipe) where there is
+/// normalization layers where `train_norms` says so. Throws an Error (Exit::recipe) where there is
 /// no such group, or nothing would train.
 Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freeze_to,
                      bool train_norms);

@@ -12,12 +12,13 @@
 
 #include "config/catalog.h"
 #include "models/module.h"
+#include "models/name_table.h"
 #include "recipe/data_facts.h"
 
 namespace ddptrain {
 
 /// What the data tells a model, and the generator that draws its first weights (torch's CPU
-/// generator, in torch's order of initialisation, so that torch.manual_seed(seed) gives the peer's
+/// generator, in torch's order of initialization, so that torch.manual_seed(seed) gives the peer's
 /// weights where the constructors agree).
 struct ModelContext {
   DataFacts data;
@@ -50,6 +51,14 @@ class Model : public Module {
   virtual std::map<std::string, std::string> borrowed_names() const { return {}; }
   /// The parts that such a file lacks, names without their dots.
   virtual std::vector<std::string> own_parts() const { return {}; }
+
+  /// How libraries that have this network call its tensors, or those of the network whose part it
+  /// has; the first table of a library is of its files today, the others of older ones. None where
+  /// no other library has it.
+  virtual std::vector<NameTable> name_tables() const { return {}; }
+  /// The tensor [1, places, features] with a position for each patch of a square grid, after those
+  /// of tokens before them; empty where there is none.
+  virtual std::string patch_positions() const { return {}; }
 
  protected:
   /// A body of what torchvision calls `features`, in one layer group, or in two: the first `first`

@@ -38,7 +38,7 @@ class Module {
   /// This module and all below it with dotted names; the root's is empty.
   std::vector<std::pair<std::string, Module*>> modules();
 
-  /// Whether this is a normalisation layer, whose parameters recipes may exempt from weight decay.
+  /// Whether this is a normalization layer, whose parameters recipes may exempt from weight decay.
   virtual bool is_norm() const { return false; }
   /// From now on a batch norm uses its running statistics in training too, and leaves them alone.
   virtual void keep_statistics(bool) {}

@@ -55,7 +55,7 @@ class AuxiliaryOutputs {
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
-  std::int64_t step = 0;       // optimiser step, from 0
+  std::int64_t step = 0;       // optimizer step, from 0
   std::int64_t first_row = 0;  // row of the global batch that this input's row 0 is
   Statistics* statistics = nullptr;
   Penalty* penalty = nullptr;

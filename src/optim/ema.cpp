@@ -18,7 +18,8 @@ double kept_share(const EmaOptions& options, std::int64_t update) {
   if (n <= 0) return 0;
   if (options.type == Averaging::swa) return n / (n + 1);
   if (!options.warmup) return options.decay;
-  return std::clamp(1 - std::pow(1 + n, -2.0 / 3), options.min_decay, options.decay);
+  const double risen = 1 - std::pow(1 + n / options.warmup_gamma, -options.warmup_power);
+  return std::clamp(risen, options.min_decay, options.decay);
 }
 
 Ema::Ema(const std::vector<NamedTensor>& parameters, EmaOptions options)

@@ -19,7 +19,10 @@ enum class Averaging { ema, swa };
 struct EmaOptions {
   Averaging type = Averaging::ema;
   double decay = 0.999;
-  bool warmup = false;  // what is kept rises as 1 - (1 + update)^(-2/3) from min_decay to decay
+  // What is kept rises as 1 - (1 + update / warmup_gamma)^(-warmup_power) from min_decay to decay.
+  bool warmup = false;
+  double warmup_gamma = 1;        // above 0
+  double warmup_power = 2.0 / 3;  // above 0
   double min_decay = 0;
   std::int64_t update_after_step = 0;  // updates that copy; `update` above counts from there
 };
@@ -35,7 +38,7 @@ class Ema {
   Ema(const std::vector<NamedTensor>& parameters, double decay)
       : Ema(parameters, EmaOptions{.decay = decay}) {}
 
-  /// After an optimiser step. The first one copies.
+  /// After an optimizer step. The first one copies.
   void update();
 
   /// Whether a graph of the device can repeat update(): every later one keeps the same share.

@@ -10,7 +10,7 @@
 namespace ddptrain {
 
 /// Of each layer group two at most, "decay" and "no_decay"; without layer groups the model is one.
-/// `no_decay` lists "norm" (parameters of normalisation
+/// `no_decay` lists "norm" (parameters of normalization
 /// layers), "bias", or dotted name patterns with `*`; a pattern that matches nothing is an Error.
 std::vector<ParameterGroup> group_parameters(Module& model,
                                              const std::vector<std::string>& no_decay,

@@ -15,7 +15,7 @@
 namespace ddptrain {
 
 /// Parameters that share settings, by name. The group's multipliers apply to the schedule's rate
-/// and to the optimiser's weight decay (no_decay groups have 0).
+/// and to the optimizer's weight decay (no_decay groups have 0).
 struct ParameterGroup {
   std::string name;
   std::vector<NamedTensor> parameters;
@@ -33,7 +33,7 @@ struct Rates {
   /// On an accelerator one float there, torch's found_inf: where it is 1 the step must change
   /// nothing. Undefined: the step is made.
   at::Tensor refused{};
-  /// The weight decay where a schedule moves it, and what share that is of the optimiser's own,
+  /// The weight decay where a schedule moves it, and what share that is of the optimizer's own,
   /// which it heeds; of one in another it is the same share.
   std::optional<double> weight_decay{};
   double decay_share = 1;
@@ -76,11 +76,11 @@ class Optimizer {
   virtual std::vector<NamedTensor> state() const = 0;
 
   /// What a checkpoint keeps, whatever the number of ranks: the state of all parameters, complete
-  /// on rank 0. All ranks call it together: an optimiser that has the state of some parameters on
+  /// on rank 0. All ranks call it together: an optimizer that has the state of some parameters on
   /// another rank gathers it here.
   virtual std::vector<NamedTensor> gather_state() const { return state(); }
   /// Takes what `gather_state` gave, as much of it as belongs on this rank, and refuses what does
-  /// not fit; without tensors the optimiser is as before its first step.
+  /// not fit; without tensors the optimizer is as before its first step.
   virtual void load(const std::vector<NamedTensor>& state) = 0;
 
   /// Bytes of gather_state() once every parameter has moved.

@@ -1,4 +1,4 @@
-// What all optimisers share: groups, state by name in a fixed order, and which parameters move.
+// What all optimizers share: groups, state by name in a fixed order, and which parameters move.
 #include "optim/stateful.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,4 @@
-// What all optimisers share: groups, state by name in a fixed order, and which parameters move.
+// What all optimizers share: groups, state by name in a fixed order, and which parameters move.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ struct StateNames {
 };
 
 /// A parameter's state is created when its first gradient comes. A step that the device refuses is
-/// taken back there, unless the optimiser's update() heeds the refusal itself. The host's part, the
+/// taken back there, unless the optimizer's update() heeds the refusal itself. The host's part, the
 /// numbers of steps and the slots that it has, goes back in was_refused().
 class Stateful : public Optimizer {
  public:
@@ -59,10 +59,10 @@ class Stateful : public Optimizer {
   /// Called once per step before the updates, for what depends on all gradients.
   virtual void prepare(std::span<const Update>) {}
   virtual void update(const Update& u) = 0;
-  /// Whether update() changes nothing where u.refused is 1, as torch's fused optimisers. Then it
+  /// Whether update() changes nothing where u.refused is 1, as torch's fused optimizers. Then it
   /// reads u.rate_there and u.step_there where they are defined, too.
   virtual bool heeds_refusal() const { return false; }
-  /// A slot before the first step, zeros in the parameter's shape unless an optimiser says
+  /// A slot before the first step, zeros in the parameter's shape unless an optimizer says
   /// otherwise; undefined where this parameter has none.
   virtual at::Tensor first_state(std::size_t slot, const at::Tensor& parameter) const;
 

@@ -88,6 +88,14 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   return plan;
 }
 
+void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global) {
+  if (steps > 0) return;
+  throw Error(Exit::data, Option{"batch.global"},
+              "an epoch has no full batch: " + std::to_string(samples) +
+                  " training samples, and batch.global is " + std::to_string(global) +
+                  "; make the batch smaller, or write 'drop_last: false'");
+}
+
 std::string to_text(const BatchPlan& plan) {
   return "global " + std::to_string(plan.global) + " = micro " + std::to_string(plan.micro) +
          " x accumulate " + std::to_string(plan.accumulate) + " x " + many_devices(plan.devices);

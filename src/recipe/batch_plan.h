@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// One optimiser step takes `global` samples; each device sees `accumulate` forward passes of
+/// One optimizer step takes `global` samples; each device sees `accumulate` forward passes of
 /// `micro` (the largest piece, where a cut is uneven).
 struct BatchPlan {
   std::int64_t global = 0;
@@ -25,6 +25,9 @@ std::optional<std::int64_t> written_devices(const ParallelSpec& parallel);
 /// nearest legal values where it does not divide. `micro: auto` with `accumulate: auto` means no
 /// accumulation.
 BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices);
+
+/// An Error (Exit::data) where an epoch of `samples` training samples is no step.
+void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global);
 
 /// "global 64 = micro 16 x accumulate 2 x 2 devices"
 std::string to_text(const BatchPlan& plan);

@@ -14,6 +14,11 @@ void WeightsSpec::fields(Fields& f) {
             "('ddptrain weights list').",
      .required = true,
      .path = true});
+  f("words", words,
+    {.doc = "The words of the file's embedding, where it names none: a pickled list in order of "
+            "their numbers, such as fastai's itos.pkl, read as data, or a .json list.",
+     .path = true,
+     .example = "itos_wt103.pkl"});
   f("fetch", fetch, {.doc = "Published weights are fetched where they are missing."});
   f("sha256", sha256,
     {.doc = "Digest of the file, 64 digits; compared before anything starts.",
@@ -24,6 +29,9 @@ void WeightsSpec::fields(Fields& f) {
   f("remap", remap,
     {.doc = "Beginnings of names in the file, and what the model has in their place: {'backbone.': "
             "''}."});
+  f("allow_calls", allow_calls,
+    {.doc = "A .pth file that asks Python to start programs, run code or open files is refused; "
+            "true reads its tensors that do not depend on that. Nothing is ever executed."});
 }
 
 std::string weights_model(const ChoiceBase& model) {
@@ -40,7 +48,7 @@ const PublishedWeights* named_weights(const ChoiceBase& model, const std::string
 
 void ModelSection::fields(Fields& f) {
   f("weights", weights,
-    {.doc = "Weights to start from; a last layer of another number of classes is re-initialised."});
+    {.doc = "Weights to start from; a last layer of another number of classes is re-initialized."});
   f("layer_groups", layer_groups,
     {.doc = "Groups of parameters from input to output, each a list of names with *, for freezing "
             "and rates; none takes the model's own."});

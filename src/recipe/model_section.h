@@ -1,4 +1,4 @@
-// What every `model` section has, whatever its type. Torch-free; the models' catalogue adds these
+// What every `model` section has, whatever its type. Torch-free; the models' catalog adds these
 // fields to each model's own.
 #pragma once
 
@@ -17,10 +17,12 @@ struct PublishedWeights;
 /// Weights to start from: "file.pth", a name such as imagenet (weights/weights.h), or a map.
 struct WeightsSpec {
   std::string file;
+  std::optional<std::string> words;
   bool fetch = false;
   std::optional<std::string> sha256;
   bool strict = true;
   std::map<std::string, std::string> remap;
+  bool allow_calls = false;
   static constexpr std::string_view shorthand = "file";
   void fields(Fields& f);
 };

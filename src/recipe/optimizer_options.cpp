@@ -1,4 +1,4 @@
-// The options that every optimiser has.
+// The options that every optimizer has.
 #include "recipe/optimizer_options.h"
 
 #include <array>

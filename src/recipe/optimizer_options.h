@@ -40,8 +40,8 @@ struct OptimizerCommon {
   void fields(Fields& f);
 };
 
-/// What whoever builds an optimiser must know before: `no_decay` and `lr_batch`, of the innermost
-/// one where optimisers wrap others. (`lr` and `weight_decay` are the recipe's only where written.)
+/// What whoever builds an optimizer must know before: `no_decay` and `lr_batch`, of the innermost
+/// one where optimizers wrap others. (`lr` and `weight_decay` are the recipe's only where written.)
 OptimizerCommon common_options(const ChoiceBase& optimizer);
 
 /// [beta1, beta2] as a field: two numbers in 0 .. 1, 1 excluded.

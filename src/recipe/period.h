@@ -1,4 +1,4 @@
-// Durations and periods of a recipe as optimiser steps.
+// Durations and periods of a recipe as optimizer steps.
 #pragma once
 
 #include <cstdint>

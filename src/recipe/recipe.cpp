@@ -53,13 +53,13 @@ std::span<const std::string_view> names(SwaAnneal) {
 
 void BatchSpec::fields(Fields& f) {
   f("global", global,
-    {.doc = "Samples per optimiser step over all devices: global = micro x accumulate x devices; "
+    {.doc = "Samples per optimizer step over all devices: global = micro x accumulate x devices; "
             "null: what per_device or micro give, or else 64.",
      .min = 1,
      .unit = "samples",
      .example = "64"});
   f("per_device", per_device,
-    {.doc = "Samples per optimiser step and device, instead of global: the total grows with the "
+    {.doc = "Samples per optimizer step and device, instead of global: the total grows with the "
             "devices.",
      .min = 1,
      .unit = "samples",
@@ -70,17 +70,28 @@ void BatchSpec::fields(Fields& f) {
      .min = 1,
      .unit = "samples"});
   f("accumulate", accumulate,
-    {.doc = "Forward passes per optimiser step; auto follows from the others.", .min = 1});
+    {.doc = "Forward passes per optimizer step; auto follows from the others.", .min = 1});
 }
 
 void EmaSpec::fields(Fields& f) {
   f("decay", decay,
-    {.doc = "How much of the average is kept at each optimiser step.",
+    {.doc = "How much of the average is kept at each optimizer step.",
      .min = 0,
      .max = 1,
      .below_max = true});
   f("warmup", warmup,
-    {.doc = "The share that is kept rises from 0 to decay, as 1 - (1 + step) ^ -2/3 (timm)."});
+    {.doc = "The share that is kept rises from 0 to decay, as 1 - (1 + step / warmup_gamma) ^ "
+            "-warmup_power (timm)."});
+  f("warmup_gamma", warmup_gamma,
+    {.doc = "How many steps count as one while the share rises: 10 makes it rise ten times slower.",
+     .min = 0,
+     .above_min = true,
+     .unit = "steps"});
+  f("warmup_power", warmup_power,
+    {.doc = "How fast the share rises: 2/3 reaches 0.999 in 31,600 steps, 3/4 in 10,000 and 1 in "
+            "1,000.",
+     .min = 0,
+     .above_min = true});
   f("min_decay", min_decay,
     {.doc = "Where it rises, it begins here.", .min = 0, .max = 1, .below_max = true});
   f("update_after_step", update_after_step,
@@ -89,6 +100,8 @@ void EmaSpec::fields(Fields& f) {
      .unit = "steps"});
   f.require(at_most("min_decay", "decay"));
   f.require(needs("min_decay", "warmup"));
+  f.require(needs(is_not("warmup_gamma", "1"), "warmup"));
+  f.require(needs(is_not("warmup_power", "0.6666666666666666"), "warmup"));
 }
 
 void LossScaleSpec::fields(Fields& f) {
@@ -307,7 +320,7 @@ void Recipe::fields(Fields& f) {
      .min = 0});
   f("model", model, {.doc = "What is trained.", .required = true});
   f("data", data, {.doc = "What it is trained on.", .required = true});
-  f("batch", batch, {.doc = "Samples per optimiser step and how they are cut."});
+  f("batch", batch, {.doc = "Samples per optimizer step and how they are cut."});
   f("train", train, {.doc = "How long and how to compute."});
   f("loss", loss,
     {.doc =

@@ -35,7 +35,7 @@ std::span<const std::string_view> names(OnNonFinite);
 std::span<const std::string_view> names(OnRankFailure);
 std::span<const std::string_view> names(SwaAnneal);
 
-/// Samples per optimiser step and how they are cut: global = micro x accumulate x devices.
+/// Samples per optimizer step and how they are cut: global = micro x accumulate x devices.
 struct BatchSpec {
   std::optional<std::int64_t> global;
   std::optional<std::int64_t> per_device;
@@ -48,6 +48,8 @@ struct BatchSpec {
 struct EmaSpec {
   double decay = 0.999;
   bool warmup = false;
+  double warmup_gamma = 1;
+  double warmup_power = 2.0 / 3;
   double min_decay = 0;
   std::int64_t update_after_step = 0;
   void fields(Fields& f);

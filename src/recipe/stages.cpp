@@ -40,7 +40,7 @@ void FreezeSpec::fields(Fields& f) {
   f("freeze_to", freeze_to,
     {.doc = "The first layer group that trains; those before it are frozen. -1: the last alone."});
   f("train_bn", train_bn,
-    {.doc = "Parameters of normalisation layers train in frozen groups as well."});
+    {.doc = "Parameters of normalization layers train in frozen groups as well."});
   f("bn_freeze", bn_freeze,
     {.doc = "Batch norms whose parameters are frozen use their running statistics and leave them "
             "alone."});
@@ -52,7 +52,7 @@ void StageSpec::fields(Fields& f) {
   f("schedule", schedule, {.doc = "Learning rate over this stage; null takes the recipe's."});
   f("lr", lr, {.doc = "Learning rate of this stage; null takes optimizer.lr."});
   f("reset_optimizer", reset_optimizer,
-    {.doc = "The optimiser's state (momentum, running means) is reset as this stage begins."});
+    {.doc = "The optimizer's state (momentum, running means) is reset as this stage begins."});
   freeze.fields(f);
 }
 

@@ -17,7 +17,7 @@ struct Recipe;
 /// What trains (fastai's words). Layer groups are the model's, from input to output.
 struct FreezeSpec {
   std::int64_t freeze_to = 0;  // groups before this one are frozen; -1: all but the last
-  bool train_bn = true;        // parameters of normalisation layers train in frozen groups too
+  bool train_bn = true;        // parameters of normalization layers train in frozen groups too
   bool bn_freeze = false;      // frozen batch norms keep and use their running statistics
   void fields(Fields& f);
 };
@@ -32,7 +32,7 @@ struct StageSpec {
   void fields(Fields& f);
 };
 
-/// fastai's Learner.fine_tune: the last layer group alone, then all, with a state of the optimiser
+/// fastai's Learner.fine_tune: the last layer group alone, then all, with a state of the optimizer
 /// that starts anew.
 struct FineTuneSpec {
   std::int64_t epochs = 1;
@@ -49,7 +49,7 @@ struct FineTuneSpec {
 struct Stage {
   Duration duration;
   Choice<Schedule> schedule;
-  std::optional<LearningRate> lr;  // none: the optimiser's own
+  std::optional<LearningRate> lr;  // none: the optimizer's own
   bool reset_optimizer = false;
   FreezeSpec freeze;
 };

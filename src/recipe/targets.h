@@ -47,7 +47,7 @@ std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& c
 Choice<Loss> usual_loss(TargetKind kind);
 std::vector<Choice<Metric>> usual_metrics(TargetKind kind);
 
-/// Why an entry of a catalogue cannot be used with such targets, and what to write instead; empty
+/// Why an entry of a catalog cannot be used with such targets, and what to write instead; empty
 /// where it can.
 std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
                           const Targets& targets);

@@ -18,6 +18,7 @@ Section numbers_section();
 Section recipe_section();
 Section samples_section();
 Section time_section();
+Section transfer_section();
 Section warnings_section();
 SweepSection importance_section();
 SweepSection parallel_coordinates_section();
@@ -28,7 +29,8 @@ const std::vector<Section>& sections() {
       headline_section(),    comparison_section(), differences_section(),  metrics_section(),
       curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
       calibration_section(), binary_section(),     numbers_section(),      time_section(),
-      data_section(),        warnings_section(),   recipe_section(),       environment_section()};
+      data_section(),        transfer_section(),   warnings_section(),     recipe_section(),
+      environment_section()};
   return all;
 }
 

@@ -87,7 +87,7 @@ const char* look_name(ChartLine::Look look) {
 }
 
 std::string classes(const ChartLine& line) {
-  return std::string("l c") + std::to_string(line.colour % 8) + " " + look_name(line.look);
+  return std::string("l c") + std::to_string(line.color % 8) + " " + look_name(line.look);
 }
 
 std::string dots(const Frame& frame, const ChartLine& line, const Points& points) {
@@ -166,7 +166,7 @@ std::string json_of(const ChartLine& line) {
   const auto points =
       line.look == ChartLine::Look::dots ? line.points : thinned(line.points, kMostPoints);
   std::string json = "{\"name\":" + json_text(line.name) +
-                     ",\"colour\":" + std::to_string(line.colour % 8) + ",\"look\":\"" +
+                     ",\"color\":" + std::to_string(line.color % 8) + ",\"look\":\"" +
                      look_name(line.look) + "\",\"points\":[";
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     if (!std::isfinite(points.x[i])) continue;

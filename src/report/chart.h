@@ -12,7 +12,7 @@ struct ChartLine {
   enum class Look { plain, raw, smooth, dots, dashed };
   std::string name;
   Points points;
-  std::size_t colour = 0;  // of the palette, which has eight
+  std::size_t color = 0;  // of the palette, which has eight
   Look look = Look::plain;
 };
 

@@ -40,6 +40,7 @@ std::string split_name(const ReportRun& run) {
 NamedTable confusion_of(const ReportRun& run, const std::vector<std::string>& classes) {
   NamedTable table{
       NamedTable::Kind::confusion, split_name(run), "", "true \\ predicted", classes, classes, {}};
+  table.weights = run.samples_weights;
   table.cells.resize(classes.size() * classes.size());
   for (const auto& sample : run.samples)
     if (counts(sample, classes.size()))
@@ -58,6 +59,7 @@ NamedTable scores_of(const NamedTable& confusion) {
                    confusion.rows,
                    {"precision", "recall", "f1", "support"},
                    {}};
+  table.weights = confusion.weights;
   for (std::size_t i = 0; i < count; ++i) {
     const double right = confusion.at(i, i);
     double truth = 0, guessed = 0;

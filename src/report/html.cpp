@@ -77,4 +77,13 @@ std::string to_html(const HtmlTable& table) {
 
 std::string paragraph(std::string_view text) { return "<p>" + escaped(text) + "</p>\n"; }
 
+std::string weights_html(const ScoredWeights& weights) {
+  const auto text = to_text(weights);
+  return text.empty() ? "–" : escaped(text);
+}
+
+std::string title_html(const NamedTable& table) {
+  return name_html(table.name) + ": " + weights_html(table.weights);
+}
+
 }  // namespace ddptrain

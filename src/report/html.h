@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/output/named_table.h"
+
 namespace ddptrain {
 
 /// Text as HTML, in content and in quoted attributes: nothing in it is markup.
@@ -31,5 +33,11 @@ struct HtmlTable {
 std::string to_html(const HtmlTable& table);
 
 std::string paragraph(std::string_view text);  // of plain text
+
+/// "best weights, step 1200", "–" where they are not known.
+std::string weights_html(const ScoredWeights& weights);
+
+/// The name of a table and the weights that it is of.
+std::string title_html(const NamedTable& table);
 
 }  // namespace ddptrain

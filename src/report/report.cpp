@@ -12,7 +12,7 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kMostRunsOfSweep = 8;  // colours of a chart
+constexpr std::size_t kMostRunsOfSweep = 8;  // colors of a chart
 
 /// The source expression of a content security policy for this very text.
 std::string hash_source(const std::string& text) {
@@ -65,7 +65,7 @@ Page page_of_runs(const std::vector<std::string>& folders) {
   return page;
 }
 
-/// The runs of the best trials, at most as many as there are colours.
+/// The runs of the best trials, at most as many as there are colors.
 ReportRuns best_runs(const SweepResults& sweep) {
   ReportRuns runs;
   for (const auto& trial : sweep.trials)
@@ -94,7 +94,7 @@ std::string body(const Page& page) {
   return "<header><h1>" + name_html(page.title) + "</h1>\n<nav>" + page.navigation +
          "</nav></header>\n<main>\n" + page.content +
          "</main>\n<footer class=\"quiet\"><p>Written by ddptrain " + escaped(version()) +
-         ". Charts by Chart.js (MIT licence).</p></footer>\n";
+         ". Charts by Chart.js (MIT license).</p></footer>\n";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/files/files.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "recipe/run_folders.h"
 #include "report/samples.h"
 #include "runs/run_recipe.h"
 #include "runs/sweep_results.h"
@@ -55,6 +56,22 @@ void take_data(ReportRun& run, const std::string& text) {
   }
 }
 
+/// A run that was killed, or whose record is torn, has what its events tell.
+void take_scores(ReportRun& run) {
+  auto& record = run.record;
+  if (record.metrics.empty()) record.metrics = run.history.last;
+  if (record.evaluated < 0) record.evaluated = run.history.last_step;
+  run.scores = scores_of(record, run.options);
+}
+
+void take_transfer(ReportRun& run, const std::string& text) {
+  try {
+    run.transfer = transfer_of(text);
+  } catch (const Error& error) {
+    run.damages.emplace_back(error.what());
+  }
+}
+
 /// Files as written; the command apart.
 void take_sources(ReportRun& run, const std::string& folder) {
   std::vector<std::string> names;
@@ -73,34 +90,25 @@ void take_sources(ReportRun& run, const std::string& folder) {
 
 }  // namespace
 
-double seconds_of(const ReportRun& run) {
-  const auto& record = run.record;
-  return record.began > 0 && record.ended >= record.began
-             ? std::max(1.0, record.ended - record.began)
-             : 0;
-}
-
 ReportRun read_report_run(const std::string& folder) {
   const auto path = fs::weakly_canonical(folder).string();
-  if (!fs::is_directory(path))
-    throw Error(Exit::data, "'" + folder +
-                                "' is not there; a report is of run folders, such as "
-                                "runs/NAME/001");
+  if (!fs::is_directory(path)) throw no_run_folder(folder);
   if (is_sweep(path))
     throw Error(Exit::data,
                 "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");
   if (!fs::exists(path + "/run.json") && !fs::exists(path + "/recipe.yaml"))
-    throw Error(Exit::data, "'" + folder +
-                                "' is no run folder: it has neither run.json nor "
-                                "recipe.yaml");
+    throw no_run_folder(folder);
   ReportRun run;
   run.record = read_run_record(path);
   if (!run.record.damage.empty()) run.damages.push_back(run.record.damage);
   take_recipe(run, text_of(run, path, "recipe.yaml"));
   take_history(run, text_of(run, path, "events.jsonl"));
   if (fs::exists(path + "/data.json")) take_data(run, text_of(run, path, "data.json"));
+  if (fs::exists(path + "/transfer.json")) take_transfer(run, text_of(run, path, "transfer.json"));
   if (fs::exists(path + "/samples.json")) add_samples(run, text_of(run, path, "samples.json"));
   take_sources(run, path);
+  take_scores(run);
+  run.duration = duration_of(run.record, read_progress(path, false).time);
   return run;
 }
 

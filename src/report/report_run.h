@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,12 @@
 #include "runs/run_history.h"
 #include "runs/run_recipe.h"
 #include "runs/run_record.h"
+#include "runs/run_scores.h"
+#include "runs/transfer.h"
 
 namespace ddptrain {
 
-/// A sample as the last evaluation scored it (train/step/sample_record.h has the numbers). A few
+/// A sample as weights of the run scored it (train/step/sample_record.h has the numbers). A few
 /// have a name and what a person may see of it.
 struct ReportSample {
   double loss = 0, truth = 0, predicted = 0;
@@ -32,20 +35,21 @@ struct ReportSplit {
 struct ReportRun {
   RunRecord record;
   RunHistory history;
-  RunOptions options;                 // of the recipe
-  std::string recipe;                 // as resolved, YAML
-  NamedTexts sources;                 // files as written, with their text
-  std::string command;                // as typed; may be empty
-  std::vector<ReportSample> samples;  // of the validation split, or a part of them
-  double samples_of = 0;              // how many that split has
-  std::vector<std::string> classes;   // names; none where samples have numbers
+  RunOptions options;  // of the recipe
+  RunScores scores;    // what the run is judged by
+  RunDuration duration = {};
+  std::string recipe;                  // as resolved, YAML
+  NamedTexts sources;                  // files as written, with their text
+  std::string command;                 // as typed; may be empty
+  std::vector<ReportSample> samples;   // of the validation split, or a part of them
+  double samples_of = 0;               // how many that split has
+  ScoredWeights samples_weights = {};  // which scored them
+  std::vector<std::string> classes;    // names; none where samples have numbers
   std::vector<ReportSplit> splits;
   std::vector<std::string> data_classes;  // names of the counts' classes
+  std::optional<Transfer> transfer;       // of weights that the run started from
   std::vector<std::string> damages;       // files that are missing or torn, in words
 };
-
-/// From start to end, in seconds; 0: not known.
-double seconds_of(const ReportRun& run);
 
 /// Reads a run folder. An Error (Exit::data) where it is no run's folder; what is missing or torn
 /// within is in `damages`.

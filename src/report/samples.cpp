@@ -44,6 +44,8 @@ void take_samples(ReportRun& run, const Json& json) {
   }
   run.samples_of = json.value("of", 0.0);
   run.classes = json.value("classes", std::vector<std::string>());
+  run.samples_weights = {json.value("weights", std::string("last evaluation")),
+                         json.value("step", std::int64_t{-1})};
 }
 
 bool is_right(const ReportSample& sample) { return sample.predicted == sample.truth; }

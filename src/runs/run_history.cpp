@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -24,6 +25,12 @@ double number_of(const Json& json) { return json.is_number() ? json.get<double>(
 double number_at(const Json& event, const char* key) {
   const auto found = event.find(key);
   return found == event.end() ? std::nan("") : number_of(*found);
+}
+
+/// A step of an event; -1 of what is none.
+std::int64_t whole_step(double step) {
+  constexpr double kMost = 9e15;  // above it doubles are not all whole numbers
+  return step >= 0 && step < kMost ? std::llround(step) : -1;
 }
 
 void add_point(std::vector<RunCurve>& all, const std::string& name, double step, double value) {
@@ -70,19 +77,40 @@ NamedTable table_of(const Json& json) {
   return table;
 }
 
+void take_tables(RunHistory& run, const Json& event, const ScoredWeights& weights) {
+  run.tables.clear();
+  const auto tables = event.find("tables");
+  if (tables == event.end() || !tables->is_array()) return;
+  for (const auto& json : *tables) {
+    if (!json.is_object()) continue;
+    auto table = table_of(json);
+    table.weights = weights;
+    if (!table.rows.empty()) run.tables.push_back(std::move(table));
+  }
+}
+
 void take_evaluation(RunHistory& run, const Json& event, double step) {
   run.last.clear();
+  run.last_step = whole_step(step);
   for (const auto& [key, value] : event.items()) {
     if (!is_value(key, value)) continue;
     run.last.emplace_back(key, number_of(value));
     add_point(run.evaluated, key, step, run.last.back().second);
   }
-  run.tables.clear();
-  const auto tables = event.find("tables");
-  if (tables == event.end() || !tables->is_array()) return;
-  for (const auto& json : *tables)
-    if (json.is_object())
-      if (auto table = table_of(json); !table.rows.empty()) run.tables.push_back(std::move(table));
+  take_tables(run, event, {"last evaluation", run.last_step});
+}
+
+/// Events of earlier versions have the step alone.
+ScoredWeights weights_in(const Json& event) {
+  return {event.value("weights", std::string("weights")),
+          whole_step(number_at(event, "weights_step"))};
+}
+
+void take_test(RunHistory& run, const Json& event) {
+  run.test.clear();
+  for (const auto& [key, value] : event.items())
+    if (is_value(key, value)) run.test.emplace_back(key, number_of(value));
+  run.test_weights = weights_in(event);
 }
 
 void take_step(RunHistory& run, const Json& event, double step) {
@@ -119,6 +147,8 @@ void take(RunHistory& run, const Json& event) {
   if (kind == "resume") drop_after(run.steps, step), drop_after(run.evaluated, step);
   if (kind == "step") take_step(run, event, step);
   if (kind == "evaluation") take_evaluation(run, event, step);
+  if (kind == "result") take_tables(run, event, weights_in(event));
+  if (kind == "test") take_test(run, event);
   if (kind == "warning") take_warning(run, event);
   if (kind == "end") take_phases(run, event);
 }
@@ -168,14 +198,18 @@ double pace_of(const std::vector<std::string>& lines) {
 
 RunProgress progress_in(const std::vector<std::string>& lines, bool is_running) {
   RunProgress progress;
-  if (const auto first = placed_event(lines[0]))
-    if (const auto total = number_at(*first, "total_steps"); total > 0)
+  bool is_placed = false;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (is_placed && line->find("\"total_steps\"") == std::string::npos) continue;
+    const auto event = placed_event(*line);
+    if (!event) continue;
+    if (!std::exchange(is_placed, true)) take_place(progress, *event);
+    // A run that is resumed may have become longer or shorter than it was.
+    if (const auto total = number_at(*event, "total_steps"); total > 0) {
       progress.total_steps = total;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    if (const auto event = placed_event(*line)) {
-      take_place(progress, *event);
       break;
     }
+  }
   const auto pace = is_running ? pace_of(lines) : std::nan("");
   if (pace > 0 && progress.total_steps > progress.step)
     progress.seconds_left = (progress.total_steps - progress.step) * pace;

@@ -21,10 +21,13 @@ struct RunCurve {
 };
 
 struct RunHistory {
-  std::vector<RunCurve> steps;        // a point per log period
-  std::vector<RunCurve> evaluated;    // a point per evaluation
-  NamedValues last;                   // of the last evaluation; may be NaN
-  std::vector<NamedTable> tables;     // of the last evaluation
+  std::vector<RunCurve> steps;      // a point per log period
+  std::vector<RunCurve> evaluated;  // a point per evaluation
+  NamedValues last;                 // of the last evaluation; may be NaN
+  std::int64_t last_step = -1;      // its step; -1: there is none
+  std::vector<NamedTable> tables;   // of the run's result, else of the last evaluation
+  NamedValues test;                 // of the test split
+  ScoredWeights test_weights = {};
   NamedValues phases;                 // seconds of "train", "evaluation", ...; of all starts
   std::vector<std::string> warnings;  // each once, at most 1,000
   double step = 0;                    // optimizer steps made, as far as is known

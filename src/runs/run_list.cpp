@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "recipe/run_folders.h"
 #include "runs/run_record.h"
 #include "runs/sweep_results.h"
 
@@ -46,10 +47,7 @@ void find(const std::string& folder, int depth, std::vector<RunsFolder>& found) 
 }  // namespace
 
 std::vector<RunsFolder> find_runs(const std::string& root) {
-  if (!fs::is_directory(root))
-    throw Error(Exit::data, "'" + root +
-                                "' is no folder with runs; 'ddptrain run' makes them in "
-                                "the folder of 'output.dir', which is 'runs' by default");
+  if (!fs::is_directory(root)) throw no_run_folder(root);
   std::vector<RunsFolder> found;
   find(root, kDeepest, found);
   return found;

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/files/files.h"
 #include "base/secrets.h"
 #include "config/yaml/reader.h"
 
 namespace ddptrain {
 namespace {
+
+constexpr std::size_t kLongestRecipe = std::size_t{16} << 20;
 
 void flatten(const Node& node, const std::string& key, NamedTexts& options) {
   if (node.is_map() && !node.members.empty()) {
@@ -86,6 +90,14 @@ std::optional<RunOptions> RecipeReader::options(const std::string& text) {
     options.push_back(found->second);
   }
   return options;
+}
+
+RunOptions RecipeReader::options_of(const std::string& folder) {
+  try {
+    return options(read_text(folder + "/recipe.yaml", kLongestRecipe)).value_or(RunOptions());
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 std::string option_value(const RunOptions& options, const std::string& key) {

@@ -21,6 +21,8 @@ class RecipeReader {
  public:
   /// Nothing where the text is no YAML.
   std::optional<RunOptions> options(const std::string& text);
+  /// Of FOLDER/recipe.yaml; none where it is missing or cannot be read.
+  RunOptions options_of(const std::string& folder);
 
  private:
   std::unordered_map<std::string, std::shared_ptr<const NamedTexts>> sections_;  // by their text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,6 +32,12 @@ enum class RunStatus {
   unknown       // run.json cannot be read
 };
 
+/// How long something took; NaN: not known.
+struct RunDuration {
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  bool whole = false;  // known to the second only
+};
+
 struct RunRecord {
   std::string folder;  // as given
   std::string name;    // "quickstart/003": the last two parts of its path
@@ -38,12 +45,15 @@ struct RunRecord {
   RunStatus status = RunStatus::unknown;
   std::optional<int> exit_code;  // none: the run has not ended, or was killed
   std::string result;            // "done", "interrupted", ...; empty: training did not end
-  NamedValues metrics;           // of the last evaluation
+  NamedValues metrics;           // of the last evaluation, and of the test split
+  std::int64_t evaluated = -1;   // step of the last evaluation; -1: not known
   std::optional<BestEvaluation> best;
   double began = 0;  // seconds since 1970; 0: not known
   double ended = 0;
-  NamedTexts facts;    // for people, titles and values: "device", "LibTorch"
-  std::string damage;  // why run.json cannot be read; empty: it can
+  RunDuration earlier = {};  // of earlier starts; not known: there was none
+  RunDuration own = {};      // of the last start, where that has ended
+  NamedTexts facts;          // for people, titles and values: "device", "LibTorch"
+  std::string damage;        // why run.json cannot be read; empty: it can
 };
 
 /// Reads RUN/run.json, whole, torn or missing. Whether a run without an end is running follows from
@@ -55,6 +65,16 @@ const char* status_name(RunStatus status);
 
 /// For people: "done", "stopped: ...", "failed, exit code 5", "running", "killed".
 std::string status_text(const RunRecord& run);
+
+/// Whether training came to its end: all steps were made, or a callback stopped it.
+bool is_finished(const RunRecord& run);
+
+/// How long the run took, over all its starts. Of one without an end until now where it is running,
+/// else until its last event (seconds since 1970; 0: not known).
+RunDuration duration_of(const RunRecord& run, double last_event);
+
+/// "12.3 s", "12 s" of what is known to the second only; empty where it is not known.
+std::string to_text(const RunDuration& duration);
 
 /// Whether this is, or was to become, a run's folder.
 bool is_run(const std::string& folder);

@@ -35,6 +35,7 @@ SweepResults results_of(const Json& json) {
   sweep.method = json.at("method");
   sweep.metric = json.at("metric");
   sweep.mode = json.at("mode") == "min" ? BestMode::min : BestMode::max;
+  sweep.weights = json.value("weights", std::string("last weights"));
   sweep.keys = json.at("keys");
   for (const auto& [key, share] : json.at("importance").items())
     sweep.importance.emplace_back(key, number_or_nan(share));

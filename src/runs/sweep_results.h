@@ -28,6 +28,7 @@ struct SweepResults {
   std::string method;  // "grid", "halving", ...
   std::string metric;
   BestMode mode = BestMode::max;
+  std::string weights;  // whose values these are: "best weights", "last weights"
   std::vector<std::string> keys;
   NamedValues importance;                // of each key, 0 to 1 or NaN
   std::vector<SweepTrialResult> trials;  // best first

@@ -1,4 +1,4 @@
-// The optimiser's own rate, with another one at first where asked (torch's ConstantLR).
+// The optimizer's own rate, with another one at first where asked (torch's ConstantLR).
 #include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"

@@ -85,7 +85,7 @@ void CyclicSchedule::Options::fields(Fields& f) {
   f("gamma", gamma, {.doc = "Factor of exp_range.", .min = 0, .max = 1});
   f("moms", moms,
     {.doc = "Momentum (first beta) at the lower and at the upper rate; null leaves the "
-            "optimiser's own.",
+            "optimizer's own.",
      .min = 0,
      .max = 1,
      .below_max = true,

@@ -75,7 +75,7 @@ void OneCycleSchedule::Options::fields(Fields& f) {
   f("three_phase", three_phase,
     {.doc = "Down to the first rate as fast as up, then on to the last."});
   f("moms", moms,
-    {.doc = "Momentum (first beta) at start, peak and end; null leaves the optimiser's own.",
+    {.doc = "Momentum (first beta) at start, peak and end; null leaves the optimizer's own.",
      .min = 0,
      .max = 1,
      .below_max = true,

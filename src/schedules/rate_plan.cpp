@@ -20,7 +20,7 @@ double batch_factor(const Recipe& recipe, const RunLength& length) {
   return options.lr_scaling == LrScaling::sqrt ? std::sqrt(ratio) : ratio;
 }
 
-/// The innermost optimiser's options, defaults filled in.
+/// The innermost optimizer's options, defaults filled in.
 Node optimizer_options(const Recipe& recipe, const Catalogs& catalogs) {
   auto node = complete_component(recipe.optimizer.node(), "optimizer", catalogs);
   for (const Node* inner = node.find("inner"); inner; inner = node.find("inner")) {

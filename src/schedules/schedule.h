@@ -9,7 +9,7 @@
 
 namespace ddptrain {
 
-/// Where a run stands: `step` optimiser steps were made of `total`; an epoch has `per_epoch` of
+/// Where a run stands: `step` optimizer steps were made of `total`; an epoch has `per_epoch` of
 /// them (>= 1).
 struct Progress {
   std::int64_t step = 0;
@@ -17,7 +17,7 @@ struct Progress {
   std::int64_t per_epoch = 1;
 };
 
-/// What a schedule is built for: the optimiser's own rate and momentum.
+/// What a schedule is built for: the optimizer's own rate and momentum.
 struct ScheduleContext {
   double lr = 0;
   std::optional<double> momentum;
@@ -29,7 +29,7 @@ class Schedule {
   virtual ~Schedule() = default;
   /// The rate of the step that is about to be made.
   virtual double lr(const Progress& at) const = 0;
-  /// The momentum of that step; empty leaves the optimiser's own.
+  /// The momentum of that step; empty leaves the optimizer's own.
   virtual std::optional<double> momentum(const Progress&) const { return {}; }
 };
 

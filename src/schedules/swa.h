@@ -9,7 +9,7 @@
 
 namespace ddptrain {
 
-/// In optimiser steps.
+/// In optimizer steps.
 struct SwaRate {
   double lr = 0;
   SwaAnneal anneal = SwaAnneal::cosine;

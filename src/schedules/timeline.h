@@ -9,7 +9,7 @@
 
 namespace ddptrain {
 
-/// How often a schedule moves: at every optimiser step, or at every epoch as torch's are commonly
+/// How often a schedule moves: at every optimizer step, or at every epoch as torch's are commonly
 /// stepped. It then stays where it is for the whole epoch.
 enum class By { step, epoch };
 std::span<const std::string_view> names(By);

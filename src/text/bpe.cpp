@@ -10,7 +10,7 @@
 namespace ddptrain {
 namespace {
 
-/// Two neighbours become `joined`; the lowest rank first.
+/// Two neighbors become `joined`; the lowest rank first.
 struct Merge {
   std::uint32_t rank;
   std::uint32_t joined;

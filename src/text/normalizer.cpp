@@ -32,7 +32,7 @@ void change_characters(std::string& text, Change change) {
   text.swap(changed);
 }
 
-/// Rust's char::to_lowercase, which knows no neighbours.
+/// Rust's char::to_lowercase, which knows no neighbors.
 void make_lowercase(std::string& text) {
   change_characters(text, [](std::string& out, char32_t c) {
     if (c == 0x130)

@@ -1,4 +1,4 @@
-// What every tokenizer.json of Hugging Face's tokenizers has around its model: normaliser, cutting,
+// What every tokenizer.json of Hugging Face's tokenizers has around its model: normalizer, cutting,
 // added tokens, and the tokens around a document. Torch-free.
 #pragma once
 

@@ -64,15 +64,16 @@ DeviceMemory fullest_device(const Placement& placement, int local_rank) {
 
 void explain_memory(const Placement& placement, int local_rank, std::exception_ptr error) {
   const auto failure = failure_of(error, 0);
-  if (placement.on_cpu() || failure.code != Exit::memory || failure.secondary)
-    std::rethrow_exception(error);
+  if (failure.code != Exit::memory || failure.secondary) std::rethrow_exception(error);
   try {
     std::rethrow_exception(error);
   } catch (const OutOfMemory& known) {
+    if (placement.on_cpu()) throw Error(Exit::memory, kOutOfMachineMemory);
     throw explained(known, fullest_device(placement, local_rank), placement);
   } catch (const Error&) {
     throw;
   } catch (...) {
+    if (placement.on_cpu()) throw Error(Exit::memory, kOutOfMachineMemory);
     throw explained(without_a_phase(error), fullest_device(placement, local_rank), placement);
   }
 }

@@ -46,6 +46,19 @@ std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
   return gpus > 0 && has_devices(parallel.mode) ? gpus : 1;
 }
 
+/// Ranks that each node starts, where a process per node was started: `parallel.devices` counts
+/// those of all nodes.
+std::int64_t count_on_node(const ParallelSpec& parallel, const Topology& node, int gpus) {
+  if (node.local_world > 0) return node.local_world;
+  const auto& written = parallel.devices.count.value;
+  if (!written || !parallel.devices.ids.empty()) return count_devices(parallel, gpus);
+  if (*written % node.world != 0)
+    throw Error(Exit::recipe, Option{"parallel.devices"},
+                std::to_string(*written) + " devices cannot be shared evenly by " +
+                    plural(node.world, "node"));
+  return *written / node.world;
+}
+
 /// What of the batch must be left open for another number of devices: ready to follow an override
 /// of theirs, and mostly empty. Nothing where the batch cannot be cut so.
 std::optional<std::string> overrides_of_batch(BatchSpec batch, std::int64_t devices) {
@@ -83,7 +96,7 @@ std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& oute
                                       std::int64_t wanted, int gpus) {
   const auto& written = recipe.parallel.devices.ids;
   auto ids = written;
-  const bool one_each = outer.joined() && gpus == 1 && ids.empty();
+  const bool one_each = outer.joined() && !outer.is_node && gpus == 1 && ids.empty();
   for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(one_each ? 0 : i);
   if (std::ssize(ids) < wanted)
     throw Error(Exit::recipe, Option{"parallel.devices"},
@@ -97,7 +110,8 @@ void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
   if (has_replicas(mode) && outer.world > 1)
     throw Error(Exit::recipe, Option{"parallel.mode"},
                 "'dp' is one process, and this one was started as one of " +
-                    std::to_string(outer.world) + " ranks; write 'ddp'");
+                    std::to_string(outer.world) + (outer.is_node ? " nodes" : " ranks") +
+                    "; write 'ddp'");
   if (!has_devices(mode) && devices > 1)
     throw Error(Exit::recipe, Option{"parallel.mode"},
                 "'none' uses one device, and " + std::to_string(devices) +
@@ -123,7 +137,7 @@ void require_graphs(const Recipe& recipe, const Placement& placement) {
            " passes (batch.accumulate)");
 }
 
-/// What sync_bn auto comes to: other models have nothing to synchronise, one device nobody to do it
+/// What sync_bn auto comes to: other models have nothing to synchronize, one device nobody to do it
 /// with.
 bool shares_statistics(const Recipe& recipe, const Placement& placement) {
   const auto* model = catalog<Model>().find(recipe.model.type());
@@ -214,12 +228,17 @@ Placement place(const Recipe& recipe, const Topology& outer, const Machine& mach
   placement.device = choose_kind(parallel, machine);
   const int gpus = placement.on_cpu() ? 0 : machine.gpus;
   if (gpus > 0) placement.traits = machine.traits;
-  const auto devices = outer.joined() ? outer.world : count_devices(parallel, gpus);
+  const auto on_node = outer.is_node ? count_on_node(parallel, outer, gpus) : 0;
+  const auto devices = outer.is_node    ? outer.world * on_node
+                       : outer.joined() ? outer.world
+                                        : count_devices(parallel, gpus);
   check_mode(parallel.mode, devices, outer);
   const bool dp = has_replicas(parallel.mode);
   placement.ranks = dp ? 1 : static_cast<int>(devices);
   placement.replicas = dp ? static_cast<int>(devices) : 1;
-  const int local_ranks = outer.joined() ? outer.local_world : placement.ranks;
+  const int local_ranks = outer.is_node    ? static_cast<int>(dp ? 1 : on_node)
+                          : outer.joined() ? outer.local_world
+                                           : placement.ranks;
   if (gpus > 0) placement.ids = choose_gpus(recipe, outer, dp ? devices : local_ranks, gpus);
   placement.threads = threads_per_rank(recipe, machine.cores, std::max(1, local_ranks));
   placement.find_threads = recipe.train.threads.automatic() && placement.on_cpu() && !dp;

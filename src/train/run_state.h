@@ -13,7 +13,7 @@
 namespace ddptrain {
 
 struct Position {
-  std::int64_t step = 0;           // optimiser steps made
+  std::int64_t step = 0;           // optimizer steps made
   std::int64_t epoch = 0;          // epochs completed
   std::int64_t step_in_epoch = 0;  // steps made of the epoch under way
   std::int64_t bad_in_epoch = 0;   // samples left out of it so far, over all ranks

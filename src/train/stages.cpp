@@ -68,7 +68,7 @@ std::int64_t enter_stage(const Training& t, std::int64_t step, std::int64_t befo
   // A run that is resumed later in the stage has the state that was built up since.
   if (stage.resets_optimizer && stage.first == step && stage.first > 0) {
     t.optimizer->load({});
-    log::info("the optimiser's state is reset");
+    log::info("the optimizer's state is reset");
   }
   return index;
 }

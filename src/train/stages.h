@@ -20,7 +20,7 @@ struct TrainingStage : RateStage {
   bool resets_optimizer = false;
 };
 
-/// The stages for the model, its layer groups, the optimiser and the length that were built.
+/// The stages for the model, its layer groups, the optimizer and the length that were built.
 std::vector<TrainingStage> build_stages(const Training& training, const LayerGroups& groups);
 
 /// The stage of the step about to be made, after one of stage `before` (none: -1). Where it is

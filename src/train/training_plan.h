@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/loader/scored.h"
+#include "data/order/shard.h"
 #include "optim/lr_finder.h"
 #include "train/placement.h"
 
@@ -25,10 +26,13 @@ struct TrainingPlan {
   Placement placement;
   SavedData saved = {};
   Scored scored = Scored::valid;  // eval: which samples stand for the validation split
-  bool tries_sizes = false;       // threads and micro-batch that the placement leaves to a trial
+  bool trains = true;  // false: only scores, without sampler, schedule, optimizer and callbacks
+  bool tries_sizes = false;  // threads and micro-batch that the placement leaves to a trial
   std::optional<LrFindOptions> lr_finder = {};  // its rates in place of the recipe's
   std::optional<std::int64_t> most_steps = {};  // ends earlier, on the schedule of the whole run
   std::optional<std::size_t> evaluation_batches = {};  // each rank's at most; none: all
+  /// Of a trial on smaller batches: how the run itself cuts an epoch, which its rates follow from.
+  std::optional<ShardPlan> shards = {};
 };
 
 }  // namespace ddptrain

@@ -17,7 +17,7 @@ struct ImagePoint {
 };
 
 /// Rows of interleaved channels (H, W, C). Exactly one of the two stores is used: bytes 0 .. 255,
-/// or floats (0 .. 1 until normalised). Functions that move pixels (transforms/geometry.h,
+/// or floats (0 .. 1 until normalized). Functions that move pixels (transforms/geometry.h,
 /// transforms/geometry/) move masks and points with them; those that change colors leave them.
 struct Image {
   int width = 0;

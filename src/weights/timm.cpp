@@ -1,12 +1,12 @@
-// timm 1.0's weights of networks whose tensors it calls as torchvision does: ResNets that were
-// trained by the recipe A1 of "ResNet strikes back" (Wightman et al. 2021). Its other networks have
-// names of their own.
+// timm 1.0's weights whose files are named after their digests: ResNets that were trained by the
+// recipe A1 of "ResNet strikes back" (Wightman et al. 2021), and those whose addresses timm's own
+// source gives. What it has on the Hugging Face Hub alone has no digest that could be compared.
 #include "weights/publishers.h"
 
 namespace ddptrain {
 namespace {
 
-/// Prepared as timm evaluates them: 288 pixels, all of the image. Their cards state the licence.
+/// Prepared as timm evaluates them: 288 pixels, all of the image. Their cards state the license.
 PublishedWeights a1(std::string_view model, std::string_view file, std::string_view digest,
                     double mebibytes) {
   return {.model = model,
@@ -23,6 +23,76 @@ PublishedWeights a1(std::string_view model, std::string_view file, std::string_v
           .license_source = "https://huggingface.co/timm/" + std::string(model) + ".a1_in1k"};
 }
 
+constexpr std::string_view kReleases =
+    "https://github.com/huggingface/pytorch-image-models/releases/download/v0.1-weights/";
+constexpr std::string_view kDeit = "https://dl.fbaipublicfiles.com/deit/";
+
+/// Address, digits, preparation and license as timm's source has them (default_cfgs of `source`).
+PublishedWeights configured(std::string_view model, std::string_view name,
+                            const std::string& address, std::string_view digest, double mebibytes,
+                            const Preprocessing& prepared, const std::string& source) {
+  return {
+      .model = model,
+      .name = name,
+      .publisher = "timm",
+      .url = address + "-" + std::string(digest) + ".pth",
+      .sha256 = digest,
+      .mebibytes = mebibytes,
+      .prepared = prepared,
+      .license = "Apache-2.0",
+      .license_source =
+          "https://github.com/huggingface/pytorch-image-models/blob/v1.0.31/timm/models/" + source};
+}
+
+/// Images of `size` pixels, all of the image; or the middle of a larger one.
+Preprocessing bicubic(int resize, int crop) { return {resize, crop, "bicubic"}; }
+
+std::vector<PublishedWeights> mobile_weights() {
+  const auto row = [](std::string_view model, std::string_view name, const std::string& file,
+                      std::string_view digest, double mebibytes, const Preprocessing& prepared) {
+    const std::string source =
+        model.starts_with("mobilenet_v3") ? "mobilenetv3.py" : "efficientnet.py";
+    return configured(model, name, std::string(kReleases) + file, digest, mebibytes, prepared,
+                      source);
+  };
+  return {
+      row("efficientnet_b0", "ra_in1k", "efficientnet_b0_ra", "3dd342df", 20.4, bicubic(256, 224)),
+      row("efficientnet_b1", "ft_in1k", "efficientnet_b1", "533bc792", 30, bicubic(256, 256)),
+      row("efficientnet_b2", "ra_in1k", "efficientnet_b2_ra", "bcdf34b7", 35, bicubic(288, 288)),
+      row("efficientnet_b3", "ra2_in1k", "efficientnet_b3_ra2", "cf984f9c", 47, bicubic(320, 320)),
+      row("efficientnet_b4", "ra2_in1k", "efficientnet_b4_ra2_320", "7eb33cd5", 74.3,
+          bicubic(384, 384)),
+      row("mobilenet_v2", "ra_in1k", "mobilenetv2_100_ra", "b33bc2c4", 13.5, bicubic(256, 224)),
+      row("mobilenet_v3_large", "ra_in1k", "mobilenetv3_large_100_ra", "f55367f5", 21.1,
+          bicubic(256, 224)),
+      row("mobilenet_v3_small", "lamb_in1k", "mobilenetv3_small_100_lamb", "266a294c", 9.8,
+          bicubic(256, 224)),
+  };
+}
+
+std::vector<PublishedWeights> deit_weights() {
+  const auto row = [](std::string_view model, std::string_view name, const std::string& file,
+                      std::string_view digest, double mebibytes, const Preprocessing& prepared) {
+    auto weights =
+        configured(model, name, std::string(kDeit) + file, digest, mebibytes, prepared, "deit.py");
+    weights.is_default = name == "fb_in1k";
+    return weights;
+  };
+  return {
+      row("deit_ti_16", "fb_in1k", "deit_tiny_patch16_224", "a1311bcf", 21.8, bicubic(248, 224)),
+      row("deit_ti_16", "distilled_fb_in1k", "deit_tiny_distilled_patch16_224", "b40b3cf7", 22.6,
+          bicubic(248, 224)),
+      row("deit_s_16", "fb_in1k", "deit_small_patch16_224", "cd65a155", 84.1, bicubic(248, 224)),
+      row("deit_s_16", "distilled_fb_in1k", "deit_small_distilled_patch16_224", "649709d9", 85.6,
+          bicubic(248, 224)),
+      row("deit_b_16", "fb_in1k", "deit_base_patch16_224", "b5f2ef4d", 330.2, bicubic(248, 224)),
+      row("deit_b_16", "fb_in1k_384", "deit_base_patch16_384", "8de9b5d1", 331.3,
+          bicubic(384, 384)),
+      row("deit_b_16", "distilled_fb_in1k", "deit_base_distilled_patch16_224", "df68dfff", 333.1,
+          bicubic(248, 224)),
+  };
+}
+
 }  // namespace
 
 std::vector<PublishedWeights> timm_weights() {
@@ -34,7 +104,9 @@ std::vector<PublishedWeights> timm_weights() {
       a1("resnet152", "resnet152_a1_0-2eee8a7a.pth", "2eee8a7a", 230.4),
       a1("resnext50_32x4d", "resnext50_32x4d_a1_0-b5a91a1d.pth", "b5a91a1d", 95.8),
   };
-  // The card of this one could not be seen; those of its kin state the same licence.
+  for (const auto& more : {mobile_weights(), deit_weights()})
+    all.insert(all.end(), more.begin(), more.end());
+  // The card of this one could not be seen; those of its kin state the same license.
   for (auto& weights : all)
     if (weights.model == "resnet101") weights.license_source.clear();
   return all;

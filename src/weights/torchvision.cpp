@@ -1,11 +1,11 @@
-// torchvision 0.26's weights of the models that are in the catalogue: the enums *_Weights. File
+// torchvision 0.26's weights of the models that are in the catalog: the enums *_Weights. File
 // names end in the first eight digits of the file's sha256; more is not published.
 #include "weights/publishers.h"
 
 namespace ddptrain {
 namespace {
 
-/// torchvision states a licence of the SWAG weights alone; of the others its README says that they
+/// torchvision states a license of the SWAG weights alone; of the others its README says that they
 /// may have terms of the data that they were trained on.
 constexpr std::string_view kCodeLicense = "BSD-3-Clause";
 constexpr std::string_view kSwagLicense = "CC-BY-NC-4.0";
@@ -41,6 +41,10 @@ std::vector<PublishedWeights> torchvision_weights() {
   return {
       default_row("alexnet", "imagenet1k_v1", "alexnet-owt-7be5be79.pth", "7be5be79", 233.087,
                   56.522, {256, 224}),
+      default_row("convnext_base", "imagenet1k_v1", "convnext_base-6075fbad.pth", "6075fbad",
+                  338.064, 84.062, {232, 224}),
+      default_row("convnext_small", "imagenet1k_v1", "convnext_small-0c510722.pth", "0c510722",
+                  191.703, 83.616, {230, 224}),
       default_row("convnext_tiny", "imagenet1k_v1", "convnext_tiny-983f1562.pth", "983f1562",
                   109.119, 82.52, {236, 224}),
       default_row("densenet121", "imagenet1k_v1", "densenet121-a639ec97.pth", "a639ec97", 30.845,
@@ -49,6 +53,16 @@ std::vector<PublishedWeights> torchvision_weights() {
                   75.6, {256, 224}),
       default_row("efficientnet_b0", "imagenet1k_v1", "efficientnet_b0_rwightman-7f5810bc.pth",
                   "7f5810bc", 20.451, 77.692, {256, 224, "bicubic"}),
+      row("efficientnet_b1", "imagenet1k_v1", "efficientnet_b1_rwightman-bac287d4.pth", "bac287d4",
+          30.134, 78.642, {256, 240, "bicubic"}),
+      default_row("efficientnet_b1", "imagenet1k_v2", "efficientnet_b1-c27df63c.pth", "c27df63c",
+                  30.136, 79.838, {255, 240}),
+      default_row("efficientnet_b2", "imagenet1k_v1", "efficientnet_b2_rwightman-c35c1473.pth",
+                  "c35c1473", 35.174, 80.608, {288, 288, "bicubic"}),
+      default_row("efficientnet_b3", "imagenet1k_v1", "efficientnet_b3_rwightman-b3899882.pth",
+                  "b3899882", 47.184, 82.008, {320, 300, "bicubic"}),
+      default_row("efficientnet_b4", "imagenet1k_v1", "efficientnet_b4_rwightman-23ab8bcd.pth",
+                  "23ab8bcd", 74.489, 83.384, {384, 380, "bicubic"}),
       row("mobilenet_v2", "imagenet1k_v1", "mobilenet_v2-b0353104.pth", "b0353104", 13.555, 71.878,
           {256, 224}),
       default_row("mobilenet_v2", "imagenet1k_v2", "mobilenet_v2-7ebf99e0.pth", "7ebf99e0", 13.598,
@@ -89,6 +103,10 @@ std::vector<PublishedWeights> torchvision_weights() {
                   95.833, 81.198, {232, 224}),
       default_row("squeezenet1_1", "imagenet1k_v1", "squeezenet1_1-b8a52dc0.pth", "b8a52dc0", 4.729,
                   58.178, {256, 224}),
+      default_row("swin_b", "imagenet1k_v1", "swin_b-68c6b09e.pth", "68c6b09e", 335.364, 83.582,
+                  {238, 224, "bicubic"}),
+      default_row("swin_s", "imagenet1k_v1", "swin_s-5e29d889.pth", "5e29d889", 189.786, 83.196,
+                  {246, 224, "bicubic"}),
       default_row("swin_t", "imagenet1k_v1", "swin_t-704ceda3.pth", "704ceda3", 108.19, 81.474,
                   {232, 224, "bicubic"}),
       default_row("vgg11", "imagenet1k_v1", "vgg11-8a719046.pth", "8a719046", 506.84, 69.02,
@@ -101,6 +119,16 @@ std::vector<PublishedWeights> torchvision_weights() {
           85.304, {384, 384, "bicubic"}, kSwagLicense),
       row("vit_b_16", "imagenet1k_swag_linear_v1", "vit_b_16_lc_swag-4e70ced5.pth", "4e70ced5",
           330.285, 81.886, {224, 224, "bicubic"}, kSwagLicense),
+      default_row("vit_b_32", "imagenet1k_v1", "vit_b_32-d86f8d99.pth", "d86f8d99", 336.604, 75.912,
+                  {256, 224}),
+      default_row("vit_l_16", "imagenet1k_v1", "vit_l_16-852ce7e3.pth", "852ce7e3", 1161.023,
+                  79.662, {242, 224}),
+      row("vit_l_16", "imagenet1k_swag_e2e_v1", "vit_l_16_swag-4f3808c9.pth", "4f3808c9", 1164.258,
+          88.064, {512, 512, "bicubic"}, kSwagLicense),
+      row("vit_l_16", "imagenet1k_swag_linear_v1", "vit_l_16_lc_swag-4d563306.pth", "4d563306",
+          1161.023, 85.146, {224, 224, "bicubic"}, kSwagLicense),
+      default_row("vit_l_32", "imagenet1k_v1", "vit_l_32-c7638314.pth", "c7638314", 1169.449,
+                  76.972, {256, 224}),
       row("wide_resnet50_2", "imagenet1k_v1", "wide_resnet50_2-95faca4d.pth", "95faca4d", 131.82,
           78.468, {256, 224}),
       default_row("wide_resnet50_2", "imagenet1k_v2", "wide_resnet50_2-9ba9bcbe.pth", "9ba9bcbe",

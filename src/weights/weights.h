@@ -1,4 +1,4 @@
-// Weights that others published for models of the catalogue, by name. Torch-free.
+// Weights that others published for models of the catalog, by name. Torch-free.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Preprocessing {
 };
 
 struct PublishedWeights {
-  std::string_view model;      // of the catalogue
+  std::string_view model;      // of the catalog
   std::string_view name;       // what recipes write for `model.weights`
   std::string_view publisher;  // torchvision, timm or fastai
   std::string url{};

@@ -106,7 +106,7 @@ TEST(DropoutKernel, LeavesOtherOrdersOfMemoryToACopy) {
 }
 
 // Rounded twice, in single precision, then once to the result's type.
-at::Tensor normalised(const at::Tensor& pixels, const at::Tensor& factor,
+at::Tensor normalized(const at::Tensor& pixels, const at::Tensor& factor,
                       const at::Tensor& offset) {
   return pixels.to(at::kFloat).mul(factor.view({-1, 1, 1})).add(offset.view({-1, 1, 1}));
 }
@@ -134,7 +134,7 @@ TEST(NormalizeKernel, RoundsAsTheHostDoesInEveryTypeAndFormat) {
   for (const auto type : kTypes)
     for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
       const auto pixels = at::randint(256, {3, 3, 5, 7}, at::kByte).contiguous(format);
-      const auto expected = normalised(pixels, factor, offset).to(type);
+      const auto expected = normalized(pixels, factor, offset).to(type);
       const auto output = emulated_normalize(pixels, planes, 0, type);
       EXPECT_TRUE(output.equal(expected)) << type;
       EXPECT_EQ(output.strides(), pixels.strides());
@@ -151,7 +151,7 @@ TEST(NormalizeKernel, FillsTheBoxesOfEachImage) {
   planes.offset = offset.const_data_ptr<float>();
   planes.fill = fill.const_data_ptr<float>();
   planes.boxes = boxes.const_data_ptr<int>();
-  const auto expected = normalised(pixels, factor, offset);
+  const auto expected = normalized(pixels, factor, offset);
   const auto put = [&](std::int64_t image, std::int64_t top, std::int64_t left, std::int64_t bottom,
                        std::int64_t right) {
     expected[image]
@@ -183,8 +183,8 @@ TEST(NormalizeKernel, MixesImagesWithTheirPartners) {
     planes.partners = partners.const_data_ptr<std::uint8_t>();
     planes.partner_boxes = partner_boxes.const_data_ptr<int>();
     planes.mixes = weights.const_data_ptr<float>();
-    const auto expected = normalised(pixels, factor, offset),
-               others = normalised(partners, factor, offset);
+    const auto expected = normalized(pixels, factor, offset),
+               others = normalized(partners, factor, offset);
     const auto erased = fill.view({2, 1, 1});
     expected[0].slice(1, 1, 3).slice(2, 2, 4).copy_(erased.expand({2, 2, 2}));
     others[0].slice(1, 2, 6).slice(2, 0, 3).copy_(erased.expand({2, 4, 3}));

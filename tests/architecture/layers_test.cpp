@@ -240,7 +240,7 @@ TEST(Components, StandInTheFileThatNamesThem) {
   }
 }
 
-TEST(Components, AreTheRowsOfTheirCatalogue) {
+TEST(Components, AreTheRowsOfTheirCatalog) {
   static const std::regex row("\\b(\\w+)\\(\\)[,}\\s]");
   for (const auto& folder : component_folders()) {
     Names defined, listed;

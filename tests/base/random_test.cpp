@@ -66,7 +66,7 @@ TEST(Stream, NormalHasMeanZeroAndDeviationOne) {
   EXPECT_NEAR(squares / 100'000, 1, 5 * std::sqrt(2.0 / 100'000));
 }
 
-TEST(Mix, SeparatesNeighbours) {
+TEST(Mix, SeparatesNeighbors) {
   std::set<std::uint64_t> seen;
   for (std::uint64_t a = 0; a < 100; ++a)
     for (std::uint64_t b = 0; b < 100; ++b) seen.insert(mix(a, b));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/output/print.h"
+#include "base/quoting.h"
 
 namespace ddptrain {
 namespace {
@@ -14,7 +15,7 @@ TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_EQ(trim("  a b\n"), "a b");
 }
 
-TEST(EditDistance, CountsASwapOfNeighboursOnce) {
+TEST(EditDistance, CountsASwapOfNeighborsOnce) {
   EXPECT_EQ(edit_distance("weight_decy", "weight_decay"), 1u);
   EXPECT_EQ(edit_distance("epcohs", "epochs"), 1u);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
@@ -24,7 +25,7 @@ TEST(EditDistance, CountsASwapOfNeighboursOnce) {
 TEST(Nearest, FindsATypoAndRefusesTheUnrelated) {
   EXPECT_EQ(nearest("weight_decy", {"momentum", "weight_decay"}), "weight_decay");
   EXPECT_EQ(nearest("Adam", {"sgd", "adam"}), "adam");
-  EXPECT_EQ(nearest("colour", {"lr", "momentum"}), "");
+  EXPECT_EQ(nearest("color", {"lr", "momentum"}), "");
   EXPECT_EQ(nearest("x", {"lr"}), "");
 }
 
@@ -48,6 +49,11 @@ TEST(Units, ReadLikeAPersonWritesThem) {
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(1258291), "1.2 MiB");
   EXPECT_EQ(format_seconds(12.34), "12.3 s");
+  EXPECT_EQ(format_seconds(0.5), "0.5 s");
+  EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(format_seconds(0.00002), "0.02 ms");
+  EXPECT_EQ(format_seconds(0.09996), "0.1 s");
+  EXPECT_EQ(format_seconds(59.96), "1 min 0 s");
   EXPECT_EQ(format_seconds(125), "2 min 5 s");
   EXPECT_EQ(format_seconds(5400), "1 h 30 min");
   EXPECT_EQ(plural(1, "error"), "1 error");
@@ -112,6 +118,19 @@ TEST(Print, ShowsTextAndKeepsTheFormatsLines) {
   print_exact("::raw\x1b\n");
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
             "a\\nb  |  7     8 9 0.50%\n\\x3a:x\none\n\\x3a:two\n::raw\x1b\n");
+}
+
+// A spreadsheet runs "=cmd|' /C calc'!A0" (OWASP, "CSV Injection"); numbers stay numbers.
+TEST(CsvCell, OfASpreadsheetIsNoFormula) {
+  const auto cell = [](const std::string& text) { return csv_cell(text, CsvReader::spreadsheet); };
+  for (const std::string text : {"=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "-", "+", "\uff1d1",
+                                 "=cmd|' /C calc'!A0", "--1", "-1-1"})
+    EXPECT_EQ(cell(text), "'" + text) << text;
+  EXPECT_EQ(cell("\r=1"), "\"'\r=1\"");
+  EXPECT_EQ(cell("=A1,\"B\""), "\"'=A1,\"\"B\"\"\"");
+  for (const std::string text : {"-1.5", "+2", "-1e-9", "a=b", "", "1-2", "cat", "\u65e5"})
+    EXPECT_EQ(cell(text), text);
+  EXPECT_EQ(csv_cell("=1+1"), "=1+1");
 }
 
 TEST(DidYouMean, NamesWhatIsNear) {

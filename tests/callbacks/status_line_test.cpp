@@ -242,7 +242,7 @@ TEST(StatusLine, FollowsATerminalThatBecomesNarrower) {
   EXPECT_THAT(text, Not(HasSubstr(std::string(30, 'y'))));
 }
 
-TEST(StatusLine, IsPlainLinesWhereATerminalIsDumbOrNoColoursAreWanted) {
+TEST(StatusLine, IsPlainLinesWhereATerminalIsDumbOrNoColorsAreWanted) {
   const auto play = [] {
     const auto line = make_status_line([](const RunView& run) { return run.step % 2 == 0; });
     RunControl control;

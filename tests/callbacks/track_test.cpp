@@ -77,6 +77,28 @@ class Track : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(Track, SaysInOneLineWhatIsMissing) {
+  const auto said = [&](const std::string& words, const std::string& path) {
+    const auto command = "cd '" + folder_.path() + "' && PYTHONPATH=" + path +
+                         " /usr/bin/python3 -I -B '" + test::in_source("scripts/track") + "' " +
+                         words + " 2> said.txt";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+    return read_text(folder_ / "said.txt");
+  };
+  EXPECT_EQ(said("wandb project run", "none"),
+            "track: the Python package 'wandb' is not installed: pip install wandb\n");
+  EXPECT_EQ(said("mlflow project run", "none"),
+            "track: the Python package 'mlflow' is not installed: pip install mlflow\n");
+}
+
+TEST_F(Track, SaysInOneLineThatAFolderIsNoRun) {
+  const auto command = "cd '" + folder_.path() + "' && PYTHONPATH=. /usr/bin/python3 -B '" +
+                       test::in_source("scripts/track") + "' wandb project none 2> said.txt";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  EXPECT_EQ(read_text(folder_ / "said.txt"),
+            "track: none/recipe.yaml: No such file or directory; is it a run folder?\n");
+}
+
 TEST_F(Track, GivesWandbTheRecipeAndEveryNumberAtItsStep) {
   const auto said = calls("wandb project run");
   EXPECT_THAT(said, testing::StartsWith("init project run {'recipe': 'seed: 7\\n'}\n"));

@@ -2,12 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/files/files.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/verify.h"
 #include "tensors.h"
 
 namespace ddptrain {
@@ -130,6 +135,25 @@ TEST(Checkpoint, WithAMissingOrExchangedFileNamesIt) {
   EXPECT_EQ(refused_checkpoint(two), "");
   fs::rename(one, folder / "step-00000009");
   EXPECT_THAT(refused_checkpoint(folder / "step-00000009"), HasSubstr("holds step 1"));
+}
+
+// With a digest of its own that is right: whoever wrote it left the file out.
+TEST(Checkpoint, WhoseManifestLacksAFileThatEveryOneHasIsRefused) {
+  const TemporaryFolder folder;
+  const auto path = save_checkpoint(folder.path(), small_checkpoint(3));
+  const auto file = path + "/MANIFEST.json";
+  const auto whole = parse_manifest(read_text(file), file);
+  for (const std::string name : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    auto manifest = whole;
+    std::erase_if(manifest.files, [&](const ManifestFile& each) { return each.name == name; });
+    std::filesystem::remove(file);
+    write_file(file, to_text(manifest));
+    const auto expected = "'" + file + "' does not list '" + name + "'";
+    EXPECT_EQ(refused_checkpoint(path), expected);
+    EXPECT_THAT(damages_of(path), testing::Contains(expected));
+    std::vector<std::string> notes;
+    EXPECT_FALSE(newest_checkpoint(folder.path(), notes));
+  }
 }
 
 TEST(NewestCheckpoint, FallsBackToOneThatVerifiesAndSaysSo) {

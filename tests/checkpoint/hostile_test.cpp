@@ -177,11 +177,80 @@ TEST(HostilePickle, StoragesHaveTheLengthThatIsClaimed) {
 TEST(HostilePickle, CallsAreNamedAndNotMade) {
   std::vector<std::string> warnings;
   const log::WarningListener listener([&](const std::string& line) { warnings.push_back(line); });
-  read_weights(test::in_source("tests/checkpoint/torch_files/danger.pth"));
+  read_weights(test::in_source("tests/checkpoint/torch_files/danger.pth"), Calls::left_out);
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(warnings[0], HasSubstr("asks for a call of 'posix.system', which is not executed"));
+  EXPECT_THAT(warnings[0], HasSubstr("asks Python to call 'posix.system', which is not executed"));
   read_weights(test::in_source("tests/checkpoint/torch_files/training.pth"));
   EXPECT_EQ(warnings.size(), 1U) << warnings.back();
+}
+
+/// GLOBAL of protocol 0.
+std::string global(const std::string& module, const std::string& name) {
+  return "c" + module + "\n" + name + "\n";
+}
+
+TEST(HostilePickle, DangerousNamesAreRefusedCalledOrNot) {
+  const auto weight = text("w") + tensor(storage("Float", "1"), {"1"}, {"1"});
+  for (const auto& [module, name] :
+       std::vector<std::pair<std::string, std::string>>{{"os", "system"},
+                                                        {"posix", "system"},
+                                                        {"nt", "system"},
+                                                        {"builtins", "eval"},
+                                                        {"builtins", "exec"},
+                                                        {"builtins", "open"},
+                                                        {"builtins", "getattr"},
+                                                        {"builtins", "compile"},
+                                                        {"builtins", "__import__"},
+                                                        {"__builtin__", "eval"},
+                                                        {"subprocess", "Popen"},
+                                                        {"subprocess", "check_output"},
+                                                        {"io", "open"},
+                                                        {"_io", "open"},
+                                                        {"socket", "create_connection"},
+                                                        {"runpy", "run_path"},
+                                                        {"shutil", "rmtree"},
+                                                        {"importlib", "import_module"},
+                                                        {"torch", "os.system"},
+                                                        {"collections", "abc.sys.modules"},
+                                                        {"pathlib", "Path.write_text"},
+                                                        {"builtins", "eval.__call__"}}) {
+    const auto call = global(module, name) + "(" + text("1") + "tR";
+    EXPECT_THAT(said_to(file(dict(text("x") + call + weight))),
+                HasSubstr("asks Python to call '" + module + "." + name + "'"));
+    const auto handed =
+        global("builtins", "map") + "(" + global(module, name) + "(" + text("1") + "ltR";
+    EXPECT_THAT(said_to(file(dict(text("x") + handed + weight))),
+                HasSubstr("asks Python to call '" + module + "." + name + "'"));
+  }
+  for (const auto& [module, name] :
+       std::vector<std::pair<std::string, std::string>>{{"argparse", "Namespace"},
+                                                        {"types", "SimpleNamespace"},
+                                                        {"pathlib", "PosixPath"},
+                                                        {"numpy.core.multiarray", "scalar"},
+                                                        {"my.trainer", "Config.Optimizer"}}) {
+    const auto call = global(module, name) + "(" + text("1") + "tR";
+    EXPECT_EQ(said_to(file(dict(text("x") + call + weight), "1234")), "read")
+        << module << "." << name;
+  }
+}
+
+// `dependent` takes its offset from a call; `sound` shares the functions and classes with it.
+TEST(HostilePickle, TensorsThatDependOnACallAreLeftOut) {
+  const auto call = global("posix", "system") + "(" + text("true") + "tR";
+  const auto dependent = "ctorch._utils\n_rebuild_tensor_v2\np9\n(" + storage("Float", "1") + call +
+                         tuple({"1"}) + tuple({"1"}) + "tR";
+  const auto sound =
+      "g9\n(" + storage("Float", "1") + integer("0") + tuple({"1"}) + tuple({"1"}) + "I00\n}tR";
+  const TemporaryFolder folder;
+  write_bytes(folder / "x.pth",
+              file(dict(text("dependent") + dependent + text("sound") + sound), "1234"));
+  std::vector<std::string> warnings;
+  const log::WarningListener listener([&](const std::string& line) { warnings.push_back(line); });
+  const auto read = read_weights(folder / "x.pth", Calls::left_out);
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].name, "sound");
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0], HasSubstr("left out, since they depend on it: 'dependent'"));
 }
 
 TEST(HostilePickle, TensorsAreDescribedWhole) {
@@ -217,7 +286,7 @@ TEST(HostileZip, UnpacksToALittleMoreThanItHas) {
   const auto weight = dict(text("w") + tensor(storage("Byte", "67108864"), {"67108864"}, {"1"}));
   EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}, {"a/data/0", zeros, true}})),
               HasSubstr("32 times its size"));
-  std::vector<Entry> many;
+  std::vector<ZipEntry> many;
   for (int i = 0; i < 100; ++i)
     many.push_back({"a/data/" + std::to_string(i), std::string(1 << 20, '\0'), true});
   EXPECT_THAT(said_to(zip(many)), HasSubstr("32 times its size"));
@@ -242,6 +311,25 @@ std::string with_large_size(std::string bytes, std::uint64_t size) {
   const auto whole = static_cast<std::uint32_t>(end - directory + 12);
   bytes.replace(end + 12, 4, little_endian(whole));
   return bytes.insert(end, std::string("\1\0\x08\0", 4) + little_endian(size));
+}
+
+// APPNOTE 4.4.3: the newest version is 6.3; Python's zipfile refuses what needs another.
+TEST(HostileZip, VersionsAreThoseOfTheFormat) {
+  const auto weight = dict(text("w") + tensor(storage("Float", "1"), {"1"}, {"1"}));
+  const auto whole = file(weight, "1234");
+  const auto with_version = [&](std::size_t at, int version) {
+    auto bytes = whole;
+    bytes[at] = static_cast<char>(version & 0xff);
+    bytes[at + 1] = static_cast<char>(version >> 8);
+    return said_to(bytes);
+  };
+  for (const auto& [start, field] :
+       {std::pair(whole.find("PK\1\2"), 6), std::pair(whole.find("PK\3\4"), 4)}) {
+    const auto at = start + static_cast<std::size_t>(field);
+    for (const int version : {0, 20, 45, 63}) EXPECT_EQ(with_version(at, version), "read");
+    for (const int version : {64, 99, 255, 0x6363, 0xffff})
+      EXPECT_THAT(with_version(at, version), HasSubstr("version")) << version;
+  }
 }
 
 TEST(HostileZip, SizesAreThereAndFit) {

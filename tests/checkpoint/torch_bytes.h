@@ -40,7 +40,7 @@ inline std::string pickled(const std::string& object) { return "\x80\x02" + obje
 /// Of a dict whose keys and values follow each other.
 inline std::string dict(const std::string& items) { return pickled("}(" + items + "u"); }
 
-struct Entry {
+struct ZipEntry {
   std::string name, content;
   bool compressed = false;
 };
@@ -60,7 +60,7 @@ inline std::string deflated(const std::string& content) {
 }
 
 /// What local header and directory share, from the flags on.
-inline std::string facts(const Entry& entry, const std::string& packed) {
+inline std::string facts(const ZipEntry& entry, const std::string& packed) {
   const auto sum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(entry.content.data()),
                              entry.content.size());
   return std::string(2, '\0') + little_endian(std::uint16_t(entry.compressed ? 8 : 0)) +
@@ -70,7 +70,7 @@ inline std::string facts(const Entry& entry, const std::string& packed) {
          little_endian(static_cast<std::uint16_t>(entry.name.size())) + std::string(2, '\0');
 }
 
-inline std::string zip(const std::vector<Entry>& entries) {
+inline std::string zip(const std::vector<ZipEntry>& entries) {
   std::string bytes, directory;
   for (const auto& entry : entries) {
     const auto packed = entry.compressed ? deflated(entry.content) : entry.content;

@@ -80,8 +80,15 @@ TEST(TorchFile, OfATrainingScriptGivesTheModelWithoutTheParallelPrefix) {
   }
 }
 
+TEST(TorchFile, ThatAsksForCallsIsRefused) {
+  EXPECT_THAT(refused_torch_file(read_text(given("danger.pth"))),
+              AllOf(HasSubstr("asks Python to call 'posix.system'"), HasSubstr("--allow-calls"),
+                    HasSubstr("model.weights: {allow_calls: true}")));
+  EXPECT_FALSE(std::filesystem::exists("/tmp/ddptrain-danger"));
+}
+
 TEST(TorchFile, ExecutesNothing) {
-  const auto tensors = read_torch_file(given("danger.pth"));
+  const auto tensors = read_torch_file(given("danger.pth"), Calls::left_out);
   EXPECT_EQ(names(tensors), std::vector<std::string>{"a.weight"});
   EXPECT_FALSE(std::filesystem::exists("/tmp/ddptrain-danger"));
 }

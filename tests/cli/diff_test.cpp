@@ -75,7 +75,7 @@ TEST_F(Diff, ARunFolderStandsForItsRecipe) {
   EXPECT_EQ(answer.out, "seed: 3 (runs/x/001/recipe.yaml:2) -> 42 (default)\n");
   const auto none = said({"diff", "runs", "a.yaml"});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("'runs' is a folder without a recipe.yaml"));
+  EXPECT_THAT(none.err, HasSubstr("'runs' is not a run folder: it has no recipe.yaml; "));
 }
 
 TEST_F(Diff, TakesTwoGoodRecipes) {

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "base/text.h"
 #include "cli/paths.h"
 #include "config/yaml/reader.h"
 
@@ -79,6 +80,99 @@ TEST(Hints, AreGivenForEveryForeignKey) {
         << key.theirs << ", " << hint << "\n"
         << render(problems);
   }
+}
+
+/// What is said of a recipe with these lines.
+std::string answer_to(const std::string& lines) {
+  const auto read = read_yaml("data: {type: image_folder, root: x}\n" + lines + "\n", "a.yaml");
+  EXPECT_TRUE(read.problems.empty()) << lines << render(read.problems);
+  std::string text;
+  for (const auto& problem : check(read.tree, shape_of<Recipe>(), all_catalogs()))
+    if (problem.rule != "missing-key") text += problem.message + "\n";
+  return text;
+}
+
+TEST(Components, OfOtherToolsAreOursByOtherNames) {
+  std::set<std::pair<std::string_view, std::string>> seen;
+  for (const auto& row : foreign_components()) {
+    const auto catalog = all_catalogs().find(row.kind);
+    ASSERT_NE(catalog, all_catalogs().end()) << row.kind;
+    for (const auto& ours : split(row.ours, ' '))
+      EXPECT_TRUE(catalog->second->find(ours)) << row.kind << " " << ours;
+    for (const auto& theirs : split(row.theirs, ' ')) {
+      EXPECT_TRUE(seen.emplace(row.kind, theirs).second) << theirs << " is there twice";
+      EXPECT_EQ(plain_name(theirs), theirs);
+      for (const auto& name : catalog->second->names())
+        EXPECT_NE(plain_name(name), theirs) << row.kind << ": one of ours";
+    }
+  }
+  EXPECT_GE(seen.size(), 300u);
+}
+
+// As people write them, with capitals and hyphens.
+TEST(Components, OfOtherToolsAreAnswered) {
+  struct Answer {
+    std::string written, part;
+  };
+  for (const auto& [written, part] : std::initializer_list<Answer>{
+           {"metrics: [miou]", "did you mean 'jaccard_coeff_multi', 'jaccard_coeff'"},
+           {"metrics: [iou]", "did you mean 'jaccard_coeff_multi'"},
+           {"metrics: [mAP]", "did you mean 'average_precision_binary'"},
+           {"metrics: [auc]", "did you mean 'roc_auc', "},
+           {"metrics: [AUROC]", "did you mean 'roc_auc', "},
+           {"metrics: [acc]", "did you mean 'accuracy'?"},
+           {"metrics: [top5]", "here it is 'top_k', as in '{type: top_k, k: 5}'"},
+           {"metrics: [f1_score]", "did you mean 'f1'"},
+           {"metrics: [R2Score]", "did you mean 'r2'?"},
+           {"loss: bce", "did you mean 'bce_with_logits'?"},
+           {"loss: BCEWithLogitsLoss", "did you mean 'bce_with_logits'?"},
+           {"loss: ce", "did you mean 'cross_entropy'?"},
+           {"loss: crossentropy", "did you mean 'cross_entropy'?"},
+           {"loss: {type: combined, losses: [mae]}", "did you mean 'l1'?"},
+           {"loss: label_smoothing",
+            "here it is 'cross_entropy', as in '{type: cross_entropy, label_smoothing: 0.1}'"},
+           {"optimizer: adamW", "did you mean 'adamw'?"},
+           {"optimizer: sgd_momentum",
+            "here it is 'sgd', as in '{type: sgd, lr: 0.1, momentum: 0.9}'"},
+           {"schedule: cosine_annealing", "did you mean 'cosine'?"},
+           {"schedule: CosineAnnealingWarmRestarts", "did you mean 'cosine_restarts'?"},
+           {"schedule: reducelronplateau",
+            "is not a schedule; it is the callback 'reduce_lr_on_plateau'"},
+           {"callbacks: [EarlyStopping]", "did you mean 'early_stopping'?"},
+           {"model: vgg16", "did you mean 'vgg16_bn' or 'vgg11'?"},
+           {"model: vit_base_patch16_224", "did you mean 'vit_b_16' or 'vit'?"},
+       })
+    EXPECT_NE(answer_to(written).find(part), std::string::npos) << written << "\n"
+                                                                << answer_to(written);
+  for (const auto& [written, part] :
+       std::initializer_list<Answer>{{"random_flip", "did you mean 'horizontal_flip'?"},
+                                     {"hflip", "did you mean 'horizontal_flip'?"},
+                                     {"colorjitter", "did you mean 'color_jitter'?"},
+                                     {"RandomResizedCrop", "did you mean 'random_resized_crop'?"},
+                                     {"cutout", "did you mean 'random_erasing'?"}}) {
+    const auto answer = answer_to(
+        "eval: {splits: {a: {type: image_folder, root: x, transforms: "
+        "{train: [" +
+        written + "]}}}}");
+    EXPECT_NE(answer.find(part), std::string::npos) << written << "\n" << answer;
+  }
+}
+
+TEST(Keys, AreSoughtNearTheirPlaceFirst) {
+  for (const auto& [written, part] : {
+           std::pair("train: {loss_scale: {init: 1024}}", "did you mean 'init_scale'?"),
+           std::pair("loss: {type: combined, weight: [1, 1]}", "did you mean 'weights'?"),
+           std::pair("model: {type: resnet18, weight: a.pth}", "did you mean 'weights'?"),
+           std::pair("model: {type: resnet18, classes: 10}", "did you mean 'num_classes'?"),
+           std::pair("checkpoint: {last: 3}", "did you mean 'keep_last'?"),
+           std::pair("parallel: {nodes: 2}",
+                     "here it is 'parallel.mode', as in 'ddp'; torchrun, srun or mpirun"),
+           std::pair("momentum: 0.9", "did you mean 'optimizer.momentum'?"),
+       })
+    EXPECT_NE(answer_to(written).find(part), std::string::npos) << written << "\n"
+                                                                << answer_to(written);
+  EXPECT_EQ(answer_to("parallel: {cods: 2}").find("data."), std::string::npos)
+      << answer_to("parallel: {cods: 2}");
 }
 
 TEST(Hints, OurOwnKeysAreNotForeign) {

@@ -38,10 +38,11 @@ TEST_F(Init, EveryStarterStandsAloneAndMeansTheSame) {
 
 TEST_F(Init, KeepsComments) {
   const auto pets = said({"init", "pets", "-"}).out;
-  EXPECT_TRUE(pets.starts_with("# What: the 37 breeds"));
+  EXPECT_THAT(pets, HasSubstr("\n# What: the 37 breeds"));
   EXPECT_THAT(pets, HasSubstr("# cats or dogs:"));
-  EXPECT_TRUE(
-      said({"init", "imagenette", "-"}).out.starts_with("# What: xResNet-50 on Imagenette"));
+  EXPECT_TRUE(pets.starts_with("# yaml-language-server: $schema=/"));
+  EXPECT_THAT(said({"init", "imagenette", "-"}).out,
+              HasSubstr("\n# What: xResNet-50 on Imagenette"));
 }
 
 TEST_F(Init, NeverOverwritesUnlessForced) {

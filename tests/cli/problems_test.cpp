@@ -107,6 +107,13 @@ TEST(ProblemsPage, OfTheRepositoryIsTheOneThatTheProgramWrites) {
       << "out of date; repair: make generate";
 }
 
+TEST_F(Says, ProblemsInColorsWhereTheyAreAskedFor) {
+  folder_.write("bad.yaml", "extends: base.yaml\nseed: x\n");
+  EXPECT_NE(say({"validate", "bad.yaml", "--color", "always"}).err.find("\033[1;31merror\033[0m["),
+            std::string::npos);
+  EXPECT_EQ(say({"validate", "bad.yaml", "--color", "never"}).err.find('\033'), std::string::npos);
+}
+
 TEST_F(Says, WhereToReadMoreBehindTheCount) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
   const auto said = say({"validate", "recipe.yaml"});
@@ -145,14 +152,14 @@ TEST_F(Says, WarningsAsErrorsWhenStrict) {
 TEST_F(Says, NothingButJsonOnStdout) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
   const auto said =
-      say({"validate", "--format", "json", "base.yaml", "recipe.yaml", "train.precision=fp8"});
+      say({"validate", "--format", "jsonl", "base.yaml", "recipe.yaml", "train.precision=fp8"});
   EXPECT_EQ(said.code, 2);
   const auto lines = split(said.out, '\n');
   ASSERT_EQ(lines.size(), 3U) << said.out;
   EXPECT_EQ(json::parse(lines[0]).at("file"), "command line");
   EXPECT_EQ(json::parse(lines[1]).at("rule"), "unknown-key");
   EXPECT_EQ(said.err, "2 errors; nothing was started\n");
-  const auto good = say({"validate", "--format", "json", "base.yaml"});
+  const auto good = say({"validate", "--format", "jsonl", "base.yaml"});
   EXPECT_EQ(good.code, 0);
   EXPECT_EQ(good.out, "");
 }
@@ -164,7 +171,7 @@ TEST_F(Says, WhatToWriteInstead) {
                 "optimizer: {type: adm}\n"
                 "train: {precision: tf23}\n");
   std::vector<std::string> words;
-  for (const auto& line : split(say({"validate", "--format", "json", "recipe.yaml"}).out, '\n'))
+  for (const auto& line : split(say({"validate", "--format", "jsonl", "recipe.yaml"}).out, '\n'))
     if (!line.empty()) words.push_back(json::parse(line).value("suggestion", "nothing"));
   EXPECT_EQ(words, (std::vector<std::string>{"seed", "adam", "tf32"}));
 }
@@ -190,7 +197,7 @@ TEST_F(Says, WhichFormatWasMeant) {
   const auto said = say({"validate", "--format", "jsn", "base.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.err,
-            "error: --format: 'jsn' is not one of text, json, github, sarif; did you mean "
+            "error: --format: 'jsn' is not one of text, json, jsonl, github, sarif; did you mean "
             "'json'?\n");
 }
 

@@ -118,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
              {"period"}},
         Case{"train: {fine_tune: {epochs: 4, freeze_epochs: 1}}\ncheckpoint: {every: 5 epochs}",
              {}},
-        Case{"train: {duration: 1 h}", {}},
+        Case{"train: {duration: 1 h}", {}}, Case{"name: \"a\\nb\"", {"name"}},
+        Case{"name: Größe 2", {}},
         Case{"train: {duration: 1 h, deterministic: true}\nschedule: cosine",
              {"schedule-in-seconds", "deterministic"}}));
 
@@ -145,6 +146,9 @@ INSTANTIATE_TEST_SUITE_P(
     Stages, RuleCase,
     testing::Values(Case{"train: {fine_tune: {epochs: 3}, bn_freeze: true, train_bn: false}", {}},
                     Case{"train: {stages: [{duration: 1 epoch}], bn_freeze: true}", {"overruled"}},
+                    Case{"optimizer: {type: lookahead, inner: {type: adam, lr: 0.5}}\n"
+                         "train: {fine_tune: {epochs: 3}}",
+                         {"overruled"}},
                     Case{"train: {stages: [{duration: 1 epoch, freeze_to: -1, train_bn: false, "
                          "bn_freeze: true}, "
                          "{duration: 1 epoch, reset_optimizer: true}]}",
@@ -162,8 +166,47 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"optimizer: {type: muon, others: {type: sgd, momentum: 0, nesterov: true}}",
              {"nesterov"}},
         Case{"optimizer: {type: lars, lr: 0.1, momentum: 0, nesterov: true}", {"nesterov"}},
+        Case{"optimizer: {type: muon, others: {type: sgd, no_decay: [bias]}}", {"no-decay"}},
+        Case{"optimizer: {type: sgd, lr: 0.1, momentum: 9}", {"bad-value"}},
+        Case{"optimizer: {type: sgd, lr: 0.1, momentum: 1}", {"bad-value"}},
+        Case{"optimizer: {type: lookahead, inner: {type: sgd, momentum: 1.5}}", {"bad-value"}},
+        Case{"optimizer: {type: sgd, lr: 0.1, momentum: 0.9, dampening: 1.5}", {"bad-value"}},
+        Case{"loss: {type: cross_entropy, weight: [0, 0]}", {"bad-value"}},
         Case{"train: {duration: 4 epochs, swa: {start: 100 %}}", {"swa-start"}},
         Case{"train: {duration: 4 epochs, swa: {start: 500 steps}}", {}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Unusual, RuleCase,
+    testing::Values(
+        Case{"optimizer: {type: sgd, lr: 20}", {}},  // word-level LSTMs
+        Case{"optimizer: {type: sgd, lr: 100}", {"unusual-value"}},
+        Case{"optimizer: {type: lars, lr: 29}", {}}, Case{"optimizer: {type: adamw, lr: 0}", {}},
+        Case{"optimizer: {type: adamw, lr: 1e-12}", {"unusual-value"}},
+        Case{"optimizer: {type: adamw, lr: {from: 1e-12, to: 100}}",
+             {"unusual-value", "unusual-value"}},
+        Case{"optimizer: {type: adamw, weight_decay: 10}", {"unusual-value"}},
+        Case{"optimizer: {type: lion, weight_decay: 10}", {}},
+        Case{"optimizer: {type: lookahead, inner: {type: adam, lr: 100}}", {"unusual-value"}},
+        Case{"optimizer: {type: muon, others: {type: adam, weight_decay: 10}}", {"unusual-value"}},
+        Case{"optimizer: adamw\ntrain: {stages: [{duration: 1 epoch, lr: 100}]}",
+             {"unusual-value"}},
+        Case{"optimizer: adam\ntrain: {fine_tune: {epochs: 2, base_lr: 100}}", {"unusual-value"}},
+        Case{"optimizer: adam\ntrain: {duration: 9 epochs, swa: {lr: 100}}", {"unusual-value"}},
+        Case{"train: {ema: {decay: 0.001}}", {"unusual-value"}},
+        Case{"train: {ema: {decay: 0.9999}}", {}},
+        Case{"schedule: {type: exponential, gamma: 9.5}", {"unusual-value"}},
+        Case{"optimizer: {type: adamw, weight_decay: 0.04}\n"
+             "weight_decay_schedule: {type: linear, end_factor: 12}",
+             {}},
+        Case{"optimizer: {type: adam, betas: [0.5, 0.999]}", {}},
+        Case{"optimizer: {type: lookahead, inner: {type: adam, betas: [0.99, 0.9]}}",
+             {"betas-order"}},
+        Case{"momentum_schedule: {type: cosine, min_lr: 1}", {"momentum-schedule"}},
+        Case{"loss: {type: combined, losses: [{type: focal, gamma: 50}]}", {"unusual-value"}},
+        Case{"data: {transforms: {train: [{type: normalize, mean: [123.675, 116.28, 103.53], std: "
+             "[58.395, 57.12, 57.375]}], valid: []}}",
+             {"unusual-value", "unusual-value", "unusual-value", "unusual-value", "unusual-value",
+              "unusual-value", "normalize-alike"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Watching, RuleCase,

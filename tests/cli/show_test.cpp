@@ -180,7 +180,8 @@ TEST_F(Show, KeepsSecretsOut) {
 }
 
 TEST_F(Show, ALineBreakInAnOverrideStaysInsideItsComment) {
-  const auto full = said({"show", "--full", "own.yaml", "name=\"a\\nb\"\n"}).out;
+  const auto full = said({"show", "--full", "own.yaml", "data.root=\"a\\nb\"\n"}).out;
+  EXPECT_THAT(full, HasSubstr("# override data.root=\"a\\nb\""));
   folder_.write("again.yaml", full);
   EXPECT_EQ(said({"validate", "again.yaml"}).code, 0) << full;
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
 #include "cli/said.h"
 #include "support/temporary_folder.h"
 
@@ -45,16 +48,20 @@ TEST_F(Validate, ChecksEveryRecipeBelowAFolder) {
   folder_.write("all/b.yaml", kGood);
   folder_.write("all/deep/a.yml", "extends: ../b.yaml\nseed: x\n");
   folder_.write("all/compose.yaml", "services: {web: {image: nginx}}\n");
+  folder_.write("all/deep/z.yml", "- 1\n");
   folder_.write("all/.git/c.yaml", "recipe: 1\nseed: hidden\n");
   folder_.write("all/runs/001/run.json", "{}");
   folder_.write("all/runs/001/recipe.yaml", "recipe: 1\nseed: of a run\n");
   folder_.write("all/notes.txt", "recipe: 1\nseed: text\n");
+  std::filesystem::create_symlink("itself.yaml", folder_ / "all/itself.yaml");
+  std::filesystem::create_directory_symlink("circle", folder_ / "all/circle");
   const auto answer = said({"validate", "all"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_EQ(answer.out, "all/b.yaml: good\n");
   EXPECT_THAT(answer.err, HasSubstr("all/deep/a.yml:2:7: error[bad-value]: seed: "));
   EXPECT_THAT(answer.err,
-              HasSubstr("all: 1 other YAML file without 'recipe' or 'extends' left out"));
+              HasSubstr("all: left out, without 'recipe' or 'extends': all/compose.yaml, "
+                        "all/deep/z.yml, all/itself.yaml\n"));
   EXPECT_THAT(answer.err, HasSubstr("1 error; nothing was started"));
 }
 
@@ -63,6 +70,50 @@ TEST_F(Validate, RefusesAFolderWithoutRecipes) {
   const auto answer = said({"validate", "none"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, HasSubstr("'none' holds no recipe"));
+  EXPECT_THAT(answer.err, HasSubstr("none/compose.yaml\n"));
+}
+
+TEST_F(Validate, WritesOneDocumentOrLines) {
+  folder_.write("a.yaml", kGood + "seed: x\n");
+  folder_.write("b.yaml", kGood + "name: []\n");
+  const auto document =
+      nlohmann::json::parse(said({"validate", "a.yaml", "b.yaml", "--format", "json"}).out);
+  ASSERT_EQ(document.size(), 2u);
+  EXPECT_EQ(document[0].at("path"), "seed");
+  EXPECT_EQ(said({"validate", "a.yaml", "~seed", "--format", "json"}).out, "[]\n");
+  const auto lines = split(said({"validate", "a.yaml", "b.yaml", "--format", "jsonl"}).out, '\n');
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(nlohmann::json::parse(lines[1]).at("path"), "name");
+}
+
+TEST_F(Validate, RefusesURLsAndShowsThemWhole) {
+  for (const std::string url : {"https://example.org/r.yaml", "s3://bucket/r.yaml",
+                                "https://example.org/r.yaml?raw=true"}) {
+    const auto answer = said({"validate", url});
+    EXPECT_EQ(answer.code, 2);
+    EXPECT_THAT(answer.err, HasSubstr("'" + url + "' is a URL, and recipes are files"));
+  }
+  folder_.write("x.yaml", "extends: https://example.org/r.yaml\n");
+  EXPECT_THAT(said({"validate", "x.yaml"}).err, HasSubstr("'https://example.org/r.yaml' is a URL"));
+  folder_.write("good.yaml", kGood);
+  const auto refused = [](const std::string& word) {
+    const auto answer = said({"validate", "good.yaml", word});
+    EXPECT_EQ(answer.code, 2) << word;
+    return answer.err;
+  };
+  EXPECT_THAT(
+      refused("output.dir=s3://bucket/runs"),
+      HasSubstr("output.dir: 's3://bucket/runs' is a URL, and files are read and written on "
+                "this machine; write to a folder here"));
+  EXPECT_THAT(refused("data.root=gs://bucket/images"),
+              HasSubstr("data.root: 'gs://bucket/images' is a URL"));
+  EXPECT_THAT(refused("output.dir=file:///tmp/runs"),
+              HasSubstr("write the path alone, '/tmp/runs'"));
+  EXPECT_THAT(refused("model.weights=hf://org/net"),
+              HasSubstr("model.weights: 'hf://org/net' is a URL, and weights are read from this "
+                        "machine; download the file ('hf download"));
+  EXPECT_THAT(refused("model.weights=https://example.org/a.pth"),
+              HasSubstr("'https://example.org/a.pth' is a URL"));
 }
 
 TEST_F(Validate, CountsDevices) {

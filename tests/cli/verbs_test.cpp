@@ -1,6 +1,7 @@
 // What the program says to verbs that it does not have.
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "cli/foreign_verbs.h"
 #include "cli/said.h"
 
@@ -32,8 +33,45 @@ TEST(Kinds, OfComponentsAreSuggested) {
             "error: 'modle' is not a kind of component; did you mean 'model'?\n");
 }
 
-TEST(Verbs, OfNobodyAreReferredToHelp) {
-  EXPECT_EQ(said({"qqq"}).err, "error: ddptrain has no verb 'qqq'; see 'ddptrain help'\n");
+// Nothing of what they mean is there, and 'validate' is no nearer than any other verb.
+TEST(Verbs, OfNobodyAreAnsweredWithAllThatThereAre) {
+  std::vector<std::string> names;
+  for (const auto& verb : this_program().verbs) names.emplace_back(verb.name);
+  const auto all = join(names, ", ");
+  for (const std::string word : {"qqq", "generate", "chat"}) {
+    const auto wanted = "error: ddptrain has no verb '" + word + "'; its verbs are " + all + "\n";
+    EXPECT_EQ(said({word}).err, wanted);
+    EXPECT_EQ(said({"help", word}).err, wanted);
+  }
+}
+
+TEST(Flags, OfARecipesOptionsSayHowTheseAreWritten) {
+  const auto said_of = [](const std::vector<std::string>& words) {
+    auto line = words;
+    line.insert(line.begin(), {"run", "a.yaml"});
+    const auto err = said(line).err;
+    const std::string start = "options of a recipe are written without dashes: ";
+    const auto at = err.find(start);
+    return at == std::string::npos ? err : err.substr(at + start.size());
+  };
+  EXPECT_EQ(said_of({"--epochs", "5"}), "train.duration='5 epochs'\n");
+  EXPECT_EQ(said_of({"--epochs=5"}), "train.duration='5 epochs'\n");
+  EXPECT_EQ(said_of({"--max-steps", "100"}), "train.duration='100 steps'\n");
+  EXPECT_EQ(said_of({"--optimizer.lr=0.1"}), "optimizer.lr=0.1\n");
+  EXPECT_EQ(said_of({"--lr", "0.1"}), "optimizer.lr=0.1\n");
+  EXPECT_EQ(said_of({"--learning-rate", "0.1"}), "optimizer.lr=0.1\n");
+  EXPECT_EQ(said_of({"--batch-size", "64"}), "batch.global=64\n");
+  EXPECT_EQ(said_of({"--batch", "64"}), "batch.global=64\n");
+  EXPECT_EQ(said_of({"--momentum", "0.9"}), "optimizer.momentum=0.9\n");
+  EXPECT_EQ(said_of({"--seed", "3"}), "seed=3\n");
+  EXPECT_EQ(said_of({"--gpus", "2"}), "parallel.devices=2\n");
+  EXPECT_EQ(said_of({"--fp16"}), "train.precision=fp16\n");
+  EXPECT_EQ(said_of({"--amp", "b.yaml"}), "train.precision=bf16\n");
+  EXPECT_EQ(said_of({"--strictt"}),
+            "error: 'run' has no flag '--strictt'; did you mean '--strict'?\n");
+  EXPECT_EQ(said_of({"--qqq"}), "error: 'run' has no flag '--qqq'; see 'ddptrain run --help'\n");
+  EXPECT_EQ(said({"list", "--lr", "0.1"}).err,
+            "error: 'list' has no flag '--lr'; see 'ddptrain list --help'\n");
 }
 
 TEST(Verbs, OfOtherToolsAreNotOursAndLeadToOurs) {

@@ -189,10 +189,11 @@ TEST(Constraints, AListHasAsManyItemsAsAnother) {
 }
 
 TEST(Constraints, OneOfSeveralIsGiven) {
-  EXPECT_THAT(conflicts_in("{column: x}"),
-              ElementsAre(conflict_at("1:10 column",
-                                      "'fraction' (by default) and 'column' exclude each other; "
-                                      "give one of them, null removes the other")));
+  EXPECT_THAT(conflicts_in("{column: x}"), IsEmpty()) << "it replaces the default";
+  EXPECT_THAT(conflicts_in("{fraction: 0.3, column: x}"),
+              ElementsAre(conflict_at("1:12 fraction",
+                                      "'fraction' and 'column' exclude each other; give one of "
+                                      "them, null removes the other")));
   EXPECT_THAT(conflicts_in("{fraction: null}"),
               ElementsAre(conflict_at("1:2 fraction", "give one of 'fraction', 'column'")));
   EXPECT_THAT(conflicts_in("{fraction: null, column: x}"), IsEmpty());

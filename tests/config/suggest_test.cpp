@@ -124,7 +124,7 @@ TEST(NearestNames, CaseHyphensAndSwapsCountLittle) {
   EXPECT_EQ(nearest_names("Weight-Decay", {"momentum", "weight_decay"}), Names{"weight_decay"});
   EXPECT_EQ(nearest_names("wieght_decay", {"momentum", "weight_decay"}), Names{"weight_decay"});
   EXPECT_EQ(nearest_names("mx", {"max", "mix", "top"}), (Names{"max", "mix"}));
-  EXPECT_EQ(nearest_names("colour", {"lr", "momentum"}), Names{});
+  EXPECT_EQ(nearest_names("color", {"lr", "momentum"}), Names{});
   EXPECT_EQ(nearest_names(std::string(1 << 20, 'x'), {"lr"}), Names{});
 }
 
@@ -165,6 +165,18 @@ TEST(Suggestion, ASlipOfTheHandComesBeforeAnotherPlace) {
             "train: 'Fast' is not an option of 'train'; did you mean 'fast'?");
   EXPECT_EQ(only("metrics: [{type: top_k, kk: 3}]\n"),
             "metrics[0]: 'kk' is not an option of 'top_k'; did you mean 'k'?");
+}
+
+TEST(Suggestion, APartOfANameIsThatName) {
+  EXPECT_EQ(only("optimizer: {type: sgd, decay: 0.1}\n"),
+            "optimizer: 'decay' is not an option of 'sgd'; did you mean 'weight_decay'?");
+  EXPECT_EQ(only("optimizer: {type: sgd, momentum: 0.5, weight: 0.1}\n"),
+            "optimizer: 'weight' is not an option of 'sgd'; did you mean 'weight_decay'?");
+}
+
+TEST(Suggestion, AMisspeltKeyIsNotSoughtInOtherSections) {
+  EXPECT_EQ(only("log: {pase: one_step}\n"),
+            "log: 'pase' is not an option of 'log'; its options are every");
 }
 
 TEST(Suggestion, TheValueDecidesBetweenKeys) {

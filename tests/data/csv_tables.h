@@ -11,8 +11,8 @@ inline Table read_csv_table(const TableOptions& options, const std::string& fitt
   return read_table(CsvSource(options.file), options, fitted, classes);
 }
 
-inline Table read_unlabelled_csv(const TableOptions& options, const std::string& fitted) {
-  return read_unlabelled_table(CsvSource(options.file), options, fitted);
+inline Table read_unlabeled_csv(const TableOptions& options, const std::string& fitted) {
+  return read_unlabeled_table(CsvSource(options.file), options, fitted);
 }
 
 }  // namespace ddptrain::test

@@ -55,7 +55,7 @@ class Net final : public Model {
 
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
     auto hidden = at::linear(input, first_, offset_);
-    if (options_.norm) hidden = normalised(hidden, pass);
+    if (options_.norm) hidden = normalized(hidden, pass);
     hidden = at::relu(hidden);
     if (options_.dropout && pass.training) hidden = hidden.mul(mask(hidden, pass));
     if (options_.penalty != 0 && pass.penalty != nullptr)
@@ -66,7 +66,7 @@ class Net final : public Model {
   }
 
  private:
-  at::Tensor normalised(const at::Tensor& hidden, const Pass& pass) {
+  at::Tensor normalized(const at::Tensor& hidden, const Pass& pass) {
     if (pass.training) batches_ += 1;
     return at::batch_norm(hidden, {}, {}, mean_, variance_, pass.training, 0.1, 1e-5, false);
   }

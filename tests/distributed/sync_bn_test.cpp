@@ -10,7 +10,7 @@ namespace {
 
 using namespace test;
 
-EngineOptions synchronised() {
+EngineOptions synchronized() {
   auto options = in_double();
   options.sync_bn = true;
   return options;
@@ -24,26 +24,26 @@ const std::vector<Batch>& images() {
 }
 
 TEST(SyncBatchNorm, DpIsOneProcess) {
-  const auto expected = by_single(conv_net(), images(), synchronised());
-  expect_same(by_dp(conv_net(), images(), synchronised(), 2), expected);
-  expect_same(by_dp(conv_net(), images(), synchronised(), 4), expected);
+  const auto expected = by_single(conv_net(), images(), synchronized());
+  expect_same(by_dp(conv_net(), images(), synchronized(), 2), expected);
+  expect_same(by_dp(conv_net(), images(), synchronized(), 4), expected);
 }
 
 TEST(SyncBatchNorm, DdpIsOneProcess) {
-  const auto expected = by_single(conv_net(), images(), synchronised());
+  const auto expected = by_single(conv_net(), images(), synchronized());
   for (const int ranks : {1, 2, 4})
-    expect_same(by_ddp(conv_net(), images(), synchronised(), ranks), expected);
+    expect_same(by_ddp(conv_net(), images(), synchronized(), ranks), expected);
 }
 
 TEST(SyncBatchNorm, MicroBatchesAreCutBeforeRanks) {
-  const auto expected = by_single(conv_net(), images(), synchronised(), 2);
-  expect_same(by_dp(conv_net(), images(), synchronised(), 2, 2), expected);
+  const auto expected = by_single(conv_net(), images(), synchronized(), 2);
+  expect_same(by_dp(conv_net(), images(), synchronized(), 2, 2), expected);
   for (const int ranks : {2, 4})
-    expect_same(by_ddp(conv_net(), images(), synchronised(), ranks, 2), expected);
+    expect_same(by_ddp(conv_net(), images(), synchronized(), ranks, 2), expected);
 }
 
 TEST(SyncBatchNorm, ChannelsLastIsTheSame) {
-  auto options = synchronised();
+  auto options = synchronized();
   options.numerics.channels_last = true;
   expect_same(by_ddp(conv_net(), images(), options, 2), by_single(conv_net(), images(), options));
 }
@@ -71,14 +71,14 @@ TEST(SyncBatchNorm, IsOneProcessWithEveryOptionOfTheLayer) {
   for (const auto& norm : variants) {
     const auto model = conv_net(norm);
     const auto expected = by_single(model, images(), in_double());
-    expect_same(by_dp(model, images(), synchronised(), 2), expected);
-    expect_same(by_ddp(model, images(), synchronised(), 2), expected);
+    expect_same(by_dp(model, images(), synchronized(), 2), expected);
+    expect_same(by_ddp(model, images(), synchronized(), 2), expected);
     const auto engine = make_single_engine(model, in_double());
     descend(*engine, images(), {});
     Tensors statistics;
     for (const auto& [name, tensor] : engine->model().named_buffers())
       statistics.push_back(tensor.to(at::kDouble));
-    expect_same(statistics_by_ddp(model, synchronised(), 2), statistics);
+    expect_same(statistics_by_ddp(model, synchronized(), 2), statistics);
   }
 }
 

@@ -39,6 +39,7 @@ TEST(Average, OfARunsCheckpointsIsEvaluatedAndStartsAnotherRun) {
       run({"average", "mean.safetensors", "--output", "c.safetensors"}, folder.path());
   EXPECT_EQ(other.code, 2);
   EXPECT_NE(other.err.find("alone has no average"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("checkpoint.keep_last"), std::string::npos) << other.err;
   EXPECT_EQ(run({"average", "mean.safetensors", "b.safetensors"}, folder.path()).code, 2);
   EXPECT_EQ(run({"average", "nothing.safetensors", "b.safetensors", "--output", "c.safetensors"},
                 folder.path())

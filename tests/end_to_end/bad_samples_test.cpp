@@ -67,6 +67,40 @@ TEST(BadSamples, DoNotMoveOthersWhoeverHoldsThem) {
       EXPECT_NEAR(actual[row].at(i), expected[row][i], 1e-9) << row << ", " << i;
 }
 
+/// The first image of a split's first class.
+std::string first_image(const Folder& folder, const std::string& split) {
+  const auto home = folder / ("pictures/" + split);
+  const auto of_class = home + "/" + list(home).at(0);
+  return of_class + "/" + list(of_class).at(0);
+}
+
+// Where the transforms leave open how large images are, the first one says it.
+TEST(BadSamples, MayBeTheFirstOfEitherSplit) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  fs::copy(shapes(), folder / "pictures", fs::copy_options::recursive);
+  for (const auto* split : {"train", "val"}) write(first_image(folder, split), "no image");
+  const std::vector<std::string> sizes_open{
+      "data.transforms.train=[{type: resize, size: 32}, {type: normalize, preset: imagenet}]",
+      "eval.batch=7"};
+  const auto trained = train(folder, "open", sizes_open);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto scored = run({"eval", "runs/open/001"}, folder.path(), environment());
+  EXPECT_EQ(scored.code, 0) << scored.err;
+  EXPECT_THAT(scored.err, HasSubstr("scored 39 samples of"));
+  std::vector<std::string> words{"validate",
+                                 "small.yaml",
+                                 "--level",
+                                 "model",
+                                 "data.root=pictures",
+                                 "policy.on_bad_sample=skip",
+                                 "data.sampler=sequential"};
+  words.insert(words.end(), sizes_open.begin(), sizes_open.end());
+  const auto looked_at = run(words, folder.path(), environment());
+  EXPECT_EQ(looked_at.code, 0) << looked_at.err;
+  EXPECT_THAT(looked_at.err, HasSubstr("cannot be read; a run leaves it out"));
+}
+
 TEST(BadSamples, AreCountedOverAllRanks) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

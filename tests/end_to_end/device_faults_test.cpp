@@ -111,8 +111,8 @@ const std::vector<Fault> kFaults{
      "error: batch.micro: out of memory in the forward pass, where 2.00 GiB more were asked for"},
     {"LacksMemoryBackward", "memory@convolution_backward:25", 7,
      "error: batch.micro: out of memory in the backward pass, where 2.00 GiB"},
-    {"LacksMemoryInTheOptimiser", "memory@_fused_sgd_:9", 7,
-     "error: batch.micro: out of memory in the optimiser's step, where 2.00 GiB"},
+    {"LacksMemoryInTheOptimizer", "memory@_fused_sgd_:9", 7,
+     "error: batch.micro: out of memory in the optimizer's step, where 2.00 GiB"},
     {"LacksMemoryInEvaluation", "memory@convolution_forward:47", 7,
      "error: eval.batch: out of memory in evaluation, where 2.00 GiB more were asked for; a "
      "smaller one needs less"},

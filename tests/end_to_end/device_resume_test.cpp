@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "machines.h"
+#include "weights_of_runs.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -51,6 +52,106 @@ INSTANTIATE_TEST_SUITE_P(
                              "data.transforms.progressive=[{until: 1 epoch, size: 20}, "
                              "{until: 2 epochs, size: 28}]"}),
     [](const auto& run) { return run.param.name; });
+
+void expect_close(const Folder& folder, const std::string& a, const std::string& b) {
+  const auto last = [&](const std::string& run) {
+    return weights_of(folder / (run + "/checkpoints/step-00000012"));
+  };
+  EXPECT_LT(difference(last(a), last(b)), 1e-4);  // of float32, after six steps
+}
+
+const std::vector<std::string> kTwelveSteps{"run",
+                                            "small.yaml",
+                                            "parallel.mode=ddp",
+                                            "model={type: mlp, num_classes: auto, hidden: [8]}",
+                                            "batch.global=24",
+                                            "train.duration=12 steps",
+                                            "checkpoint={every: 6 steps, keep_last: 9}"};
+
+// The batch was one piece on one device, "micro: 24  # auto": four of 24 would be 96 samples.
+TEST(ResumeOnOtherDevices, SharesTheSameBatchWithoutASecondWord) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run(kTwelveSteps, folder.path(), environment()).code, 0);
+  for (const auto* devices : {"4", "3"}) {
+    const auto resumed =
+        run({"resume", "runs/small/001", "--checkpoint", "step-00000006",
+             std::string("parallel.devices=") + devices, "output.dir=on_" + std::string(devices)},
+            folder.path(), environment());
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_NE(resumed.err.find("on other devices than before: the global batch (24)"),
+              std::string::npos)
+        << resumed.err;
+    EXPECT_NE(resumed.err.find("changed: batch.micro: 24 -> "), std::string::npos) << resumed.err;
+    expect_close(folder, "on_" + std::string(devices) + "/small/001", "runs/small/001");
+  }
+}
+
+// What was `auto` at first stays open in a run that was resumed.
+TEST(ResumeOnOtherDevices, WorksAfterAResumeOnTheSameOnes) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = kTwelveSteps;
+  words[5] = "train.duration=6 steps";
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto longer =
+      run({"resume", "runs/small/001", "train.duration=9 steps"}, folder.path(), environment());
+  ASSERT_EQ(longer.code, 0) << longer.err;
+  const auto resumed =
+      run({"resume", "runs/small/001", "parallel.devices=2", "train.duration=12 steps"},
+          folder.path(), environment());
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("changed: batch.micro: 24 -> 12"), std::string::npos) << resumed.err;
+}
+
+TEST(ResumeOnOtherDevices, NamesTheNumbersThatCanShareTheBatch) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  ASSERT_EQ(run(kTwelveSteps, folder.path(), environment()).code, 0);
+  const auto refused = run({"resume", "runs/small/001", "--checkpoint", "step-00000006",
+                            "parallel.devices=5", "output.dir=other"},
+                           folder.path(), environment());
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_NE(refused.err.find("the global batch of this run, 24, cannot be shared evenly by 5 "
+                             "devices; these numbers can: 1, 2, 3, 4, 6, 8, 12, 24"),
+            std::string::npos)
+      << refused.err;
+}
+
+TEST(ResumeOnOtherDevices, OfARunOnOneDeviceMakesRanksOfSeveral) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = kTwelveSteps;
+  words.erase(words.begin() + 2);  // none
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto resumed = run({"resume", "runs/small/001", "--checkpoint", "step-00000006",
+                            "parallel.devices=2", "output.dir=two"},
+                           folder.path(), environment());
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("changed: parallel.mode: none -> ddp"), std::string::npos)
+      << resumed.err;
+  expect_close(folder, "two/small/001", "runs/small/001");
+}
+
+// Four devices were there, then three, of which two can share a batch of 16.
+TEST(ResumeOnOtherDevices, TakesThoseThatAreThere) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = kTwelveSteps;
+  words[4] = "batch.global=16";
+  words.push_back("parallel.device=simulated");
+  const auto whole =
+      Program(words, folder.path(), simulating({{"DDPTRAIN_SIMULATED_COUNT", "4"}})).wait();
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const auto resumed =
+      Program({"resume", "runs/small/001", "--checkpoint", "step-00000006", "output.dir=fewer"},
+              folder.path(), simulating({{"DDPTRAIN_SIMULATED_COUNT", "3"}}))
+          .wait();
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("changed: parallel.devices.count: 4 -> 2"), std::string::npos)
+      << resumed.err;
+  expect_close(folder, "fewer/small/001", "runs/small/001");
+}
 
 }  // namespace
 }  // namespace ddptrain::end_to_end

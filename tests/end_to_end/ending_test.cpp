@@ -48,7 +48,7 @@ TEST(EndOfRun, NamesBestAndLastAndThreeCommandsThatWork) {
   EXPECT_THAT(ended.err, HasSubstr("\ndone in "));
   EXPECT_THAT(ended.out, HasSubstr("last (step 8)"));
   EXPECT_THAT(ended.out, HasSubstr("best by valid/accuracy (larger is better)"));
-  EXPECT_THAT(ended.out, HasSubstr("valid/confusion_matrix\n"));
+  EXPECT_THAT(ended.out, HasSubstr("valid/confusion_matrix: best "));
   EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("\033")));
   const auto log = read(folder / "runs/small/001/log.txt");
   for (const auto& line : lines_of(ended.out)) EXPECT_THAT(log, HasSubstr(line));
@@ -59,6 +59,42 @@ TEST(EndOfRun, NamesBestAndLastAndThreeCommandsThatWork) {
     EXPECT_EQ(next.code, 0) << command[0] << next.err;
   }
   EXPECT_TRUE(exists(folder / "model.safetensors"));
+}
+
+// At that rate the loss becomes larger, so an early evaluation is the best.
+TEST(EndOfRun, ShowsTheBestWeightsThatEvalScoresToo) {
+  for (const auto* devices : {"parallel.devices=1", "parallel.devices=2"}) {
+    const Folder folder;
+    write(folder / "small.yaml",
+          small_recipe("metrics: [accuracy, confusion_matrix]\n"
+                       "eval: {every: 2 steps}\n"
+                       "checkpoint: {keep_best: {metric: valid/loss}, keep_last: 1}\n"));
+    const auto ended = run({"run", "small.yaml", kSmallModel, devices, "optimizer.lr=0.5",
+                            "parallel.mode=ddp", "train.threads=1"},
+                           folder.path(), environment());
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const auto home = folder / "runs/small/001/";
+    const auto record = nlohmann::json::parse(read(home + "run.json"));
+    const auto step = record.at("best").at("step").get<int>();
+    ASSERT_LT(step, 8);
+    const auto weights = "best weights, step " + std::to_string(step);
+    EXPECT_THAT(ended.out, HasSubstr("valid/confusion_matrix: " + weights + "\n"));
+    EXPECT_THAT(ended.out, HasSubstr("; result: " + weights + "\n"));
+    const auto scored = run({"eval", "runs/small/001", "--checkpoint", "best", "--tables", "tables",
+                             "parallel.mode=none", "parallel.devices=1"},
+                            folder.path());
+    ASSERT_EQ(scored.code, 0) << scored.err;
+    EXPECT_THAT(scored.err, HasSubstr(weights + ": scored 40 samples"));
+    EXPECT_THAT(read(home + "confusion.csv"), HasSubstr("(" + weights + ")"));
+    EXPECT_EQ(read(home + "confusion.csv"), read(folder / "tables/confusion.csv"));
+    EXPECT_EQ(read(home + "classes.csv"), read(folder / "tables/classes.csv"));
+    const auto samples = nlohmann::json::parse(read(home + "samples.json"));
+    EXPECT_EQ(samples.at("weights"), "best weights");
+    EXPECT_EQ(samples.at("step"), step);
+    const auto report = read(home + "report.html");
+    EXPECT_THAT(report, HasSubstr("valid/confusion_matrix</bdi>: " + weights));
+    EXPECT_THAT(report, HasSubstr("<h2>Samples</h2>\n<p>" + weights));
+  }
 }
 
 TEST(EndOfRun, IsInTheRecordOfTheRun) {
@@ -110,8 +146,9 @@ TEST(EndOfRun, LeavesStdoutToTheTableOfSeeds) {
       run({"run", "small.yaml", kSmallModel, "train.duration=2 steps", "--repeat", "2"},
           folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_TRUE(ended.out.starts_with("seed ")) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("\nbest by valid/accuracy (larger is better)\nseed "));
+  EXPECT_TRUE(ended.out.starts_with("best weights by valid/accuracy (larger is better)\nseed "))
+      << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("\nlast weights: the last evaluation of each run\nseed "));
 }
 
 TEST(ConfusionMatrix, IsATableAndAFileAndNoColumnsOfScalars) {
@@ -123,7 +160,7 @@ TEST(ConfusionMatrix, IsATableAndAFileAndNoColumnsOfScalars) {
             "step,epoch,samples,train/loss,train/lr,valid/loss,valid/accuracy");
   const auto confusion = lines_of(read(home + "confusion.csv"));
   ASSERT_EQ(confusion.size(), 11U);
-  EXPECT_THAT(confusion[0], testing::StartsWith("true \\ predicted,"));
+  EXPECT_THAT(confusion[0], testing::StartsWith("\"true \\ predicted (last weights, step 8)\","));
   for (std::size_t row = 1; row < confusion.size(); ++row) {
     std::istringstream cells(confusion[row]);
     std::string cell;
@@ -132,7 +169,8 @@ TEST(ConfusionMatrix, IsATableAndAFileAndNoColumnsOfScalars) {
     while (std::getline(cells, cell, ',')) sum += std::stoi(cell);
     EXPECT_EQ(sum, 4) << "a row is a true class, and each has 4 images: " << confusion[row];
   }
-  EXPECT_EQ(lines_of(read(home + "classes.csv"))[0], "class,precision,recall,f1,support");
+  EXPECT_EQ(lines_of(read(home + "classes.csv"))[0],
+            "class,precision,recall,f1,support,weights,step");
   const auto scored = run({"eval", "runs/small/001", "--tables", "tables"}, folder.path());
   ASSERT_EQ(scored.code, 0) << scored.err;
   EXPECT_EQ(read(folder / "tables/confusion.csv"), read(home + "confusion.csv"));

@@ -89,6 +89,44 @@ TEST(Faults, ALauncherThatIsKilledLeavesNoRank) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
+TEST(Faults, AKilledLaunchersFolderIsRemovedByTheNextRun) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  std::filesystem::create_directory(folder / "tmp");
+  auto variables = environment();
+  variables["TMPDIR"] = folder / "tmp";
+  Program program(kLongRun, folder.path(), variables);
+  ASSERT_TRUE(wait_for(program, "step 3"));
+  program.signal(SIGKILL);
+  program.wait();
+  while (!processes_with(folder.path()).empty())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(list(folder / "tmp").size(), 1U);
+  const auto alone =
+      run({"run", "small.yaml", kSmallModel, "train.duration=1 step"}, folder.path(), variables);
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_TRUE(list(folder / "tmp").empty());
+}
+
+TEST(Faults, OutOfMemoryIsSaidAlikeOnOneRankAndOnTwo) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  for (const auto* devices : {"1", "2"}) {
+    const auto ended =
+        Program({"-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", test::program(), "run",
+                 "small.yaml", "parallel.mode=ddp", std::string("parallel.devices=") + devices,
+                 "batch.global=16", "model={type: xresnet18, num_classes: auto}",
+                 "data.transforms.train=[{type: resize, size: 7000}]", "train.duration=1 step"},
+                folder.path(), environment(), "sh")
+            .wait();
+    EXPECT_EQ(ended.code, 7) << ended.err;
+    EXPECT_NE(
+        ended.err.find("out of memory; a smaller model, batch.micro or eval.batch needs less"),
+        std::string::npos)
+        << ended.err;
+  }
+}
+
 TEST(Faults, ARunStartsAgainFromItsCheckpointWhereThePolicySaysSo) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());

@@ -32,7 +32,7 @@ TEST_F(FineTune, StartsFromTheWholeNetworkAndTrainsItsHeadFirst) {
                             "train.fine_tune={epochs: 1, base_lr: 1e-2}", "batch.global=40"});
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   for (const auto* said :
-       {"'1', which such a file does not have, is re-initialised",
+       {"'1', which such a file does not have, is re-initialized",
         "stage 1 of 2, 3 steps: 46 of 66 parameters", "stage 2 of 2, 3 steps: 66 of 66 parameters"})
     EXPECT_NE(tuned.err.find(said), std::string::npos) << said << "\n" << tuned.err;
 }

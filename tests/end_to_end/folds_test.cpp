@@ -96,7 +96,7 @@ TEST(Folds, EndWithTheMeanOfTheirRuns) {
   write_data(folder);
   const auto ended = run(kWords, folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto mean = row_of(ended.out, "mean");
+  const auto mean = row_of(ended.out.substr(ended.out.find("last weights: ")), "mean");
   ASSERT_TRUE(mean.contains("valid/loss")) << ended.out;
   for (const auto& [metric, value] : mean) {
     double sum = 0;

@@ -62,6 +62,28 @@ TEST(InitFromData, ImagesInClassFoldersWithoutASplit) {
   expect_in(recipe, "{type: random_crop, size: 32, padding: 4}");
 }
 
+// An editor's schema that is there, devices of this machine, and weights that somebody published.
+TEST(InitFromData, WritesWhatThisMachineHas) {
+  const Folder folder;
+  copy_shapes(folder / "mine", 3);
+  const auto drafted = run({"init", "mine", "-"}, folder.path()).out;
+  const std::string start = "# yaml-language-server: $schema=";
+  ASSERT_EQ(drafted.rfind(start, 0), 0U) << drafted;
+  const auto schema = drafted.substr(start.size(), drafted.find('\n') - start.size());
+  EXPECT_TRUE(std::filesystem::is_regular_file(schema)) << schema;
+  expect_in(drafted, "parallel: {mode: none, devices: 1}     # this machine: ");
+  expect_in(
+      drafted,
+      "# With weights that know ImageNet far fewer images do; 'ddptrain weights get resnet18' "
+      "fetches them:\n# model: {type: resnet18, weights: imagenet}\n");
+  std::filesystem::create_directories(folder / "weights");
+  write(folder / "weights/resnet18-f37072fd.pth", "of torchvision");
+  const auto there =
+      run({"init", "mine", "-"}, folder.path(), {{"DDPTRAIN_WEIGHTS", folder / "weights"}}).out;
+  expect_in(there,
+            "\nmodel: {type: resnet18, weights: imagenet}     # published weights, which are");
+}
+
 TEST(InitFromData, ImagesInTrainAndVal) {
   const Folder folder;
   const auto said = try_out(folder, shapes(), shapes() + "/val");
@@ -124,7 +146,8 @@ TEST(InitFromData, RowsWithANumber) {
   expect_in(said, "200 rows with a number each, 300 to 1492");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "task: regression");
-  expect_in(recipe, "loss: mse");
+  expect_in(recipe, "loss: {type: mse, scale: ");
+  expect_in(recipe, "y_scale: [");
 }
 
 TEST(InitFromData, TextsInClassFolders) {
@@ -180,7 +203,9 @@ TEST(InitFromData, ImagesWithMasksAndAFolderForValidation) {
   const auto said = drafted(folder, "scenes", "step");
   expect_in(said, "48 images with a mask each, 4 classes: ground, circle, square, star; 96 px");
   expect_in(said, "validation split: folder images/val");
-  expect_in(said, "ddptrain predict runs/mine/latest scenes/images --output predicted\n");
+  expect_in(
+      said,
+      "ddptrain predict runs/mine/latest scenes/images --checkpoint best --output predicted\n");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "codes: codes.txt\n  void: [\"255\"]");
   expect_in(recipe, "size: [64, 64]}");
@@ -252,7 +277,7 @@ TEST(InitFromData, ImagesWithPointsInACsvFile) {
   const auto said = try_out(folder, "arrows", "arrows/images");
   expect_in(said, "48 images with 2 points each; 96 px");
   expect_in(said, "validation split: column 'split'");
-  expect_in(said, "ddptrain predict runs/mine/latest arrows\n");
+  expect_in(said, "ddptrain predict runs/mine/latest arrows --checkpoint best\n");
   expect_in(read(folder / "mine.yaml"), "  type: image_points\n  file: arrows/points.csv\n");
 }
 
@@ -310,9 +335,7 @@ TEST(InitFromData, SaysWhatIsWantedWhereNothingFits) {
       "no images (.jpg, .png, .webp), texts (.txt) or tables (.csv, .jsonl, .parquet) in 'empty'");
   refused("not/there", 2, "'not/there' is neither a file or folder nor a built-in recipe");
   write(folder / "semicolons.csv", "a;b\n1;2\n");
-  refused("semicolons.csv", 3, "columns are separated by ';' or tabs");
-  write(folder / "headless.csv", "1,2\n3,4\n");
-  refused("headless.csv", 3, "the first line holds numbers; it must name the columns");
+  refused("semicolons.csv", 3, "no column looks like a target; name one with --target: a, b");
   write(folder / "gaps.csv", "a,b,label\n1,2,x\n3,4,\n5,6,y\n7,8,x\n9,1,y\n");
   refused("gaps.csv", 3, "1 row of 5 without a 'label', which is to be predicted");
   copy_shapes(folder / "one", 1);

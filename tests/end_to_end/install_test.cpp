@@ -43,6 +43,26 @@ TEST_F(Install, AMovedTreeTrainsAndHoldsItsSchema) {
   EXPECT_TRUE(exists(tree_ + "/share/doc/ddptrain/LICENSE"));
 }
 
+// CMake refuses a cache of another folder: "The source ... does not match the source ... used to
+// generate cache".
+TEST(Makefile, ConfiguresACheckoutThatWasMovedAnew) {
+  const Folder folder;
+  fs::copy(test::in_source("Makefile"), folder / "Makefile");
+  const auto configuring = [&] {
+    return said_by("make", {"-n", "configure"}, folder.path()).find("cmake --fresh") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(configuring());
+  fs::create_directories(folder / "build");
+  const std::string home = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  write(folder / "build/CMakeCache.txt", home + "/no/such/checkout\n");
+  EXPECT_TRUE(configuring());
+  write(folder / "build/CMakeCache.txt", home + "/tmp\n");
+  EXPECT_TRUE(configuring());
+  write(folder / "build/CMakeCache.txt", home + fs::canonical(folder.path()).string() + "\n");
+  EXPECT_FALSE(configuring());
+}
+
 /// All but the C library's parts come from the tree, and no library is looked for elsewhere.
 TEST_F(Install, AMovedTreeHoldsItsLibraries) {
   for (const auto& entry : fs::recursive_directory_iterator(tree_)) {

@@ -116,7 +116,9 @@ TEST(Pets, TakesLabelsFromNames) {
                                        "data.root=images",
                                        "data.transforms.train[0].size=40",
                                        "data.transforms.train[1].size=32",
-                                       "data.transforms.valid[0].size=32"};
+                                       "data.transforms.valid[0].size=40",
+                                       "data.transforms.valid[1].size=32",
+                                       "train.precision=fp32"};
   const auto breeds = run(small("recipes/pets.yaml", sizes), folder.path());
   EXPECT_EQ(breeds.code, 0) << breeds.err;
   EXPECT_NE(breeds.err.find("valid/error_rate"), std::string::npos) << breeds.err;

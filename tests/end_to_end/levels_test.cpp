@@ -62,6 +62,24 @@ TEST(Level, DataReadsASampleOfEveryClass) {
   EXPECT_THAT(result.err, HasSubstr(broken.filename().string()));
 }
 
+TEST(Level, DataSaysThatABatchIsLargerThanThem) {
+  const Folder folder;
+  const auto result = validated(folder, "data", {"batch.global=100000"});
+  EXPECT_EQ(result.code, 3) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("an epoch has no full batch: "));
+}
+
+// min_lr is below the rate of 64 samples a step, and above that of the two that are tried.
+TEST(Level, TriesTheRatesOfTheRunsOwnBatch) {
+  const Folder folder;
+  for (const auto* level : {"model", "step"}) {
+    const auto result = validated(folder, level,
+                                  {"optimizer={type: sgd, lr: 0.01, lr_batch: 64}",
+                                   "schedule={type: cyclic, min_lr: 0.005, up: 2 steps}"});
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
+}
+
 TEST(Level, ModelSaysThatOutputsAreTooFew) {
   const Folder folder;
   const auto result = validated(folder, "model", {"model={type: resnet18, num_classes: 3}"});

@@ -117,5 +117,52 @@ TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnLoopbackOnly) {
   EXPECT_GT(seen, 0) << "Gloo's own listeners were expected";
 }
 
+// Two hosts with one cable. Each knows its own name as 127.0.1.1, as Debian's /etc/hosts has it, so
+// that a name says nothing about the cable. $1 is the program, $2 the folder; the rest its words.
+constexpr const char* kTwoHosts = R"sh(set -e
+program=$1; cd "$2"; shift 2
+ip link set lo up
+ip link add left type veth peer name right
+unshare --net --uts --mount sleep 600 & other=$!
+trap 'kill $other' EXIT
+until [ "$(readlink /proc/$other/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.1; done
+ip link set right netns $other
+ip address add 10.9.8.1/24 dev left; ip link set left up
+there() { nsenter --net --uts --mount -t $other "$@"; }
+there sh -c 'ip link set lo up; ip address add 10.9.8.2/24 dev right; ip link set right up'
+echo 127.0.1.1 host-one > one; echo 10.9.8.2 host-two >> one
+echo 127.0.1.1 host-two > two; echo 10.9.8.1 host-one >> two
+echo host-one > /proc/sys/kernel/hostname; mount --bind one /etc/hosts
+there sh -c "echo host-two > /proc/sys/kernel/hostname; mount --bind $PWD/two /etc/hosts"
+getent hosts host-one | grep -q 127.0.1.1
+[ "$program" != true ] || exit 0
+export MASTER_ADDR=host-one MASTER_PORT=29500 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
+RANK=1 there sh -c 'cd "$0"; exec "$@"' "$PWD" "$program" "$@" 2> second.err & second=$!
+RANK=0 "$program" "$@" || { cat second.err >&2; exit 1; }
+wait $second)sh";
+
+std::vector<std::string> on_two_hosts(const std::string& program, const std::string& folder,
+                                      const std::vector<std::string>& words) {
+  std::vector<std::string> all{"--user", "--map-root-user", "--net", "--uts", "--mount", "sh",
+                               "-c",     kTwoHosts,         "sh",    program, folder};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+TEST(Network, HostsThatKnowTheirOwnNameAsLoopbackTrainTogether) {
+  const Folder folder;
+  const auto allowed =
+      Program(on_two_hosts("true", folder.path(), {}), folder.path(), {}, "unshare").wait();
+  if (allowed.code != 0) GTEST_SKIP() << "no hosts of their own here: " << allowed.err;
+  write(folder / "small.yaml", small_recipe());
+  const auto ended = Program(on_two_hosts(test::program(), folder.path(),
+                                          {"run", "small.yaml", "parallel.mode=ddp", kSmallModel,
+                                           "parallel.devices=2", "parallel.timeout.start=20s"}),
+                             folder.path(), {{"SHAPES", shapes()}}, "unshare")
+                         .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(exists(folder / "runs/small/001/metrics.csv")) << ended.err;
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end

@@ -60,7 +60,8 @@ TEST_F(Parquet, IsDraftedAsItsCsvFileIs) {
   EXPECT_THAT(said, HasSubstr("60 rows in 2 classes: <=50K 28, >50K 32\n"));
   EXPECT_THAT(said, HasSubstr("target: column 'income'\n"));
   EXPECT_THAT(said, HasSubstr("validation split: column 'split'\n"));
-  EXPECT_THAT(said, HasSubstr("ddptrain predict runs/mine/latest people.parquet\n"));
+  EXPECT_THAT(said,
+              HasSubstr("ddptrain predict runs/mine/latest people.parquet --checkpoint best\n"));
   drafted("people.csv", "other.yaml");
   auto expected = read(folder_ / "other.yaml");
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -78,8 +79,10 @@ TEST_F(Parquet, IsDraftedAsItsCsvFileIs) {
 TEST_F(Parquet, IsFoundInTheFolderThatHoldsIt) {
   fs::create_directories(folder_ / "census/data");
   fs::rename(folder_ / "people.parquet", folder_ / "census/data/people.parquet");
-  EXPECT_THAT(drafted("census", "mine.yaml"),
-              HasSubstr("ddptrain predict runs/mine/latest census/data/people.parquet\n"));
+  EXPECT_THAT(
+      drafted("census", "mine.yaml"),
+      HasSubstr(
+          "ddptrain predict runs/mine/latest census/data/people.parquet --checkpoint best\n"));
   EXPECT_THAT(read(folder_ / "mine.yaml"), HasSubstr("\n  file: census/data/people.parquet\n"));
   fs::copy(folder_ / "people.csv", folder_ / "census/data/people.csv");
   const auto two = call({"init", "census", "-"});

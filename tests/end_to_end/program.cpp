@@ -93,10 +93,14 @@ Ended run(const std::vector<std::string>& arguments, const std::string& folder,
   return Program(arguments, folder, environment).wait();
 }
 
-std::string on_terminal(const std::vector<std::string>& arguments, const std::string& folder) {
+namespace {
+
+/// All that the program writes to a terminal, to which `other` is not connected.
+std::string on_terminal_but(int other, const std::vector<std::string>& arguments,
+                            const std::string& folder, int columns) {
   winsize size{};
   size.ws_row = 24;
-  size.ws_col = 80;
+  size.ws_col = static_cast<unsigned short>(columns);
   int terminal = -1;
   const auto child = ::forkpty(&terminal, nullptr, nullptr, &size);
   if (child == 0) {
@@ -104,7 +108,7 @@ std::string on_terminal(const std::vector<std::string>& arguments, const std::st
     ::setenv("TERM", "xterm", 1);
     const int nothing = ::open("/dev/null", O_RDWR);
     ::dup2(nothing, 0);
-    ::dup2(nothing, 1);
+    ::dup2(nothing, other);
     execute(test::program(), arguments, folder);
   }
   std::string text;
@@ -113,6 +117,19 @@ std::string on_terminal(const std::vector<std::string>& arguments, const std::st
     text.append(buffer, static_cast<std::size_t>(got));
   ::waitpid(child, nullptr, 0);
   ::close(terminal);
+  return text;
+}
+
+}  // namespace
+
+std::string on_terminal(const std::vector<std::string>& arguments, const std::string& folder) {
+  return on_terminal_but(1, arguments, folder, 80);
+}
+
+std::string stdout_on_terminal(const std::vector<std::string>& arguments, const std::string& folder,
+                               int columns) {
+  auto text = on_terminal_but(2, arguments, folder, columns);
+  std::erase(text, '\r');
   return text;
 }
 

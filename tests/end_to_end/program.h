@@ -61,6 +61,10 @@ Ended run(const std::vector<std::string>& arguments, const std::string& folder,
 /// All that the program wrote to a terminal of 80 columns, as which it has stderr.
 std::string on_terminal(const std::vector<std::string>& arguments, const std::string& folder);
 
+/// What it writes to stdout where that is a terminal of `columns`; lines end with "\n".
+std::string stdout_on_terminal(const std::vector<std::string>& arguments, const std::string& folder,
+                               int columns);
+
 std::string read(const std::string& path);
 void write(const std::string& path, const std::string& text);
 bool exists(const std::string& path);

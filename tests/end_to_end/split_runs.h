@@ -86,18 +86,23 @@ inline std::vector<std::string> cells(const std::string& line) {
   return all;
 }
 
-/// The last row of metrics.csv by the names of its columns.
-inline Scores last_row(const std::string& run_folder) {
+/// The rows of metrics.csv by the names of its columns.
+inline std::vector<Scores> rows_of(const std::string& run_folder) {
   std::istringstream lines(read(run_folder + "/metrics.csv"));
-  std::string header, line;
-  std::getline(lines, header);
-  while (std::getline(lines, line) && lines.peek() != EOF) {
+  std::string line;
+  std::getline(lines, line);
+  const auto names = cells(line);
+  std::vector<Scores> rows;
+  while (std::getline(lines, line)) {
+    const auto values = cells(line);
+    auto& row = rows.emplace_back();
+    for (std::size_t i = 0; i < names.size(); ++i)
+      row[names[i]] = i < values.size() ? values[i] : "";
   }
-  const auto names = cells(header), values = cells(line);
-  Scores row;
-  for (std::size_t i = 0; i < names.size() && i < values.size(); ++i) row[names[i]] = values[i];
-  return row;
+  return rows;
 }
+
+inline Scores last_row(const std::string& run_folder) { return rows_of(run_folder).back(); }
 
 /// The number behind "name": in run.json.
 inline std::string in_record(const std::string& run_folder, const std::string& name) {

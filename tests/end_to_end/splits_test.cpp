@@ -49,7 +49,8 @@ TEST_P(SplitsOn, AreScoredAsTheValidationSplitOfTheSameDataIs) {
   const auto test = held_as({"data.file=test.csv", "data.valid={fraction: 0.9}"});
   EXPECT_EQ(in_record(run_folder, "test/loss"), test.at("valid/loss"));
   EXPECT_EQ(in_record(run_folder, "test/accuracy"), test.at("valid/accuracy"));
-  EXPECT_EQ(row.count("test/loss"), 0U);
+  EXPECT_EQ(row.at("test/loss"), in_record(run_folder, "test/loss"));
+  EXPECT_EQ(row.at("test/accuracy"), in_record(run_folder, "test/accuracy"));
   EXPECT_EQ(times(read(run_folder + "/events.jsonl"), "{\"event\":\"test\""), 1);
   for (const std::string name : {"others", "test"}) {
     auto words = single;
@@ -86,6 +87,9 @@ TEST_F(Splits, TestTheBestWeightsWhereTheyAreKept) {
             printed_scores(eval({"--split", "test", "--checkpoint", "best"}).out).at("test/loss"));
   EXPECT_NE(in_record(run_folder, "test/loss"),
             printed_scores(eval({"--split", "test"}).out).at("test/loss"));
+  for (const auto& row : rows_of(run_folder))
+    EXPECT_EQ(row.at("test/loss"),
+              row.at("step") == step ? in_record(run_folder, "test/loss") : std::string());
   EXPECT_NE(ended.out.find("best weights (step " + step + ")"), std::string::npos) << ended.out;
   EXPECT_NE(read(run_folder + "/events.jsonl").find("\"weights_step\":" + step), std::string::npos);
 }

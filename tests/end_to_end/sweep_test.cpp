@@ -157,6 +157,53 @@ TEST(Sweep, GoesOnWhereATrialFailsAndSaysSo) {
   EXPECT_EQ(run(stops, stopped.path(), environment()).code, 3);
 }
 
+// At the largest rate the loss becomes larger, so an early evaluation is the best.
+TEST(Sweep, AndRunsNameTheSameWinner) {
+  const Folder folder;
+  make_recipe(folder);
+  for (const auto* keeps :
+       {"checkpoint.keep_best=null", "checkpoint.keep_best={metric: valid/loss}"}) {
+    const auto ended =
+        run(kGrid + Words{keeps, "sweep.metric=valid/loss"}, folder.path(), environment());
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const bool kept = !std::string(keeps).ends_with("null");
+    const std::string sweep = kept ? "runs/small/sweep-002" : "runs/small/sweep-001";
+    const auto found = nlohmann::json::parse(read(folder / sweep + "/trials.json"));
+    EXPECT_EQ(found["weights"], kept ? "best weights" : "last weights");
+    for (const auto& trial : found["trials"]) {
+      const auto file = folder / sweep + "/" + trial["runs"][0].get<std::string>() + "/run.json";
+      const auto record = nlohmann::json::parse(read(file));
+      EXPECT_EQ(trial["value"], (kept ? record["best"] : record)["metrics"]["valid/loss"]);
+    }
+    const auto listed = run({"runs", "--format", "json"}, folder.path());
+    for (const auto& row : nlohmann::json::parse(listed.out)) {
+      if (row["sweep"] != sweep) continue;
+      EXPECT_EQ(row["best"]["trial"], found["trials"][0]["trial"]);
+    }
+    EXPECT_NE(ended.out.find(kept ? "of the best weights" : "of the last weights"),
+              std::string::npos);
+  }
+}
+
+// What diverged would diverge again: the second start finds nothing to train, and shows the table.
+TEST(Sweep, WithATrialThatWasNotFiniteIsNotStartedOver) {
+  const Folder folder;
+  make_recipe(folder);
+  for (const Words& more : {Words{}, Words{"sweep.seeds=2", "name=seeds"}}) {
+    const auto words =
+        Words{"sweep"} + kSmall + Words{"optimizer.lr=0.01,1e30", "train.duration=3 steps"} + more;
+    const auto first = run(words, folder.path(), environment());
+    EXPECT_EQ(first.code, 5) << first.err;
+    const auto again = run(words, folder.path(), environment());
+    EXPECT_EQ(again.code, 5) << again.err;
+    EXPECT_EQ(again.out, first.out);
+    EXPECT_EQ(again.err.find("after 3 steps"), std::string::npos) << again.err;
+    EXPECT_NE(again.err.find("nothing is left to train"), std::string::npos) << again.err;
+  }
+  EXPECT_FALSE(exists(folder / "runs/small/sweep-002"));
+  EXPECT_FALSE(exists(folder / "runs/seeds/sweep-002"));
+}
+
 TEST(Sweep, AveragesOverSeeds) {
   const Folder folder;
   make_recipe(folder);

@@ -1,6 +1,11 @@
 // `test`: recipes as tests.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
 #include "program.h"
 
 namespace ddptrain::end_to_end {
@@ -33,19 +38,48 @@ TEST(TestVerb, GoesOnBehindARecipeThatCannotRun) {
 TEST(TestVerb, QuickNeedsNoDataAndLeavesNothing) {
   const Folder folder;
   const auto recipe = [](const std::string& name) { return test::in_source("recipes/" + name); };
-  const auto ended = run({"test", "--quick", recipe("mnist.yaml"), recipe("adult.yaml"),
-                          recipe("houses.yaml"), recipe("imdb-bag.yaml"), recipe("shapes.yaml")},
-                         folder.path(), {{"TMPDIR", folder.path()}});
+  const auto ended =
+      run({"test", "--quick", recipe("mnist.yaml"), recipe("adult.yaml"), recipe("houses.yaml"),
+           recipe("imdb-bag.yaml"), recipe("shapes.yaml"), recipe("shapes-sweep.yaml")},
+          folder.path(), {{"TMPDIR", folder.path()}});
   EXPECT_EQ(ended.code, 0) << ended.err;
   std::size_t ran = 0;
   for (auto at = ended.out.find(" ran "); at != std::string::npos;
        at = ended.out.find(" ran ", at + 1))
     ++ran;
-  EXPECT_EQ(ran, 5U) << ended.out;
+  EXPECT_EQ(ran, 6U) << ended.out;
   for (const auto& name : list(folder.path()))
     EXPECT_EQ(name.find("runs"), std::string::npos) << name;
   for (const auto& name : list(folder.path()))
     EXPECT_EQ(name.find("ddptrain-test"), std::string::npos) << name;
+}
+
+/// The most memory that a process itself has had, in kB; its children count for themselves.
+long peak_kilobytes(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:") {
+      long kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes;
+    }
+  return 0;
+}
+
+TEST(TestVerb, QuickKeepsNothingOfARecipeInItsMemory) {
+  const Folder folder;
+  const auto recipe = [](const std::string& name) { return test::in_source("recipes/" + name); };
+  Program program({"test", "--quick", recipe("imdb-bag.yaml"), recipe("camvid-tiny.yaml"),
+                   recipe("adult.yaml"), recipe("imdb-bag.yaml")},
+                  folder.path(), {{"TMPDIR", folder.path()}});
+  long most = 0;
+  while (program.running()) {
+    most = std::max(most, peak_kilobytes(program.pid()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_GT(most, 0);
+  EXPECT_LT(most, 512L << 10);
 }
 
 /// The loss alone tells that the targets are numbers.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <thread>
 
 #include "base/files/files.h"
+#include "base/text.h"
 #include "program.h"
 #include "support/where.h"
 
@@ -192,6 +194,42 @@ TEST_P(Texts, ResumeInMidEpochBitForBit) {
   }
 }
 
+/// "valid/loss 0.693" of what `eval` prints.
+double validation_loss(const std::string& scores) {
+  const std::string name = "valid/loss ";
+  const auto at = scores.find(name);
+  if (at == std::string::npos) return std::nan("");
+  return std::stod(scores.substr(at + name.size()));
+}
+
+/// The mean of a column of a CSV without quotes, of its last row where `last`.
+double mean_in(const std::string& csv, const std::string& column, bool last = false) {
+  const auto lines = split(csv, '\n');
+  const auto names = split(lines.at(0), ',');
+  const auto at = std::find(names.begin(), names.end(), column) - names.begin();
+  double sum = 0, count = 0;
+  for (std::size_t i = 1; i < lines.size() && !lines[i].empty(); ++i) {
+    const auto cells = split(lines[i], ',');
+    if (last) sum = count = 0;
+    sum += std::stod(cells.at(static_cast<std::size_t>(at))), ++count;
+  }
+  return sum / count;
+}
+
+// A text is padded to the longest of its batch, which another batch has not.
+TEST_P(Texts, ScoreATextAlikeInTheRunInEvalAndInPredict) {
+  const auto trained = train({});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const double recorded =
+      mean_in(read(folder_ / "runs/texts/001/metrics.csv"), "valid/loss", /*last=*/true);
+  for (const std::string batch : {"1", "16", "60"}) {
+    const auto ended = run({"eval", "runs/texts/001", "eval.batch=" + batch}, folder_.path());
+    EXPECT_NEAR(validation_loss(ended.out), recorded, 1e-6) << batch << ended.out << ended.err;
+  }
+  const auto predicted = run({"predict", "runs/texts/001", "reviews/test"}, folder_.path());
+  EXPECT_NEAR(mean_in(predicted.out, "loss"), recorded, 1e-6) << predicted.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](const auto& given) {
   std::string name = recipes()[given.param].name;
   std::replace(name.begin(), name.end(), '-', '_');
@@ -210,6 +248,21 @@ TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
                      "chunk: 16}'"),
       std::string::npos)
       << ended.err;
+}
+
+// Nothing of the file is left, and the weights alone can be had.
+TEST(TextRun, OfSegmentsHasNoGraphToExport) {
+  const Folder folder;
+  write_reviews(folder, 30);
+  const auto trained = run(words(recipes()[0], {"train.stages=[]"}), folder.path());
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const std::string file : {"m.onnx", "m.pt"}) {
+    const auto ended = run({"export", "runs/texts/001", file}, folder.path());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find("reads a text segment by segment"), std::string::npos) << ended.err;
+    EXPECT_FALSE(exists(folder / file));
+  }
+  EXPECT_EQ(run({"export", "runs/texts/001", "m.safetensors"}, folder.path()).code, 0);
 }
 
 TEST(SwaOfTexts, MeasuresItsStatisticsOnTextsOfDifferentLengths) {

@@ -91,10 +91,13 @@ TEST_F(Verify, PassesWhatIsEqual) {
           "resume: optimizer state", "resume: position and state"})
       EXPECT_TRUE(found.contains(what)) << what << "\n" << ended.out;
   }
+  for (const auto* line :
+       {"check 1 of 8: parallel in fp64\n", "check 8 of 8 after ", ": resume in fp32\n"})
+    EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
   expect_nothing_left();
 }
 
-// Where ranks normalise their own rows, `none` has as many micro-batches; only running statistics
+// Where ranks normalize their own rows, `none` has as many micro-batches; only running statistics
 // have no counterpart.
 TEST_F(Verify, SaysWhatBatchNormLeavesIncomparable) {
   const Words words{"small.yaml", "model.use_bn=true", "--steps", "2"};
@@ -118,6 +121,73 @@ TEST_F(Verify, SaysWhatBatchNormLeavesIncomparable) {
   ended = verify(all);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(verdicts(ended.out, "fp64").at("accumulate"), "comparable") << ended.out;
+}
+
+/// A convolution whose bias a batch norm takes away again: its gradient is zero but for rounding.
+const std::string kBiasBeforeNorm =
+    "model={type: sequential, layers: [{type: conv, out: 6, bias: true}, batch_norm, relu, "
+    "adaptive_avg_pool, flatten, {type: linear, out: auto}]}";
+
+// Adam divides by the size of a gradient, and makes a whole step of what rounding leaves.
+TEST_F(Verify, NamesGradientsThatAreNothingButRounding) {
+  write(folder_ / "image.yaml", small_recipe());
+  for (const auto* optimizer : {"{type: adam, lr: 0.05}", "{type: lion, lr: 0.01}"}) {
+    auto all = variables("");
+    all.merge(environment());
+    const auto ended = run(
+        {"verify", "parallel", "image.yaml", kBiasBeforeNorm, std::string("optimizer=") + optimizer,
+         "parallel.mode=ddp", "parallel.sync_bn=true", "batch.global=24"},
+        folder_.path(), all);
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    EXPECT_EQ(verdicts(ended.out, "fp32").at("parallel: weights"), "same");
+    EXPECT_NE(ended.out.find("the gradient of '0.bias' ("), std::string::npos) << ended.out;
+    EXPECT_NE(ended.out.find("nothing but rounding errors"), std::string::npos) << ended.out;
+  }
+  expect_nothing_left();
+}
+
+/// Batch norm over six rows, twice one after the other, of columns that hardly differ: in fp64,
+/// too, a rounding error grows by five digits, and NAdam makes whole steps of what is left.
+const std::string kIllConditioned = R"(recipe: 1
+name: ill
+model: {type: tabular, layers: [16, 8], use_bn: true, bn_cont: true, bn_final: true, lin_first: false, ps: [0], y_range: [0, 1000]}
+data: {type: csv_table, file: houses/houses.csv, target: price, task: regression, valid: {fraction: 0.2}, loader: {drop_last: false}}
+batch: {global: 12, accumulate: 2}
+train: {duration: 8 steps, threads: 1, clip: {type: value, max: 0.01}}
+seed: 25
+loss: huber
+optimizer: {type: nadam, lr: 0.03, lr_batch: 16}
+schedule: {type: cyclic, min_lr: 1e-5, up: 2 steps}
+parallel: {mode: ddp, device: cpu, sync_bn: true}
+)";
+
+TEST_F(Verify, AllowsForTheRoundingErrorsOfAModelButNotForAFault) {
+  ASSERT_EQ(run({"data", "make", "table", "houses", "--rows", "200"}, folder_.path()).code, 0);
+  write(folder_ / "ill.yaml", kIllConditioned);
+  const Words words{"parallel", "ill.yaml"};
+  const auto ended = verify(words);
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_EQ(verdicts(ended.out, "fp64")["parallel: gradients"], "same") << ended.out;
+  EXPECT_EQ(verify(words, "gradient").code, 6);
+  EXPECT_EQ(verify(words, "sample").code, 6);
+}
+
+// 20 rows on 3 ranks are no batch; 2 and 4 ranks are compared.
+TEST_F(Verify, SaysWhatCannotBeSplit) {
+  for (const std::string kind : {"", "parallel", "eval", "resume"}) {
+    Words words{"small.yaml", "--devices", "3,2", "--steps", "2"};
+    if (!kind.empty()) words.insert(words.begin(), kind);
+    const auto ended = verify(words);
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    for (const std::string each : {"parallel", "eval", "resume"}) {
+      if (!kind.empty() && each != kind) continue;
+      const auto why = each + " of ranks " + (each == "resume" ? "3" : "1, 3") +
+                       " is not comparable: batch.global 20 cannot be split over 3 ranks";
+      EXPECT_NE(ended.out.find(why), std::string::npos) << ended.out;
+    }
+  }
+  const auto open = verify({"eval", "small.yaml", "--devices", "3", "parallel.mode=ddp"});
+  EXPECT_EQ(open.code, 0) << open.out << open.err;
 }
 
 TEST_F(Verify, ResumesReplicasToo) {

@@ -50,7 +50,7 @@ TEST_F(Weights, OfAnotherClassCountGetANewLastLayer) {
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_NE(
       second.err.find(
-          "the last layer is re-initialised, its shape differs there: 'fc.weight', 'fc.bias'"),
+          "the last layer is re-initialized, its shape differs there: 'fc.weight', 'fc.bias'"),
       std::string::npos)
       << second.err;
 }
@@ -66,7 +66,7 @@ TEST_F(Weights, OfOtherClassesGetANewLastLayerHoweverManyThereAre) {
   const auto second = train(
       {"model.weights=" + weights_, "data.root=" + folder_ / "renamed", "train.duration=1 step"});
   EXPECT_EQ(second.code, 0) << second.err;
-  EXPECT_NE(second.err.find("the last layer 'fc' is re-initialised, its classes are others"),
+  EXPECT_NE(second.err.find("the last layer 'fc' is re-initialized, its classes are others"),
             std::string::npos)
       << second.err;
 }

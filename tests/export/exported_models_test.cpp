@@ -1,4 +1,4 @@
-// Every model of the catalogue as TorchScript, read again here, and as ONNX; where DDPTRAIN_PEERS
+// Every model of the catalog as TorchScript, read again here, and as ONNX; where DDPTRAIN_PEERS
 // names a Python environment, both in onnxruntime and torch.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
@@ -12,9 +12,11 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "config/shape.h"
 #include "export/exported_models.h"
 #include "export/onnx/conversion.h"
 #include "export/traced_model.h"
+#include "models/nets.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
 
@@ -27,7 +29,7 @@ TracedModel traced(const ExportedModel& model, Model& net) {
   TraceOptions options;
   for (std::size_t i = 0; i < test::inputs_of(model, 2, 8).size(); ++i)
     options.inputs.push_back("input" + std::to_string(i));
-  options.tokens = model.reads == test::Reads::text;
+  options.tokens = model.reads == test::Reads::texts;
   return trace(
       net,
       [&](std::int64_t rows, std::int64_t tokens) { return test::inputs_of(model, rows, tokens); },
@@ -45,7 +47,7 @@ OnnxModel onnx_of(const ExportedModel& model, const TracedModel& graph, const at
   const auto example = test::inputs_of(model, 2, 8);
   std::vector<OnnxValue> inputs;
   for (std::size_t i = 0; i < example.size(); ++i)
-    inputs.push_back(value_of(graph.inputs[i], example[i], model.reads == test::Reads::text));
+    inputs.push_back(value_of(graph.inputs[i], example[i], model.reads == test::Reads::texts));
   return Conversion(graph.module).convert(inputs, value_of("output", output, false));
 }
 
@@ -83,7 +85,7 @@ TEST_P(ExportedModels, GiveTheModelsOutputsForAnyBatch) {
     EXPECT_TRUE(at::equal(output, expected)) << test::largest_difference(output, expected);
   }
 
-  const auto inputs = test::inputs_of(model, 4, 17);
+  const auto inputs = test::inputs_of(model, 4, model.tokens);
   const auto expected = net->run(inputs, Pass{});
   const auto onnx = onnx_of(model, graph, expected);
   const auto bytes = to_bytes(onnx);
@@ -103,6 +105,43 @@ TEST_P(ExportedModels, GiveTheModelsOutputsForAnyBatch) {
 
 INSTANTIATE_TEST_SUITE_P(All, ExportedModels, testing::ValuesIn(test::exported_models()),
                          [](const auto& each) { return each.param.name; });
+
+/// Options that change no operator of a graph.
+const std::set<std::string> kOfWeights{"num_classes", "in_channels", "in_features",
+                                       "input",       "weights",     "layer_groups"};
+
+/// What a table of recipes writes: an option with its sentence, which networks share, and each of
+/// its words.
+std::set<std::string> written_options() {
+  std::set<std::string> written;
+  for (const auto& model : test::exported_models()) {
+    const auto& entry = *catalog<Model>().find(model.recipe.at("type").get<std::string>());
+    for (const auto& option : entry.shape().children) {
+      written.insert(option.key + "=" + option.initial.text);
+      if (!model.recipe.contains(option.key)) continue;
+      written.insert(option.key + ": " + option.doc);
+      const auto& value = model.recipe.at(option.key);
+      if (value.is_string()) written.insert(option.key + "=" + value.get<std::string>());
+    }
+  }
+  return written;
+}
+
+TEST(ExportedModelTable, WritesEveryOption) {
+  const auto written = written_options();
+  for (std::size_t i = 0; i < catalog<Model>().size(); ++i) {
+    const auto& entry = catalog<Model>().at(i);
+    if (trait_argument(entry, "reads_segments")) continue;
+    for (const auto& option : entry.shape().children) {
+      if (kOfWeights.contains(option.key)) continue;
+      EXPECT_TRUE(written.contains(option.key + ": " + option.doc))
+          << "no row of exported_models.cpp writes '" << option.key << "' of " << entry.name;
+      for (const auto& word : option.words)
+        EXPECT_TRUE(written.contains(option.key + "=" + word))
+            << "no row of exported_models.cpp writes '" << option.key << ": " << word << "'";
+    }
+  }
+}
 
 TEST(OnnxModel, HasNodesInAnOrderInWhichTheyCanBeComputed) {
   const auto models = test::exported_models();

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const auto loaded = load_recipe({file.path()}, {}, catalogs());
   render(loaded.problems);
   render_json(loaded.problems);
+  render_jsonl(loaded.problems);
   render_github(loaded.problems);
   render_sarif(loaded.problems, all_rule_docs());
   if (has_errors(loaded.problems)) return 0;

@@ -1,4 +1,4 @@
-// JPEG, PNG and WebP: sizes, whole images in colour and grey, and windows. The last two bytes
+// JPEG, PNG and WebP: sizes, whole images in color and gray, and windows. The last two bytes
 // choose among these.
 #include "base/error.h"
 #include "input_file.h"

@@ -70,7 +70,7 @@ bool is_of_tables(const json& model) {
 
 /// fastai's names of what a recipe says: the data has the vocabulary.
 std::unique_ptr<Model> make_text_classifier(const json& input) {
-  json recipe = {{"type", "awd_lstm"}, {"num_classes", input.at("classes")}};
+  json recipe = {{"type", "awd_lstm"}, {"num_classes", input.at("classes")}, {"padding", "fastai"}};
   for (const char* key : {"emb_sz", "n_hid", "n_layers", "bidir", "bptt", "max_len"})
     if (input.contains(key)) recipe[key] = input[key];
   ModelContext context;

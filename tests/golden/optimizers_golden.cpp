@@ -218,12 +218,14 @@ EmaOptions average_options(const json& input) {
   if (type == "swa") options.type = Averaging::swa;
   options.decay = input.value("decay", options.decay);
   options.warmup = input.value("use_warmup", false);
+  options.warmup_gamma = input.value("warmup_gamma", options.warmup_gamma);
+  options.warmup_power = input.value("warmup_power", options.warmup_power);
   options.min_decay = input.value("min_decay", 0.0);
   options.update_after_step = input.value("update_after_step", std::int64_t{0});
   return options;
 }
 
-GOLDEN(optimizers, weight_average) {
+void expect_averages(const golden::Case& c) {
   Problem problem;
   const auto optimizer = build(with_type(c.input), {group_of(problem.parameters())});
   const auto options = average_options(c.input);
@@ -246,6 +248,9 @@ GOLDEN(optimizers, weight_average) {
                 c.expect["decay"][t].get<double>(), 1e-12);
   }
 }
+
+GOLDEN(optimizers, weight_average) { expect_averages(c); }
+GOLDEN(model_ema, weight_average) { expect_averages(c); }
 
 }  // namespace
 }  // namespace ddptrain

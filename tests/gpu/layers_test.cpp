@@ -1,4 +1,4 @@
-// Layers with kernels of their own: batch norm, synchronised too and with what follows it; the bits
+// Layers with kernels of their own: batch norm, synchronized too and with what follows it; the bits
 // of dropout and of add_relu.
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn_like.h>

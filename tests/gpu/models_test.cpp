@@ -1,4 +1,4 @@
-// One training step of every network of the catalogue: output and gradients as on the CPU.
+// One training step of every network of the catalog: output and gradients as on the CPU.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
@@ -48,6 +48,23 @@ const json& small_options() {
         {"hidden_dim", 32},
         {"mlp_dim", 48}}},
       {"vit_b_16", {{"image_size", 64}}},
+      {"vit_b_32", {{"image_size", 64}}},
+      {"vit_l_16", {{"image_size", 64}}},
+      {"vit_l_32", {{"image_size", 64}}},
+      {"vit_s_16", {{"image_size", 64}}},
+      {"vit_s_32", {{"image_size", 64}}},
+      {"vit_ti_16", {{"image_size", 64}}},
+      {"deit_b_16", {{"image_size", 64}}},
+      {"deit_s_16", {{"image_size", 64}}},
+      {"deit_ti_16", {{"image_size", 64}, {"distilled", true}}},
+      {"siglip_b_16", {{"image_size", 64}}},
+      {"siglip_l_16", {{"image_size", 64}}},
+      {"clip_b_16", {{"image_size", 64}}},
+      {"clip_b_32", {{"image_size", 64}}},
+      {"clip_l_14", {{"image_size", 70}}},
+      {"dinov2_b_14", {{"image_size", 70}}},
+      {"dinov2_l_14", {{"image_size", 70}}},
+      {"dinov2_s_14", {{"image_size", 70}, {"registers", 4}}},
   };
   return all;
 }
@@ -56,6 +73,17 @@ const std::set<std::string> kLarge{"alexnet",         "densenet169",     "resnet
                                    "resnext50_32x4d", "swin_t",          "vgg11",      "vgg16_bn",
                                    "vit_b_16",        "wide_resnet50_2", "xresnet101", "xresnext50",
                                    "densenet121",     "xse_resnext50"};
+
+bool is_large(const std::string& name) {
+  if (kLarge.contains(name)) return true;
+  for (const auto* family : {"clip_", "convnext_base", "convnext_small", "deit_", "dinov2_",
+                             "efficientnet_b3", "efficientnet_b4", "siglip_", "swin_", "vit_"})
+    if (name.starts_with(family)) return true;
+  return false;
+}
+
+/// Height and width of images: those of 64 pixels have no whole patches of 14.
+std::int64_t side_of(const std::string& name) { return name.ends_with("_14") ? 70 : 64; }
 
 bool is_of_texts(const std::string& name) {
   return name == "awd_lstm" || name == "bag_of_embeddings" || name == "text_transformer";
@@ -77,7 +105,7 @@ ModelContext data_for(const std::string& name) {
   if (is_of_texts(name)) return context;
   context.data.padding = -1;
   context.data.cardinalities.clear();
-  context.data.sample = {3, 64, 64};
+  context.data.sample = {3, side_of(name), side_of(name)};
   if (name == "mnist_net") context.data.sample = {3, 28, 28};
   if (!is_of_tables(name)) return context;
   context.data.cardinalities = {4, 5};
@@ -94,7 +122,7 @@ std::vector<at::Tensor> inputs_for(const std::string& name) {
     return {at::randint(4, {3, 2}, generator, at::kLong),
             at::randn({3, name == "tabular" ? 3 : 0}, generator, at::kDouble)};
   if (name == "mnist_net") return {at::randn({3, 3, 28, 28}, generator, at::kDouble)};
-  return {at::randn({3, 3, 64, 64}, generator, at::kDouble)};
+  return {at::randn({3, 3, side_of(name), side_of(name)}, generator, at::kDouble)};
 }
 
 struct StepResult {
@@ -149,18 +177,18 @@ class EveryNetwork : public testing::TestWithParam<std::string> {
 
 // In fp64 the sums of a device run in another order, and no more.
 TEST_P(EveryNetwork, MakesTheStepOfTheCpuInDoublePrecision) {
-  if (kLarge.contains(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
+  if (is_large(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
   expect_the_step_of_the_cpu({at::kDouble, 1e-9});
 }
 
 // In fp32 a unit near the corner of a ReLU may fall to its other side, which moves a gradient by
 // some per cent.
 TEST_P(EveryNetwork, MakesTheStepOfTheCpuInSinglePrecision) {
-  if (kLarge.contains(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
+  if (is_large(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
   expect_the_step_of_the_cpu({at::kFloat, 5e-2});
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryNetwork, testing::ValuesIn(networks()),
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryNetwork, testing::ValuesIn(networks()),
                          [](const auto& network) { return network.param; });
 
 }  // namespace

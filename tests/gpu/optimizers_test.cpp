@@ -1,4 +1,4 @@
-// A few steps of every optimiser of the catalogue with the same gradients.
+// A few steps of every optimizer of the catalog with the same gradients.
 #include "optim/optimizer.h"
 
 #include <ATen/ops/full_like.h>
@@ -92,7 +92,7 @@ TEST_P(EveryOptimizerOnADevice, LeavesOutWhatItsDeviceRefuses) {
     EXPECT_TRUE(values[i].cpu().equal(expected[i].cpu())) << "parameter " << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOptimizerOnADevice, testing::ValuesIn(optimizers()),
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryOptimizerOnADevice, testing::ValuesIn(optimizers()),
                          [](const auto& given) { return given.param; });
 
 }  // namespace

@@ -44,7 +44,8 @@ Node list_of(const Shape& list, std::size_t count) {
   const auto& item = list.children[0];
   for (std::size_t i = 0; i < count; ++i) {
     const auto numbers = is_number(item) ? numbers_of(item) : std::vector<double>{};
-    node.items.push_back(is_number(item) ? word(format_number(numbers.at(0)))
+    const auto step = list.items == ItemOrder::increasing ? static_cast<double>(i) : 0;
+    node.items.push_back(is_number(item) ? word(format_number(numbers.at(0) + step))
                                          : example_value(item, all_catalogs()));
     if (list.items == ItemOrder::distinct) node.items.back().text += std::to_string(i);
   }

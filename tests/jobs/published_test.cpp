@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-TEST(PublishedWeights, AreOfModelsOfTheCatalogue) {
+TEST(PublishedWeights, AreOfModelsOfTheCatalog) {
   for (const auto& weights : published_weights())
     EXPECT_NE(catalog<Model>().find(std::string(weights.model)), nullptr) << weights.model;
 }
@@ -50,6 +50,24 @@ class WeightsFolder : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(WeightsFolder, ThatCannotBeFetchedSayWhereToPutTheFile) {
+  const auto curl = folder_.write("bin/curl", "#!/bin/sh\nexit 6\n");
+  std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_ / "bin" + ":" + path).c_str(), 1);
+  std::string said;
+  try {
+    provide_weights(*find_weights("resnet34", "imagenet"), "");
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said,
+            "cannot fetch 'https://download.pytorch.org/models/resnet34-b627a593.pth': the host's "
+            "name is not known; fetch it where there is a network and put it to '" +
+                folder_ / "weights/resnet34-b627a593.pth" + "'");
+}
 
 TEST_F(WeightsFolder, AreFoundByTheNameOfTheModelOrItsBody) {
   const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");

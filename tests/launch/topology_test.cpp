@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/files/files.h"
+#include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
@@ -111,9 +115,18 @@ TEST(Topology, OfASlurmStepComesFromItsTasks) {
   EXPECT_LT(topology.port, 25000);
 }
 
-TEST(Topology, OfAnSbatchScriptIsAWorldOfOne) {
+/// What Slurm sets in the script of sbatch and the shell of salloc, on one node.
+Variables of_a_script() {
   auto variables = slurm;
-  variables.erase("SLURM_STEP_ID");
+  for (const auto* name : {"SLURM_STEP_ID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_NODELIST"})
+    variables.erase(name);
+  for (const auto* name : {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}) variables[name] = "0";
+  variables["SLURM_STEP_NUM_TASKS"] = "1";
+  return variables;
+}
+
+TEST(Topology, OfAnSbatchScriptIsAWorldOfOne) {
+  auto variables = of_a_script();
   EXPECT_FALSE(topology_of(variables).joined());
 }
 
@@ -136,20 +149,264 @@ TEST(Topology, OfMpiOnSeveralNodesWantsAMeetingPoint) {
   EXPECT_EQ(topology_of(variables).port, 1234);
 }
 
-TEST(FirstHost, OfASlurmNodeList) {
-  EXPECT_EQ(first_host("gpu07"), "gpu07");
-  EXPECT_EQ(first_host("gpu07,gpu09"), "gpu07");
-  EXPECT_EQ(first_host("gpu[07-09,12],login1"), "gpu07");
-  EXPECT_EQ(first_host("gpu[3,5]"), "gpu3");
-  EXPECT_EQ(first_host(""), "");
+TEST(Topology, OfSlurmTakesTheFirstHostOfSeveralBrackets) {
+  auto variables = slurm;
+  variables["SLURM_STEP_NODELIST"] = "rack[1-2]node[01-04]";
+  EXPECT_EQ(topology_of(variables).address, "rack1node01");
 }
 
-TEST(TasksOnNode, OfSlurmsShortForm) {
-  EXPECT_EQ(tasks_on_node("4(x2),3", 0), 4);
-  EXPECT_EQ(tasks_on_node("4(x2),3", 1), 4);
-  EXPECT_EQ(tasks_on_node("4(x2),3", 2), 3);
-  EXPECT_EQ(tasks_on_node("4(x2),3", 3), 0);
-  EXPECT_EQ(tasks_on_node("", 0), 0);
+// Each rank would count its own node by its local rank, and none would find the others.
+TEST(Topology, OfSlurmWantsToKnowTheTasksOfANode) {
+  auto variables = slurm;
+  variables.erase("SLURM_STEP_TASKS_PER_NODE");
+  EXPECT_THAT(refusal(variables), testing::HasSubstr("SLURM_STEP_TASKS_PER_NODE is not set"));
+  variables["SLURM_STEP_NUM_NODES"] = "1";
+  EXPECT_EQ(topology_of(variables).local_world, 7);
+}
+
+TEST(Topology, SaysWhatNamedTheMeetingPoint) {
+  EXPECT_EQ(topology_of(torchrun).named_by, "MASTER_ADDR and MASTER_PORT");
+  EXPECT_THAT(topology_of(slurm).named_by, testing::HasSubstr("the job's first host"));
+}
+
+TEST(Topology, OfSkyPilotWantsTheNumberOfNodes) {
+  EXPECT_THAT(refusal({{"SKYPILOT_NODE_RANK", "1"}}),
+              testing::HasSubstr("SKYPILOT_NUM_NODES is not set"));
+}
+
+TEST(Topology, OfSlurmKnowsJobsAboveAMillion) {
+  auto variables = slurm;
+  variables["SLURM_JOB_ID"] = "67043327";  // the largest of Slurm's default MaxJobId
+  EXPECT_EQ(topology_of(variables).rank, 5);
+}
+
+// The shell of salloc, and the script of sbatch, are steps too, with numbers from 0xfffffffa on.
+TEST(Topology, OfASpecialStepIsNotThatOfSrun) {
+  for (const auto* step : {"4294967290", "4294967291"}) {
+    auto variables = of_a_script();
+    variables["SLURM_STEP_ID"] = step;
+    EXPECT_FALSE(topology_of(variables).joined());
+    variables["SLURM_JOB_NUM_NODES"] = "2";
+    EXPECT_THAT(refusal(variables), testing::HasSubstr("SLURM_JOB_NUM_NODES is 2"));
+  }
+}
+
+// The daemons of mpirun are a step of srun, and its ranks inherit their variables.
+TEST(Topology, OfMpirunUnderSlurmIsThatOfMpirun) {
+  auto variables = slurm;
+  variables.insert({{"OMPI_COMM_WORLD_RANK", "9"},
+                    {"OMPI_COMM_WORLD_SIZE", "16"},
+                    {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                    {"OMPI_COMM_WORLD_LOCAL_SIZE", "8"},
+                    {"PMIX_NAMESPACE", "prterun-1"},
+                    {"SLURM_JOB_NODELIST", "gpu[07-08]"}});
+  const auto topology = topology_of(variables);
+  EXPECT_EQ(topology.rank, 9);
+  EXPECT_EQ(topology.address, "gpu07");
+}
+
+// As Kubeflow's trainer sets them: https://www.kubeflow.org/docs/components/trainer
+const Variables train_job{{"PET_NNODES", "4"},
+                          {"PET_NPROC_PER_NODE", "8"},
+                          {"PET_NODE_RANK", "3"},
+                          {"PET_MASTER_ADDR", "job-node-0-0.job"},
+                          {"PET_MASTER_PORT", "29400"}};
+
+TEST(Topology, OfAKubeflowPodIsANodeThatStartsItsRanks) {
+  const auto node = topology_of(train_job);
+  EXPECT_TRUE(node.is_node);
+  EXPECT_TRUE(node.joined());
+  EXPECT_EQ(node.rank, 3);
+  EXPECT_EQ(node.world, 4);
+  EXPECT_EQ(node.local_world, 8);
+  EXPECT_EQ(node.address, "job-node-0-0.job");
+  EXPECT_EQ(node.port, 29400);
+  const auto rank = rank_on_node(node, 2, 8);
+  EXPECT_FALSE(rank.is_node);
+  EXPECT_EQ(rank.rank, 26);
+  EXPECT_EQ(rank.world, 32);
+  EXPECT_EQ(rank.local_rank, 2);
+  EXPECT_EQ(rank.local_world, 8);
+  EXPECT_EQ(rank.address, node.address);
+}
+
+TEST(Topology, OfAKubeflowPodLeavesAutoToItsDevices) {
+  auto variables = train_job;
+  for (const auto* word : {"auto", "gpu", "cpu"}) {
+    variables["PET_NPROC_PER_NODE"] = word;
+    EXPECT_EQ(topology_of(variables).local_world, 0) << word;
+  }
+  variables.erase("PET_NPROC_PER_NODE");
+  EXPECT_EQ(topology_of(variables).local_world, 0);
+  variables["PET_NNODES"] = "1";
+  variables["PET_NODE_RANK"] = "0";
+  EXPECT_FALSE(topology_of(variables).joined());
+}
+
+// PyTorchJob sets RANK to that of the pod, and WORLD_SIZE to the number of all ranks.
+TEST(Topology, OfAPytorchJobsPodIsANodeToo) {
+  auto variables = train_job;
+  variables.insert({{"RANK", "3"},
+                    {"WORLD_SIZE", "32"},
+                    {"MASTER_ADDR", "job-master-0"},
+                    {"MASTER_PORT", "23456"}});
+  EXPECT_TRUE(topology_of(variables).is_node);
+  variables.insert({{"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "8"}});  // a child of torchrun there
+  EXPECT_FALSE(topology_of(variables).is_node);
+}
+
+TEST(Topology, OfAHalfSetKubeflowPodNamesTheMissingVariable) {
+  for (const auto* name : {"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}) {
+    auto variables = train_job;
+    variables.erase(name);
+    EXPECT_THAT(refusal(variables), testing::HasSubstr(std::string(name) + " is not set"));
+  }
+  auto variables = train_job;
+  variables["PET_NNODES"] = "1:4";
+  EXPECT_THAT(refusal(variables), testing::HasSubstr("PET_NNODES is '1:4'"));
+  variables = train_job;
+  variables["PET_NODE_RANK"] = "4";
+  EXPECT_THAT(refusal(variables), testing::HasSubstr("rank is 4 of 4 nodes"));
+}
+
+// https://docs.skypilot.co/en/stable/running-jobs/environment-variables.html
+const Variables skypilot{{"SKYPILOT_NUM_NODES", "2"},
+                         {"SKYPILOT_NODE_RANK", "1"},
+                         {"SKYPILOT_NODE_IPS", "10.0.0.5\n10.0.0.6"},
+                         {"SKYPILOT_NUM_GPUS_PER_NODE", "4"},
+                         {"SKYPILOT_TASK_ID", "sky-2026-01-01-10-00-00-000000_cluster_id-1"}};
+
+TEST(Topology, OfSkyPilotIsANodeThatStartsItsRanks) {
+  const auto node = topology_of(skypilot);
+  EXPECT_TRUE(node.is_node);
+  EXPECT_EQ(node.rank, 1);
+  EXPECT_EQ(node.world, 2);
+  EXPECT_EQ(node.local_world, 4);
+  EXPECT_EQ(node.address, "10.0.0.5");
+  auto first = skypilot;
+  first["SKYPILOT_NODE_RANK"] = "0";
+  EXPECT_EQ(topology_of(first).port, node.port);
+  first.erase("SKYPILOT_NUM_GPUS_PER_NODE");
+  EXPECT_EQ(topology_of(first).local_world, 0);
+  first["SKYPILOT_NUM_NODES"] = "1";
+  first["SKYPILOT_NODE_IPS"] = "10.0.0.5";
+  EXPECT_FALSE(topology_of(first).joined());
+}
+
+TEST(Topology, OfAHalfSetSkyPilotNamesTheMissingVariable) {
+  for (const auto* name : {"SKYPILOT_NODE_RANK", "SKYPILOT_NODE_IPS"}) {
+    auto variables = skypilot;
+    variables.erase(name);
+    EXPECT_THAT(refusal(variables), testing::HasSubstr(std::string(name) + " is not set"));
+  }
+}
+
+// As Lightning's LSFEnvironment describes jsrun: the first host of the list is the launch node.
+TEST(Topology, OfJsrunMeetsOnTheFirstComputeHost) {
+  Variables variables{{"JSM_NAMESPACE_RANK", "7"},
+                      {"JSM_NAMESPACE_SIZE", "12"},
+                      {"JSM_NAMESPACE_LOCAL_RANK", "1"},
+                      {"JSM_NAMESPACE_LOCAL_SIZE", "6"},
+                      {"OMPI_COMM_WORLD_RANK", "7"},
+                      {"LSB_JOBID", "1234567"},
+                      {"LSB_MCPU_HOSTS", "batch5 1 h41n08 42 h41n09 42"}};
+  const auto topology = topology_of(variables);
+  EXPECT_EQ(topology.rank, 7);
+  EXPECT_EQ(topology.world, 12);
+  EXPECT_EQ(topology.local_world, 6);
+  EXPECT_EQ(topology.address, "h41n08");
+  variables["JSM_NAMESPACE_RANK"] = "0";
+  EXPECT_EQ(topology_of(variables).port, topology.port);
+  variables.erase("JSM_NAMESPACE_LOCAL_SIZE");
+  EXPECT_EQ(topology_of(variables).local_world, 6);
+}
+
+TEST(Topology, OfMpirunUnderASchedulerMeetsOnItsFirstHost) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "hosts", "node3\nnode3\nnode4\nnode4\n");
+  const Variables rank{{"OMPI_COMM_WORLD_RANK", "2"},
+                       {"OMPI_COMM_WORLD_SIZE", "4"},
+                       {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+  for (const auto& [name, value] : Variables{{"LSB_DJOB_HOSTFILE", folder / "hosts"},
+                                             {"LSB_MCPU_HOSTS", "node3 2 node4 2"},
+                                             {"PBS_NODEFILE", folder / "hosts"}}) {
+    auto variables = rank;
+    variables[name] = value;
+    variables["PMIX_NAMESPACE"] = "1234";
+    EXPECT_EQ(topology_of(variables).address, "node3") << name;
+    variables.erase("PMIX_NAMESPACE");  // no port that the ranks of all nodes would find
+    EXPECT_THAT(refusal(variables), testing::HasSubstr("MASTER_PORT is not set")) << name;
+    variables["LSB_JOBID"] = "77";
+    EXPECT_EQ(topology_of(variables).address, "node3") << name;
+  }
+}
+
+/// Variables that say "several nodes", and what would say the same of one.
+struct NodesCase {
+  const char* name;
+  std::string several;
+  std::string one;
+};
+
+std::vector<NodesCase> several_nodes(const TemporaryFolder& folder) {
+  write_atomically(folder / "two", "node1 slots=4\nnode1 slots=4\nnode2 slots=4\n");
+  write_atomically(folder / "one", "node1\nnode1\n");
+  return {{"SLURM_JOB_NUM_NODES", "2", "1"},
+          {"SLURM_NNODES", "4", "1"},
+          {"SLURM_PROCID", "1", "0"},
+          {"SLURM_NODEID", "1", "0"},
+          {"GROUP_RANK", "1", "0"},
+          {"LOCAL_WORLD_SIZE", "2", "1"},
+          {"OMPI_COMM_WORLD_LOCAL_RANK", "1", "0"},
+          {"PET_MASTER_ADDR", "node0", "localhost"},
+          {"SLURM_STEP_NUM_TASKS", "2", "1"},
+          {"MASTER_ADDR", "node0", "127.0.0.1"},
+          {"PBS_NODEFILE", folder / "two", folder / "one"},
+          {"LSB_DJOB_HOSTFILE", folder / "two", folder / "one"},
+          {"LSB_MCPU_HOSTS", "hostA 4 hostB 4", "hostA 8"},
+          {"LSB_HOSTS", "hostA hostB", "hostA hostA"},
+          {"PE_HOSTFILE", folder / "two", folder / "one"},
+          {"COBALT_NODEFILE", folder / "two", folder / "one"},
+          {"FLUX_JOB_NNODES", "2", "1"},
+          {"AWS_BATCH_JOB_NUM_NODES", "2", "1"},
+          {"AZ_BATCH_NODE_LIST", "10.0.0.4;10.0.0.5", "10.0.0.4"},
+          {"AZ_BATCHAI_WORKER_HOSTS", "10.0.0.4,10.0.0.5", "10.0.0.4"},
+          {"SM_HOSTS", R"(["algo-1", "algo-2"])", R"(["algo-1"])"},
+          {"TF_CONFIG", R"({"cluster": {"chief": ["a:1"], "worker": ["b:1"]}})",
+           R"({"cluster": {"worker": ["a:1"]}})"},
+          {"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["a:1"], "workerpool1": ["b:1"]}})",
+           R"({"cluster": {"workerpool0": ["a:1"]}})"},
+          {"VC_WORKER_NUM", "2", "1"},
+          {"VC_WORKER_HOSTS", "job-worker-0.job,job-worker-1.job", "job-worker-0.job"},
+          {"BATCH_HOSTS_FILE", folder / "two", folder / "one"},
+          {"_CONDOR_NPROCS", "2", "1"},
+          {"HOROVOD_SIZE", "2", "1"},
+          {"PMIX_RANK", "0", ""},
+          {"NNODES", "2", "1"},
+          {"NODE_RANK", "1", "0"}};
+}
+
+TEST(Topology, NeverIsAWorldOfOneWhereAVariableSaysSeveralNodes) {
+  const TemporaryFolder folder;
+  for (const auto& each : several_nodes(folder)) {
+    const auto message = refusal({{each.name, each.several}});
+    EXPECT_THAT(message, testing::HasSubstr(std::string(each.name) + " ")) << each.name;
+    EXPECT_THAT(message, testing::HasSubstr("DDPTRAIN_SINGLE_NODE=1")) << each.name;
+    EXPECT_EQ(refusal({{each.name, each.one}}), "") << each.name;
+    EXPECT_EQ(refusal({{each.name, each.several}, {"DDPTRAIN_SINGLE_NODE", "1"}}), "");
+    auto variables = torchrun;  // whose rank is known
+    variables[each.name] = each.several;
+    EXPECT_EQ(topology_of(variables).rank, 3) << each.name;
+  }
+}
+
+TEST(Topology, OfASingleNodeAsksNobody) {
+  auto variables = torchrun;
+  variables["DDPTRAIN_SINGLE_NODE"] = "1";
+  EXPECT_FALSE(topology_of(variables).joined());
+  variables["DDPTRAIN_SINGLE_NODE"] = "yes";
+  EXPECT_THAT(refusal(variables), testing::HasSubstr("DDPTRAIN_SINGLE_NODE is 'yes'"));
 }
 
 }  // namespace

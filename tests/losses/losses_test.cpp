@@ -154,6 +154,15 @@ TEST(Huber, IsSquaredNearAndStraightFarOut) {
   EXPECT_TRUE(terms.values.allclose(row({0.5, 2 * (5 - 1)})));
 }
 
+// A difference of 3 is one of 1.5 in units of 2: below the delta of 2, above that of 1.
+TEST(LossesOfNumbers, AreOfNumbersDividedByTheirScale) {
+  const auto value = [](const json& recipe) { return mean((*build(recipe))(row({5}), row({2}))); };
+  EXPECT_DOUBLE_EQ(value({{"type", "mse"}, {"scale", 2}}), 1.5 * 1.5);
+  EXPECT_DOUBLE_EQ(value({{"type", "l1"}, {"scale", 2}}), 1.5);
+  EXPECT_DOUBLE_EQ(value({{"type", "huber"}, {"scale", 2}, {"delta", 2}}), 1.5 * 1.5 / 2);
+  EXPECT_DOUBLE_EQ(value({{"type", "smooth_l1"}, {"scale", 2}}), 1.5 - 0.5);
+}
+
 TEST(SmoothL1, WithBetaNothingIsL1) {
   const auto loss = build({{"type", "smooth_l1"}, {"beta", 0}});
   EXPECT_TRUE((*loss)(row({3, -2}), row({1, 1})).values.equal(row({2, 3})));
@@ -277,7 +286,7 @@ TEST_P(LossOfNumbers, TakesPointsForPairsOfOutputs) {
 INSTANTIATE_TEST_SUITE_P(Losses, LossOfNumbers, testing::Values("mse", "l1", "smooth_l1", "huber"),
                          [](const auto& name) { return std::string(name.param); });
 
-// What every loss of the catalogue owes the engine.
+// What every loss of the catalog owes the engine.
 class EveryLoss : public testing::TestWithParam<TriedLoss> {
  protected:
   LossTerms terms(std::int64_t rows, at::ScalarType type) const {

@@ -31,16 +31,16 @@ const std::vector<TriedLoss>& tried_losses() {
       {"focal",
        {"takes_class", "takes_mask"},
        {{{{"gamma", 1.5}, {"weight", weight}}, label}, {{{"class_weights", "balanced"}}, label}}},
-      {"huber", {"takes_number", "takes_points"}, {{{{"delta", 0.7}}, number}}},
+      {"huber", {"takes_number", "takes_points"}, {{{{"delta", 0.7}, {"scale", 1.6}}, number}}},
       {"kl_div", {"takes_labels"}, {{{}, probabilities}}, true},
-      {"l1", {"takes_number", "takes_points"}, {{{}, number}}},
-      {"mse", {"takes_number", "takes_points"}, {{{}, number}}},
+      {"l1", {"takes_number", "takes_points"}, {{{}, number}, {{{"scale", 3}}, number}}},
+      {"mse", {"takes_number", "takes_points"}, {{{}, number}, {{{"scale", 0.5}}, number}}},
       {"nll",
        {"takes_class", "takes_mask"},
        {{{{"weight", weight}, {"ignore_index", 1}}, label},
         {{{"class_weights", "balanced"}}, label}},
        true},
-      {"smooth_l1", {"takes_number", "takes_points"}, {{{{"beta", 0.4}}, number}}},
+      {"smooth_l1", {"takes_number", "takes_points"}, {{{{"beta", 0.4}, {"scale", 2}}, number}}},
   };
   return all;
 }

@@ -1,4 +1,5 @@
 #include <ATen/TensorIndexing.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -212,6 +213,71 @@ TEST(Regression, MergesBatchesAsIfTheyWereOne) {
                 1e-12)
         << name;
   }
+}
+
+/// Of batches of `rows` rows each, added in this or the other order.
+double in_batches(const std::string& name, const at::Tensor& output, const at::Tensor& target,
+                  std::int64_t rows, bool backwards) {
+  const auto metric = build(name);
+  std::vector<Metric::Terms> batches;
+  for (std::int64_t first = 0; first < output.size(0); first += rows) {
+    const auto count = std::min(rows, output.size(0) - first);
+    batches.push_back(
+        metric->terms(output.narrow(0, first, count), target.narrow(0, first, count), {}));
+  }
+  if (backwards) std::reverse(batches.begin(), batches.end());
+  Metric::Terms total;
+  for (const auto& batch : batches) metric->add(total, batch);
+  return metric->values(total).front().second;
+}
+
+// As scipy.stats.pearsonr 1.17 (a warning and NaN), sklearn.metrics.r2_score and
+// explained_variance_score 1.9 say of y = 1, 2, 3, 4, ... and columns of one number: whichever it
+// is, and however batches are cut and ordered, which must not decide about what rounding leaves.
+TEST(Regression, OfConstantColumnsIsThatOfScipyAndScikitLearn) {
+  const auto moving = at::arange(1, 1001, at::kDouble).view({-1, 1});
+  const auto expect = [&](const char* name, const at::Tensor& output, const at::Tensor& target,
+                          double expected) {
+    for (const std::int64_t rows : {1, 7, 333, 1000})
+      for (const bool backwards : {false, true}) {
+        const auto value = in_batches(name, output, target, rows, backwards);
+        EXPECT_EQ(std::isnan(value), std::isnan(expected)) << name << " of batches of " << rows;
+        if (std::isnan(expected)) continue;
+        EXPECT_NEAR(value, expected, 1e-12) << name;
+      }
+  };
+  for (const double number : {0.1, 3.0, -0.7, 1e8 + 0.1, 1e-9 / 3}) {
+    const auto same = at::full({1000, 1}, number, at::kDouble), other = same.add(number);
+    expect("pearson", same, moving, NAN);
+    expect("spearman", same, moving, NAN);
+    expect("explained_variance", same, moving, 0);
+    expect("pearson", moving, same, NAN);
+    expect("r2", moving, same, 0);
+    expect("explained_variance", moving, same, 0);
+    expect("pearson", same, same, NAN);
+    expect("r2", same, same, 1);
+    expect("r2", other, same, 0);
+    expect("explained_variance", other, same, 1);
+  }
+}
+
+// Values that differ in the ninth digit do vary.
+TEST(Regression, OfNearlyConstantPredictionsIsNotThatOfConstantOnes) {
+  const auto target = scores({1, 2, 3, 4}, 1);
+  EXPECT_NEAR(of(*build("pearson"), target.mul(1e-9).add(1), target).front().second, 1, 1e-7);
+}
+
+// sklearn.metrics.cohen_kappa_score and matthews_corrcoef of [0, 0, 1, 1] against [1, 1, 1, 1], and
+// of one class against itself.
+TEST(Metrics, OfConstantClassesAreThoseOfScikitLearn) {
+  const auto ones = scores({0, 1, 0, 1, 0, 1, 0, 1}, 2);
+  for (const auto* weights : {"none", "linear", "quadratic"}) {
+    const auto kappa = build({{"type", "cohen_kappa"}, {"weights", weights}});
+    EXPECT_EQ(of(*kappa, ones, labels({0, 0, 1, 1})).front().second, 0) << weights;
+    EXPECT_TRUE(std::isnan(of(*kappa, ones, labels({1, 1, 1, 1})).front().second)) << weights;
+  }
+  EXPECT_EQ(of(*build("mcc"), ones, labels({0, 0, 1, 1})).front().second, 0);
+  EXPECT_EQ(of(*build("mcc"), ones, labels({1, 1, 1, 1})).front().second, 0);
 }
 
 TEST(Spearman, SeesOnlyRanks) {

@@ -57,7 +57,9 @@ TEST(DeviceMemoryError, IsOnlyThat) {
   const auto said = std::make_exception_ptr(Error(Exit::memory, "not even one sample fits"));
   EXPECT_EQ(explained(on_one(), said), "not even one sample fits");
   const auto on_cpu = std::make_exception_ptr(std::runtime_error("can't allocate memory"));
-  EXPECT_EQ(explained(Placement{}, on_cpu), "not explained: can't allocate memory");
+  EXPECT_EQ(explained(Placement{}, on_cpu),
+            "out of memory; a smaller model, batch.micro or eval.batch needs less");
+  EXPECT_EQ(explained(Placement{}, other), "not explained: a bug");
 }
 
 }  // namespace

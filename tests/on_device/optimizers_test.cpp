@@ -1,4 +1,4 @@
-// Steps of every optimiser on a device that refuses some of them.
+// Steps of every optimizer on a device that refuses some of them.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -29,7 +29,7 @@ std::vector<json> optimizers() {
   return all;
 }
 
-/// Parameters of an optimiser that is built for them, and gradients for some steps.
+/// Parameters of an optimizer that is built for them, and gradients for some steps.
 struct Steps {
   std::vector<NamedTensor> parameters;
   std::unique_ptr<Optimizer> optimizer;

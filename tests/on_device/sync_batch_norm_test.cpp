@@ -1,4 +1,4 @@
-// Synchronised batch norm on a device whose kernels are as strict as CUDA's.
+// Synchronized batch norm on a device whose kernels are as strict as CUDA's.
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 

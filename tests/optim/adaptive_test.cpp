@@ -1,4 +1,4 @@
-// One step by hand for each optimiser that scales its steps.
+// One step by hand for each optimizer that scales its steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

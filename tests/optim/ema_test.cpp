@@ -42,6 +42,14 @@ TEST(Ema, WarmupRisesToTheDecay) {
   EXPECT_EQ(kept_share(options, 1000), 0.9);
 }
 
+// timm's ModelEmaV3(warmup_power=0.75) keeps 0.7898 at this update: 1 - 8^(-3/4).
+TEST(Ema, WarmupHasAPowerAndAPace) {
+  const EmaOptions steep{.decay = 0.9999, .warmup = true, .warmup_power = 0.75};
+  EXPECT_NEAR(kept_share(steep, 7), 0.7898, 1e-4);
+  const EmaOptions slow{.decay = 0.9999, .warmup = true, .warmup_gamma = 10, .warmup_power = 0.75};
+  EXPECT_NEAR(kept_share(slow, 70), 0.7898, 1e-4);
+}
+
 // timm 1.0.31: step = max(0, step - update_after_step - 1), from 1; 0 copies; the rest is bounded.
 TEST(Ema, WarmupBeginsAfterItsStepsAndAtItsLeast) {
   const EmaOptions options{.decay = 0.9, .warmup = true, .min_decay = 0.5, .update_after_step = 10};

@@ -1,4 +1,4 @@
-// Every optimiser of the catalogue, for what holds for all.
+// Every optimizer of the catalog, for what holds for all.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Parameters and gradients for tests of optimisers.
+// Parameters and gradients for tests of optimizers.
 #pragma once
 
 #include <ATen/core/Tensor.h>

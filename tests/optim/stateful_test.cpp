@@ -1,4 +1,4 @@
-// What holds for every optimiser of the catalogue.
+// What holds for every optimizer of the catalog.
 #include "optim/stateful.h"
 
 #include <ATen/ops/ones.h>

@@ -199,6 +199,47 @@ TEST_F(Report, OfSeveralRunsGivesMeanAndDeviationOverSeeds) {
   EXPECT_THAT(html, HasSubstr("<code><bdi>optimizer.lr</bdi></code>"));
 }
 
+TEST_F(Report, CountsASeedOnceAndNamesWhatItLeavesOut) {
+  const std::string one = "seed: 1\n", two = "seed: 2\n";
+  const auto cut = run("t/003", {{"valid/accuracy", 0.1}}, "seed: 3\n");
+  write(cut + "/run.json", R"({"result": "interrupted", "exit_code": 130})");
+  const auto html = checked({run("t/001", {{"valid/accuracy", 0.8}}, one),
+                             run("t/002", {{"valid/accuracy", 0.9}}, two), cut,
+                             run("t/004", {{"valid/accuracy", 0.9}}, two)});
+  EXPECT_THAT(html, HasSubstr("0.85 ± 0.070711"));
+  EXPECT_THAT(html, HasSubstr("2 runs left out: "));
+  EXPECT_THAT(html, HasSubstr("t/003 interrupted"));
+  const auto alone = checked(
+      {run("t/001", {{"valid/accuracy", 0.8}}, one), run("t/002", {{"valid/accuracy", 0.8}}, one)});
+  EXPECT_THAT(alone, Not(HasSubstr("±")));
+}
+
+TEST_F(Report, SaysOfWhichWeightsItsTablesAndSamplesAre) {
+  const auto path = run("w/001", confusion({"a", "b"}));
+  EXPECT_THAT(checked({path}), HasSubstr("valid/confusion_matrix</bdi>: last evaluation, step 40"));
+  auto result = confusion({"a", "b"});
+  result.update({{"weights", "best weights"}, {"weights_step", 20}});
+  write(path + "/events.jsonl",
+        read_text(path + "/events.jsonl") + line("result", 40, result) +
+            line("test", 40,
+                 {{"weights", "best weights"}, {"weights_step", 20}, {"test/accuracy", 0.625}}));
+  write(path + "/samples.json",
+        Json{{"weights", "best weights"},
+             {"step", 20},
+             {"of", 2},
+             {"classes", {"a", "b"}},
+             {"rows", {{0, 0.5, 0, 1, 0.75, 0.25}, {1, 0.5, 1, 1, 0.75, 0.25}}},
+             {"shown", {{"0", {{"name", "x.png"}, {"cells", Json::array()}}}}}}
+            .dump());
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("valid/confusion_matrix</bdi>: best weights, step 20"));
+  EXPECT_THAT(html, HasSubstr("<h2>Samples</h2>\n<p>best weights, step 20</p>"));
+  EXPECT_THAT(html, HasSubstr("<td>best weights, step 20</td><td class=\"n\">0.25</td>"));
+  EXPECT_THAT(html, HasSubstr("<th>test split</th><th class=\"n\">best weights, step 20</th>"));
+  EXPECT_THAT(html, HasSubstr("0.625"));
+  EXPECT_THAT(html, HasSubstr("last, step 40"));
+}
+
 TEST_F(Report, ShowsHowManySamplesEachClassHas) {
   const auto path = run("k/001", {});
   write(path + "/data.json",
@@ -216,6 +257,33 @@ TEST_F(Report, ShowsHowManySamplesEachClassHas) {
   EXPECT_THAT(html, HasSubstr("1 sample could not be read and was left out"));
   write(path + "/data.json", "{\"classes\": 3}");
   EXPECT_THAT(checked({path}), HasSubstr("data.json cannot be read"));
+}
+
+TEST_F(Report, ShowsWhatBecameOfTheWeightsThatTheRunStartedFrom) {
+  const auto path = run("t/001", {});
+  EXPECT_THAT(checked({path}), Not(HasSubstr("Weights at the start")));
+  write(path + "/transfer.json", Json{{"file", "runs/<a>/001"},
+                                      {"warnings", {"another tokenizer"}},
+                                      {"groups",
+                                       {{{"what", "words"},
+                                         {"tensors", {"embedding.weight"}},
+                                         {"copied", 12},
+                                         {"moved", 2988},
+                                         {"initialized", 1},
+                                         {"how", "mean of the old rows"},
+                                         {"dropped", 1},
+                                         {"note", ""},
+                                         {"new", {"<plot>"}},
+                                         {"gone", {"story"}}}}}}
+                                     .dump());
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("Weights at the start"));
+  EXPECT_THAT(html, HasSubstr("runs/&lt;a&gt;/001"));
+  EXPECT_THAT(html, HasSubstr("2988"));
+  EXPECT_THAT(html, HasSubstr("mean of the old rows; new: <bdi>&lt;plot&gt;</bdi>; dropped: "));
+  EXPECT_THAT(html, HasSubstr("another tokenizer"));
+  write(path + "/transfer.json", "{}");
+  EXPECT_THAT(checked({path}), HasSubstr("transfer.json cannot be read"));
 }
 
 TEST_F(Report, ShowsWhereTheTimeWent) {

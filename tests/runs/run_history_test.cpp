@@ -52,6 +52,17 @@ TEST(RunProgress, GoesOnAtThePaceOfTheLastTwoLogPeriods) {
   EXPECT_EQ(progress.time, 1767225640);  // date -d 2026-01-01T00:00:40Z +%s
 }
 
+TEST(RunProgress, KnowsTheLengthThatARunWasGivenLast) {
+  const TemporaryFolder folder;
+  folder.write("events.jsonl", R"({"event":"begin","step":0,"total_steps":4000})"
+                               "\n" +
+                                   step(10, 10) +
+                                   R"({"event":"resume","step":10,"total_steps":30})" + "\n" +
+                                   step(20, 12));
+  EXPECT_EQ(read_progress(folder.path(), false).total_steps, 30);
+  EXPECT_EQ(read_progress(folder.path(), false).step, 20);
+}
+
 TEST(RunProgress, ReadsTheEndsOfALongFileOnly) {
   const TemporaryFolder folder;
   std::string text = R"({"event":"begin","step":0,"total_steps":9000})"

@@ -81,7 +81,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
   const auto moving = [training](const Maybe<Tensor>& tensor) {
     return training && tensor && tensor->defined();
   };
-  const auto normalise = [=, x = frozen(input), w = frozen_or_none(weight),
+  const auto normalize = [=, x = frozen(input), w = frozen_or_none(weight),
                           b = frozen_or_none(bias), m = frozen_or_none(mean),
                           v = frozen_or_none(variance)] {
     const auto host_mean = on_host(m), host_variance = on_host(v);
@@ -95,7 +95,7 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const Maybe<T
   const int device = input.device().index();
   for (const auto& tensor : {mean, variance})
     if (is_captured(device) && moving(tensor)) will_change(device, *tensor);
-  auto results = computed(input, normalise);
+  auto results = computed(input, normalize);
   return {results[0], results[1], results[2]};
 }
 

@@ -1,4 +1,4 @@
-// The recipe fragment that stands for a fastai optimiser: its defaults written out, its names
+// The recipe fragment that stands for a fastai optimizer: its defaults written out, its names
 // translated (fastai 2.8.12, fastai/optimizer.py).
 #pragma once
 

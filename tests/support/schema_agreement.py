@@ -92,7 +92,7 @@ class Agreement:
 
     def problems(self, folder, files):
         """The errors that the program finds in each of these files of a folder: (line, id)."""
-        command = [self.program, "validate", "--format", "json", *(file.relative_to(folder) for file in files)]
+        command = [self.program, "validate", "--format", "jsonl", *(file.relative_to(folder) for file in files)]
         result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         self.expect(result.returncode in (0, 2), f"{folder}: exit {result.returncode}: {result.stderr}")
         found = {file: [] for file in files}

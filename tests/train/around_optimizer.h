@@ -1,4 +1,4 @@
-// An optimiser around another one, for tests that change one thing of it.
+// An optimizer around another one, for tests that change one thing of it.
 #pragma once
 
 #include <utility>

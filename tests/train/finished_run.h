@@ -8,7 +8,7 @@
 
 namespace ddptrain::test {
 
-inline SmallRun normalised() {
+inline SmallRun normalized() {
   SmallRun run;
   run.norm = true;
   return run;

@@ -356,13 +356,13 @@ TEST(ResolvedRecipe, SynchronisesBatchNormWhereDevicesHaveSome) {
   auto recipe = recipe_of(Mode::ddp);
   recipe.parallel.sync_bn = {};
   const Machine two{.gpus = 2, .cores = 4}, one{.gpus = 1, .cores = 4};
-  const auto synchronised = [&](const char* model, const Machine& machine) {
+  const auto synchronized = [&](const char* model, const Machine& machine) {
     recipe.model = Choice<Model>(model);
     return resolved(recipe, place(recipe, {}, machine)).parallel.sync_bn.value;
   };
-  EXPECT_EQ(synchronised("resnet18", two), true);
-  EXPECT_EQ(synchronised("resnet18", one), false);
-  EXPECT_EQ(synchronised("convnext_tiny", two), false);
+  EXPECT_EQ(synchronized("resnet18", two), true);
+  EXPECT_EQ(synchronized("resnet18", one), false);
+  EXPECT_EQ(synchronized("convnext_tiny", two), false);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The optimiser of a run whose ranks share its work and its state (ZeRO stage 1, Rajbhandari et al.
+// The optimizer of a run whose ranks share its work and its state (ZeRO stage 1, Rajbhandari et al.
 // 2020) at its smallest: parameter i belongs to rank i modulo the number of ranks.
 #pragma once
 

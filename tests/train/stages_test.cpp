@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Three steps with the weight frozen, then three with a re-initialised state of the optimizer.
+/// Three steps with the weight frozen, then three with a re-initialized state of the optimizer.
 SmallTraining in_two_stages(World& world) {
   auto t = fake_training(world);
   t.stages.clear();
@@ -32,7 +32,7 @@ SmallTraining in_two_stages(World& world) {
   return t;
 }
 
-/// An optimiser whose state is there.
+/// An optimizer whose state is there.
 void make_state(SmallTraining& t) {
   t.optimizer =
       catalog<Optimizer>().build(fragment<Optimizer>({{"type", "sgd"}, {"momentum", 0.9}}),

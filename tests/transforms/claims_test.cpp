@@ -71,7 +71,7 @@ std::string segment(int marker, const std::string& data) {
          data;
 }
 
-/// A grey image in `frame` (0xC0 baseline, 0xC2 progressive, 0xCA arithmetic): header and tables.
+/// A gray image in `frame` (0xC0 baseline, 0xC2 progressive, 0xCA arithmetic): header and tables.
 std::string jpeg_start(int frame, int side) {
   const std::string length{static_cast<char>(side >> 8), static_cast<char>(side)};
   const std::string one_code = '\1' + std::string(15, '\0');
@@ -125,7 +125,7 @@ TEST(JpegClaims, ScansAreBoundedByPixelsAndBytes) {
 }
 
 TEST(JpegClaims, CoefficientsOfSeveralScansAreBoundedByBytes) {
-  // 13000 x 13000 grey pixels have 1625 x 1625 blocks of 64 coefficients of two bytes
+  // 13000 x 13000 gray pixels have 1625 x 1625 blocks of 64 coefficients of two bytes
   const auto file = progressive(13000, 3);
   EXPECT_THAT(refusal(file),
               HasSubstr("13000 x 13000 pixels need 322.3 MiB while they are decoded"));
@@ -143,7 +143,7 @@ TEST(JpegClaims, ScansInsideOfSegmentsAreNotCounted) {
 }
 
 TEST(WebpClaims, PixelsThatTheBytesCannotHoldAreRefused) {
-  // one colour for all: a header, 14 bits each for the sides, and five codes of one symbol
+  // one color for all: a header, 14 bits each for the sides, and five codes of one symbol
   std::string body{0x2f, '\xc7', '\xf2', '\xb1', 0x0c, '\x88', '\x88', 8};
   body.resize(20);
   const std::string file =

@@ -29,9 +29,9 @@ Image decoded(const std::string& file) {
 TEST(WritePng, IsReadAsItWas) {
   const auto image = test::numbered(7, 5);
   EXPECT_EQ(decoded(encode_png(image)).bytes, image.bytes);
-  const auto grey = test::numbered(7, 5, 1);
-  const auto read = decoded(encode_png(grey));
-  for (std::size_t i = 0; i < grey.bytes.size(); ++i) ASSERT_EQ(read.bytes[3 * i], grey.bytes[i]);
+  const auto gray = test::numbered(7, 5, 1);
+  const auto read = decoded(encode_png(gray));
+  for (std::size_t i = 0; i < gray.bytes.size(); ++i) ASSERT_EQ(read.bytes[3 * i], gray.bytes[i]);
 }
 
 // 128 pixels an image, 8 around it, 16 of a line and 8 more above it.
@@ -77,7 +77,7 @@ TEST(ContactSheet, DrawsLinesOfACaptionBelowEachOther) {
   EXPECT_EQ(inked(sheet, 144, 164, 144, 16), 2 * one);
 }
 
-TEST(ContactSheet, DrawsGreyImagesGrey) {
+TEST(ContactSheet, DrawsGrayImagesGray) {
   const auto sheet = contact_sheet({{test::numbered(128, 128, 1), ""}});
   const auto* first = sheet.bytes.data() + 3 * (8 * 144 + 8 + 5);
   for (int c = 0; c < 3; ++c) EXPECT_EQ(first[c], 35);  // 5 * 7
@@ -101,9 +101,9 @@ TEST(Pipeline, ShowsWhatItNormalisedAsItWas) {
   for (const auto& list : {nlohmann::json::array(), nlohmann::json::array({normalize}),
                            nlohmann::json::array({normalize, flip})})
     EXPECT_EQ(shown(list, image).bytes, image.bytes) << list;
-  const nlohmann::json grey{{"type", "normalize"}, {"preset", "mnist"}};
+  const nlohmann::json gray{{"type", "normalize"}, {"preset", "mnist"}};
   const auto digit = test::numbered(6, 6, 1);
-  EXPECT_EQ(shown(nlohmann::json::array({grey}), digit).bytes, digit.bytes);
+  EXPECT_EQ(shown(nlohmann::json::array({gray}), digit).bytes, digit.bytes);
 }
 
 }  // namespace

@@ -72,13 +72,13 @@ TEST(Decode, LosslessWebpComesBackAsItWas) {
   EXPECT_EQ(decode({file, "a.webp"}).bytes, image.bytes);
 }
 
-TEST(Decode, GreyIsTheWeightedSumOfTheColours) {
+TEST(Decode, GrayIsTheWeightedSumOfTheColors) {
   const auto file = webp_of(test::flat(4, 4, 200));
   DecodeOptions options;
   options.channels = 1;
-  const Image grey = decode({file, "a.webp"}, options);
-  EXPECT_EQ(grey.channels, 1);
-  EXPECT_EQ(grey.bytes, test::Bytes(16, 200));
+  const Image gray = decode({file, "a.webp"}, options);
+  EXPECT_EQ(gray.channels, 1);
+  EXPECT_EQ(gray.bytes, test::Bytes(16, 200));
 }
 
 TEST(Orientation, UndoesHowTheCameraWasHeld) {

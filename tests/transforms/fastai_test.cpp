@@ -192,7 +192,7 @@ TEST(FastaiAugment, KeepsToItsRanges) {
     darkest = std::min(darkest, double(out));
     brightest = std::max(brightest, double(out));
   }
-  EXPECT_GT(darkest, 0.34);  // grey goes to 0.4 .. 0.6, and a quarter further in contrast
+  EXPECT_GT(darkest, 0.34);  // gray goes to 0.4 .. 0.6, and a quarter further in contrast
   EXPECT_LT(darkest, 0.42);
   EXPECT_GT(brightest, 0.58);
   EXPECT_LT(brightest, 0.66);

@@ -22,7 +22,7 @@ inline Bytes golden_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Every value differs from its neighbours.
+/// Every value differs from its neighbors.
 inline Image numbered(int width, int height, int channels = 3) {
   Image image;
   image.width = width;

@@ -32,14 +32,14 @@ std::string rows_of(std::string first, std::string second) {
   return std::string(1, '\0') + first + std::string(1, '\0') + second;
 }
 
-TEST(MaskFile, GivesIndicesOfAPaletteAndNotItsColours) {
+TEST(MaskFile, GivesIndicesOfAPaletteAndNotItsColors) {
   const auto palette =
       test::png_chunk("PLTE", std::string("\xff\0\0\0\xff\0\0\0\xff\x10\x10\x10", 12));
   const auto file = packed(2, 3, rows_of("\x1b", "\xe4"), palette);  // 0 1 2 3, 3 2 1 0
   EXPECT_THAT(decode_mask(named(file)).bytes, ElementsAre(0, 1, 2, 3, 3, 2, 1, 0));
 }
 
-TEST(MaskFile, GivesGreysOfAnyDepthAsTheyAreStored) {
+TEST(MaskFile, GivesGraysOfAnyDepthAsTheyAreStored) {
   EXPECT_THAT(decode_mask(named(packed(1, 0, rows_of("\xa0", "\x50")))).bytes,
               ElementsAre(1, 0, 1, 0, 0, 1, 0, 1));
   EXPECT_THAT(decode_mask(named(packed(8, 0, rows_of("\x05\x1f\xff\x01", "abcd")))).bytes,
@@ -51,11 +51,11 @@ TEST(MaskFile, RefusesWhatHasNoNumbers) {
     return test::message([&] { decode_mask(named(file)); });
   };
   EXPECT_EQ(problem(packed(8, 2, rows_of(std::string(12, 'a'), std::string(12, 'b')))),
-            "'m.png' has colours and no palette; a mask's palette indices or greys are classes");
+            "'m.png' has colors and no palette; a mask's palette indices or grays are classes");
   EXPECT_EQ(problem(packed(16, 0, rows_of(std::string(8, 'a'), std::string(8, 'b')))),
-            "'m.png' has greys of 16 bits; those of a mask have at most 8");
+            "'m.png' has grays of 16 bits; those of a mask have at most 8");
   EXPECT_EQ(problem(test::golden_file("a_rgb.jpg")),
-            "'m.png' is no PNG; masks are PNG files whose palette indices or greys are classes");
+            "'m.png' is no PNG; masks are PNG files whose palette indices or grays are classes");
 }
 
 TEST(MaskFile, IsReadAsItWasWritten) {
@@ -70,7 +70,7 @@ TEST(MaskFile, IsReadAsItWasWritten) {
       ASSERT_EQ(shown.bytes[3 * i + c], mask_color(static_cast<std::uint8_t>(i))[c]) << i;
 }
 
-// The VOC devkit's colours: background, aeroplane, bicycle, tvmonitor and void.
+// The VOC devkit's colors: background, aeroplane, bicycle, tvmonitor and void.
 TEST(MaskColors, AreThoseOfPascalVoc) {
   EXPECT_THAT(mask_color(0), ElementsAre(0, 0, 0));
   EXPECT_THAT(mask_color(1), ElementsAre(128, 0, 0));
@@ -106,16 +106,16 @@ INSTANTIATE_TEST_SUITE_P(Transforms, MaskBorder,
                            return test.param.at("type").template get<std::string>();
                          });
 
-TEST(Overlay, BlendsTheColourOfEachClassButTheFirst) {
+TEST(Overlay, BlendsTheColorOfEachClassButTheFirst) {
   Image image = test::flat(2, 1, 100);
   draw_mask(image, mask_of(2, 1, {0, 1}));
   EXPECT_THAT(image.bytes, ElementsAre(100, 100, 100, 114, 50, 50));  // (100 + 128) / 2
 }
 
 TEST(Overlay, MarksPointsThatAreInTheImage) {
-  Image grey{40, 40, 1, {}, {}};
-  grey.bytes.assign(grey.values(), 100);
-  Image image = grey;
+  Image gray{40, 40, 1, {}, {}};
+  gray.bytes.assign(gray.values(), 100);
+  Image image = gray;
   draw_points(image, {{50, 10}, {NAN, NAN}});
   EXPECT_EQ(image.channels, 3);
   EXPECT_EQ(std::count(image.bytes.begin(), image.bytes.end(), 100), 3 * 1600);

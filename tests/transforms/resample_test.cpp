@@ -52,7 +52,7 @@ TEST(Resample, AFlatImageStaysFlat) {
     }
 }
 
-TEST(Resample, HalvingWithAntialiasWeighsFourNeighbours) {
+TEST(Resample, HalvingWithAntialiasWeighsFourNeighbors) {
   Image image;  // the stretched triangle's weights at half size: 1/8 3/8 3/8 1/8
   image.width = 8;
   image.height = 1;

@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using test::applied;
 
-/// Grey with a white block of 11 x 11 pixels, its mask, and its middle as a point.
+/// Gray with a white block of 11 x 11 pixels, its mask, and its middle as a point.
 Image marked() {
   Image image = test::flat(96, 80, 100);
   Image mask = image;
@@ -50,7 +50,7 @@ Spot spot(const Image& image, IsSpot is_spot) {
 }
 
 Spot white_of(const Image& image) {
-  // Half way between grey and white.
+  // Half way between gray and white.
   return spot(image, [&](std::size_t i) {
     return image.is_float() ? image.floats[3 * i] > 177.5F / 255 : image.bytes[3 * i] > 177;
   });

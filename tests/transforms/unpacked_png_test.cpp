@@ -15,7 +15,7 @@ using test::png_file;
 
 constexpr int width = 200, height = 250;
 
-/// Rows of colours, each after its filter's byte: more than two stored blocks hold.
+/// Rows of colors, each after its filter's byte: more than two stored blocks hold.
 std::string rows(int count) {
   std::string text;
   for (int y = 0; y < count; ++y) {

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kRandom = "XXXXXX";
+constexpr const char* kProgram = "ddptrain-";  // how names begin in the folder for temporary files
 
 fs::path temporary_folder() {
   std::error_code code;
@@ -50,16 +51,18 @@ bool is_own_folder(const fs::path& path) {
          about.st_uid == ::geteuid();
 }
 
+enum class Ends { random, any };
+
 /// Removes scratch folders of this start whose processes were killed. Others have no lock file.
-void remove_abandoned(const fs::path& start) {
+void remove_abandoned(const fs::path& start, Ends ends) {
   const auto prefix = start.filename().string();
   std::vector<fs::path> found;
   std::error_code ignored;
   for (fs::directory_iterator at(start.parent_path(), ignored), end; !ignored && at != end;
        at.increment(ignored)) {
     const auto name = at->path().filename().string();
-    if (name.size() == prefix.size() + kRandom.size() && name.starts_with(prefix))
-      found.push_back(at->path());
+    const bool fits = ends == Ends::any || name.size() == prefix.size() + kRandom.size();
+    if (fits && name.starts_with(prefix)) found.push_back(at->path());
   }
   for (const auto& folder : found) {
     if (!is_own_folder(folder) || !fs::exists(lock_in(folder), ignored)) continue;
@@ -78,10 +81,18 @@ std::string made_folder(const std::string& start, bool placed) {
 
 }  // namespace
 
+void remove_abandoned_folders() noexcept {
+  try {
+    remove_abandoned(temporary_folder() / kProgram, Ends::any);
+  } catch (const std::exception&) {
+    // Whoever needs the folder for temporary files says what is wrong with it.
+  }
+}
+
 ScratchFolder::ScratchFolder(const std::string& start) {
   const bool placed = fs::path(start).is_absolute();
   const auto full = placed ? fs::path(start) : temporary_folder() / start;
-  remove_abandoned(full);
+  remove_abandoned(full, Ends::random);
   // Another process may take the folder for an abandoned one until its lock is held.
   do {
     path_ = made_folder(full.string(), placed);

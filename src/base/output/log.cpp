@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/output/color.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
 #include "base/secrets.h"
@@ -102,16 +103,20 @@ Log& process_log() {
   return log;
 }
 
-bool colored() {
+}  // namespace
+
+bool is_colored() {
   const auto color = process_log().color;
   if (color != Color::automatic) return color == Color::always;
   const char* no = std::getenv("NO_COLOR");
   return is_terminal() && (no == nullptr || *no == '\0');
 }
 
+namespace {
+
 std::string tagged(const std::string& where, const char* tag, const char* code,
                    const std::string& line) {
-  if (!colored()) return where + tag + ": " + line;
+  if (!is_colored()) return where + tag + ": " + line;
   return where + "\033[" + code + "m" + tag + ":\033[0m " + line;
 }
 

@@ -21,7 +21,7 @@ enum class Color { automatic, always, never };
 /// To be called once in each process, again where a rank learns its file. A rank above 0 is silent
 /// on the terminal but for errors; `file` (may be empty) receives every line of this process.
 void open(Level level, int rank, const std::string& file);
-/// Whether lines on stderr have colours; automatic: on a terminal, unless NO_COLOR is set.
+/// Whether lines on stderr have colors; automatic: on a terminal, unless NO_COLOR is set.
 void use_color(Color color);
 /// Whether -v was given: for lines that would cost something to make.
 bool is_verbose();

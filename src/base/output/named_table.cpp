@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 
@@ -31,16 +32,27 @@ std::vector<std::string> cells_of(const NamedTable& table, std::size_t row) {
   return line;
 }
 
-bool all_fit(const Lines& lines, std::size_t columns) {
-  return columns == 0 || std::all_of(lines.begin(), lines.end(), [&](const auto& line) {
-           return display_width(line) <= columns;
-         });
+/// Under "valid/confusion_matrix: best weights, step 1200", in several lines where that is too
+/// wide.
+Lines titled(const NamedTable& table, const std::string& what, const Lines& lines,
+             std::size_t columns) {
+  const auto name = table.name + what, weights = to_text(table.weights);
+  Lines all{weights.empty() ? name : name + ": " + weights};
+  if (!all_fit(all, columns)) {
+    all = {one_line(name, columns)};
+    if (!weights.empty())
+      for (auto& line : split(broken_at_blanks(weights, columns), '\n')) all.push_back(line);
+  }
+  all.insert(all.end(), lines.begin(), lines.end());
+  return all;
 }
 
-Lines some_rows(const NamedTable& table, const std::vector<std::size_t>& rows) {
-  std::vector<std::vector<std::string>> cells{heading(table)};
+using Cells = std::vector<std::vector<std::string>>;
+
+Cells some_rows(const NamedTable& table, const std::vector<std::size_t>& rows) {
+  Cells cells{heading(table)};
   for (const auto row : rows) cells.push_back(cells_of(table, row));
-  return aligned(cells);
+  return cells;
 }
 
 struct Confused {
@@ -60,20 +72,18 @@ std::vector<Confused> confused_pairs(const NamedTable& table) {
   return pairs;
 }
 
-Lines most_confused(const NamedTable& table) {
+Lines most_confused(const NamedTable& table, std::size_t columns) {
   const auto pairs = confused_pairs(table);
-  if (pairs.empty()) return {table.name + ": no class was taken for another"};
-  std::vector<std::vector<std::string>> cells{{"true", "predicted", "times"}};
+  if (pairs.empty()) return titled(table, ": no class was taken for another", {}, columns);
+  Cells cells{{"true", "predicted", "times"}};
   for (std::size_t i = 0; i < std::min(pairs.size(), kMostTelling); ++i)
     cells.push_back({shown_name(table.rows[pairs[i].truth]),
                      shown_name(table.columns[pairs[i].guess]), short_number(pairs[i].count)});
-  auto lines = aligned(cells);
-  lines.insert(lines.begin(), table.name + ", the most confused classes");
-  return lines;
+  return titled(table, ", the most confused classes", table_lines(cells, columns), columns);
 }
 
 /// By the third column from the left, f1 in a table of scores; ties in the table's order.
-Lines lowest(const NamedTable& table) {
+Lines lowest(const NamedTable& table, std::size_t columns) {
   std::vector<std::size_t> rows(table.rows.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const auto column = std::min<std::size_t>(2, table.columns.size() - 1);
@@ -81,12 +91,30 @@ Lines lowest(const NamedTable& table) {
     return table.at(a, column) < table.at(b, column);
   });
   rows.resize(std::min(rows.size(), kMostTelling));
-  auto lines = some_rows(table, rows);
-  lines.insert(lines.begin(), table.name + ", the lowest " + table.columns[column]);
-  return lines;
+  return titled(table, ", the lowest " + table.columns[column],
+                table_lines(some_rows(table, rows), columns), columns);
+}
+
+/// Names of columns that every row ends with, and their cells.
+std::pair<std::string, std::string> weights_columns(const NamedTable& table) {
+  if (table.weights.name.empty() || table.kind == NamedTable::Kind::confusion) return {};
+  return {",weights,step", "," + csv_cell(table.weights.name) + "," +
+                               (table.weights.step < 0 ? "" : std::to_string(table.weights.step))};
+}
+
+/// "true \\ predicted (best weights, step 1200)".
+std::string corner_of(const NamedTable& table) {
+  const auto weights = to_text(table.weights);
+  if (weights.empty() || table.kind == NamedTable::Kind::scores) return table.corner;
+  return table.corner + " (" + weights + ")";
 }
 
 }  // namespace
+
+std::string to_text(const ScoredWeights& weights) {
+  if (weights.name.empty() || weights.step < 0) return weights.name;
+  return weights.name + ", step " + std::to_string(weights.step);
+}
 
 std::optional<double> find_cell(const NamedTable& table, std::string_view name) {
   if (!name.starts_with(table.name + "/")) return {};
@@ -102,16 +130,17 @@ std::optional<double> find_cell(const NamedTable& table, std::string_view name) 
 }
 
 std::string to_csv(const NamedTable& table) {
-  std::string text = csv_cell(table.corner);
+  const auto [head, tail] = weights_columns(table);
+  std::string text = csv_cell(corner_of(table));
   for (const auto& column : table.columns) text += "," + csv_cell(column);
-  text += "\n";
+  text += head + "\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     text += csv_cell(table.rows[row]);
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
       const double value = table.at(row, column);
       text += "," + (value == value ? format_number(value) : std::string());
     }
-    text += "\n";
+    text += tail + "\n";
   }
   return text;
 }
@@ -121,14 +150,11 @@ std::vector<std::string> to_lines(const NamedTable& table, std::size_t columns) 
   if (table.rows.size() <= kMostRows) {
     std::vector<std::size_t> all(table.rows.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    auto lines = some_rows(table, all);
-    lines.insert(lines.begin(), table.name);
-    if (all_fit(lines, columns)) return lines;
+    const auto lines = aligned(some_rows(table, all));
+    if (all_fit(lines, columns)) return titled(table, "", lines, columns);
   }
-  auto lines = table.kind == NamedTable::Kind::confusion ? most_confused(table) : lowest(table);
-  if (columns > 0)
-    for (auto& line : lines) line = one_line(line, columns);
-  return lines;
+  return table.kind == NamedTable::Kind::confusion ? most_confused(table, columns)
+                                                   : lowest(table, columns);
 }
 
 }  // namespace ddptrain

@@ -1,13 +1,17 @@
 #include "base/output/print.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
+#include "base/output/color.h"
 #include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -81,7 +85,24 @@ void print_shown(const char* format, ...) {
 
 void print_lines(std::string_view text, std::FILE* to) { put(shown_lines(text), to); }
 
-void print_exact(std::string_view bytes) { put(bytes, stdout); }
+void print_problems(std::string_view text, std::FILE* to) {
+  auto lines = split(shown_lines(text), '\n');  // what others wrote has no colors
+  const std::pair<std::string, const char*> words[] = {
+      {"error", "31"}, {"warning", "35"}, {"note", "36"}};
+  for (auto& line : lines)
+    for (const auto& [word, color] : words) {
+      const auto at = line.find(": " + word + "[");
+      if (!log::is_colored() || line.starts_with(' ') || at == std::string::npos) continue;
+      line.replace(at + 2, word.size(), std::string("\033[1;") + color + "m" + word + "\033[0m");
+      break;
+    }
+  put(join(lines, "\n"), to);
+}
+
+void print_exact(std::string_view bytes) {
+  if (::isatty(STDOUT_FILENO) == 1) return print_lines(bytes);
+  put(bytes, stdout);
+}
 
 bool flush_stdout() {
   if (std::fflush(stdout) != 0) note_stdout_error();

@@ -15,7 +15,7 @@ __attribute__((format(printf, 1, 2))) void print_shown(const char* format, ...);
 /// Lines that we laid out: tables, help, problems, recipes.
 void print_lines(std::string_view text, std::FILE* to = stdout);
 
-/// For programs: bytes as they are; the caller quotes foreign text (CSV, JSON).
+/// For programs: bytes as they are (CSV, JSON), in whole lines; on a terminal as print_lines().
 void print_exact(std::string_view bytes);
 
 /// Hands what was printed to the reader of stdout. False where there is none any more (`| head`),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/output/terminal.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -47,6 +48,54 @@ std::string padding(std::size_t width, const std::string& cell) {
   return std::string(width - display_width(cell), ' ');
 }
 
+/// What a number is written with.
+bool is_of_number(char c) {
+  return (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-' || c == 'e' || c == 'E';
+}
+
+/// The end of what may stay of a line that is cut at `end`: before a number that goes on behind it,
+/// where something is left then.
+std::size_t before_number(std::string_view line, std::size_t end) {
+  auto first = end, last = end;
+  while (first > 0 && is_of_number(line[first - 1])) --first;
+  while (last < line.size() && is_of_number(line[last])) ++last;
+  const auto number = line.substr(first, last - first);
+  const bool goes_on = first > 0 && first < end && end < last;
+  return goes_on && number.find_first_of("0123456789") != number.npos ? first : end;
+}
+
+using Cells = std::vector<std::vector<std::string>>;
+
+/// Text in lines of at most `columns`, broken at blanks; a word that is wider is cut.
+void add_text(std::vector<std::string>& lines, const std::string& text, std::size_t columns) {
+  for (const auto& line : split(broken_at_blanks(text, columns), '\n'))
+    lines.push_back(one_line(line, columns));
+}
+
+/// "  title  value", in several lines where that is too wide.
+void add_cell(std::vector<std::string>& lines, const std::string& title, const std::string& value,
+              std::size_t columns) {
+  auto line = "  " + title + (title.empty() ? "" : "  ") + value;
+  if (display_width(line) <= columns) return lines.push_back(std::move(line));
+  if (!title.empty()) add_text(lines, "  " + title, columns);
+  const auto width = display_width(value);
+  const auto indent = std::min<std::size_t>(4, columns > width ? columns - width : 0);
+  add_text(lines, std::string(indent, ' ') + value, columns);
+}
+
+std::vector<std::string> in_blocks(const Cells& rows, std::size_t columns) {
+  std::vector<std::string> lines;
+  const auto& header = rows[0];
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    const auto& cells = rows[row];
+    if (cells.empty()) continue;
+    add_text(lines, header[0] + (header[0].empty() ? "" : " ") + cells[0], columns);
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      if (!cells[i].empty()) add_cell(lines, i < header.size() ? header[i] : "", cells[i], columns);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -70,7 +119,7 @@ std::string one_line(std::string_view text, std::size_t most) {
     if (width + dots.size() > most) break;
     end += length;
   }
-  return line.substr(0, end) + dots;
+  return line.substr(0, before_number(line, end)) + dots;
 }
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
@@ -89,10 +138,26 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   return lines;
 }
 
+bool all_fit(const std::vector<std::string>& lines, std::size_t columns) {
+  return columns == 0 || std::all_of(lines.begin(), lines.end(), [&](const auto& line) {
+           return display_width(line) <= columns;
+         });
+}
+
+std::vector<std::string> table_lines(const Cells& rows, std::size_t columns) {
+  auto lines = aligned(rows);
+  if (rows.empty() || rows[0].empty() || all_fit(lines, columns)) return lines;
+  lines = in_blocks(rows, columns);
+  const auto note = broken_at_blanks("(a block for each row: the table is wider)", columns);
+  for (auto& line : split(note, '\n')) lines.push_back(std::move(line));
+  return lines;
+}
+
 std::string short_number(double value) {
   if (std::isnan(value)) return "-";
+  const double size = std::abs(value);
   char text[32];
-  std::snprintf(text, sizeof text, "%.5g", value);
+  std::snprintf(text, sizeof text, size >= 99999.5 && size < 1e9 ? "%.0f" : "%.5g", value);
   return text;
 }
 

@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "cli/documents/example.h"
 #include "cli/program.h"
+#include "config/check/hints.h"
 #include "config/option_text.h"
+#include "config/suggest.h"
 #include "recipe/layers/option.h"
 
 namespace ddptrain {
@@ -55,10 +57,12 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
                        const Catalogs& catalogs) {
   const auto* entry = catalog.find(name);
   if (!entry) {
-    const auto near = nearest(name, catalog.names());
+    auto meant = meant_components(name, catalog.kind(), catalog.names());
+    if (meant.names.empty()) meant.names = nearest_names(name, catalog.names());
+    const auto near = meant_text(meant);
     throw Error(Exit::recipe,
                 "no " + catalog.kind() + " is called '" + name + "'" +
-                    did_you_mean(near, "; see 'ddptrain list " + catalog.kind() + "'"));
+                    (near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'" : near));
   }
   auto text = catalog.kind() + " " + entry->name + ": " + entry->doc + "\n\n";
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
@@ -159,6 +163,15 @@ std::string meaning_text(const Meaning& meaning, bool only) {
   return text;
 }
 
+/// What another tool's key or component is called here; empty when we know nothing.
+std::string foreign_text(const std::string& word, const Catalogs& catalogs) {
+  for (const auto& [kind, catalog] : catalogs)
+    if (const auto meant = meant_components(word, kind, catalog->names()); !meant.names.empty())
+      return "; here it is the " + kind + " " + one_of(meant.names) + std::string(meant.says);
+  const auto hint = foreign_key_hint(word);
+  return hint.empty() ? "" : "; here it is " + hint;
+}
+
 [[noreturn]] void refuse_key(const std::string& key, const KeyReader& reader,
                              const Catalogs& catalogs) {
   auto candidates = reader.near;
@@ -171,9 +184,12 @@ std::string meaning_text(const Meaning& meaning, bool only) {
       for (const auto& option : catalog->second->at(i).shape().children)
         candidates.push_back(child.key + "." + option.key);
   }
-  const auto near = nearest_key(key, candidates);
-  throw Error(Exit::recipe, "'" + key + "' is neither a key of recipes nor a kind of component" +
-                                did_you_mean(near, "; see 'ddptrain list'"));
+  const auto key_of_ours = nearest_key(key, candidates);
+  auto near = did_you_mean(key_of_ours, "; see 'ddptrain list'");
+  const auto foreign = foreign_text(key, catalogs);
+  if (!foreign.empty() && !key_of_ours.ends_with("." + key)) near = foreign;
+  throw Error(Exit::recipe,
+              "'" + key + "' is neither a key of recipes nor a kind of component" + near);
 }
 
 /// What a value of this option may be: "optimizer" of an optimizer or a list of them.

@@ -4,6 +4,7 @@
 #include "base/output/print.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
+#include "cli/foreign_verbs.h"
 #include "cli/program.h"
 
 namespace ddptrain {
@@ -25,8 +26,7 @@ std::string text_of(const Arguments& arguments) {
                 "usage: ddptrain help [VERB], help error [ID], help error --markdown");
   if (words.empty()) return help_text(*arguments.program);
   const auto* verb = arguments.program->find(words[0]);
-  if (!verb)
-    throw Error(Exit::recipe, "ddptrain has no verb '" + words[0] + "'; see 'ddptrain help'");
+  if (!verb) throw Error(Exit::recipe, no_such_verb(words[0], arguments.program->verbs));
   return help_text(*verb);
 }
 

@@ -27,7 +27,7 @@ top.yaml:1:10: note: extended from here
 1 error; nothing was started
 ```
 
-Lines and columns count characters from 1; `command line:2` is the second `key=value`. `ddptrain validate --format` gives the same to machines: `json` (an object a line
+Lines and columns count characters from 1; `command line:2` is the second `key=value`. `ddptrain validate --format` gives the same to machines: `json` (one document, a list with an object for each problem), `jsonl` (an object a line
 and problem), `github` (annotations of a workflow), `sarif` (2.1.0). Warnings are advice and leave the exit code 0; with `--strict` they are errors.
 )";
 

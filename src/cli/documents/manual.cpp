@@ -77,7 +77,7 @@ std::string manual_text(const Program& program) {
   for (const auto& verb : program.verbs) text += verb_text(verb);
   text += section("FLAGS OF EVERY VERB") + common_flags();
   text += section("EXIT STATUS") + exit_codes();
-  text += section("ENVIRONMENT") + entry("NO_COLOR", "no colours unless a flag asks for them");
+  text += section("ENVIRONMENT") + entry("NO_COLOR", "no colors unless a flag asks for them");
   text +=
       section("EXAMPLES") +
       entry("ddptrain init photos", "writes photos.yaml, a recipe for the images in that folder") +

@@ -59,24 +59,33 @@ void Checker::unknown_component(const Node& type, const Shape& shape, const std:
     return report("unknown-component", type.place, path,
                   "this is " + describe(type) + "; the name of " + a_component(catalog.kind()) +
                       " was expected");
-  auto near = nearest_names(type.text, catalog.names());
-  if (const auto ours = foreign_word(type.text, catalog.names()); !ours.empty()) near = {ours};
-  if (const auto kind = kind_of(type.text); !kind.empty())
+  auto meant = meant_components(type.text, catalog.kind(), catalog.names());
+  if (meant.names.empty()) meant.names = nearest_names(type.text, catalog.names());
+  const auto near = meant_text(meant);
+  const auto [kind, name] = of_other_kind(type.text, catalog.kind());
+  if (!kind.empty() && name == type.text)
     return report("unknown-component", type.place, path,
                   "'" + type.text + "' is " + a_component(kind) + ", not " +
-                      a_component(catalog.kind()) + did_you_mean(near));
-  std::string other = near.empty() ? "; " + listing(catalog) : did_you_mean(near);
+                      a_component(catalog.kind()) + near);
+  std::string other = near;
+  if (near.empty())
+    other = "; " + (kind.empty() ? listing(catalog) : "it is the " + kind + " '" + name + "'");
   if (lacks_space(type.text, {"type"})) other = "; a space is missing after the ':'";
   if (shape.nullable && means_null(type)) other = "; write null for none";
   report("unknown-component", type.place, path,
          describe(type) + " is not " + a_component(catalog.kind()) + other,
-         other == did_you_mean(near) ? only_name(near) : "");
+         other == near && meant.says.empty() ? only_name(meant.names) : "");
 }
 
-/// The first kind that has a component of this name.
-std::string Checker::kind_of(const std::string& name) const {
+/// The first kind that has a component of this name, or one that another tool calls so.
+std::pair<std::string, std::string> Checker::of_other_kind(const std::string& name,
+                                                           const std::string& than) const {
   for (const auto& [kind, catalog] : catalogs_)
-    if (catalog->find(name)) return kind;
+    if (catalog->find(name)) return {kind, name};
+  for (const auto& [kind, catalog] : catalogs_)
+    if (const auto meant = meant_components(name, kind, catalog->names());
+        kind != than && !meant.names.empty())
+      return {kind, meant.names.front()};
   return {};
 }
 

@@ -133,7 +133,7 @@ std::string Checker::unknown_key(const Member& member, const Node& map, const Sh
   return advice.meant;
 }
 
-/// The keys of another tool's section: each that is recognised is told its place here.
+/// The keys of another tool's section: each that is recognized is told its place here.
 void Checker::foreign_section(const Member& section, const std::string& path) {
   static const Shape none;
   for (const auto& member : section.value.members) {

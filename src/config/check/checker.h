@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/check/unknown_key.h"
@@ -64,7 +65,8 @@ class Checker {
                     const CatalogBase& catalog);
   void unknown_component(const Node& type, const Shape& shape, const std::string& path,
                          const CatalogBase& catalog);
-  std::string kind_of(const std::string& name) const;
+  std::pair<std::string, std::string> of_other_kind(const std::string& name,
+                                                    const std::string& than) const;
 
   const Catalogs& catalogs_;
   Problems& problems_;

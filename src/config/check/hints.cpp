@@ -21,6 +21,8 @@ constexpr std::string_view kMix = ", as in '{type: mixup, alpha: 0.4}'";
 constexpr std::string_view kNoDecay = ", as in '[norm, bias]'";
 constexpr std::string_view kStop = ", as in '[{type: early_stopping, patience: 3}]'";
 constexpr std::string_view kBeside = ": its options stand beside 'type'";
+constexpr std::string_view kNodes =
+    ", as in 'ddp'; torchrun, srun or mpirun decides how many nodes there are";
 constexpr std::string_view kSizes = " with 'resize', 'center_crop' or 'random_resized_crop'";
 
 constexpr auto table = std::to_array<ForeignKey>({
@@ -60,7 +62,7 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"MMEngine", "accumulative_counts", "batch.accumulate"},
     {"fastai", "n_acc", "batch.accumulate"},
 
-    // the optimiser
+    // the optimizer
     {"Hugging Face, Ludwig", "learning_rate", "optimizer.lr"},
     {"MMEngine", "base_lr", "optimizer.lr", ", or 'train.fine_tune.base_lr'"},
     {"Ultralytics", "lr0", "optimizer.lr"},
@@ -149,6 +151,9 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"timm, torchvision", "model_ema", "train.ema", kEma},
     {"timm, torchvision", "model_ema_decay", "train.ema.decay"},
     {"timm", "model_ema_warmup", "train.ema.warmup"},
+    {"Diffusers", "ema_inv_gamma", "train.ema.warmup_gamma"},
+    {"Diffusers", "ema_power", "train.ema.warmup_power"},
+    {"Diffusers", "ema_max_decay", "train.ema.decay"},
     {"Lightning", "swa_lrs", "train.swa.lr"},
     {"Lightning", "swa_epoch_start", "train.swa.start", ", as in '75 %'"},
     {"Hugging Face", "full_determinism", "train.deterministic", ", as in 'true'"},
@@ -223,6 +228,11 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Ludwig, Composer", "num_gpus", "parallel.devices"},
     {"Lightning", "gpus", "parallel.devices"},
     {"Accelerate", "gpu_ids", "parallel.devices", ", as in '[0, 2]'"},
+    {"Lightning", "num_nodes", "parallel.mode", kNodes},
+    {"torchrun", "nnodes", "parallel.mode", kNodes},
+    {"Accelerate", "num_machines", "parallel.mode", kNodes},
+    {"most", "parallel.nodes", "parallel.mode", kNodes},
+    {"torchrun", "nproc_per_node", "parallel.devices"},
     {"Lightning", "strategy", "parallel.mode", ", as in 'ddp'"},
     {"Accelerate", "distributed_type", "parallel.mode", ", as in 'ddp'"},
     {"Ludwig", "backend", "parallel"},
@@ -308,42 +318,11 @@ struct ForeignWord {
 };
 
 constexpr auto words_table = std::to_array<ForeignWord>({
-    {"16", "fp16"},
-    {"16-mixed", "fp16"},
-    {"amp_fp16", "fp16"},
-    {"float16", "fp16"},
-    {"half", "fp16"},
-    {"bf16-mixed", "bf16"},
-    {"amp_bf16", "bf16"},
-    {"bfloat16", "bf16"},
-    {"32", "fp32"},
-    {"32-true", "fp32"},
-    {"float", "fp32"},
-    {"float32", "fp32"},
-    {"64", "fp64"},
-    {"double", "fp64"},
-    {"float64", "fp64"},
-    {"gpu", "cuda"},
-    {"cuda:0", "cuda"},
-    {"maximize", "max"},
-    {"minimize", "min"},
-    {"l1loss", "l1"},
-    {"mseloss", "mse"},
-    {"nllloss", "nll"},
-    {"bcewithlogitsloss", "bce_with_logits"},
-    {"ce", "cross_entropy"},
-    {"cosineannealinglr", "cosine"},
-    {"cosineannealingwarmrestarts", "cosine_restarts"},
-    {"exponentiallr", "exponential"},
-    {"multisteplr", "multi_step"},
-    {"onecycle", "one_cycle"},
-    {"randomhorizontalflip", "horizontal_flip"},
-    {"randomresizedcrop", "random_resized_crop"},
-    {"top5", "top_k"},
-    {"top1", "accuracy"},
-    {"acc", "accuracy"},
-    {"earlystopping", "early_stopping"},
-    {"imagefolder", "image_folder"},
+    {"16", "fp16"},     {"16-mixed", "fp16"},   {"amp_fp16", "fp16"}, {"float16", "fp16"},
+    {"half", "fp16"},   {"bf16-mixed", "bf16"}, {"amp_bf16", "bf16"}, {"bfloat16", "bf16"},
+    {"32", "fp32"},     {"32-true", "fp32"},    {"float", "fp32"},    {"float32", "fp32"},
+    {"64", "fp64"},     {"double", "fp64"},     {"float64", "fp64"},  {"gpu", "cuda"},
+    {"cuda:0", "cuda"}, {"maximize", "max"},    {"minimize", "min"},
 });
 
 /// Whether `path` ends with the steps of `theirs`.

@@ -27,6 +27,32 @@ std::string foreign_key_hint(std::string_view path);
 /// Which of the words another tool's word stands for ("bf16" for "bf16-mixed"); empty when none.
 std::string foreign_word(std::string_view word, const std::vector<std::string>& words);
 
+/// Components that other tools have of a kind: `theirs` are names of one thing, without case, '_',
+/// '-', '.' and blanks, `ours` the components that are meant; `says` follows in a message.
+struct ForeignComponent {
+  std::string_view kind;
+  std::string_view theirs;
+  std::string_view ours;
+  std::string_view says{};
+};
+
+std::span<const ForeignComponent> foreign_components();
+
+/// "Cosine-AnnealingLR" -> "cosineannealinglr".
+std::string plain_name(std::string_view name);
+
+/// Which of a kind's components another tool's name stands for, or one that is written otherwise.
+struct Meant {
+  std::vector<std::string> names;  // the likeliest first; empty: nothing is known
+  std::string_view says{};
+};
+Meant meant_components(std::string_view word, const std::string& kind,
+                       const std::vector<std::string>& names);
+
+/// "; did you mean 'a' or 'b'?", or "; here it is 'a', as in ..." where there is more to say; empty
+/// without names.
+std::string meant_text(const Meant& meant);
+
 /// Why a word that other tools have is none of the words here; empty when we know nothing.
 std::string why_not_here(std::string_view word, const std::vector<std::string>& words);
 

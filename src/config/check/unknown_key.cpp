@@ -14,6 +14,7 @@ constexpr std::size_t kMostNames = 3;
 
 // What speaks against a guess, in halves of an edit.
 constexpr double kEdit = 2;
+constexpr double kPartOfName = 2.5;
 constexpr double kGivenAlready = 1.5;
 constexpr double kDoesNotFit = 3;
 constexpr double kOtherComponent = 2.5;
@@ -41,7 +42,7 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 /// The path of a home as a person writes it: "optimizer.lr", "k' of 'top_k' in 'metrics".
-std::string shown(const Home& home) {
+std::string place_text(const Home& home) {
   if (!home.in_list()) return home.path();
   const auto list = home.section.substr(0, home.section.find("[]"));
   const auto owner = home.owners.empty() ? "" : "' of '" + home.owners.front();
@@ -68,6 +69,17 @@ bool doubles_letter(const std::string& written, const std::string& key) {
   return key.size() == 1 && written.size() == 2 && written.find(key) != std::string::npos;
 }
 
+/// "init" of "init_scale": whole words of a name, of two letters at least.
+bool is_part_of(const std::string& written, const std::string& key) {
+  if (written.size() < 2 || written.size() >= key.size()) return false;
+  return ("_" + key + "_").find("_" + lower(written) + "_") != std::string::npos;
+}
+
+/// Whether two places are in one section of a recipe; the top is around all.
+bool in_one_section(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || first_step(a) == first_step(b);
+}
+
 }  // namespace
 
 const Homes& KeyAdvisor::homes() {
@@ -78,11 +90,14 @@ const Homes& KeyAdvisor::homes() {
 void KeyAdvisor::guess_here(const UnknownKey& key, std::vector<Guess>& guesses) const {
   for (const auto& child : key.shape.children) {
     const auto distance = name_distance(key.member.key, child.key);
-    if (!is_near(child.key, distance) && !doubles_letter(key.member.key, child.key)) continue;
-    double cost = kEdit * static_cast<double>(distance);
+    const bool spelt = is_near(child.key, distance) || doubles_letter(key.member.key, child.key);
+    const bool part = is_part_of(key.member.key, child.key);
+    if (!spelt && !part) continue;
+    const double edits = kEdit * static_cast<double>(distance);
+    double cost = part ? std::min(edits, kPartOfName) : edits;
     if (key.map.find(child.key)) cost += kGivenAlready;
     if (!fits(key.member.value, child, catalogs_)) cost += kDoesNotFit;
-    guesses.push_back({cost, child.key, nullptr, true});
+    guesses.push_back({cost, child.key, nullptr, true, part});
   }
   // What is no option but may stand here.
   const std::string special = key.path.empty() ? "extends" : "type";
@@ -122,13 +137,22 @@ void KeyAdvisor::guess_elsewhere(const UnknownKey& key, std::vector<Guess>& gues
   for (const auto& [distance, home] : homes().near(key.member.key, most)) {
     const bool same_section = home->section == here;
     if (same_section && home->kind != key.kind) continue;
+    if (distance > 0 && !in_one_section(home->section, here)) continue;
     const auto& owners = home->owners;
     const bool own = std::find(owners.begin(), owners.end(), key.component) != owners.end();
     if (same_section && (own || key.component.empty())) continue;
     guesses.push_back({cost_of(key, *home, distance),
-                       same_section ? home->shape->key : shown(*home),
+                       same_section ? home->shape->key : place_text(*home),
                        same_section ? home : nullptr});
   }
+}
+
+/// Next to a key here of which only a part was written, the one elsewhere that is called so.
+void KeyAdvisor::add_whole_name(const std::vector<Guess>& guesses,
+                                std::vector<std::string>& names) {
+  const auto whole =
+      std::find_if(guesses.begin(), guesses.end(), [](const Guess& guess) { return !guess.part; });
+  if (whole != guesses.end() && whole->cost < kOtherSection + kEdit) names.push_back(whole->name);
 }
 
 KeyAdvice KeyAdvisor::advise(const UnknownKey& key) {
@@ -158,6 +182,7 @@ KeyAdvice KeyAdvisor::advise(const UnknownKey& key) {
   std::vector<std::string> names;
   for (const auto& guess : guesses)
     if (guess.cost - best.cost <= kSame && names.size() < kMostNames) names.push_back(guess.name);
+  if (names.size() == 1 && best.part) add_whole_name(guesses, names);
   return {"unknown-key", subject(key) + did_you_mean(names), true, best.here ? best.name : ""};
 }
 

@@ -20,7 +20,7 @@ struct UnknownKey {
   const std::string& kind;
 };
 
-/// `sure` is whether a key of ours, or its place, was recognised; `meant` the key of this map that
+/// `sure` is whether a key of ours, or its place, was recognized; `meant` the key of this map that
 /// was misspelt, where it is that.
 struct KeyAdvice {
   std::string rule;
@@ -44,9 +44,11 @@ class KeyAdvisor {
     std::string name;             // as the message shows it
     const Home* other = nullptr;  // an option of other components of this kind
     bool here = false;            // a key of this map
+    bool part = false;            // of which only a part was written
   };
 
   void guess_here(const UnknownKey& key, std::vector<Guess>& guesses) const;
+  static void add_whole_name(const std::vector<Guess>& guesses, std::vector<std::string>& names);
   void guess_elsewhere(const UnknownKey& key, std::vector<Guess>& guesses);
   double cost_of(const UnknownKey& key, const Home& home, std::size_t distance) const;
   double closeness(const UnknownKey& key, const Home& home) const;

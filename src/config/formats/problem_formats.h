@@ -8,10 +8,13 @@
 
 namespace ddptrain {
 
-/// An object a line and problem: file, line, column, end_column (one behind the last character),
-/// severity, rule, path, message, null where one is not known; `suggestion` and `extended_from`
-/// where there are any.
+/// One JSON document, a list with an object for each problem: file, line, column, end_column (one
+/// behind the last character), severity, rule, path, message, null where one is not known;
+/// `suggestion` and `extended_from` where there are any.
 std::string render_json(const Problems& problems);
+
+/// These objects, one a line.
+std::string render_jsonl(const Problems& problems);
 
 /// A workflow command of GitHub Actions a line and problem, which it shows beside the line.
 std::string render_github(const Problems& problems);

@@ -31,9 +31,16 @@ Json object(const Problem& problem) {
 
 }  // namespace
 
+// Names of files may be no UTF-8.
 std::string render_json(const Problems& problems) {
+  auto list = Json::array();
+  for (const auto& problem : sorted(problems)) list.push_back(object(problem));
+  return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string render_jsonl(const Problems& problems) {
   std::string text;
-  for (const auto& problem : sorted(problems))  // names of files may be no UTF-8
+  for (const auto& problem : sorted(problems))
     text += object(problem).dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
   return text;
 }

@@ -84,10 +84,18 @@ class Writer {
     return schema;
   }
 
-  void exclusive(Json& schemas, const std::vector<Condition>& options) const {
+  /// Of an exactly_one what is written replaces a default.
+  void exclusive(Json& schemas, const Constraint& constraint) const {
+    const auto& options = constraint.of;
+    const bool replaces = constraint.kind == Kind::exactly_one;
+    const auto given = [&](const Condition& option) {
+      auto schema = surely(option);
+      if (replaces) schema["required"] = {option.key};
+      return schema;
+    };
     for (std::size_t i = 0; i < options.size(); ++i)
       for (std::size_t j = i + 1; j < options.size(); ++j)
-        schemas.push_back(no({{"allOf", {surely(options[i]), surely(options[j])}}}));
+        schemas.push_back(no({{"allOf", {given(options[i]), given(options[j])}}}));
   }
 
   Json one_at_least(const std::vector<Condition>& options) const {
@@ -120,7 +128,7 @@ Json constraint_schemas(const Shape& record, Absent absent) {
       schemas.push_back({{"if", writer.surely(of[0])}, {"then", writer.possibly(of[1])}});
     if (constraint.kind == Kind::always) schemas.push_back(writer.possibly(of[0]));
     if (constraint.kind == Kind::exactly_one || constraint.kind == Kind::not_both)
-      writer.exclusive(schemas, of);
+      writer.exclusive(schemas, constraint);
     if (constraint.kind == Kind::exactly_one && absent == Absent::defaults)
       schemas.push_back(writer.one_at_least(of));
   }

@@ -1,5 +1,6 @@
-// CSV files (RFC 4180, UTF-8) with a header that names the columns. The file stays mapped, cells
-// are views into it, and whatever is wrong names file, line and column. Torch-free.
+// CSV files (RFC 4180, UTF-8, or as a CsvFormat says) with a header that names the columns. The
+// file stays mapped, cells are views into it or into its decoded text, and whatever is wrong names
+// file, line and column. Torch-free.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "data/columns.h"
+#include "data/csv/csv_format.h"
 #include "data/csv/csv_index.h"
 #include "data/files/mapped_file.h"
 
@@ -20,21 +22,24 @@ class Csv {
  public:
   /// Reads a file. Throws an Error (Exit::data) that names it, line and column: text that is not
   /// UTF-8, a NUL byte, a quote that does not close, a row with too few or too many fields, a
-  /// column named twice, no rows.
-  explicit Csv(const std::string& path);
+  /// column named twice, no rows. Blank lines at the end of a file of several columns are
+  /// no rows. A first line "sep=;", which Excel reads, is skipped; an Error
+  /// where it names another separator than the format.
+  explicit Csv(const std::string& path, const CsvFormat& format = {});
   Csv(const Csv&) = delete;
   Csv& operator=(const Csv&) = delete;
 
   const std::string& path() const { return path_; }
   const std::vector<std::string>& header() const { return header_; }
-  std::size_t rows() const { return index_.records() - 1; }
+  const CsvFormat& format() const { return format_; }
+  std::size_t rows() const { return index_.records() - first_; }
   std::optional<std::size_t> column(std::string_view name) const;
   std::size_t required_column(std::string_view name) const;
   /// A cell without its quotes, doubled ones single; the view lives as long as this object.
   std::string_view cell(std::size_t row, std::size_t column) const {
-    return index_.cell(row + 1, column);
+    return index_.cell(row + first_, column);
   }
-  CsvCells cells(std::size_t column) const { return {index_, 1, column}; }
+  CsvCells cells(std::size_t column) const { return {index_, first_, column}; }
   /// Whether a cell stands in the file, not near its start or end: eight bytes before and from its
   /// first byte on may be read.
   bool may_read_around(std::string_view cell) const {
@@ -55,8 +60,12 @@ class Csv {
 
  private:
   std::string path_;
+  CsvFormat format_;
   MappedFile file_;
-  std::string_view text_;  // without a byte order mark
+  std::string decoded_;  // the file's text, where it is not UTF-8
+  CsvDialect dialect_;
+  std::string_view text_;  // without a byte order mark and the lines that are skipped
+  std::size_t first_;      // record of rows: 1 below a header
   CsvIndex index_;
   std::vector<std::string> header_;
 };

@@ -73,9 +73,14 @@ class ColumnReader {
  public:
   ColumnReader(const Csv& csv, std::size_t column, ColumnKind kind,
                const std::vector<std::string>& missing, RowErrors* errors)
-      : csv_(csv), column_(column), asked_(kind), missing_(missing), errors_(errors) {
-    const auto is_number = [](const auto& text) {
-      return cell_number(text).is == CellNumber::number;
+      : csv_(csv),
+        column_(column),
+        asked_(kind),
+        missing_(missing),
+        errors_(errors),
+        plain_(csv.format().plain_numbers()) {
+    const auto is_number = [&](const auto& text) {
+      return cell_number(text, csv.format()).is == CellNumber::number;
     };
     numeric_missing_ = std::any_of(missing.begin(), missing.end(), is_number);
     made_.kind = kind == ColumnKind::names ? ColumnKind::names : ColumnKind::numbers;
@@ -136,7 +141,7 @@ class ColumnReader {
   }
 
   [[gnu::noinline]] bool read_any_number(std::size_t row, std::string_view cell) {
-    auto number = cell_number(cell);
+    auto number = plain_ ? cell_number(cell) : cell_number(cell, csv_.format());
     if ((number.is != CellNumber::number || numeric_missing_) && is_missing(cell))
       number = {CellNumber::number, std::numeric_limits<double>::quiet_NaN()};
     if (number.is == CellNumber::other && asked_ == ColumnKind::automatic) return false;
@@ -164,10 +169,24 @@ class ColumnReader {
     csv_.report(row, column_,
                 number.is == CellNumber::too_large
                     ? cell + " is larger than a float can hold (3.4e38)"
-                    : cell +
-                          " is not a number; if it stands for a missing one, list it in "
-                          "data.missing",
+                    : cell + " is not a number" + expected_format() +
+                          "; if it stands for a missing one, list it in data.missing",
                 errors_);
+  }
+
+  /// What the recipe says of numbers, or might: the reason that most of them are none.
+  std::string expected_format() const {
+    const auto& format = csv_.format();
+    if (plain_) return "";
+    std::string text = " as data.csv has them: decimal '";
+    text += names(format.decimal)[static_cast<std::size_t>(format.decimal)];
+    text += "'";
+    if (format.thousands) {
+      text += ", thousands '";
+      text += names(*format.thousands)[static_cast<std::size_t>(*format.thousands)];
+      text += "'";
+    }
+    return format.units.empty() ? text : text + ", units " + one_of(format.units);
   }
 
   void begin_names() {
@@ -204,6 +223,7 @@ class ColumnReader {
   ColumnKind asked_;
   const std::vector<std::string>& missing_;
   RowErrors* errors_;  // null: they are thrown
+  bool plain_;         // numbers are as C writes them
   bool numeric_missing_ = false;
   std::size_t too_large_ = nowhere;  // the first row that is
   Dictionary codes_;
@@ -231,6 +251,13 @@ CellNumber cell_number(std::string_view cell) {
   if (std::isnan(value)) return {};
   if (std::abs(value) > std::numeric_limits<float>::max()) return {CellNumber::too_large, value};
   return {CellNumber::number, value};
+}
+
+CellNumber cell_number(std::string_view cell, const CsvFormat& format) {
+  if (format.plain_numbers()) return cell_number(cell);
+  if (const double value = small_integer(cell); value >= 0) return {CellNumber::number, value};
+  const auto plain = plain_number(cell, format);
+  return plain ? cell_number(*plain) : CellNumber{};
 }
 
 std::vector<ColumnCells> read_columns(const Csv& csv, const std::vector<std::size_t>& columns,

@@ -22,6 +22,8 @@ struct CellNumber {
 };
 /// too_large: beyond a float, or infinite. "nan" is no number.
 CellNumber cell_number(std::string_view cell);
+/// The same, written as a file's format has it.
+CellNumber cell_number(std::string_view cell, const CsvFormat& format);
 
 /// Reads columns, one kind for each, in one pass over the rows. A cell is missing where it equals
 /// one of `missing` to the letter. Throws an Error (Exit::data) that names file, line and column: a

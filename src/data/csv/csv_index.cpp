@@ -17,14 +17,14 @@ constexpr std::size_t block = 64;
 
 /// One bit for each of 64 bytes.
 struct Marks {
-  std::uint64_t ends = 0;   // of cells, outside of quotes: commas and line feeds
+  std::uint64_t ends = 0;   // of cells, outside of quotes: separators and line feeds
   std::uint64_t lines = 0;  // line feeds
   std::uint64_t rare = 0;   // quotes, carriage returns, NUL, bytes that are not ASCII
 };
 
 /// Every x86-64, the only machine that the LibTorch we build with is for, has SSE2.
-[[gnu::always_inline]] inline Marks marks_of(const char* bytes) {
-  const auto comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n'), one = _mm_set1_epi8(1);
+[[gnu::always_inline]] inline Marks marks_of(const char* bytes, char separator) {
+  const auto comma = _mm_set1_epi8(separator), line = _mm_set1_epi8('\n'), one = _mm_set1_epi8(1);
   const auto quote = _mm_set1_epi8('"'), carriage = _mm_set1_epi8('\r');
   const auto bits = [](__m128i hits, std::size_t at) {
     return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(hits))} << at;
@@ -41,12 +41,13 @@ struct Marks {
   return marks;
 }
 
-[[gnu::always_inline]] inline Marks marks_of(std::string_view text, std::size_t at) {
-  if (text.size() - at >= block) return marks_of(text.data() + at);
+[[gnu::always_inline]] inline Marks marks_of(std::string_view text, std::size_t at,
+                                             char separator) {
+  if (text.size() - at >= block) return marks_of(text.data() + at, separator);
   std::array<char, block> last;
   last.fill(' ');
   std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), last.begin());
-  return marks_of(last.data());
+  return marks_of(last.data(), separator);
 }
 
 std::string without_doubled_quotes(std::string_view quoted) {
@@ -58,26 +59,20 @@ std::string without_doubled_quotes(std::string_view quoted) {
   return text;
 }
 
-std::string hexadecimal(char byte) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  const auto value = static_cast<unsigned char>(byte);
-  return {'0', 'x', digits[value >> 4], digits[value & 15]};
-}
-
 /// The name of a field, read anew from the header: only for messages.
-std::string field_name(std::string_view text, std::size_t field) {
+std::string field_name(std::string_view text, std::size_t field, char separator) {
   std::size_t begin = 0;
   bool in_quotes = false;
   for (std::size_t at = 0, number = 1; at <= text.size(); ++at) {
     const char c = at < text.size() ? text[at] : '\n';
     if (c == '"') in_quotes = !in_quotes;
-    if (in_quotes || (c != ',' && c != '\n' && c != '\r')) continue;
+    if (in_quotes || (c != separator && c != '\n' && c != '\r')) continue;
     if (number++ == field) {
       const auto name = text.substr(begin, at - begin);
       return name.starts_with('"') ? without_doubled_quotes(name.substr(1, name.size() - 2))
                                    : std::string(name);
     }
-    if (c != ',') break;
+    if (c != separator) break;
     begin = at + 1;
   }
   return {};
@@ -85,50 +80,62 @@ std::string field_name(std::string_view text, std::size_t field) {
 
 }  // namespace
 
-CsvPlace place_of(std::string_view text, std::size_t at) {
+std::string hexadecimal(char byte) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  return {'0', 'x', digits[value >> 4], digits[value & 15]};
+}
+
+CsvPlace place_of(std::string_view text, std::size_t at, const CsvDialect& dialect) {
   CsvPlace place;
   bool in_quotes = false;
   for (const char c : text.substr(0, at)) {
     if (c == '\n') ++place.line;
     if (c == '"') in_quotes = !in_quotes;
-    if (!in_quotes && c == ',') ++place.field;
+    if (!in_quotes && c == dialect.separator) ++place.field;
     if (!in_quotes && c == '\n') place.field = 1;
   }
   return place;
 }
 
 void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace& place,
-                 const std::string& what) {
-  const auto name = place.line == 1 ? std::string() : field_name(text, place.field);
+                 const std::string& what, const CsvDialect& dialect) {
+  const bool named = dialect.header && place.line > 1;
+  const auto name = named ? field_name(text, place.field, dialect.separator) : std::string();
   const auto column = name.empty() ? std::to_string(place.field) : "'" + name + "'";
-  throw Error(Exit::data,
-              path + ":" + std::to_string(place.line) + ": column " + column + ": " + what);
+  throw Error(Exit::data, path + ":" + std::to_string(place.line + dialect.skipped) + ": column " +
+                              column + ": " + what);
 }
 
 /// An Error where a text is not UTF-8 or holds a NUL: it comes before all others.
-void check_text(std::string_view text, const std::string& path) {
+void check_text(std::string_view text, const std::string& path, const CsvDialect& dialect) {
   const auto bad = find_invalid_utf8(text).value_or(text.size());
   const auto nul = std::min(text.find('\0'), text.size());
-  if (nul < bad) fail_in_csv(text, path, place_of(text, nul), "a NUL byte");
+  if (nul < bad) fail_in_csv(text, path, place_of(text, nul, dialect), "a NUL byte", dialect);
   if (bad < text.size())
-    fail_in_csv(text, path, place_of(text, bad),
-                "the byte " + hexadecimal(text[bad]) + " is not UTF-8; save the file as UTF-8");
+    fail_in_csv(text, path, place_of(text, bad, dialect),
+                "the byte " + hexadecimal(text[bad]) +
+                    " is not UTF-8; save the file as UTF-8, or write 'data.csv.encoding: "
+                    "windows-1252' where Windows saved it",
+                dialect);
 }
 
 /// Cuts a text into records and these into cells.
 class CsvCutter {
  public:
-  CsvCutter(std::string_view text, const std::string& path, CsvIndex& index)
-      : text_(text), path_(path), index_(index) {}
+  CsvCutter(std::string_view text, const std::string& path, const CsvDialect& dialect,
+            CsvIndex& index)
+      : text_(text), path_(path), dialect_(dialect), index_(index) {}
 
   DDPTRAIN_CLONES void cut() {
+    const char separator = dialect_.separator;
     make_room(0);
     ends_[count_++] = static_cast<std::uint32_t>(-1);
     for (std::size_t at = 0; at < text_.size(); at += block) {
       if (at > begin_ + longest) fail(begin_, "a row of more than 1 GiB");
       if (at != 0 && static_cast<std::uint32_t>(at) == 0) index_.turns_.push_back(count_);
       make_room(at);
-      const auto marks = marks_of(text_, at);
+      const auto marks = marks_of(text_, at, separator);
       if (resume_ <= at && (marks.rare == 0 || only_ends_lines(at, marks)))
         take(at, marks);
       else
@@ -139,7 +146,7 @@ class CsvCutter {
       end_record(text_.size());
     }
     index_.ends_.resize(count_);
-    if (strange_) check_text(text_, path_);
+    if (strange_) check_text(text_, path_, dialect_);
   }
 
  private:
@@ -198,9 +205,8 @@ class CsvCutter {
   }
 
   void meet(std::size_t at) {
+    if (text_[at] == dialect_.separator) return add_end(at);
     switch (text_[at]) {
-      case ',':
-        return add_end(at);
       case '\n':
         add_end(at);
         return end_record(at);
@@ -225,7 +231,7 @@ class CsvCutter {
     }
     if (close == std::string_view::npos) fail(open, "a quote that is not closed");
     resume_ = close + 1;
-    if (resume_ < text_.size() && text_[resume_] != ',' && text_[resume_] != '\n' &&
+    if (resume_ < text_.size() && text_[resume_] != dialect_.separator && text_[resume_] != '\n' &&
         text_[resume_] != '\r')
       fail(close, "text after the closing quote");
     if (close - begin_ > longest) fail(open, "a row of more than 1 GiB");
@@ -244,23 +250,35 @@ class CsvCutter {
   }
 
   [[noreturn]] void fail_ragged(std::size_t end, std::size_t fields) const {
-    check_text(text_, path_);
-    auto place = place_of(text_, begin_);
+    check_text(text_, path_, dialect_);
+    auto place = place_of(text_, begin_, dialect_);
     place.field = std::min(fields, index_.columns_) + 1;
     const auto record = text_.substr(begin_, end - begin_);
+    const bool is_empty = record.empty() || record == "\r";
+    const bool one_more = fields == index_.columns_ + 1 && last_is_empty(record);
     fail_in_csv(text_, path_, place,
-                plural(static_cast<std::int64_t>(fields), "field") + " where the header has " +
+                plural(static_cast<std::int64_t>(fields), "field") + " where the " +
+                    (dialect_.header ? "header" : "first row") + " has " +
                     std::to_string(index_.columns_) +
-                    (record.empty() || record == "\r" ? " (an empty line)" : ""));
+                    (is_empty   ? " (an empty line)"
+                     : one_more ? " (the row ends with a separator, the header does not)"
+                                : ""),
+                dialect_);
+  }
+
+  bool last_is_empty(std::string_view record) const {
+    if (record.ends_with('\r')) record.remove_suffix(1);
+    return record.ends_with(dialect_.separator);
   }
 
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
-    check_text(text_, path_);
-    fail_in_csv(text_, path_, place_of(text_, at), what);
+    check_text(text_, path_, dialect_);
+    fail_in_csv(text_, path_, place_of(text_, at, dialect_), what, dialect_);
   }
 
   std::string_view text_;
   const std::string& path_;
+  const CsvDialect& dialect_;
   CsvIndex& index_;
   std::uint32_t* ends_ = nullptr;
   std::size_t count_ = 0;   // of ends
@@ -281,8 +299,9 @@ std::string_view CsvIndex::quoted_cell(std::string_view cell) const {
   return found == unquoted_.end() ? cell.substr(1, cell.size() - 2) : found->second;
 }
 
-CsvIndex::CsvIndex(std::string_view text, const std::string& path) : text_(text) {
-  CsvCutter(text, path, *this).cut();
+CsvIndex::CsvIndex(std::string_view text, const std::string& path, const CsvDialect& dialect)
+    : text_(text) {
+  CsvCutter(text, path, dialect, *this).cut();
 }
 
 }  // namespace ddptrain

@@ -10,12 +10,20 @@
 
 namespace ddptrain {
 
+/// What a reader must know before it can cut a text.
+struct CsvDialect {
+  char separator = ',';
+  std::size_t skipped = 0;  // lines of the file before the text
+  bool header = true;       // the first record names the columns
+};
+
 /// A place in a CSV text for people: line from 1, and the field's number in its record from 1.
 struct CsvPlace {
   std::size_t line = 1;
   std::size_t field = 1;
 };
-CsvPlace place_of(std::string_view text, std::size_t at);
+CsvPlace place_of(std::string_view text, std::size_t at, const CsvDialect& dialect);
+std::string hexadecimal(char byte);  // "0xe4"
 
 class CsvCells;
 
@@ -25,7 +33,7 @@ class CsvIndex {
   /// text that is not UTF-8 or holds a NUL byte; a quote that does not close (where it opened), a
   /// quote or a carriage return within a bare field, a record with more or fewer fields than the
   /// first, one of more than a gibibyte.
-  CsvIndex(std::string_view text, const std::string& path);
+  CsvIndex(std::string_view text, const std::string& path, const CsvDialect& dialect = {});
 
   std::size_t records() const { return columns_ ? (ends_.size() - 1) / columns_ : 0; }
   std::size_t columns() const { return columns_; }
@@ -47,7 +55,7 @@ class CsvIndex {
   std::size_t columns_ = 0;
   bool quotes_ = false;   // there are some
   bool returns_ = false;  // there are carriage returns
-  // Of each cell, record after record, the place of the comma or line feed that ends it, modulo
+  // Of each cell, record after record, the place of the separator or line feed that ends it, modulo
   // 2^32; before them the one before the text.
   std::vector<std::uint32_t> ends_;
   std::vector<std::size_t> turns_;  // how many ends lie before each multiple of 2^32
@@ -99,6 +107,6 @@ inline std::string_view CsvIndex::cell(std::size_t record, std::size_t column) c
 
 /// Throws an Error (Exit::data) about a place of a CSV text: "PATH:LINE: column 'NAME': WHAT".
 [[noreturn]] void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace& place,
-                              const std::string& what);
+                              const std::string& what, const CsvDialect& dialect);
 
 }  // namespace ddptrain

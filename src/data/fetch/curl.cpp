@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
 
@@ -40,11 +39,12 @@ std::vector<std::string> curl_words(std::int64_t from, std::int64_t most) {
                                  "1",
                                  "--speed-time",
                                  "120",
+                                 "--silent",
+                                 "--show-error",
                                  "--output",
                                  "-"};
   words.insert(words.end(), {"--max-filesize", std::to_string(most)});
   if (from > 0) words.insert(words.end(), {"--continue-at", std::to_string(from)});
-  if (!log::is_terminal()) words.insert(words.end(), {"--silent", "--show-error"});
   return words;
 }
 
@@ -81,7 +81,7 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_to_prepare();
   output_ = ends[0];
   const int input = file_of(config);
-  if (!log::is_terminal()) errors_ = file_of("");  // what it says may hold a password
+  errors_ = file_of("");  // what it says may hold a password
   auto words = curl_words(from, most);
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/output/log.h"
+#include "base/output/long_work.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "data/fetch/curl.h"
@@ -33,6 +34,8 @@ std::string reason(const Ended& ended, std::int64_t most) {
       return "it leads to something that is not https";
     case 3:
       return "the address is malformed";
+    case 5:
+      return "the proxy's name is not known";
     case 6:
       return "the host's name is not known";
     case 7:
@@ -102,6 +105,7 @@ class Download {
 Ended fetch_once(const std::string& url, Download& into, std::int64_t most) {
   Curl curl(url, into.size(), most);
   std::vector<char> buffer(1 << 18);
+  LongWork work("fetching, bytes");
   while (true) {
     const auto got = ::read(curl.output(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
@@ -111,6 +115,7 @@ Ended fetch_once(const std::string& url, Download& into, std::int64_t most) {
     }
     if (got > most - into.size()) return {too_large, ""};
     into.add({buffer.data(), static_cast<std::size_t>(got)});
+    work.did(got);
   }
 }
 

@@ -33,7 +33,7 @@ std::vector<double> numbers_at(const Csv& csv, std::size_t row,
   std::vector<double> numbers;
   for (const auto column : columns) {
     const auto cell = csv.cell(row, column);
-    const auto number = cell_number(cell);
+    const auto number = cell_number(cell, csv.format());
     if (number.is == CellNumber::number)
       numbers.push_back(number.value);
     else if (std::find(missing.begin(), missing.end(), cell) != missing.end())

@@ -42,7 +42,9 @@ ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const Da
       target_(target ? std::move(target) : labels_of(list_)),
       max_pixels_(options.max_pixels),
       rows_(transforms_for(options.transforms), options.reading(), context,
-            [this](Split split) { return source_size(split); }) {
+            [this, skips = context.skip_bad_samples](Split split) {
+              return source_size(split, skips);
+            }) {
   facts_.classes = list_.classes;
   const auto& extent = rows_.extent(Split::train);
   facts_.sample = {extent.channels, extent.height, extent.width};
@@ -181,12 +183,18 @@ std::string ImageFiles::full_path(const ImageFile& file) const {
   return (std::filesystem::path(list_.root) / file.path).string();
 }
 
-// Of the first image: where the transforms keep sizes, all must be of one size.
-Extent ImageFiles::source_size(Split split) const {
-  const auto path = sample_name(split, 0);
-  const auto bytes = read_text(path);
-  const auto size = image_size(encoded(bytes, path), {.max_pixels = max_pixels_});
-  return {3, size.height, size.width};
+// Of the first image, or the first that can be read: where the transforms keep sizes, all must be
+// of one size.
+Extent ImageFiles::source_size(Split split, bool skips_bad) const {
+  for (std::int64_t index = 0;; ++index) try {
+      const auto path = sample_name(split, index);
+      const auto bytes = read_text(path);
+      const auto size = image_size(encoded(bytes, path), {.max_pixels = max_pixels_});
+      return {3, size.height, size.width};
+    } catch (const Error& error) {
+      const bool last = index + 1 == this->size(split);
+      if (!skips_bad || last || error.code() != Exit::data) throw;
+    }
 }
 
 }  // namespace ddptrain

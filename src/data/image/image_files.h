@@ -41,7 +41,7 @@ class ImageFiles final : public Dataset {
   TransformLists transforms_for(const TransformLists& written);
   const ImageFile& file(Split split, std::int64_t index) const;
   std::string full_path(const ImageFile& file) const;
-  Extent source_size(Split split) const;
+  Extent source_size(Split split, bool skips_bad) const;
   Batch with_targets(Batch batch) const;
   /// Masks and points of a file, its corners behind the points; what of them came out of the
   /// transforms becomes row `row` of the targets.

@@ -23,7 +23,7 @@ struct ImageList {
 };
 
 /// Valid images at these paths, of unknown targets; the first is also a training image.
-ImageList unlabelled_images(const std::vector<std::string>& paths);
+ImageList unlabeled_images(const std::vector<std::string>& paths);
 
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
 /// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter), or

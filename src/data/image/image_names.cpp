@@ -57,9 +57,9 @@ struct ImageNamesOptions {
 };
 
 /// From names to labels.
-class Labeller {
+class Labeler {
  public:
-  explicit Labeller(const ImageNamesOptions& options) : of_(options.of) {
+  explicit Labeler(const ImageNamesOptions& options) : of_(options.of) {
     if (options.pattern) whole_.emplace(*options.pattern);
     for (const auto& [label, text] : options.labels) each_.emplace(label, Pattern(text));
   }
@@ -98,11 +98,11 @@ ImageList list_images(const ImageNamesOptions& options, const KnownClasses& know
   if (!fs::is_directory(options.root, unknown))
     throw Error(Exit::data, Option{"data.root"},
                 "no folder '" + options.root + "'; name another, or an archive under data.source");
-  const Labeller labeller(options);
+  const Labeler labeler(options);
   const auto paths = ImageScan(options.root, options.extensions).images("");
   if (paths.empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   std::vector<std::string> labels;
-  for (const auto& path : paths) labels.push_back(labeller.label(path));
+  for (const auto& path : paths) labels.push_back(labeler.label(path));
   ImageList list;
   list.root = options.root;
   list.classes = class_order(labels);

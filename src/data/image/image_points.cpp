@@ -57,6 +57,7 @@ struct ImagePointsOptions {
   std::optional<PoseFiles> poses;
   OutsidePoints outside = OutsidePoints::keep;
   ValidSpec valid;
+  CsvFormat csv;
   ImageFileOptions images;
   void fields(Fields& f) {
     f("file", file,
@@ -77,6 +78,7 @@ struct ImagePointsOptions {
     f("valid", valid,
       {.doc = "The held-out images: a fraction, those of a folder in root, those of a list, or a "
               "fold."});
+    csv_field(f, csv);
     images.fields(f);
     f.require(exactly_one({"file", "poses"}));
     f.require(needs("poses", "root"));
@@ -168,26 +170,26 @@ ReadPoints pose_points(const ImagePointsOptions& options) {
   const auto path = (fs::path(*options.root) / options.poses->calibration).string();
   const auto calibration = read_calibration(path);
   return [calibration](const ImageFile& file, const std::string& root) {
-    return std::vector{head_centre((fs::path(root) / file.target).string(), calibration)};
+    return std::vector{head_center((fs::path(root) / file.target).string(), calibration)};
   };
 }
 
 /// Images that are to be predicted: the columns alone are known.
-std::unique_ptr<Dataset> unlabelled(const ImagePointsOptions& options, const DataContext& context) {
+std::unique_ptr<Dataset> unlabeled(const ImagePointsOptions& options, const DataContext& context) {
   return std::make_unique<ImageFiles>(
-      unlabelled_images(context.images), options.images, context,
+      unlabeled_images(context.images), options.images, context,
       points_target(nlohmann::json::parse(context.fitted).get<std::vector<std::string>>(),
                     options.outside, listed_points));
 }
 
 std::unique_ptr<Dataset> open_points(const ImagePointsOptions& options,
                                      const DataContext& context) {
-  if (!context.images.empty()) return unlabelled(options, context);
+  if (!context.images.empty()) return unlabeled(options, context);
   if (options.poses)
     return std::make_unique<ImageFiles>(
         with_poses(options), options.images, context,
         points_target({"x", "y"}, options.outside, pose_points(options)));
-  const Csv csv(*options.file);
+  const Csv csv(*options.file, options.csv);
   const auto names = columns_of(options, csv);
   return std::make_unique<ImageFiles>(listed(options, csv, names), options.images, context,
                                       points_target(names, options.outside, listed_points));

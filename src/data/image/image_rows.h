@@ -39,7 +39,7 @@ class ImageRows {
             Image* targets = nullptr) const;
   bool load(Split split, Image&& image, std::string_view name, const Draw& draw, Batch& batch,
             std::int64_t row) const;
-  /// A loaded row as a person would see it: bytes, without normalisation.
+  /// A loaded row as a person would see it: bytes, without normalization.
   Image image(Split split, const Batch& batch, std::int64_t row) const;
   /// Runs `read` under the same policy: what it throws about data is said and gives false.
   bool guarded(const std::function<void()>& read) const;

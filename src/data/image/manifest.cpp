@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/csv/csv.h"
+#include "data/csv/csv_columns.h"
 #include "data/dataset.h"
 #include "data/image/image_csv.h"
 #include "data/image/image_files.h"
@@ -41,6 +42,7 @@ struct ManifestOptions {
   std::optional<std::string> label_delimiter;
   std::vector<std::string> numbers;
   ValidSpec valid;
+  CsvFormat csv;
   ImageFileOptions images;
   void fields(Fields& f) {
     f("file", file,
@@ -60,6 +62,7 @@ struct ManifestOptions {
               "and counts in no loss."});
     f("valid", valid,
       {.doc = "The fraction, the list or the fold that is held out where no column says it."});
+    csv_field(f, csv);
     images.fields(f);
     f.require(always(unset("valid.folder")));
     f.require(not_both("label_delimiter", "numbers"));
@@ -71,8 +74,8 @@ std::string root_of(const ManifestOptions& options) {
 }
 
 double weight_at(const Csv& csv, std::size_t row, std::size_t column) {
-  const auto weight = parse_number(csv.at(row, column));
-  if (weight && *weight >= 0) return *weight;
+  const auto weight = cell_number(csv.cell(row, column), csv.format());
+  if (weight.is == CellNumber::number && weight.value >= 0) return weight.value;
   csv.fail(row, column, "'" + csv.at(row, column) + "' is not a weight (a number from 0 up)");
 }
 
@@ -159,7 +162,7 @@ ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
 }
 
 ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
-  const Csv csv(options.file);
+  const Csv csv(options.file, options.csv);
   auto list = read_rows(options, csv);
   divide_rows(list, options.valid, csv, column_of(csv, options.columns.split, "split").has_value());
   if (options.numbers.empty()) number_classes(list, known, classes_in_train(list));
@@ -173,7 +176,7 @@ Entry<Dataset> manifest_dataset() {
       "manifest", "Images listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         auto list = context.images.empty() ? read_manifest(options, context.classes)
-                                           : unlabelled_images(context.images);
+                                           : unlabeled_images(context.images);
         if (options.numbers.empty())
           return std::make_unique<ImageFiles>(std::move(list), options.images, context);
         return std::make_unique<ImageFiles>(std::move(list), options.images, context,

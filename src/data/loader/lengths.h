@@ -19,7 +19,7 @@ std::vector<std::int64_t> lengths_of(const Dataset& data, Split split,
 /// alike.
 std::vector<std::int64_t> longest_first(const Dataset& data, Split split);
 
-/// The longest sample of each optimiser step over all ranks, given the lengths at an epoch's
+/// The longest sample of each optimizer step over all ranks, given the lengths at an epoch's
 /// positions; empty where those are. What a step computes must not depend on how it is cut.
 std::vector<std::int64_t> step_lengths(const std::vector<std::int64_t>& lengths,
                                        const ShardPlan& plan);

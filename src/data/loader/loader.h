@@ -16,7 +16,7 @@ struct LoaderOptions {
   int workers = 1;   // threads; 0: the caller's own
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
-  const Mix* mix = nullptr;  // of rows with their neighbours in the epoch's order
+  const Mix* mix = nullptr;  // of rows with their neighbors in the epoch's order
   bool pinned = false;       // memory from which an accelerator copies while the host goes on
 };
 

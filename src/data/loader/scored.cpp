@@ -3,11 +3,12 @@
 #include <array>
 
 #include "data/preview.h"
+#include "data/unknown.h"
 
 namespace ddptrain {
 namespace {
 
-class ScoredDataset final : public Dataset {
+class ScoredDataset final : public Dataset, public CountsUnknown {
  public:
   ScoredDataset(std::unique_ptr<Dataset> data, bool all) : data_(std::move(data)), all_(all) {}
 
@@ -52,6 +53,14 @@ class ScoredDataset final : public Dataset {
   }
   std::vector<double> weights(Split split) const override { return data_->weights(split); }
   std::string state() const override { return data_->state(); }
+  std::vector<UnknownValues> unknown(Split split) const override {
+    auto found = unknown_values(*data_, Split::train);
+    if (split == Split::valid && all_)
+      for (const auto& more : unknown_values(*data_, Split::valid)) add(found, more);
+    for (auto& each : found)
+      if (!each.column.empty()) each.of = size(split);
+    return found;
+  }
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override {
     const auto at = place(split, index);
     return data_->preview(at.split, at.index, draw);
@@ -68,6 +77,16 @@ class ScoredDataset final : public Dataset {
     Split split;
     std::int64_t index;
   };
+  static void add(std::vector<UnknownValues>& all, const UnknownValues& more) {
+    for (auto& each : all)
+      if (each.column == more.column) {
+        each.values += more.values;
+        each.of += more.of;
+        each.samples += more.samples;
+        return;
+      }
+    all.push_back(more);
+  }
   /// Where a sample stands in the dataset itself.
   Place place(Split split, std::int64_t index) const {
     const auto train = data_->size(Split::train);

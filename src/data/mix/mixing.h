@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// The partner of position p of an epoch's order is its neighbour: within each global batch of
+/// The partner of position p of an epoch's order is its neighbor: within each global batch of
 /// `batch` rows the first and second are a pair, the third and fourth, and so on; orders being
 /// random, so are the pairs. The last of an odd number stays alone: its own position is returned.
 std::int64_t partner_of(std::int64_t position, std::int64_t batch, std::int64_t length);

@@ -11,8 +11,8 @@ namespace ddptrain {
 struct ShardPlan {
   Layout layout = Layout::global_batch;
   std::int64_t world = 1;
-  std::int64_t global = 1;      // samples per optimiser step
-  std::int64_t accumulate = 1;  // micro-steps per optimiser step
+  std::int64_t global = 1;      // samples per optimizer step
+  std::int64_t accumulate = 1;  // micro-steps per optimizer step
   bool drop_last = true;        // leave out incomplete batches: global ones, else each rank's
   bool pad = true;  // the peers' layouts repeat samples until all ranks have equally many; without,
                     // interleaved leaves an incomplete round out (DistributedSampler's drop_last)
@@ -37,7 +37,7 @@ struct Micro {
   std::int64_t length = 0;
 };
 
-/// steps[k][a] is micro-step a of optimiser step k for one rank. Every rank has the same number of
+/// steps[k][a] is micro-step a of optimizer step k for one rank. Every rank has the same number of
 /// both; a rank that has run out of rows has empty ones. Throws an Error (Exit::recipe) where a
 /// peer's layout needs batches of equal size and `global` does not divide.
 using RankPlan = std::vector<std::vector<Micro>>;

@@ -38,7 +38,7 @@ std::vector<std::int64_t> torch_randperm(std::int64_t n, TorchGenerator& generat
   return order;
 }
 
-// aten/src/ATen/native/cpu/MultinomialKernel.cpp: a binary search in normalised running sums.
+// aten/src/ATen/native/cpu/MultinomialKernel.cpp: a binary search in normalized running sums.
 std::vector<std::int64_t> torch_multinomial(const std::vector<double>& weights, std::int64_t draws,
                                             TorchGenerator& generator) {
   std::vector<double> sums(weights.size());

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::array<std::string_view, 5> districts{"harbour", "hill", "market", "old town",
                                                     "station"};
-constexpr std::array<int, 5> rates{42, 36, 27, 30, 19};  // hundreds for each square metre
+constexpr std::array<int, 5> rates{42, 36, 27, 30, 19};  // hundreds for each square meter
 constexpr std::array<std::string_view, 4> heatings{"district", "gas", "heat pump", "oil"};
 constexpr std::array<int, 4> comforts{15, 0, 30, -20};
 
 struct House {
-  int area, rooms, year, garden;  // square metres, number, year built, square metres
+  int area, rooms, year, garden;  // square meters, number, year built, square meters
   std::size_t district, heating;
 };
 

@@ -24,7 +24,7 @@ std::string description(const ShapesOptions& options) {
          std::to_string(options.size) + "\n";
 }
 
-/// Colours at half resolution, the slow accurate transform: the same bytes on every machine.
+/// Colors at half resolution, the slow accurate transform: the same bytes on every machine.
 std::string encode_jpeg(const Image& image) {
   const std::unique_ptr<void, int (*)(void*)> encoder(tjInitCompress(), tjDestroy);
   DDP_CHECK(encoder != nullptr, tjGetErrorStr2(nullptr));

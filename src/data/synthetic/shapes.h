@@ -1,5 +1,5 @@
 // A built-in data set of drawn shapes, so that a first training needs no download: ten classes in
-// random colours, sizes and poses on cluttered backgrounds.
+// random colors, sizes and poses on cluttered backgrounds.
 #pragma once
 
 #include <cstdint>

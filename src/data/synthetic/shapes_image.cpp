@@ -32,7 +32,7 @@ double brightness(const Color& c) {
   return 0.3 * c.value[0] + 0.59 * c.value[1] + 0.11 * c.value[2];
 }
 
-/// A colour that can be told from another one.
+/// A color that can be told from another one.
 Color contrasting(const Color& other, Stream& random) {
   for (int tries = 0; tries < 100; ++tries) {
     const Color color = any_color(random);
@@ -63,7 +63,7 @@ class Canvas {
   int size() const { return size_; }
   Color& at(int x, int y) { return pixels_[std::size_t(y) * size_ + x]; }
 
-  /// Blends `color` over every pixel by `cover(x, y)`, 0 .. 1, within a square around a centre.
+  /// Blends `color` over every pixel by `cover(x, y)`, 0 .. 1, within a square around a center.
   template <class Cover, class Paint>
   void paint(double center_x, double center_y, double reach, Cover cover, Paint color) {
     const int left = std::max(0, int(center_x - reach) - 1);
@@ -113,7 +113,7 @@ class Noise {
   std::vector<double> values_;
 };
 
-/// A gradient, stripes or clouds between two colours of similar brightness around `base`.
+/// A gradient, stripes or clouds between two colors of similar brightness around `base`.
 void paint_background(Canvas& canvas, const Color& base, Stream& random) {
   Color other = base;
   for (double& value : other.value) value = std::clamp(value + random.uniform(-45, 45), 0.0, 255.0);
@@ -191,7 +191,7 @@ double shape_coverage(int shape, const ShapePose& pose, int x, int y) {
   });
 }
 
-/// The fill is shaded from one colour to another.
+/// The fill is shaded from one color to another.
 void paint_shape(Canvas& canvas, int shape, const ShapePose& pose, const Color& color,
                  Stream& random) {
   const Direction shade = any_direction(random);

@@ -9,8 +9,9 @@ namespace ddptrain {
 class CsvSource final : public TableSource {
  public:
   /// Errors are those of Csv (data/csv/csv.h).
-  explicit CsvSource(const std::string& path) : csv_(path) {}
+  explicit CsvSource(const std::string& path, const CsvFormat& format = {}) : csv_(path, format) {}
   const std::string& path() const override { return csv_.path(); }
+  const CsvFormat& format() const { return csv_.format(); }
   const std::vector<std::string>& header() const override { return csv_.header(); }
   std::size_t rows() const override { return csv_.rows(); }
   std::string cell(std::size_t row, std::size_t column) const override {

@@ -9,9 +9,11 @@ namespace {
 
 struct CsvTableOptions {
   TableOptions table;
+  CsvFormat csv;
   DataSection section;
   void fields(Fields& f) {
     table.fields(f);
+    csv_field(f, csv);
     section.fields(f);
   }
 };
@@ -20,13 +22,14 @@ struct CsvTableOptions {
 
 Entry<Dataset> csv_table_dataset() {
   return entry<Dataset, CsvTableOptions>(
-      "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalised.",
+      "csv_table", "Rows of a CSV file: names as categories, numbers filled in and normalized.",
       [](const CsvTableOptions& options, const DataContext& context) {
         return make_table_dataset(
             options.table,
-            [](const std::string& path) { return std::make_unique<CsvSource>(path); }, context);
+            [&](const std::string& path) { return std::make_unique<CsvSource>(path, options.csv); },
+            context);
       },
-      {"unlabelled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});
+      {"unlabeled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});
 }
 
 }  // namespace ddptrain

@@ -30,7 +30,7 @@ Entry<Dataset> parquet_table_dataset() {
             table, [](const std::string& path) { return std::make_unique<ParquetSource>(path); },
             context);
       },
-      {"unlabelled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});
+      {"unlabeled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});
 }
 
 }  // namespace ddptrain

@@ -1,6 +1,7 @@
 // data ratings: who gave what which rating (fastai.collab.CollabDataLoaders).
 #include "base/error.h"
 #include "base/text.h"
+#include "data/csv/csv_format.h"
 #include "data/dataset.h"
 #include "data/table/table_dataset.h"
 #include "recipe/data_section.h"
@@ -16,6 +17,7 @@ struct RatingsTableOptions {
   Auto<std::vector<std::string>> missing;
   Unseen unseen = Unseen::missing;
   ValidRows valid;
+  CsvFormat csv;
   DataSection section;
   void fields(Fields& f) {
     f("file", file,
@@ -31,6 +33,7 @@ struct RatingsTableOptions {
       {.doc = "What a user or item becomes that no training row has: '#na#', as one that is "
               "missing; a class of its own, for those of the validation rows; or an error."});
     f("valid", valid, {.doc = "Which rows are held out."});
+    csv_field(f, csv);
     section.fields(f);
   }
 };
@@ -77,8 +80,8 @@ TableOptions as_table(const RatingsTableOptions& options, const TableSource& sou
 
 std::unique_ptr<Dataset> make_ratings_dataset(const RatingsTableOptions& options,
                                               const DataContext& context) {
-  const auto& file = context.unlabelled.empty() ? options.file : context.unlabelled;
-  auto source = open_table(file);
+  const auto& file = context.unlabeled.empty() ? options.file : context.unlabeled;
+  auto source = open_table(file, options.csv);
   const auto table = as_table(options, *source);
   return make_table_dataset(
       table, [&](const std::string&) { return std::move(source); }, context,
@@ -91,7 +94,7 @@ Entry<Dataset> ratings_dataset() {
   return entry<Dataset, RatingsTableOptions>(
       "ratings", "Ratings that users gave items, rows of a CSV or Parquet file; as fastai's.",
       make_ratings_dataset,
-      {"unlabelled", "gives_tables", "gives_number", "label_column rating", "users_and_items"});
+      {"unlabeled", "gives_tables", "gives_number", "label_column rating", "users_and_items"});
 }
 
 }  // namespace ddptrain

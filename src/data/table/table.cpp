@@ -7,6 +7,7 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "data/dictionary.h"
+#include "data/table/date_columns.h"
 
 namespace ddptrain {
 namespace {
@@ -32,7 +33,8 @@ class Encoder {
           RowErrors* errors)
       : source_(source), cells_(cells), fit_(fit), policy_(policy), errors_(errors) {}
 
-  void encode(TableRows& split) {
+  void encode(TableRows& split, std::size_t number) {
+    number_ = number;
     split.categories.resize(split.rows.size() * fit_.categories.size());
     split.continuous.resize(split.rows.size() * fit_.continuous.size());
     std::size_t named = 0;
@@ -71,7 +73,7 @@ class Encoder {
       *to = code;
       to += fit_.categories.size();
     }
-    if (rows > 0) unseen_.push_back({column.name, rows, std::ssize(unknown)});
+    if (rows > 0) unseen_.push_back({column.name, rows, std::ssize(unknown), number_});
   }
 
   std::int64_t replace_unseen(std::size_t row, const TableColumn& column) const {
@@ -133,6 +135,7 @@ class Encoder {
   const TableFit& fit_;
   Unseen policy_;
   RowErrors* errors_;
+  std::size_t number_ = 0;  // of the split
   std::vector<UnseenNames> unseen_;
 };
 
@@ -142,7 +145,7 @@ Table encoded(const TableSource& source, const TableCells& cells, TableFit fit, 
   Encoder encoder(source, cells, table.fit, options.unseen, errors);
   for (const std::size_t split : {0, 1}) {
     table.splits[split].rows = std::move(splits[split]);
-    encoder.encode(table.splits[split]);
+    encoder.encode(table.splits[split], split);
   }
   table.unseen = encoder.unseen_names();
   return table;
@@ -165,9 +168,9 @@ void leave_out_unknown(RowSplits& splits, const TableColumn& target, const Table
 
 std::vector<std::string> unseen_notes(const Table& table) {
   std::vector<std::string> notes;
-  for (const auto& [column, rows, names] : table.unseen)
-    notes.push_back("column '" + column + "': " + plural(rows, "row") + " with " +
-                    plural(names, "name") +
+  for (const auto& unseen : table.unseen)
+    notes.push_back("column '" + unseen.column + "': " + plural(unseen.rows, "row") + " with " +
+                    plural(unseen.names, "name") +
                     " that no training row has, read as '#na#', which is missing");
   return notes;
 }
@@ -175,8 +178,9 @@ std::vector<std::string> unseen_notes(const Table& table) {
 Table read_table(const TableSource& source, const TableOptions& options, const std::string& fitted,
                  const KnownClasses& classes) {
   if (fitted.empty()) {
-    const auto cells = read_cells(source, options);
+    auto cells = read_cells(source, options);
     auto splits = split_rows(source, options, cells.targets.front().cells);
+    drop_constant_parts(cells, splits[0]);
     auto fit = fit_table(cells, splits, options);
     if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
     return encoded(source, cells, std::move(fit), std::move(splits), options);
@@ -188,8 +192,8 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
   return encoded(source, cells, std::move(fit), std::move(splits), options);
 }
 
-Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
-                            const std::string& fitted) {
+Table read_unlabeled_table(const TableSource& source, const TableOptions& options,
+                           const std::string& fitted) {
   auto fit = fit_from_json(fitted, options);
   RowErrors errors;
   const auto cells = read_inputs(source, options, fit, errors);

@@ -1,4 +1,4 @@
-// Rows of a table made ready for a network: names as codes, numbers filled in and normalised.
+// Rows of a table made ready for a network: names as codes, numbers filled in and normalized.
 // Torch-free.
 #pragma once
 
@@ -27,6 +27,7 @@ struct UnseenNames {
   std::string column;
   std::int64_t rows = 0;
   std::int64_t names = 0;
+  std::size_t split = 1;
 };
 
 struct Table {
@@ -49,7 +50,7 @@ Table read_table(const TableSource& source, const TableOptions& options,
 
 /// All rows of a file, as valid rows without targets, for a trained model. Those with a cell that
 /// cannot be used have an error, and any codes and numbers.
-Table read_unlabelled_table(const TableSource& source, const TableOptions& options,
-                            const std::string& fitted);
+Table read_unlabeled_table(const TableSource& source, const TableOptions& options,
+                           const std::string& fitted);
 
 }  // namespace ddptrain

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/table/date_columns.h"
 #include "data/table/table_fit.h"
 #include "data/table/table_split.h"
 
@@ -59,15 +60,25 @@ ColumnKind kind_of(TableTask task) {
   return task == TableTask::regression ? ColumnKind::numbers : ColumnKind::names;
 }
 
+bool is_date_column(const TableOptions& options, const std::string& name) {
+  return std::any_of(options.dates.begin(), options.dates.end(),
+                     [&](const DateColumn& date) { return date.column == name; });
+}
+
+void require_no_target(const TableOptions& options, const std::string& name,
+                       const std::string& option) {
+  if (contains(options.target.names(), name))
+    throw Error(Exit::recipe, Option{"data." + option},
+                "'" + name + "' is " + (options.target.listed() ? "a" : "the") + " target");
+}
+
 void add_listed(const TableSource& source, const TableOptions& options, Part part, Wanted& wanted) {
   const bool category = part == Part::category;
   const std::string option = category ? "categories" : "continuous";
   const auto listed = (category ? options.categories : options.continuous).value.value_or(Names{});
   for (const auto& name : listed) {
     const auto index = named_column(source, name, option);
-    if (contains(options.target.names(), name))
-      throw Error(Exit::recipe, Option{"data." + option},
-                  "'" + name + "' is " + (options.target.listed() ? "a" : "the") + " target");
+    require_no_target(options, name, option);
     wanted.add(name, index, part, category ? ColumnKind::names : ColumnKind::numbers);
   }
 }
@@ -79,7 +90,8 @@ void add_others(const TableSource& source, const TableOptions& options, Wanted& 
   const auto targets = options.target.names();
   for (std::size_t index = 0; index < source.header().size(); ++index) {
     const auto& name = source.header()[index];
-    const bool taken = contains(targets, name) || index == by || contains(options.drop, name) ||
+    const bool taken = contains(targets, name) || is_date_column(options, name) || index == by ||
+                       contains(options.drop, name) ||
                        contains(options.categories.value.value_or(Names{}), name) ||
                        contains(options.continuous.value.value_or(Names{}), name);
     if (!taken) wanted.add(name, index, Part::either, ColumnKind::automatic);
@@ -95,20 +107,17 @@ void add_targets(const TableSource& source, const TableOptions& options, ColumnK
 
 /// One that is listed is a number, or missing.
 void read_as_numbers(const TableSource& source, const TableOptions& options, TableColumn& target) {
-  auto& cells = target.cells;
-  if (cells.kind == ColumnKind::numbers) return;
-  for (std::size_t row = 0; row < source.rows(); ++row) {
-    if (cells.codes[row] < 0) continue;
-    const auto name = cells.names[static_cast<std::size_t>(cells.codes[row])];
-    if (cell_number(name).is != CellNumber::number)
-      source.fail(row, target.index,
-                  "'" + std::string(name) +
-                      "' is not a number, and targets that are listed are; a class is predicted "
-                      "alone: 'target: " +
-                      target.name + "'");
-  }
-  const auto missing = options.missing_spellings();
-  cells = source.read_columns({target.index}, {ColumnKind::numbers}, missing)[0];
+  if (target.cells.kind == ColumnKind::numbers) return;
+  RowErrors errors;
+  target.cells = source.read_columns({target.index}, {ColumnKind::numbers},
+                                     options.missing_spellings(), &errors)[0];
+  if (errors.empty()) return;
+  const auto row = errors.begin()->first;
+  source.fail(row, target.index,
+              "'" + source.cell(row, target.index) +
+                  "' is not a number, and targets that are listed are; a class is predicted "
+                  "alone: 'target: " +
+                  target.name + "'");
 }
 
 /// One that is not listed is there in every row.
@@ -143,15 +152,16 @@ std::size_t fitted_column(const TableSource& source, const std::string& name) {
                               join(source.header(), "', '") + "'");
 }
 
-Wanted fitted_inputs(const TableSource& source, const TableFit& fit) {
+Wanted fitted_inputs(const TableSource& source, const TableOptions& options, const TableFit& fit) {
   Wanted wanted;
   for (const auto& column : fit.categories)
-    if (!column.missing_of)
+    if (!column.missing_of && !is_date_part(options, column.name))
       wanted.add(column.name, fitted_column(source, column.name), Part::category,
                  ColumnKind::names);
   for (const auto& column : fit.continuous)
-    wanted.add(column.name, fitted_column(source, column.name), Part::continuous,
-               ColumnKind::numbers);
+    if (!is_date_part(options, column.name))
+      wanted.add(column.name, fitted_column(source, column.name), Part::continuous,
+                 ColumnKind::numbers);
   return wanted;
 }
 
@@ -163,7 +173,9 @@ TableCells read_cells(const TableSource& source, const TableOptions& options) {
   add_listed(source, options, Part::category, wanted);
   add_listed(source, options, Part::continuous, wanted);
   add_others(source, options, wanted);
+  for (const auto& date : options.dates) require_no_target(options, date.column, "dates");
   auto cells = wanted.read(source, options);
+  add_date_parts(source, options, nullptr, cells);
   if (cells.categories.empty() && cells.continuous.empty())
     throw Error(Exit::recipe, Option{"data"},
                 "no column is left to predict '" + join(options.target.names(), "', '") + "' from");
@@ -172,17 +184,20 @@ TableCells read_cells(const TableSource& source, const TableOptions& options) {
 }
 
 TableCells read_cells(const TableSource& source, const TableOptions& options, const TableFit& fit) {
-  auto wanted = fitted_inputs(source, fit);
+  auto wanted = fitted_inputs(source, options, fit);
   add_targets(source, options, fit.target_classes.empty() ? ColumnKind::numbers : ColumnKind::names,
               wanted);
   auto cells = wanted.read(source, options);
+  add_date_parts(source, options, &fit, cells);
   require_targets(source, options, cells);
   return cells;
 }
 
 TableCells read_inputs(const TableSource& source, const TableOptions& options, const TableFit& fit,
                        RowErrors& errors) {
-  return fitted_inputs(source, fit).read(source, options, &errors);
+  auto cells = fitted_inputs(source, options, fit).read(source, options, &errors);
+  add_date_parts(source, options, &fit, cells, &errors);
+  return cells;
 }
 
 }  // namespace ddptrain

@@ -16,6 +16,7 @@ struct TableColumn {
   std::string name;
   std::size_t index = 0;  // in the file
   ColumnCells cells;
+  bool date_part = false;  // made of a column of dates
 };
 
 struct TableCells {
@@ -24,9 +25,9 @@ struct TableCells {
   std::vector<TableColumn> targets;  // of one that is not listed no cell is missing
 };
 
-/// The columns that the options choose. Unknown ones are Errors (Exit::recipe); a cell that is not
-/// a number, a missing target that is not listed are Errors (Exit::data) that name file, line and
-/// column.
+/// The columns that the options choose, and then the parts of dates. Unknown ones are Errors
+/// (Exit::recipe); a cell that is not a number, a missing target that is not listed are Errors
+/// (Exit::data) that name file, line and column.
 TableCells read_cells(const TableSource& source, const TableOptions& options);
 
 /// The columns that were fitted. One that is not there is an Error (Exit::data).

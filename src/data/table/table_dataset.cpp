@@ -13,11 +13,12 @@
 #include "data/preview.h"
 #include "data/table/table.h"
 #include "data/targets/number_columns.h"
+#include "data/unknown.h"
 
 namespace ddptrain {
 namespace {
 
-/// The cell as it was before its normalisation, whose last bits of float32 are left out.
+/// The cell as it was before its normalization, whose last bits of float32 are left out.
 std::string cell_text(float normalized, const ContinuousColumn& column) {
   const double cell = normalized * column.deviation + column.mean;
   const double rounding = 1e-6 * column.deviation;
@@ -26,12 +27,12 @@ std::string cell_text(float normalized, const ContinuousColumn& column) {
   return text;
 }
 
-class TableDataset final : public Dataset {
+class TableDataset final : public Dataset, public CountsUnknown {
  public:
-  TableDataset(const TableOptions& options, Table table, bool labelled, Node chosen)
+  TableDataset(const TableOptions& options, Table table, bool labeled, Node chosen)
       : options_(options),
         table_(std::move(table)),
-        labelled_(labelled),
+        labeled_(labeled),
         chosen_(std::move(chosen)),
         digest_(digest_file(DigestKind::sha256, options.file)),
         targets_(options.target.names()) {
@@ -67,7 +68,7 @@ class TableDataset final : public Dataset {
     std::copy_n(from.continuous.data() + index * numbers(), numbers(),
                 batch.inputs[1].mutable_data_ptr<float>() + row * numbers());
     const auto i = static_cast<std::size_t>(index);
-    if (!labelled_) return true;
+    if (!labeled_) return true;
     if (facts_.classes.empty())
       std::copy_n(from.numbers.data() + index * targets_.count(), targets_.count(),
                   batch.targets[0].mutable_data_ptr<float>() + row * targets_.count());
@@ -79,17 +80,24 @@ class TableDataset final : public Dataset {
   /// Rows count from 0 below the header.
   std::string sample_name(Split split, std::int64_t index) const override {
     const auto row = std::to_string(of(split).rows.at(static_cast<std::size_t>(index)));
-    return labelled_ ? options_.file + " row " + row : row;
+    return labeled_ ? options_.file + " row " + row : row;
   }
   std::string name_kind() const override { return "row"; }
   std::int64_t label(Split split, std::int64_t index) const override {
-    const bool none = facts_.classes.empty() || !labelled_;
+    const bool none = facts_.classes.empty() || !labeled_;
     return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
+  }
+  std::vector<UnknownValues> unknown(Split split) const override {
+    std::vector<UnknownValues> found;
+    for (const auto& unseen : table_.unseen)
+      if (unseen.split == static_cast<std::size_t>(split))
+        found.push_back({unseen.column, "#na#", unseen.rows, size(split), unseen.rows});
+    return found;
   }
   Node chosen() const override { return chosen_; }
   std::string state() const override { return to_json(table_.fit, options_); }
   /// The cells as the network gets them, in the table's own words: filled in, numbers not
-  /// normalised, "#na#" for what is missing or unknown; the target first.
+  /// normalized, "#na#" for what is missing or unknown; the target first.
   Preview preview(Split split, std::int64_t index, const Draw&) const override {
     const auto& from = of(split);
     const auto i = static_cast<std::size_t>(index);
@@ -127,7 +135,7 @@ class TableDataset final : public Dataset {
 
   TableOptions options_;
   Table table_;
-  bool labelled_;
+  bool labeled_;
   Node chosen_;
   std::string digest_;
   NumberColumns targets_;  // their names
@@ -138,13 +146,15 @@ class TableDataset final : public Dataset {
 
 std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
                                             const DataContext& context, Node chosen) {
-  const bool labelled = context.unlabelled.empty();
-  if (!labelled) options.file = context.unlabelled;
+  const bool labeled = context.unlabeled.empty();
+  if (!labeled) options.file = context.unlabeled;
   const auto source = open(options.file);
-  auto table = labelled ? read_table(*source, options, context.fitted, context.classes)
-                        : read_unlabelled_table(*source, options, context.fitted);
-  for (const auto& note : unseen_notes(table)) labelled ? log::info(note) : log::warning(note);
-  return std::make_unique<TableDataset>(options, std::move(table), labelled, std::move(chosen));
+  auto table = labeled ? read_table(*source, options, context.fitted, context.classes)
+                       : read_unlabeled_table(*source, options, context.fitted);
+  // Of a trained model's data whoever scores them says what is unknown: both splits were read.
+  if (!labeled || context.fitted.empty())
+    for (const auto& note : unseen_notes(table)) labeled ? log::info(note) : log::warning(note);
+  return std::make_unique<TableDataset>(options, std::move(table), labeled, std::move(chosen));
 }
 
 }  // namespace ddptrain

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/table/date_columns.h"
 
 namespace ddptrain {
 namespace {
@@ -100,33 +101,42 @@ void require_any_number(const TableColumn& target, const std::vector<std::size_t
 Json fitted_with(const TableOptions& options) {
   const auto word = [](auto value) { return names(value)[static_cast<std::size_t>(value)]; };
   const auto& target = options.target;
-  return {{"target", target.column ? Json(*target.column) : Json(target.columns)},
-          {"fill", word(options.fill)},
-          {"fill_value", options.fill_value},
-          {"add_na", options.add_na},
-          {"normalize", options.normalize},
-          {"missing", options.missing_spellings()}};
+  Json fitted{{"target", target.column ? Json(*target.column) : Json(target.columns)},
+              {"fill", word(options.fill)},
+              {"fill_value", options.fill_value},
+              {"add_na", options.add_na},
+              {"normalize", options.normalize},
+              {"missing", options.missing_spellings()}};
+  // Files of before this option have no word of it.
+  for (const auto& date : options.dates)
+    fitted["dates"].push_back({date.column, date.format.value.value_or(""), date.time});
+  return fitted;
 }
 
 void check_options(const Json& then, const Json& now) {
-  for (const auto& [key, value] : now.items())
-    if (then.at(key) != value)
-      throw Error(Exit::recipe, Option{"data." + key},
-                  value.dump() + ", but the model was trained with " + then.at(key).dump());
+  for (const auto* options : {&now, &then})
+    for (const auto& [key, unused] : options->items()) {
+      const auto new_value = now.value(key, Json("none")), old = then.value(key, Json("none"));
+      if (new_value != old)
+        throw Error(Exit::recipe, Option{"data." + key},
+                    new_value.dump() + ", but the model was trained with " + old.dump());
+    }
 }
 
 /// Columns that the recipe names must be the fitted ones.
 template <class Column>
 void check_columns(const Auto<std::vector<std::string>>& asked, const std::vector<Column>& fitted,
-                   const std::string& option) {
+                   const TableOptions& options, const std::string& option) {
   if (asked.automatic()) return;
   std::vector<std::string> names;
-  for (const auto& column : fitted)
+  for (const auto& column : fitted) {
+    if (is_date_part(options, column.name)) continue;
     if constexpr (requires { column.missing_of; }) {
       if (!column.missing_of) names.push_back(column.name);
     } else {
       names.push_back(column.name);
     }
+  }
   if (names != *asked.value)
     throw Error(Exit::recipe, Option{"data." + option},
                 "the model was trained on '" + join(names, "', '") + "'");
@@ -162,7 +172,9 @@ TableFit fit_table(const TableCells& cells, const RowSplits& splits, const Table
   }
   for (const auto& column : cells.continuous) {
     fit.continuous.push_back(fit_continuous(column, splits[0], options));
-    if (fit.continuous.back().fill && options.add_na)
+    // One column tells which dates are missing: the parts of a date are missing together.
+    const bool tells = !column.date_part || column.name.ends_with("Elapsed");
+    if (fit.continuous.back().fill && options.add_na && tells)
       fit.categories.push_back({column.name + "_na", {unknown[0], "False", "True"}, column.name});
   }
   for (const auto& target : cells.targets)
@@ -204,8 +216,8 @@ TableFit fit_from_json(const std::string& text, const TableOptions& options) {
     made.deviation = column.at("deviation");
   }
   fit.target_classes = json.at("target_classes").get<std::vector<std::string>>();
-  check_columns(options.categories, fit.categories, "categories");
-  check_columns(options.continuous, fit.continuous, "continuous");
+  check_columns(options.categories, fit.categories, options, "categories");
+  check_columns(options.continuous, fit.continuous, options, "continuous");
   return fit;
 }
 

@@ -27,6 +27,16 @@ void TargetColumns::fields(Fields& f) {
   f.require(exactly_one({"column", "columns"}));
 }
 
+void DateColumn::fields(Fields& f) {
+  f("column", column, {.doc = "The column.", .required = true, .example = "sold"});
+  f("format", format,
+    {.doc = "How a date is written, in strptime's directives; auto: 2024-03-31, or with a time "
+            "behind it.",
+     .example = "\"%d.%m.%Y\"",
+     .min_items = 1});
+  f("time", time, {.doc = "Hour, minute and second as well."});
+}
+
 std::vector<std::string> TargetColumns::names() const {
   return column ? std::vector<std::string>{*column} : columns;
 }
@@ -46,6 +56,11 @@ void TableOptions::fields(Fields& f) {
   f("categories", categories,
     {.doc = "Columns of names; auto: all others that are not all numbers."});
   f("continuous", continuous, {.doc = "Columns of numbers; auto: all others that are."});
+  f("dates", dates,
+    {.doc = "Columns of dates, of each of which fastai's add_datepart makes columns: Year, Month, "
+            "Week, Day, Dayofweek, Dayofyear, Is_month_end, ..., Elapsed. Those that are the same "
+            "in all training rows are left out.",
+     .example = "[{column: sold, format: \"%d.%m.%Y\"}]"});
   f("drop", drop, {.doc = "Columns that 'auto' leaves out."});
   missing_field(f, missing);
   f("unseen", unseen,

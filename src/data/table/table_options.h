@@ -35,12 +35,22 @@ struct TargetColumns {
   std::vector<std::string> names() const;
 };
 
+/// `dates: [sold]`, or `dates: [{column: sold, format: "%d.%m.%Y"}]`.
+struct DateColumn {
+  static constexpr std::string_view shorthand = "column";
+  std::string column;
+  Auto<std::string> format;
+  bool time = false;
+  void fields(Fields& f);
+};
+
 struct TableOptions {
   std::string file;
   TargetColumns target;
   TableTask task = TableTask::automatic;
   Auto<std::vector<std::string>> categories;
   Auto<std::vector<std::string>> continuous;
+  std::vector<DateColumn> dates;
   std::vector<std::string> drop;
   Auto<std::vector<std::string>> missing;
   Unseen unseen = Unseen::missing;

@@ -48,8 +48,10 @@ class TableSource {
 /// Opens a file of one format. Throws an Error (Exit::data) that names it and what is wrong.
 using OpenTable = std::function<std::unique_ptr<TableSource>(const std::string& path)>;
 
-/// Opens a file of any format that there is: Parquet where it begins as one does, otherwise CSV.
-/// Errors are those of the source.
-std::unique_ptr<TableSource> open_table(const std::string& path);
+struct CsvFormat;
+
+/// Opens a file of any format that there is: Parquet where it begins as one does, otherwise CSV of
+/// that format. Errors are those of the source.
+std::unique_ptr<TableSource> open_table(const std::string& path, const CsvFormat& csv);
 
 }  // namespace ddptrain

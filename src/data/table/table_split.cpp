@@ -90,14 +90,26 @@ RowSplits by_rule(const TableSource& source, const TableOptions& options,
   return by_rows(source, options);
 }
 
+/// "'age', 'price'", or the first of many.
+std::string columns_text(const TableSource& source) {
+  constexpr std::size_t most = 40;
+  auto names = source.header();
+  const auto more = names.size() > most ? names.size() - most : 0;
+  names.resize(names.size() - more);
+  return "'" + join(names, "', '") + "'" +
+         (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
 }  // namespace
 
 std::size_t named_column(const TableSource& source, const std::string& name,
                          const std::string& option) {
   if (const auto found = source.column(name)) return *found;
+  const auto near = nearest(name, source.header());
   throw Error(Exit::recipe, Option{"data." + option},
               "'" + source.path() + "' has no column '" + name + "'" +
-                  did_you_mean(nearest(name, source.header())));
+                  (near.empty() ? "; its" : did_you_mean(near) + " Its") + " columns are " +
+                  columns_text(source));
 }
 
 std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {

@@ -19,7 +19,7 @@ class ImageTarget {
  public:
   virtual ~ImageTarget() = default;
   virtual void tell(DataFacts& facts) const = 0;
-  /// Targets of rows of images of that size, uninitialised.
+  /// Targets of rows of images of that size, uninitialized.
   virtual at::Tensor allocate(std::int64_t rows, const Extent& extent) const = 0;
   /// Whether it is a mask or points, which move with the pixels.
   virtual bool in_image() const { return false; }

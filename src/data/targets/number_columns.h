@@ -19,7 +19,7 @@ class NumberColumns final : public PredictionForm {
   explicit NumberColumns(std::vector<std::string> names) : names_(std::move(names)) {}
 
   std::int64_t count() const { return static_cast<std::int64_t>(names_.size()); }
-  /// Uninitialised targets: float32 [rows], or of several names [rows, names].
+  /// Uninitialized targets: float32 [rows], or of several names [rows, names].
   at::Tensor allocate(std::int64_t rows) const;
   /// Adds the numbers of one sample to what a person sees.
   void show(const float* values, Preview& shown) const;

@@ -43,7 +43,7 @@ Calibration read_calibration(const std::string& path) {
   return calibration;
 }
 
-ImagePoint head_centre(const std::string& pose_path, const Calibration& calibration) {
+ImagePoint head_center(const std::string& pose_path, const Calibration& calibration) {
   const auto numbers = numbers_in(pose_path, 12);
   const double x = numbers[9], y = numbers[10], z = numbers[11];
   if (z <= 0)

@@ -15,9 +15,9 @@ using Calibration = std::array<double, 9>;
 /// numbers.
 Calibration read_calibration(const std::string& path);
 
-/// The centre of the head in pixels of the image: of the turn (three rows of three numbers) and the
+/// The center of the head in pixels of the image: of the turn (three rows of three numbers) and the
 /// place (three numbers) in a file *_pose.txt, the place seen by the camera as
 /// x * fx / z + cx, y * fy / z + cy.
-ImagePoint head_centre(const std::string& pose_path, const Calibration& calibration);
+ImagePoint head_center(const std::string& pose_path, const Calibration& calibration);
 
 }  // namespace ddptrain

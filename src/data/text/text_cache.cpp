@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/cache_folder.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/output/progress.h"
@@ -90,16 +91,7 @@ std::vector<CachedText> packed_texts(const std::string& folder) {
 
 }  // namespace
 
-std::string default_text_cache() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  auto base = variable("XDG_CACHE_HOME");
-  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") + "/.cache";
-  if (base.empty()) base = fs::temp_directory_path().string();
-  return base + "/ddptrain/text";
-}
+std::string default_text_cache() { return cache_folder() + "/text"; }
 
 std::string text_cache_file(const std::string& folder, const std::string& key) {
   return folder + "/" + key + std::string(ending);

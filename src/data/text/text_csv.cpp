@@ -1,5 +1,6 @@
 // data text_csv: texts in columns of a CSV file.
 #include "base/error.h"
+#include "config/encode.h"
 #include "data/csv/csv.h"
 #include "data/dataset.h"
 #include "data/text/text_dataset.h"
@@ -11,22 +12,31 @@ namespace {
 struct TextCsvOptions {
   TextRecordOptions records;
   TextOptions texts;
+  CsvFormat csv;
   void fields(Fields& f) {
     records.fields(f);
+    csv_field(f, csv);
     texts.fields(f);
   }
 };
 
+/// A number as JSON lines have it, so that the label of a regression is read alike.
+std::string number_or_cell(const Csv& csv, std::size_t row, std::size_t column) {
+  const auto cell = csv.at(row, column);
+  return plain_number(cell, csv.format()).value_or(cell);
+}
+
 std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOptions& options,
-                                 Labels labels) {
-  const Csv csv(file);
+                                 Labels labels, const CsvFormat& format) {
+  const Csv csv(file, format);
+  const bool is_number = options.task == TextTask::regression && !format.plain_numbers();
   std::vector<std::size_t> columns;
   for (const auto& name : options.text) columns.push_back(csv.required_column(name));
-  const bool labelled = labels == Labels::known;
-  const auto label = labelled ? csv.required_column(options.label) : 0;
-  const bool by_column = labelled && options.valid.column && !options.valid_file;
+  const bool labeled = labels == Labels::known;
+  const auto label = labeled ? csv.required_column(options.label) : 0;
+  const bool by_column = labeled && options.valid.column && !options.valid_file;
   const auto split = by_column ? csv.required_column(*options.valid.column) : 0;
-  const auto* groups = labelled ? options.groups() : nullptr;
+  const auto* groups = labeled ? options.groups() : nullptr;
   const auto group = groups ? csv.required_column(*groups) : 0;
   std::vector<TextRecord> records(csv.rows());
   for (std::size_t row = 0; row < csv.rows(); ++row) {
@@ -35,8 +45,8 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
     record.place = file + " row " + std::to_string(row);
     if (by_column) record.split = csv.at(row, split);
     if (groups) record.group = csv.at(row, group);
-    if (!labelled) continue;
-    record.label = csv.at(row, label);
+    if (!labeled) continue;
+    record.label = is_number ? number_or_cell(csv, row, label) : csv.at(row, label);
     if (record.label.empty() && options.task == TextTask::classification)
       csv.fail(row, label, "empty; a text needs a class");
   }
@@ -49,12 +59,18 @@ Entry<Dataset> text_csv_dataset() {
   return entry<Dataset, TextCsvOptions>(
       "text_csv", "Texts in columns of a CSV file.",
       [](const TextCsvOptions& options, const DataContext& context) {
-        const auto source = context.unlabelled.empty()
-                                ? record_source(options.records, read_csv)
-                                : unlabelled_records(options.records, context.unlabelled, read_csv);
+        const ReadRecords read = [csv = options.csv](const auto& file, const auto& records,
+                                                     Labels labels) {
+          return read_csv(file, records, labels, csv);
+        };
+        auto source = context.unlabeled.empty()
+                          ? record_source(options.records, read)
+                          : unlabeled_records(options.records, context.unlabeled, read);
+        auto csv = options.csv;
+        source.key += "\n" + to_flow(encode(csv));
         return make_text_dataset(source, options.texts, InvalidUtf8::error, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "task_by task", "label_column label"});
+      {"unlabeled", "gives_texts", "gives_class", "task_by task", "label_column label"});
 }
 
 }  // namespace ddptrain

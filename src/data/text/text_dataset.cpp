@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -10,8 +11,10 @@
 #include "base/files/digest.h"
 #include "base/output/log.h"
 #include "base/text.h"
+#include "config/encode.h"
 #include "data/preview.h"
 #include "data/text/text_cache.h"
+#include "data/unknown.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {
@@ -22,10 +25,10 @@ using Json = nlohmann::ordered_json;
 /// Below this folder lie the numbers of texts; the number counts changes of what is in them.
 constexpr const char* format = "texts 1";
 
-class TextDataset final : public Dataset {
+class TextDataset final : public Dataset, public CountsUnknown {
  public:
-  TextDataset(PackedText text, const PaddingOptions& padding, std::string state)
-      : text_(std::move(text)), padding_(padding), state_(std::move(state)) {
+  TextDataset(PackedText text, const PaddingOptions& padding, FittedText fitted)
+      : text_(std::move(text)), padding_(padding), fitted_(std::move(fitted)) {
     facts_.classes = text_.classes();
     facts_.cardinalities = {static_cast<std::int64_t>(text_.tokens().size())};
     facts_.padding = text_.padding();
@@ -82,7 +85,21 @@ class TextDataset final : public Dataset {
     shown.cells.emplace_back("tokens", words);
     return shown;
   }
-  std::string state() const override { return state_; }
+  std::string state() const override { return fitted_.state; }
+  std::vector<UnknownValues> unknown(Split split) const override {
+    const auto& tokens = text_.tokens();
+    const auto found = std::find(tokens.begin(), tokens.end(), fitted_.unknown);
+    if (found == tokens.end()) return {};
+    UnknownValues words{"", *found};
+    for (std::int64_t i = 0; i < size(split); ++i) {
+      const auto ids = document(split, i);
+      const auto count = std::count(ids.begin(), ids.end(), found - tokens.begin());
+      words.values += count;
+      words.of += std::ssize(ids);
+      words.samples += count > 0;
+    }
+    return words.values > 0 ? std::vector{words} : std::vector<UnknownValues>();
+  }
   std::string digest() const override { return text_.digest(); }
 
  private:
@@ -96,7 +113,7 @@ class TextDataset final : public Dataset {
 
   PackedText text_;
   PaddingOptions padding_;
-  std::string state_;
+  FittedText fitted_;
   DataFacts facts_;
 };
 
@@ -186,6 +203,17 @@ PackedText numbers(const ClassedSource& source, const TextOptions& options,
                      [&] { return source.numericalized(tokenizer, how); });
 }
 
+/// As YAML with all defaults, for messages of another run that starts from these weights; where the
+/// tokenizer's file lies is nothing that a checkpoint keeps.
+Json tokenizer_options(Choice<Tokenizer> tokenizer) {
+  const Catalogs catalogs{{kind_name<Tokenizer>, &catalog<Tokenizer>()}};
+  const auto tree = encode([&](Fields& f) { f("tokenizer", tokenizer, {}); }, &catalogs);
+  Json options = Json::object();
+  for (const auto& [key, place, value] : tree.find("tokenizer")->members)
+    if (key != "file") options[key] = to_flow(value);
+  return options;
+}
+
 }  // namespace
 
 NumericalizeOptions numericalize_options(const TextOptions& options, const Tokenizer& tokenizer,
@@ -202,8 +230,8 @@ NumericalizeOptions numericalize_options(const TextOptions& options, const Token
 }
 
 std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
-                                      std::string state) {
-  return std::make_unique<TextDataset>(std::move(text), padding, std::move(state));
+                                      FittedText fitted) {
+  return std::make_unique<TextDataset>(std::move(text), padding, std::move(fitted));
 }
 
 std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
@@ -212,13 +240,19 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
   const auto how = numericalize_options(options, *tokenizer, invalid_utf8, context);
   const ClassedSource classed{source, context.classes};
   // What somebody wants predicted is hardly wanted twice.
-  auto text = context.unlabelled.empty()
+  auto text = context.unlabeled.empty()
                   ? numbers(classed, options, *tokenizer, how)
                   : PackedText::in_memory(classed.numericalized(*tokenizer, how));
   for (const auto& note : text.notes()) log::warning(note);
-  const Json state{{"tokenizer", tokenizer->digest()}, {"vocabulary", text.tokens()}};
-  return packed_texts(std::move(text), options.padding,
-                      state.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const Json state{{"tokenizer", tokenizer->digest()},
+                   {"tokenizer_options", tokenizer_options(options.tokenizer)},
+                   {"vocabulary", text.tokens()}};
+  auto data = packed_texts(std::move(text), options.padding,
+                           {state.dump(-1, ' ', false, Json::error_handler_t::replace),
+                            tokenizer->vocabulary().unknown});
+  if (!context.unlabeled.empty())
+    for (const auto& words : unknown_values(*data, Split::valid)) log::info(to_text(words));
+  return data;
 }
 
 }  // namespace ddptrain

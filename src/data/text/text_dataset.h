@@ -12,7 +12,7 @@
 namespace ddptrain {
 
 /// Inputs are token numbers [rows, length], targets labels [rows]. Reads the packed file that was
-/// made of the same documents with the same options, or makes it; for unlabelled documents there is
+/// made of the same documents with the same options, or makes it; for unlabeled documents there is
 /// none.
 std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
                                            InvalidUtf8 invalid_utf8, const DataContext& context);
@@ -21,8 +21,14 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
 NumericalizeOptions numericalize_options(const TextOptions& options, const Tokenizer& tokenizer,
                                          InvalidUtf8 invalid_utf8, const DataContext& context);
 
-/// Texts that are numbers already; `state` is Dataset::state().
+/// What was fitted: Dataset::state(), and the token that stands for unknown ones; empty: none does.
+struct FittedText {
+  std::string state = {};
+  std::string unknown = {};
+};
+
+/// Texts that are numbers already.
 std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
-                                      std::string state = {});
+                                      FittedText fitted = {});
 
 }  // namespace ddptrain

@@ -72,8 +72,8 @@ bool is_class_folder(const TextFolderOptions& options, const fs::path& path) {
                               "' is a file next to the class folders; list it in data.ignore");
 }
 
-std::vector<std::string> labelled_folders(const TextFolderOptions& options, const fs::path& folder,
-                                          const std::string& option) {
+std::vector<std::string> labeled_folders(const TextFolderOptions& options, const fs::path& folder,
+                                         const std::string& option) {
   const auto names = class_folders(
       folder, option, [&](const auto& path) { return is_class_folder(options, path); });
   if (names.empty()) throw Error(Exit::data, "no class folders in '" + folder.string() + "'");
@@ -109,7 +109,7 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
                const std::string& folder, bool may_lack) {
   const auto path = fs::path(files.root) / folder;
   const std::string option = split == 0 ? "data.train" : "data.valid";
-  for (const auto& name : labelled_folders(options, path, option)) {
+  for (const auto& name : labeled_folders(options, path, option)) {
     auto known = std::find(files.classes.begin(), files.classes.end(), name);
     if (known == files.classes.end()) known = files.classes.insert(known, name);
     auto texts = texts_below(options, files.root, path / name, known - files.classes.begin());
@@ -138,7 +138,7 @@ TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
   require_split(options.root, options.train);
   TextFiles files;
   files.root = options.root;
-  files.classes = labelled_folders(options, fs::path(options.root) / options.train, "data.train");
+  files.classes = labeled_folders(options, fs::path(options.root) / options.train, "data.train");
   files.trained = files.classes.size();
   add_split(options, files, 0, options.train, may_lack);
   if (options.valid.divides()) {
@@ -151,7 +151,7 @@ TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
 }
 
 /// Every text below a folder, or one file.
-TextFiles list_unlabelled(const TextFolderOptions& options, const std::string& path) {
+TextFiles list_unlabeled(const TextFolderOptions& options, const std::string& path) {
   TextFiles files;
   files.root = path;
   if (is_folder(path)) {
@@ -196,13 +196,13 @@ Entry<Dataset> text_folder_dataset() {
   return entry<Dataset, TextFolderOptions>(
       "text_folder", "Texts, a file each, in a folder per class.",
       [](const TextFolderOptions& options, const DataContext& context) {
-        const auto files = context.unlabelled.empty()
+        const auto files = context.unlabeled.empty()
                                ? list_texts(options, context.classes.from_checkpoint())
-                               : list_unlabelled(options, context.unlabelled);
+                               : list_unlabeled(options, context.unlabeled);
         return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
                                  options.texts, options.invalid_utf8, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "file_each", "finds_valid"});
+      {"unlabeled", "gives_texts", "gives_class", "file_each", "finds_valid"});
 }
 
 }  // namespace ddptrain

@@ -28,12 +28,12 @@ Entry<Dataset> text_jsonl_dataset() {
         const ReadRecords read = [policy](const auto& file, const auto& records, Labels labels) {
           return read_json_lines(file, records, labels, policy);
         };
-        const auto source = context.unlabelled.empty()
+        const auto source = context.unlabeled.empty()
                                 ? record_source(options.records, read)
-                                : unlabelled_records(options.records, context.unlabelled, read);
+                                : unlabeled_records(options.records, context.unlabeled, read);
         return make_text_dataset(source, options.texts, policy, context);
       },
-      {"unlabelled", "gives_texts", "gives_class", "task_by task", "label_in_lines"});
+      {"unlabeled", "gives_texts", "gives_class", "task_by task", "label_in_lines"});
 }
 
 }  // namespace ddptrain

@@ -239,9 +239,9 @@ CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& 
           [options, read] { return corpus_of(read_rows(options, read), options); }};
 }
 
-CorpusSource unlabelled_records(const TextRecordOptions& options, const std::string& file,
-                                const ReadRecords& read) {
-  return {"unlabelled\n" + file_key(file) + options_key(options), [options, file, read] {
+CorpusSource unlabeled_records(const TextRecordOptions& options, const std::string& file,
+                               const ReadRecords& read) {
+  return {"unlabeled\n" + file_key(file) + options_key(options), [options, file, read] {
             Corpus corpus;
             corpus.regression = options.task == TextTask::regression;
             const auto records =

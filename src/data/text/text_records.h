@@ -56,8 +56,8 @@ std::string joined_fields(const std::vector<std::string>& fields, const TextReco
 /// numbers.
 CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read);
 /// Rows of another file, all held out and without a label.
-CorpusSource unlabelled_records(const TextRecordOptions& options, const std::string& file,
-                                const ReadRecords& read);
+CorpusSource unlabeled_records(const TextRecordOptions& options, const std::string& file,
+                               const ReadRecords& read);
 
 /// One object a line with the keys that the options name: texts are strings, a label a string, a
 /// whole number, true or false; of a regression a number, a string that holds one, or null. Blank

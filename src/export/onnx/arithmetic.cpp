@@ -33,6 +33,16 @@ Names scaled(Conversion& g) {
   return {g.add(op, {g.tensor_as(0, type), b})};
 }
 
+/// With the sign of the divisor, as in Python: Mod of integers, which ONNX refuses for numbers with
+/// a fraction unless the sign is the dividend's.
+Names remainder(Conversion& g) {
+  const auto type = g.output_type();
+  const auto a = g.tensor_as(0, type), b = g.tensor_as(1, type);
+  if (!at::isFloatingType(type)) return {g.add("Mod", {a, b}, {{"fmod", std::int64_t{0}}})};
+  const auto whole = g.add("Floor", {g.add("Div", {a, b})});
+  return {g.add("Sub", {a, g.add("Mul", {whole, b})})};
+}
+
 /// A comparison happens in the wider type; a number takes the tensor's.
 template <const char* op>
 Names comparison(Conversion& g) {
@@ -121,6 +131,7 @@ OnnxMappings arithmetic_mappings() {
           {"aten::mul", binary<kMul>},
           {"aten::div", binary<kDiv>},
           {"aten::pow", binary<kPow>},
+          {"aten::remainder", remainder},
           {"aten::matmul", binary<kMatMul>},
           {"aten::bmm", binary<kMatMul>},
           {"aten::mm", binary<kMatMul>},

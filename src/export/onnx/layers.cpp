@@ -1,6 +1,8 @@
 // Convolutions, norms, pooling, embeddings, attention.
+#include <ATen/ops/arange.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/upsample_nearest1d.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -208,6 +210,29 @@ Names bilinear(Conversion& g) {
       {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string(mode)}})};
 }
 
+/// [to]: the place of `from` that each place takes, by LibTorch's own kernel: where from / to is
+/// not exact, runtimes of ONNX round `Resize`'s coordinates to other places.
+at::Tensor nearest_places(std::int64_t from, std::int64_t to, at::ScalarType type) {
+  const auto exact = type == at::kDouble ? at::kDouble : at::kFloat;
+  const auto places = at::arange(from, at::TensorOptions(exact)).view({1, 1, from});
+  return at::upsample_nearest1d(places, {to}).view({to}).to(at::kLong);
+}
+
+/// upsample_nearest2d(input, size, factor, factor)
+Names nearest(Conversion& g) {
+  if (g.is_none(1) || !g.is_none(2) || !g.is_none(3)) g.refuse("a size by factors");
+  const auto sizes = g.integers(1);
+  auto x = g.tensor(0);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto axis = static_cast<std::int64_t>(i) + 2;
+    const auto from = g.size(0, axis);
+    if (from == sizes[i]) continue;
+    const auto places = g.constant(nearest_places(from, sizes[i], g.output_type()));
+    x = g.add("Gather", {x, places}, {{"axis", axis}});
+  }
+  return {x};
+}
+
 Names pixel_shuffle(Conversion& g) {
   return {g.add("DepthToSpace", {g.tensor(0)},
                 {{"blocksize", g.integer(1)}, {"mode", std::string("CRD")}})};
@@ -229,6 +254,7 @@ OnnxMappings layer_mappings() {
           {"aten::embedding_bag", embedding_bag},
           {"aten::scaled_dot_product_attention", attention},
           {"aten::upsample_bilinear2d", bilinear},
+          {"aten::upsample_nearest2d", nearest},
           {"aten::pixel_shuffle", pixel_shuffle}};
 }
 

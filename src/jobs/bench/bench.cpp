@@ -114,10 +114,12 @@ int failed(const BenchJson& outcome) {
 
 void print_result(const std::vector<StepTimes>& all, bool as_json) {
   if (as_json) return print_lines(bench_json(all));
+  const auto columns = terminal_columns(STDOUT_FILENO);
   std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) text += (i > 0 ? "\n" : "") + parts_text(all[i]);
-  if (all.size() > 1) text += "\n" + speed_up_text(all);
-  print_lines(broken_at_blanks(text, terminal_columns(STDOUT_FILENO)));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += (i > 0 ? "\n" : "") + parts_text(all[i], columns);
+  if (all.size() > 1) text += "\n" + speed_up_text(all, columns);
+  print_lines(broken_at_blanks(text, columns));
 }
 
 int bench(const Arguments& arguments) {

@@ -17,10 +17,8 @@ std::string percent(double share) { return format_fixed(100 * share, 1) + " %"; 
 
 std::string rate(double samples) { return format_fixed(samples, samples < 100 ? 1 : 0); }
 
-std::string table_of(const Rows& rows) {
-  std::string text;
-  for (const auto& line : aligned(rows)) text += line + "\n";
-  return text;
+std::string table_of(const Rows& rows, std::size_t columns) {
+  return join(table_lines(rows, columns), "\n") + "\n";
 }
 
 void add_phase(Rows& rows, const std::string& name, double seconds, double all) {
@@ -60,7 +58,7 @@ nlohmann::ordered_json run_json(const StepTimes& t, const StepTimes& first) {
 
 }  // namespace
 
-std::string parts_text(const StepTimes& t) {
+std::string parts_text(const StepTimes& t, std::size_t columns) {
   const double all = t.sum();
   Rows rows{{"part of a step", "ms", "share"}};
   add_phase(rows, "waiting for the loader", t.of(Phase::loader), all);
@@ -72,14 +70,14 @@ std::string parts_text(const StepTimes& t) {
   if (!t.on_cpu) rows.push_back({"together, as it runs", milliseconds(t.step), ""});
   rows.push_back({"the loader alone", milliseconds(t.loader_alone), ""});
   const auto limit = bottleneck(t);
-  return setting(t) + "\n\n" + table_of(rows) + "\n" + rate(t.samples_per_second()) +
+  return setting(t) + "\n\n" + table_of(rows, columns) + "\n" + rate(t.samples_per_second()) +
          " samples per second\narithmetic: " + reached(t.flops, t.step, t.limits.flops, "GFLOP/s") +
          " (matrix product)\nmemory: " + reached(t.bytes, t.step, t.limits.bytes, "GB/s") +
          " (triad); operators' tensors, some of which caches hold\n\n" + limit.sentence +
          (limit.override.empty() ? "" : ": '" + limit.override + "'") + "\n";
 }
 
-std::string speed_up_text(const std::vector<StepTimes>& all) {
+std::string speed_up_text(const std::vector<StepTimes>& all, std::size_t columns) {
   Rows rows{{"devices", "global batch", "ms/step", "samples/s", "speed-up", "efficiency"}};
   const auto& first = all.front();
   for (const auto& t : all) {
@@ -88,7 +86,7 @@ std::string speed_up_text(const std::vector<StepTimes>& all) {
                     rate(t.samples_per_second()), format_fixed(speed_up, 2),
                     percent(speed_up * first.devices / t.devices)});
   }
-  return table_of(rows);
+  return table_of(rows, columns);
 }
 
 std::string bench_json(const std::vector<StepTimes>& all) {

@@ -88,7 +88,7 @@ StepLimit bottleneck(const StepTimes& t) {
       {t.of(Phase::transfer),
        [](const StepTimes&, double share) -> StepLimit {
          return {"transfer",
-                 "the transfer limits: moving and normalising batches takes " +
+                 "the transfer limits: moving and normalizing batches takes " +
                      whole_percent(share) + " of a step; smaller inputs help",
                  ""};
        }},

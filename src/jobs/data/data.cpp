@@ -1,11 +1,15 @@
 // `data get|check|stats|show RECIPE` and `data make KIND FOLDER`.
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "base/error.h"
 #include "base/output/long_work.h"
 #include "base/output/print.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
@@ -122,20 +126,34 @@ std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
   return stats;
 }
 
+using Cells = std::vector<std::vector<std::string>>;
+
+void print_stats(const Cells& cells) {
+  for (const auto& line : table_lines(cells, terminal_columns(STDOUT_FILENO)))
+    print_lines(line + "\n");
+}
+
+std::string six_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
 void print_numbers(const Dataset& data) {
   const auto* form = data.prediction_form();
   const auto names = form ? form->columns() : std::vector<std::string>{"target"};
   const auto* title = data.facts().points > 0 ? "point, -1 to 1" : "number";
-  print_shown("%-24s %5s %10s %10s %12s %12s %12s\n", title, "split", "samples", "missing", "mean",
-              "lowest", "highest");
+  Cells cells{{title, "split", "samples", "missing", "mean", "lowest", "highest"}};
   for (const auto& [split, word] : {std::pair(Split::train, "train"), {Split::valid, "valid"}}) {
     const auto stats = stats_of_numbers(data, split);
-    for (std::size_t i = 0; i < stats.size(); ++i)
-      print_shown("%-24s %5s %10ld %10ld %12.6g %12.6g %12.6g\n", names.at(i).c_str(), word,
-                  stats[i].known, stats[i].missing,
-                  stats[i].sum / static_cast<double>(std::max<std::int64_t>(1, stats[i].known)),
-                  stats[i].lowest, stats[i].highest);
+    for (std::size_t i = 0; i < stats.size(); ++i) {
+      const auto known = static_cast<double>(std::max<std::int64_t>(1, stats[i].known));
+      cells.push_back({shown(names.at(i)), word, std::to_string(stats[i].known),
+                       std::to_string(stats[i].missing), six_digits(stats[i].sum / known),
+                       six_digits(stats[i].lowest), six_digits(stats[i].highest)});
+    }
   }
+  print_stats(cells);
 }
 
 int stats(const Arguments& arguments) {
@@ -145,12 +163,12 @@ int stats(const Arguments& arguments) {
   if (data->facts().mask && data->facts().mask->void_code) classes.emplace_back("(void)");
   const auto count = data->facts().mask ? pixels_of_classes : samples_of_classes;
   const auto train = count(*data, Split::train), valid = count(*data, Split::valid);
-  print_shown("%-24s %10s %10s\n", data->facts().mask ? "pixels of class" : "class", "train",
-              "valid");
+  Cells cells{{data->facts().mask ? "pixels of class" : "class", "train", "valid"}};
   for (std::size_t i = 0; i < classes.size(); ++i)
-    print_shown("%-24s %10ld %10ld\n", classes[i].c_str(), train[i], valid[i]);
-  print_shown("%-24s %10ld %10ld\n", data->facts().mask ? "images" : "all",
-              data->size(Split::train), data->size(Split::valid));
+    cells.push_back({shown(classes[i]), std::to_string(train[i]), std::to_string(valid[i])});
+  cells.push_back({data->facts().mask ? "images" : "all", std::to_string(data->size(Split::train)),
+                   std::to_string(data->size(Split::valid))});
+  print_stats(cells);
   return 0;
 }
 

@@ -118,11 +118,15 @@ Observation launcher() {
   try {
     const auto topology = topology_from_environment();
     if (!topology.joined()) return {"none around this shell; ddptrain starts its ranks itself"};
+    if (topology.is_node)
+      return {"this is node " + std::to_string(topology.rank) + " of " +
+              std::to_string(topology.world) + ", and starts the ranks of its node"};
     return {"this is rank " + std::to_string(topology.rank) + " of " +
             std::to_string(topology.world) + " of another launcher"};
   } catch (const Error& error) {
     return {error.what(),
-            "a half-set environment: unset what another launcher left, or set the rest"};
+            "a half-set environment, or one of several nodes: unset what another launcher left, or "
+            "set the rest"};
   }
 }
 

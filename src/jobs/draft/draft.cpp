@@ -1,6 +1,7 @@
 #include "jobs/draft/draft.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -64,6 +65,31 @@ std::pair<std::int64_t, std::int64_t> fewest_and_most(const std::vector<ClassCou
   const auto less = [](const auto& a, const auto& b) { return total(a) < total(b); };
   const auto [few, many] = std::minmax_element(classes.begin(), classes.end(), less);
   return {total(*few), total(*many)};
+}
+
+/// What columns of targets are called, the surest first.
+const std::vector<std::string> kTargetNames{
+    "target",  "label",    "labels", "class",    "y",         "outcome", "diagnosis",
+    "species", "survived", "churn",  "churned",  "price",     "preis",   "kaufpreis",
+    "prix",    "precio",   "salary", "income",   "gehalt",    "sales",   "revenue",
+    "umsatz",  "default",  "fraud",  "category", "kategorie", "score",   "rating"};
+
+/// Whether a column has this name, or as one of its words: "price_eur", "SalePrice".
+bool is_called(const std::string& column, const std::string& usual, bool whole) {
+  if (whole) return lower(column) == usual;
+  std::string word;
+  bool found = false;
+  for (std::size_t i = 0; i <= column.size(); ++i) {
+    const auto c = i < column.size() ? static_cast<unsigned char>(column[i]) : '_';
+    const bool starts =
+        std::isupper(c) && i > 0 && std::islower(static_cast<unsigned char>(column[i - 1]));
+    if (!std::isalnum(c) || starts) {
+      found = found || (usual.size() > 1 && lower(word) == usual);
+      word.clear();
+    }
+    if (std::isalnum(c)) word += static_cast<char>(c);
+  }
+  return found;
 }
 
 }  // namespace
@@ -147,11 +173,10 @@ std::string choose_target(const InitRequest& request, const std::vector<std::str
     throw Error(Exit::recipe, "--target: there is no column '" + request.target + "'" +
                                   did_you_mean(near, "; there are " + join(columns, ", ")));
   }
-  for (const std::string usual :
-       {"target", "label", "labels", "class", "y", "category", "outcome", "diagnosis", "species",
-        "survived", "churn", "price", "salary", "income"})
-    for (const auto& column : columns)
-      if (lower(column) == usual && may_be(column)) return column;
+  for (const bool whole : {true, false})
+    for (const auto& usual : kTargetNames)
+      for (const auto& column : columns)
+        if (is_called(column, usual, whole) && may_be(column)) return column;
   const auto last = std::find_if(columns.rbegin(), columns.rend(), may_be);
   return last == columns.rend() ? "" : *last;
 }

@@ -57,7 +57,7 @@ std::string split_lines(const ClassFolders& folders);
 std::string image_recipe(const std::string& data, const std::vector<ClassCount>& classes,
                          std::int64_t training, const std::vector<std::string>& sample,
                          std::vector<std::string>& found, bool several_labels = false);
-/// The same of texts.
+/// The same of texts; without classes they have numbers.
 std::string text_recipe(const std::string& data, const std::vector<ClassCount>& classes,
                         std::int64_t training);
 

@@ -11,6 +11,7 @@
 #include "data/split/pattern.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
+#include "jobs/draft/machine.h"
 
 namespace ddptrain {
 namespace {
@@ -36,7 +37,7 @@ Node tiny_transforms(int side) {
 
 // Digits and letters are not what they were in a mirror.
 std::string flip_line(const ImageProfile& profile) {
-  return profile.grey && profile.tiny()
+  return profile.gray && profile.tiny()
              ? "      # - horizontal_flip               # where left and right do not matter\n"
              : "      - horizontal_flip                 # leave it out where left and right "
                "matter\n";
@@ -121,13 +122,10 @@ std::string image_recipe(const std::string& data, const std::vector<ClassCount>&
   const auto policy = policy_lines(profile, found);
   const auto batch = std::to_string(fitting_batch(training, 64));
   const int epochs = epochs_for(training);
-  std::string text =
-      "model: {type: resnet18}\n"
-      "# Weights that know ImageNet need far fewer images; torchvision's file fits as it is:\n"
-      "# model: {type: resnet18, weights: resnet18-f37072fd.pth}\n\n"
-      "data:\n" +
-      data + transform_lines(profile) + "\nbatch: {global: " + batch +
-      "}\ntrain: {duration: " + std::to_string(epochs) + " epochs, channels_last: true}\n";
+  std::string text = model_lines("type: resnet18", "resnet18") + "\ndata:\n" + data +
+                     transform_lines(profile) + "\nbatch: {global: " + batch +
+                     "}\ntrain: {duration: " + std::to_string(epochs) +
+                     " epochs, channels_last: true}\n";
   const std::string metric = several_labels ? "accuracy_multi" : "accuracy";
   text += several_labels ? "loss: bce_with_logits                    # any number of labels each\n"
                          : "loss: {type: cross_entropy, label_smoothing: 0.1}\n";

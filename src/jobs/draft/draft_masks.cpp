@@ -12,13 +12,14 @@
 #include "data/targets/mask_codes.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
+#include "jobs/draft/machine.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// More numbers than that in masks without a file of codes are the greys of an image.
+/// More numbers than that in masks without a file of codes are the grays of an image.
 constexpr std::size_t kMostCodes = 64;
 constexpr std::size_t kVoidNumber = MaskCodes::void_code;
 
@@ -88,7 +89,7 @@ struct FoundCodes {
 };
 
 bool is_void_name(const std::string& name) {
-  constexpr std::array<std::string_view, 4> words{"void", "unlabeled", "unlabelled", "ignore"};
+  constexpr std::array<std::string_view, 4> words{"void", "unlabeled", "unlabeled", "ignore"};
   return std::find(words.begin(), words.end(), lower(name)) != words.end();
 }
 
@@ -168,11 +169,8 @@ std::string masks_recipe(const std::string& data, std::int64_t training,
   found[0] += "; " + sizes_text(profile);
   const auto policy = policy_lines(profile, found);
   const int epochs = epochs_for(training);
-  return "model: {type: unet, body: resnet18}\n"
-         "# Weights that know ImageNet need far fewer images:\n"
-         "# model: {type: unet, body: resnet34, weights: imagenet}\n\n"
-         "data:\n" +
-         data + dense_transforms(profile) +
+  return model_lines("type: unet, body: resnet18", "resnet18") + "\ndata:\n" + data +
+         dense_transforms(profile) +
          "\nbatch: {global: " + std::to_string(fitting_batch(training, 16)) +
          "}\ntrain: {duration: " + std::to_string(epochs) +
          " epochs, channels_last: true}\n"

@@ -5,8 +5,10 @@
 
 #include "base/text.h"
 #include "data/image/image_scan.h"
+#include "jobs/draft/csv_sniff.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
+#include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
 
 namespace ddptrain {
@@ -32,11 +34,8 @@ std::string points_recipe(const std::string& data, std::int64_t training,
   found[0] += "; " + sizes_text(profile);
   const auto policy = policy_lines(profile, found);
   const int epochs = epochs_for(training);
-  return "model: {type: vision_learner, body: resnet18, y_range: [-1, 1]}\n"
-         "# Weights that know ImageNet need far fewer images:\n"
-         "# model: {type: vision_learner, body: resnet18, y_range: [-1, 1], weights: imagenet}\n\n"
-         "data:\n" +
-         data + dense_transforms(profile) +
+  return model_lines("type: vision_learner, body: resnet18, y_range: [-1, 1]", "resnet18") +
+         "\ndata:\n" + data + dense_transforms(profile) +
          "\nbatch: {global: " + std::to_string(fitting_batch(training, 64)) +
          "}\ntrain: {duration: " + std::to_string(epochs) +
          " epochs, channels_last: true}\n"
@@ -115,7 +114,8 @@ Draft draft_points(const InitRequest& request, const TableProfile& profile,
   draft.found = {counted(profile.rows, "image") + " with " +
                  counted(listed_points(profile), "point") + " each"};
   draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
-  std::string data = "  type: image_points\n  file: " + yaml_text(request.written) + "\n";
+  std::string data =
+      "  type: image_points\n  file: " + yaml_text(request.written) + "\n" + csv_lines(profile.csv);
   const auto home = fs::path(request.written).parent_path();
   if (!root.empty()) data += "  root: " + yaml_text((home / root).string()) + "\n";
   data += "  columns: {path: " + yaml_text(paths.name) +

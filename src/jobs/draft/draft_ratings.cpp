@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "jobs/draft/csv_sniff.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/table_profile.h"
 
@@ -60,7 +61,7 @@ std::optional<Draft> draft_ratings(const InitRequest& request, const TableProfil
   const auto* user = only_column(profile, kUserNames);
   const auto* item = only_column(profile, kItemNames);
   const auto* rating = only_column(profile, kRatingNames);
-  if (!user || !item || !rating || !request.target.empty()) return {};
+  if (!user || !item || !rating || !request.target.empty() || request.table) return {};
   if (!rating->numbers() || rating->missing > 0 || rating->distinct < 2) return {};
   const auto training = profile.rows * 4 / 5;
   const int epochs = training < 5000 ? 20 : 5;
@@ -71,7 +72,8 @@ std::optional<Draft> draft_ratings(const InitRequest& request, const TableProfil
       "}\n# A network of layers in its place:\n# model: {type: collab_nn, layers: [50], ps: "
       "[0.1]" +
       output_range(*rating) + "}\n\ndata:\n  type: ratings\n  file: " + yaml_text(request.written) +
-      "\n  user: " + yaml_text(user->name) + "\n  item: " + yaml_text(item->name) +
+      "\n" + csv_lines(profile.csv) + missing_lines(profile.missing) +
+      "  user: " + yaml_text(user->name) + "\n  item: " + yaml_text(item->name) +
       "\n  rating: " + yaml_text(rating->name) +
       "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the rows, always the same\n\nbatch: "
       "{global: " +

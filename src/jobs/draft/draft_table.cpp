@@ -2,56 +2,22 @@
 // holds those.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <set>
 
 #include "base/error.h"
+#include "base/output/table_text.h"
 #include "base/text.h"
 #include "data/table/csv_source.h"
+#include "data/table/date_columns.h"
 #include "data/table/parquet_source.h"
 #include "data/table/table.h"
-#include "jobs/draft/draft.h"
+#include "jobs/draft/csv_sniff.h"
+#include "jobs/draft/draft_rows.h"
 #include "jobs/draft/table_profile.h"
+#include "jobs/draft/table_training.h"
 
 namespace ddptrain {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::int64_t rows_for_training(std::int64_t rows) {
-  return rows - std::llround(kHeldOut * static_cast<double>(rows));
-}
-
-void require_targets(const TableProfile& profile, const ColumnProfile& target) {
-  if (target.missing > 0)
-    throw Error(Exit::data, profile.path + ": " + counted(target.missing, "row") + " of " +
-                                with_commas(profile.rows) + " without a '" + target.name +
-                                "', which is to be predicted; take them out, or name another "
-                                "column with --target");
-}
-
-std::vector<ClassCount> classes_in(const ColumnProfile& target, std::int64_t rows) {
-  std::map<std::string, std::int64_t> counts;
-  for (std::int64_t row = 0; row < rows; ++row)
-    ++counts[target.value(static_cast<std::size_t>(row))];
-  std::vector<ClassCount> classes;
-  for (const auto& [name, count] : counts) classes.push_back({name, count, 0});
-  return classes;
-}
-
-std::string found_target(const InitRequest& request, const std::string& target) {
-  return "target: column '" + target + "'" +
-         (request.target.empty() ? "; --target COLUMN takes another" : "");
-}
-
-[[noreturn]] void refuse_without_target(const TableProfile& profile) {
-  throw Error(Exit::data, profile.path +
-                              ": no column looks like a target; name one with --target: " +
-                              join(profile.names(), ", "));
-}
-
-// a table
 
 /// A file as its format is read.
 struct TableFile {
@@ -64,45 +30,62 @@ struct TablePlan {
   TableOptions options;
   const ColumnProfile* target = nullptr;
   bool classification = true;
-  std::vector<std::string> identifiers, empty, contents;
+  std::vector<std::string> identifiers, empty, texts, images;
   std::string split;
 };
 
-/// Images or texts, which are no categories of a table.
-bool holds_contents(const ColumnProfile& column) {
-  return holds_images(column) || holds_texts(column);
+bool may_be_target(const TableProfile& profile, const ColumnProfile& column) {
+  return column.distinct > 1 && !is_identifier(profile, column) && !says_split(column) &&
+         !holds_images(column) && !holds_texts(column) && !column.date;
+}
+
+std::string target_of(const InitRequest& request, const TableProfile& profile) {
+  const auto target = choose_target(request, profile.names(), [&](const std::string& name) {
+    return may_be_target(profile, profile.column(name));
+  });
+  if (target.empty()) refuse_without_target(profile);
+  return target;
+}
+
+/// Puts a column where it belongs: what a network learns from, or why it does not.
+void assign(const TableProfile& profile, const ColumnProfile& column, TablePlan& plan) {
+  auto& options = plan.options;
+  if (says_split(column))
+    plan.split = column.name;
+  else if (column.distinct < 2)
+    plan.empty.push_back(column.name);
+  else if (holds_images(column))
+    plan.images.push_back(column.name);
+  else if (column.date)
+    options.dates.push_back(
+        {column.name, column.date->empty() ? Auto<std::string>{} : Auto<std::string>{*column.date},
+         column.time});
+  else if (holds_texts(column))
+    plan.texts.push_back(column.name);
+  else if (is_identifier(profile, column))
+    plan.identifiers.push_back(column.name);
+  else
+    (column.numbers() ? options.continuous : options.categories).value->push_back(column.name);
 }
 
 TablePlan plan_table(const InitRequest& request, const TableProfile& profile) {
   TablePlan plan;
-  const auto may_be = [&](const std::string& name) {
-    const auto& column = profile.column(name);
-    return column.distinct > 1 && !is_identifier(profile, column) && !says_split(column) &&
-           !holds_contents(column);
-  };
-  const auto target = choose_target(request, profile.names(), may_be);
-  if (target.empty()) refuse_without_target(profile);
+  const auto target = target_of(request, profile);
   plan.target = &profile.column(target);
-  require_targets(profile, *plan.target);
   plan.classification = holds_classes(*plan.target);
-  for (const auto& column : profile.columns) {
-    if (column.name == target) continue;
-    if (says_split(column))
-      plan.split = column.name;
-    else if (column.distinct < 2)
-      plan.empty.push_back(column.name);
-    else if (holds_contents(column))
-      plan.contents.push_back(column.name);
-    else if (is_identifier(profile, column))
-      plan.identifiers.push_back(column.name);
-  }
+  const bool gaps = plan.target->missing > 0 && !plan.classification;
+  if (!gaps) require_targets(profile, *plan.target);
   auto& options = plan.options;
   options.file = profile.path;
-  options.target.column = target;
+  options.categories.value.emplace();
+  options.continuous.value.emplace();
+  if (gaps)
+    options.target.columns = {target};
+  else
+    options.target.column = target;
   options.task = plan.classification ? TableTask::classification : TableTask::regression;
-  options.drop = plan.identifiers;
-  for (const auto& more : {plan.empty, plan.contents, profile.unreadable})
-    options.drop.insert(options.drop.end(), more.begin(), more.end());
+  for (const auto& column : profile.columns)
+    if (column.name != target) assign(profile, column, plan);
   if (plan.split.empty()) return plan;
   options.valid.fraction.reset();
   options.valid.column = plan.split;
@@ -126,65 +109,80 @@ std::string valid_of_table(const TablePlan& plan) {
          "}     # 20 % of the rows, always the same\n";
 }
 
-std::string table_metrics(const TablePlan& plan, std::size_t classes) {
-  if (!plan.classification) return "[rmse, mae, r2]";
-  return std::string("[accuracy, {type: f1, average: macro}") +
-         (classes == 2 ? ", roc_auc_binary]" : "]");
+std::string target_lines(const TablePlan& plan) {
+  const auto name = yaml_text(plan.target->name);
+  if (plan.classification) return "  target: " + name + "\n  task: classification\n";
+  return "  target: " + (plan.options.target.listed() ? "[" + name + "]" : name) +
+         "\n  task: regression\n";
 }
 
-std::string table_recipe(const InitRequest& request, const std::string& dataset,
-                         const TablePlan& plan, const Table& table) {
-  const auto training = static_cast<std::int64_t>(table.splits[0].rows.size());
-  const int epochs = training < 1000 ? 40 : training < 10000 ? 20 : training < 100000 ? 8 : 3;
-  std::string data = "  type: " + dataset + "\n  file: " + yaml_text(request.written) +
-                     "\n  target: " + yaml_text(plan.target->name) +
-                     "\n  task: " + (plan.classification ? "classification" : "regression") + "\n";
-  std::vector<std::string> names, numbers;
-  for (const auto& column : table.fit.categories)
-    if (!column.missing_of) names.push_back(column.name);
-  for (const auto& column : table.fit.continuous) numbers.push_back(column.name);
-  data += "  categories: " + yaml_list(names) + "\n  continuous: " + yaml_list(numbers) + "\n";
-  data += "  valid: " + valid_of_table(plan);
-  const auto metric = plan.classification ? "accuracy" : "rmse";
-  return "model: {type: tabular, layers: " +
-         std::string(training < 5000 ? "[64, 32]" : "[200, 100]") +
-         (plan.classification ? "" : output_range(*plan.target)) + "}\n\ndata:\n" + data +
-         "\nbatch: {global: " + std::to_string(fitting_batch(training / 2, 256)) +
-         "}\ntrain: {duration: " + std::to_string(epochs) +
-         " epochs}\nloss: " + (plan.classification ? "cross_entropy" : "mse") +
-         "\nmetrics: " + table_metrics(plan, table.fit.target_classes.size()) +
-         "\noptimizer: {type: adamw, lr: 5e-3, weight_decay: 1e-2, no_decay: [norm, bias]}\n" +
-         closing_lines(metric, epochs);
-}
-
-std::vector<std::string> found_in_table(const InitRequest& request, const TableProfile& profile,
-                                        const TablePlan& plan, const Table& table) {
-  std::vector<std::string> found;
-  const auto& target = *plan.target;
-  if (plan.classification) {
-    found = found_classes(classes_in(target, profile.rows), "row");
-  } else {
-    const auto [low, high] =
-        std::minmax_element(target.cells.numbers.begin(), target.cells.numbers.end());
-    found.push_back(counted(profile.rows, "row") + " with a number each, " + format_number(*low) +
-                    " to " + format_number(*high));
+std::string date_lines(const TablePlan& plan) {
+  std::vector<std::string> dates;
+  for (const auto& date : plan.options.dates) {
+    const auto format = date.format.automatic() ? "" : ", format: " + yaml_text(*date.format.value);
+    const bool bare = format.empty() && !date.time;
+    dates.push_back(bare ? yaml_text(date.column)
+                         : "{column: " + yaml_text(date.column) + format +
+                               (date.time ? ", time: true}" : "}"));
   }
-  found.push_back(found_target(request, target.name));
-  std::int64_t names = 0;
-  for (const auto& column : table.fit.categories) names += !column.missing_of;
-  found.push_back(counted(names, "column") + " of names, " +
-                  counted(static_cast<std::int64_t>(table.fit.continuous.size()), "column") +
-                  " of numbers");
+  return dates.empty() ? "" : "  dates: [" + join(dates, ", ") + "]\n";
+}
+
+std::string table_recipe(const InitRequest& request, const TableFile& file,
+                         const TableProfile& profile, const TablePlan& plan, const Table& table) {
+  const auto data = "  type: " + file.dataset + "\n  file: " + yaml_text(request.written) + "\n" +
+                    csv_lines(profile.csv) + missing_lines(profile.missing) + target_lines(plan) +
+                    "  categories: " + yaml_list(*plan.options.categories.value) +
+                    "\n  continuous: " + yaml_list(*plan.options.continuous.value) + "\n" +
+                    date_lines(plan) + "  valid: " + valid_of_table(plan);
+  return training_lines(table, data);
+}
+
+void add_left_out(const TableProfile& profile, const TablePlan& plan,
+                  std::vector<std::string>& found) {
   if (!plan.identifiers.empty())
     found.push_back("left out, since they only tell rows apart: " + join(plan.identifiers, ", "));
   if (!plan.empty.empty())
     found.push_back("left out, since all rows are the same: " + join(plan.empty, ", "));
-  if (!plan.contents.empty())
-    found.push_back("left out, since texts and names of images are read from a CSV file: " +
-                    join(plan.contents, ", "));
+  if (!plan.texts.empty())
+    found.push_back("left out, since they are free text: " + join(plan.texts, ", ") + "; --text " +
+                    plan.texts[0] + " learns from it alone");
+  if (!plan.images.empty())
+    found.push_back("left out, since they name images: " + join(plan.images, ", "));
   if (!profile.unreadable.empty())
     found.push_back("left out, since they hold neither numbers nor text: " +
                     join(profile.unreadable, ", "));
+}
+
+std::vector<std::string> found_in_table(const InitRequest& request, const TableProfile& profile,
+                                        const TablePlan& plan) {
+  const auto& target = *plan.target;
+  auto found = plan.classification
+                   ? found_classes(classes_in(target, profile.rows), "row")
+                   : std::vector<std::string>{numbers_in_words(profile, target, "row")};
+  found.push_back(found_target(request, target.name));
+  if (target.missing > 0)
+    found.push_back(counted(target.missing, "row") + " without a '" + target.name +
+                    "', which count in no loss and no metric");
+  if (const auto csv = csv_in_words(profile.csv); !csv.empty()) found.push_back("CSV: " + csv);
+  constexpr std::size_t shown_strays = 5;
+  const auto strays = std::ssize(profile.strays);
+  for (std::size_t i = 0; i < std::min(profile.strays.size(), shown_strays); ++i)
+    found.push_back(profile.strays[i]);
+  if (profile.strays.size() > shown_strays)
+    found.push_back("and " + counted(strays - 5, "such cell") + " more");
+  if (!profile.missing.empty())
+    found.push_back("missing values are written " + one_of(profile.missing) + " too");
+  const auto& options = plan.options;
+  found.push_back(counted(std::ssize(*options.categories.value), "column") + " of names, " +
+                  counted(std::ssize(*options.continuous.value), "column") + " of numbers" +
+                  (options.dates.empty()
+                       ? ""
+                       : ", " + counted(std::ssize(options.dates), "column") + " of dates"));
+  for (const auto& date : options.dates)
+    if (!date.format.automatic())
+      found.push_back("dates in '" + date.column + "' are read as " + *date.format.value);
+  add_left_out(profile, plan, found);
   found.push_back(found_split(plan.split.empty() ? "" : "column '" + plan.split + "'"));
   return found;
 }
@@ -197,138 +195,111 @@ void require_readable(const InitRequest& request, const TableProfile& profile) {
                                 "' holds neither numbers nor text; name another one with --target");
 }
 
-Draft draft_csv(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
+Draft draft_rows(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
   require_readable(request, profile);
   if (auto ratings = draft_ratings(request, profile)) return *ratings;
   auto plan = plan_table(request, profile);
-  plan.options.missing = file.missing;
-  const auto table = try_splits(file.source, plan);
-  if (table.fit.categories.empty() && table.fit.continuous.empty())
+  const auto& options = plan.options;
+  if (options.categories.value->empty() && options.continuous.value->empty() &&
+      options.dates.empty())
     throw Error(Exit::data,
                 profile.path + ": no column is left to predict '" + plan.target->name + "' from");
-  return {found_in_table(request, profile, plan, table),
-          table_recipe(request, file.dataset, plan, table)};
+  plan.options.missing = file.missing;
+  const auto table = try_splits(file.source, plan);
+  constexpr std::int64_t large = 1'000'000;
+  return {found_in_table(request, profile, plan), table_recipe(request, file, profile, plan, table),
+          "", "", profile.rows < large};
 }
 
-// images
-
-/// What stands between labels where many cells have several; empty where none has.
-std::string label_delimiter(const ColumnProfile& labels) {
-  if (labels.numbers()) return "";
-  for (const char mark : {'|', ';', ',', ' '}) {
-    std::set<std::string> parts;
-    std::int64_t several = 0;
-    for (const auto name : labels.cells.names) {
-      several += name.find(mark) != std::string_view::npos;
-      for (const auto& part : split(name, mark)) parts.insert(part);
+/// The column of texts to learn from; null where the file is a table.
+const ColumnProfile* column_of_texts(const InitRequest& request, const TableProfile& profile) {
+  if (request.table) return nullptr;
+  const ColumnProfile* longest = nullptr;
+  for (const auto& column : profile.columns) {
+    if (!request.text.empty() && column.name == request.text) {
+      if (!column.numbers()) return &column;
+      throw Error(Exit::recipe, "--text: column '" + column.name + "' holds numbers");
     }
-    const bool fewer = static_cast<std::int64_t>(parts.size()) < labels.distinct;
-    if (fewer && 3 * several >= labels.distinct) return {mark};
+    const bool other = column.name != request.target && holds_texts(column);
+    if (other && (!longest || column.letters > longest->letters)) longest = &column;
   }
-  return "";
+  if (!request.text.empty())
+    throw Error(Exit::recipe, "--text: there is no column '" + request.text + "'" +
+                                  did_you_mean(nearest(request.text, profile.names()),
+                                               "; there are " + join(profile.names(), ", ")));
+  if (!longest) return nullptr;
+  const auto target = target_of(request, profile);
+  const auto others = std::count_if(
+      profile.columns.begin(), profile.columns.end(), [&](const ColumnProfile& column) {
+        return column.name != target &&
+               (may_be_target(profile, column) || (column.date && column.distinct > 1));
+      });
+  const bool classes = holds_classes(profile.column(target));
+  return others >= (classes ? 2 : 1) ? nullptr : longest;
 }
 
-std::vector<ClassCount> label_counts(const ColumnProfile& labels, std::int64_t rows,
-                                     const std::string& delimiter) {
-  if (delimiter.empty()) return classes_in(labels, rows);
+}  // namespace
+
+void require_targets(const TableProfile& profile, const ColumnProfile& target) {
+  if (target.missing > 0)
+    throw Error(Exit::data, profile.path + ": " + counted(target.missing, "row") + " of " +
+                                with_commas(profile.rows) + " without a '" + target.name +
+                                "', which is to be predicted; take them out, or name another "
+                                "column with --target");
+}
+
+std::vector<ClassCount> classes_in(const ColumnProfile& target, std::int64_t rows) {
   std::map<std::string, std::int64_t> counts;
-  for (const auto code : labels.cells.codes)
-    for (const auto& part :
-         split(code < 0 ? "" : labels.cells.names[static_cast<std::size_t>(code)], delimiter[0]))
-      if (!part.empty()) ++counts[part];
+  for (std::int64_t row = 0; row < rows; ++row)
+    ++counts[target.value(static_cast<std::size_t>(row))];
   std::vector<ClassCount> classes;
   for (const auto& [name, count] : counts) classes.push_back({name, count, 0});
   return classes;
 }
 
-Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
-                       const ColumnProfile& paths) {
-  const auto may_be = [&](const std::string& name) {
-    const auto& column = profile.column(name);
-    return column.name != paths.name && column.distinct > 1 && !says_split(column) &&
-           !is_identifier(profile, column);
-  };
-  const auto label = choose_target(request, profile.names(), may_be);
-  if (label.empty()) refuse_without_target(profile);
-  const auto& labels = profile.column(label);
-  const auto delimiter = label_delimiter(labels);
-  if (delimiter.empty()) require_targets(profile, labels);
-  const auto root = root_of_paths(profile, paths);
-  const auto split = std::find_if(profile.columns.begin(), profile.columns.end(), says_split);
-  const bool has_split = split != profile.columns.end();
-  const auto classes = label_counts(labels, profile.rows, delimiter);
-  Draft draft;
-  draft.found = found_classes(classes, delimiter.empty() ? "image" : "label");
-  draft.found.push_back(found_target(request, label));
-  draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
-  std::string data = "  type: manifest\n  file: " + yaml_text(request.written) + "\n";
-  const auto home = fs::path(request.written).parent_path();
-  if (!root.empty()) data += "  root: " + yaml_text((home / root).string()) + "\n";
-  data += "  columns: {path: " + yaml_text(paths.name) + ", label: " + yaml_text(label) +
-          (has_split ? ", split: " + yaml_text(split->name) : "") + "}\n";
-  if (!delimiter.empty()) data += "  label_delimiter: \"" + delimiter + "\"\n";
-  if (!has_split)
-    data += "  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n";
-  std::vector<std::string> sample;
-  const auto step = std::max<std::size_t>(1, paths.cells.names.size() / 200);
-  for (std::size_t i = 0; i < paths.cells.names.size(); i += step)
-    sample.push_back(
-        (fs::absolute(profile.path).parent_path() / root / paths.cells.names[i]).string());
-  draft.recipe = image_recipe(data, classes, rows_for_training(profile.rows), sample, draft.found,
-                              !delimiter.empty());
-  return draft;
+std::string numbers_in_words(const TableProfile& profile, const ColumnProfile& target,
+                             std::string_view noun) {
+  double low = INFINITY, high = -INFINITY;
+  for (const double value : target.cells.numbers)
+    if (!std::isnan(value)) low = std::min(low, value), high = std::max(high, value);
+  return counted(profile.rows, noun) + " with a number each, " + short_number(low) + " to " +
+         short_number(high);
 }
 
-// texts
-
-Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
-                      const ColumnProfile& texts) {
-  const auto may_be = [&](const std::string& name) {
-    const auto& column = profile.column(name);
-    return column.name != texts.name && column.distinct > 1 && holds_classes(column) &&
-           !holds_texts(column) && !is_identifier(profile, column) && !says_split(column);
-  };
-  const auto label = choose_target(request, profile.names(), may_be);
-  if (label.empty()) refuse_without_target(profile);
-  require_targets(profile, profile.column(label));
-  const auto classes = classes_in(profile.column(label), profile.rows);
-  Draft draft;
-  draft.found = found_classes(classes, "text");
-  draft.found.push_back("texts: column '" + texts.name + "'");
-  draft.found.push_back(found_target(request, label));
-  draft.found.push_back(found_split(""));
-  const auto data = "  type: text_csv\n  file: " + yaml_text(request.written) + "\n  text: [" +
-                    yaml_text(texts.name) + "]\n  label: " + yaml_text(label) +
-                    "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the rows, always the "
-                    "same\n";
-  draft.recipe = text_recipe(data, classes, rows_for_training(profile.rows));
-  return draft;
+std::string found_target(const InitRequest& request, const std::string& target) {
+  return "target: column '" + target + "'" +
+         (request.target.empty() ? "; --target COLUMN takes another" : "");
 }
 
-}  // namespace
+void refuse_without_target(const TableProfile& profile) {
+  throw Error(Exit::data, profile.path +
+                              ": no column looks like a target; name one with --target: " +
+                              join(profile.names(), ", "));
+}
 
 Draft draft_csv(const InitRequest& request) {
-  const CsvSource csv(request.path);
-  require_header(csv);
-  const auto profile = profile_of(csv, pandas_missing());
+  std::unique_ptr<CsvSource> csv;
+  const auto profile = profile_of_csv(request.path, csv);
   const auto& columns = profile.columns;
-  if (const auto images = std::find_if(columns.begin(), columns.end(), holds_images);
-      images != columns.end())
+  const auto images = std::find_if(columns.begin(), columns.end(), holds_images);
+  if (images != columns.end() && !request.table && request.text.empty())
     return lists_points(profile) && request.target.empty()
                ? draft_points(request, profile, *images)
                : draft_image_rows(request, profile, *images);
-  const auto longer = [](const auto& a, const auto& b) { return a.letters < b.letters; };
-  const auto longest = std::max_element(columns.begin(), columns.end(), longer);
-  const bool texts = longest != columns.end() && holds_texts(*longest);
-  return texts ? draft_text_rows(request, profile, *longest)
-               : draft_csv(request, {csv, "csv_table", {}}, profile);
+  if (const auto* texts = column_of_texts(request, profile))
+    return draft_text_rows(request, profile, *texts);
+  Auto<std::vector<std::string>> missing;
+  if (!profile.missing.empty()) missing = missing_spellings(profile.missing);
+  return draft_rows(request, {*csv, "csv_table", missing}, profile);
 }
 
 Draft draft_parquet(const InitRequest& request) {
+  if (!request.text.empty())
+    throw Error(Exit::recipe, "--text: texts are read from CSV files and lines of JSON");
   const ParquetSource parquet(request.path);
   const std::vector<std::string> only_nulls;
-  return draft_csv(request, {parquet, "parquet_table", {only_nulls}},
-                   profile_of(parquet, only_nulls));
+  return draft_rows(request, {parquet, "parquet_table", {only_nulls}},
+                    profile_of(parquet, only_nulls));
 }
 
 }  // namespace ddptrain

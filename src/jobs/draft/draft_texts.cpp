@@ -91,6 +91,10 @@ std::string text_recipe(const std::string& data, const std::vector<ClassCount>& 
                         std::int64_t training) {
   const int epochs = training < 1000 ? 20 : training < 10000 ? 8 : 4;
   const bool few = training < 5000;
+  const auto scores =
+      classes.empty() ? std::string("loss: mse\nmetrics: [rmse, mae, r2]\n")
+                      : std::string("loss: cross_entropy\nmetrics: [accuracy") +
+                            (is_unbalanced(classes) ? ", {type: f1, average: macro}" : "") + "]\n";
   return "# An embedding of each word and pair of words, averaged: small, fast and hard to beat.\n"
          "# Others: text_transformer, awd_lstm; `ddptrain describe model awd_lstm`.\n"
          "model: {type: bag_of_embeddings, dim: 32, ngrams: 2, buckets: " +
@@ -99,11 +103,9 @@ std::string text_recipe(const std::string& data, const std::vector<ClassCount>& 
          "}\n  max_length: 512\n  sampler: length_sorted               # little padding\n"
          "\nbatch: {global: " +
          std::to_string(fitting_batch(training, 64)) +
-         "}\ntrain: {duration: " + std::to_string(epochs) +
-         " epochs}\nloss: cross_entropy\nmetrics: [accuracy" +
-         (is_unbalanced(classes) ? ", {type: f1, average: macro}" : "") +
-         "]\noptimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n" +
-         closing_lines("accuracy", epochs);
+         "}\ntrain: {duration: " + std::to_string(epochs) + " epochs}\n" + scores +
+         "optimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n" +
+         closing_lines(classes.empty() ? "rmse" : "accuracy", epochs);
 }
 
 Draft draft_texts(const InitRequest& request) {

@@ -18,7 +18,7 @@ EncodedImage as_encoded(const std::string& bytes, const std::string& name) {
   return {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, name};
 }
 
-bool is_grey(const EncodedImage& file) {
+bool is_gray(const EncodedImage& file) {
   const auto image = decode(file);
   for (std::size_t i = 0; i + 2 < image.bytes.size(); i += 3) {
     const auto [low, high] = std::minmax({image.bytes[i], image.bytes[i + 1], image.bytes[i + 2]});
@@ -37,8 +37,8 @@ ImageProfile image_profile(const std::vector<std::string>& paths) {
       const auto bytes = read_text(paths[i]);
       const auto file = as_encoded(bytes, paths[i]);
       const auto size = image_size(file);
-      if (i % std::max<std::size_t>(1, paths.size() / decoded) == 0 && profile.grey)
-        profile.grey = is_grey(file);
+      if (i % std::max<std::size_t>(1, paths.size() / decoded) == 0 && profile.gray)
+        profile.gray = is_gray(file);
       profile.shorts.push_back(std::min(size.width, size.height));
       profile.longest = std::max({profile.longest, size.width, size.height});
       profile.one_size = profile.one_size && size == first.value_or(size);
@@ -56,8 +56,8 @@ ImageProfile image_profile(const std::vector<std::string>& paths) {
 std::string sizes_text(const ImageProfile& profile) {
   const auto low = std::to_string(profile.shorts.front());
   const auto high = std::to_string(profile.longest);
-  const std::string colour = profile.grey ? ", grey" : "";
-  return (low == high ? low + " px" : low + " to " + high + " px") + colour;
+  const std::string color = profile.gray ? ", gray" : "";
+  return (low == high ? low + " px" : low + " to " + high + " px") + color;
 }
 
 int epochs_for(std::int64_t training) { return training < 2000 ? 20 : training < 20000 ? 10 : 5; }

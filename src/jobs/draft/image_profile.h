@@ -15,7 +15,7 @@ struct ImageProfile {
   int longest = 0;
   ImageSize first;  // of one of them
   bool one_size = true;
-  bool grey = true;
+  bool gray = true;
   std::vector<std::string> unreadable;
 
   int middle() const { return shorts.at(shorts.size() / 2); }
@@ -25,7 +25,7 @@ struct ImageProfile {
 /// An Error (Exit::data) where none of the files can be read.
 ImageProfile image_profile(const std::vector<std::string>& paths);
 
-/// "32 px, grey", or "200 to 640 px".
+/// "32 px, gray", or "200 to 640 px".
 std::string sizes_text(const ImageProfile& profile);
 /// How long to train on so many images.
 int epochs_for(std::int64_t training);

@@ -4,15 +4,18 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/text.h"
+#include "cli/editor_line.h"
 #include "cli/program.h"
 #include "data/image/image_scan.h"
 #include "data/table/csv_source.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
 #include "recipe/load/load.h"
 
@@ -49,11 +52,11 @@ InitRequest innermost(InitRequest request) {
 Draft draft_file(const InitRequest& request) {
   const auto extension = lower(fs::path(request.path).extension().string());
   if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
-  if (extension == ".csv") return draft_csv(request);
+  if (extension == ".csv" || extension == ".tsv") return draft_csv(request);
   if (extension == ".parquet") return draft_parquet(request);
   throw Error(Exit::recipe, "'" + request.path +
                                 "' is no data that ddptrain reads; it takes a folder of images or "
-                                "texts, a .csv, .jsonl or .parquet file");
+                                "texts, a .csv, .tsv, .jsonl or .parquet file");
 }
 
 /// The file in a folder, as a request of its own.
@@ -66,7 +69,8 @@ InitRequest within(const InitRequest& folder, const std::string& file) {
 
 bool is_list_of_points(const std::string& file) {
   try {
-    return lists_points(profile_of(CsvSource(file), pandas_missing()));
+    std::unique_ptr<CsvSource> keep;
+    return lists_points(profile_of_csv(file, keep));
   } catch (const Error&) {
     return false;  // some other file that lies beside the images
   }
@@ -88,7 +92,7 @@ Draft draft_folder(InitRequest& given) {
   if (holds_files(request.path, image_extensions())) return draft_image_folder(given, request);
   if (holds_files(request.path, {".txt"})) return draft_texts(request);
   const auto tables =
-      ImageScan(request.path, {".csv", ".jsonl", ".ndjson", ".parquet"}).images(".");
+      ImageScan(request.path, {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"}).images(".");
   if (tables.size() == 1) {
     given = within(request, tables[0]);
     return draft_file(given);
@@ -133,10 +137,10 @@ std::string as_written(const std::string& path, const std::string& file) {
 }
 
 std::string recipe_of(const Draft& draft, const std::string& name) {
-  return "# What: " + draft.found.at(0) +
+  return editor_line(*this_program().catalogs) + "# What: " + draft.found.at(0) +
          ".\n# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` "
          "says what a key means.\nrecipe: 1\nname: " +
-         yaml_text(name) + "\n\n" + draft.recipe;
+         yaml_text(name) + "\n\n" + draft.recipe + parallel_line(draft.small_work);
 }
 
 /// A word of the shell.
@@ -153,7 +157,7 @@ std::string shell_word(const std::string& text) {
 
 std::string predict_line(const Draft& draft, const std::string& name, const std::string& path) {
   return "ddptrain predict " + shell_word("runs/" + name + "/latest") + " " +
-         shell_word(draft.input.empty() ? path : draft.input) +
+         shell_word(draft.input.empty() ? path : draft.input) + " --checkpoint best" +
          (draft.output.empty() ? "" : " --output " + shell_word(draft.output));
 }
 
@@ -169,7 +173,10 @@ void require_free(const std::string& file, const Arguments& arguments) {
 }  // namespace
 
 int init_from_data(const Arguments& arguments) {
-  InitRequest request{arguments.words[0], "", arguments.value("--target")};
+  InitRequest request{arguments.words[0], "", arguments.value("--target"),
+                      arguments.value("--text"), arguments.has("--table")};
+  if (request.table && !request.text.empty())
+    throw Error(Exit::recipe, "--table and --text exclude each other");
   const auto given = arguments.words.size() > 1 ? arguments.words[1] : std::string();
   const auto name = name_for(given.empty() || given == "-" ? request.path : given);
   const auto file = given.empty() ? name + ".yaml" : given;

@@ -14,6 +14,8 @@ struct InitRequest {
   std::string path;     // as given
   std::string written;  // as the recipe shall write it
   std::string target;   // the column to predict, where the user named one
+  std::string text{};   // the column of texts to learn from, where the user named one
+  bool table = false;   // a table is to be made, whatever the columns hold
 };
 
 struct Draft {
@@ -21,6 +23,7 @@ struct Draft {
   std::string recipe;              // YAML, from `model` on
   std::string input = {};          // what may be predicted; empty: the data
   std::string output = {};         // the folder of its files; empty: there are none
+  bool small_work = false;         // of which several devices do not do more
 };
 
 /// Each throws an Error (Exit::data) where there is nothing to train on, and says what is wanted.

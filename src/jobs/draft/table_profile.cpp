@@ -1,18 +1,22 @@
 #include "jobs/draft/table_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/csv/csv_columns.h"
 #include "data/image/image_scan.h"
-#include "data/table/table_source.h"
+#include "data/table/csv_source.h"
+#include "data/table/date.h"
+#include "jobs/draft/csv_sniff.h"
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 void count_numbers(ColumnProfile& column) {
   std::set<double> distinct;
@@ -36,20 +40,99 @@ void count_names(ColumnProfile& column) {
   column.words /= names;
 }
 
-}  // namespace
-
-void require_header(const TableSource& csv) {
-  const auto& header = csv.header();
-  if (header.size() == 1 && header[0].find_first_of(";\t") != std::string::npos)
-    throw Error(Exit::data, csv.path() +
-                                ": columns are separated by ';' or tabs; ddptrain reads "
-                                "commas");
-  if (std::all_of(header.begin(), header.end(),
-                  [](const auto& name) { return parse_number(name).has_value(); }))
-    throw Error(Exit::data, csv.path() +
-                                ": the first line holds numbers; it must name the "
-                                "columns");
+/// Digits of a postal code or the like: some begin with 0, and all are of one length.
+bool are_codes(const TableSource& source, std::size_t index, const ColumnCells& cells) {
+  bool zero = false;
+  std::size_t length = 0;
+  for (std::size_t row = 0; row < cells.numbers.size(); ++row) {
+    if (std::isnan(cells.numbers[row])) continue;
+    const auto cell = source.cell(row, index);
+    if (length == 0) length = cell.size();
+    if (cell.size() != length || length < 2 ||
+        cell.find_first_not_of("0123456789") != std::string::npos)
+      return false;
+    zero = zero || cell[0] == '0';
+  }
+  return zero;
 }
+
+constexpr std::array<std::string_view, 27> kDateFormats{"",
+                                                        "%d.%m.%Y",
+                                                        "%d.%m.%y",
+                                                        "%d.%m.%Y %H:%M",
+                                                        "%d.%m.%Y %H:%M:%S",
+                                                        "%d.%m.%Y, %H:%M",
+                                                        "%m/%d/%Y",
+                                                        "%d/%m/%Y",
+                                                        "%m/%d/%y",
+                                                        "%d/%m/%y",
+                                                        "%m/%d/%Y %H:%M",
+                                                        "%d/%m/%Y %H:%M",
+                                                        "%m/%d/%Y %H:%M:%S",
+                                                        "%d/%m/%Y %H:%M:%S",
+                                                        "%m/%d/%Y %I:%M %p",
+                                                        "%m/%d/%Y %I:%M:%S %p",
+                                                        "%Y/%m/%d",
+                                                        "%Y/%m/%d %H:%M:%S",
+                                                        "%d-%m-%Y",
+                                                        "%m-%d-%Y",
+                                                        "%d-%b-%Y",
+                                                        "%d-%b-%y",
+                                                        "%d %b %Y",
+                                                        "%b %d, %Y",
+                                                        "%d. %B %Y",
+                                                        "%Y.%m.%d",
+                                                        "%Y%m%d"};
+
+/// Months come before days where numbers have points and cells commas, as in America.
+std::vector<std::string> date_formats(const CsvFormat& csv) {
+  std::vector<std::string> formats(kDateFormats.begin(), kDateFormats.end());
+  const bool american = csv.separator == CsvSeparator::comma && csv.decimal == CsvDecimal::point;
+  if (!american)
+    for (std::size_t i = 0; i + 1 < formats.size(); ++i)
+      if (formats[i].starts_with("%m") && formats[i + 1].starts_with("%d"))
+        std::swap(formats[i], formats[i + 1]);
+  return formats;
+}
+
+bool are_dates(const ColumnProfile& column, const std::string& format) {
+  return std::all_of(column.cells.names.begin(), column.cells.names.end(),
+                     [&](const auto name) { return parse_date(name, format).has_value(); });
+}
+
+/// Whether hours or minutes differ.
+bool times_differ(const ColumnProfile& column, const std::string& format) {
+  const auto of_day = [&](std::string_view name) {
+    const auto date = parse_date(name, format);
+    return 60 * date->hour + date->minute;
+  };
+  const auto first = of_day(column.cells.names.front());
+  return std::any_of(column.cells.names.begin(), column.cells.names.end(),
+                     [&](const auto name) { return of_day(name) != first; });
+}
+
+void find_dates(ColumnProfile& column, const CsvFormat& csv) {
+  if (column.numbers() || column.cells.names.empty()) return;
+  for (const auto& format : date_formats(csv)) {
+    if (!are_dates(column, format)) continue;
+    column.date = format;
+    column.time = times_differ(column, format);
+    return;
+  }
+}
+
+/// Whole numbers such as 20240331 in a column that is named as one of dates.
+bool may_be_dates(const ColumnProfile& column) {
+  const auto name = lower(column.name);
+  if (!column.numbers() ||
+      (name.find("date") == std::string::npos && name.find("datum") == std::string::npos))
+    return false;
+  return std::all_of(column.cells.numbers.begin(), column.cells.numbers.end(), [](double value) {
+    return std::isnan(value) || (value > 18'000'000 && value < 22'000'000);
+  });
+}
+
+}  // namespace
 
 std::string ColumnProfile::value(std::size_t row) const {
   return numbers() ? format_number(cells.numbers[row])
@@ -68,7 +151,8 @@ const ColumnProfile& TableProfile::column(const std::string& name) const {
 }
 
 TableProfile profile_of(const TableSource& source, const std::vector<std::string>& missing) {
-  TableProfile profile{source.path(), static_cast<std::int64_t>(source.rows()), {}, {}};
+  TableProfile profile{source.path(), static_cast<std::int64_t>(source.rows()), {}, {}, {}, {}, {}};
+  if (const auto* csv = dynamic_cast<const CsvSource*>(&source)) profile.csv = csv->format();
   std::vector<std::size_t> readable;
   for (std::size_t i = 0; i < source.header().size(); ++i)
     if (source.has_cells(i))
@@ -79,9 +163,26 @@ TableProfile profile_of(const TableSource& source, const std::vector<std::string
       source.read_columns(readable, std::vector(readable.size(), ColumnKind::automatic), missing);
   for (std::size_t i = 0; i < readable.size(); ++i) {
     ColumnProfile column{source.header()[readable[i]], std::move(cells[i])};
+    column.coded = column.numbers() && are_codes(source, readable[i], column.cells);
+    if (column.coded || may_be_dates(column)) {
+      auto named = column;
+      named.cells = source.read_columns({readable[i]}, {ColumnKind::names}, missing)[0];
+      find_dates(named, profile.csv);
+      if (named.coded || named.date) column = std::move(named);
+    }
     column.numbers() ? count_numbers(column) : count_names(column);
+    if (!column.coded) find_dates(column, profile.csv);
     profile.columns.push_back(std::move(column));
   }
+  return profile;
+}
+
+TableProfile profile_of_csv(const std::string& path, std::unique_ptr<CsvSource>& keep) {
+  const auto sniffed = sniff_csv(path);
+  keep = std::make_unique<CsvSource>(path, sniffed.format);
+  auto profile = profile_of(*keep, missing_spellings(sniffed.missing));
+  profile.missing = sniffed.missing;
+  profile.strays = sniffed.strays;
   return profile;
 }
 
@@ -95,18 +196,24 @@ bool holds_images(const ColumnProfile& column) {
 }
 
 bool holds_texts(const ColumnProfile& column) {
-  return !column.numbers() && column.words >= 5 && column.letters >= 25;
+  const auto cells = std::ssize(column.cells.codes) - column.missing;
+  return !column.numbers() && column.words >= 5 && column.letters >= 25 &&
+         4 * column.distinct > cells;
 }
 
 bool is_identifier(const TableProfile& table, const ColumnProfile& column) {
   const auto name = lower(column.name);
   const bool unique = column.distinct + column.missing == table.rows;
-  const bool named = name.empty() || name == "id" || name == "index" || name == "key" ||
-                     name.ends_with("_id") || name.ends_with(" id") ||
+  constexpr std::array<std::string_view, 13> numbers{"",       "id",     "index",   "key", "nr",
+                                                     "nr.",    "no",     "no.",     "#",   "row",
+                                                     "number", "nummer", "lfd. nr."};
+  const bool named = std::find(numbers.begin(), numbers.end(), name) != numbers.end() ||
+                     name.ends_with("_id") || name.ends_with("_nr") || name.ends_with(" id") ||
                      column.name.ends_with("Id") || name.ends_with("uuid") ||
                      name.starts_with("unnamed");
+  if (column.date) return false;
   if (column.numbers()) return named && unique;
-  return unique || (column.distinct > 50 && 10 * column.distinct > 9 * table.rows);
+  return unique || (column.distinct > 50 && 2 * column.distinct > table.rows);
 }
 
 bool says_split(const ColumnProfile& column) {

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/columns.h"
+#include "data/csv/csv_format.h"
 
 namespace ddptrain {
 
+class CsvSource;
 class TableSource;
 
 /// A column as it looks.
@@ -19,6 +23,9 @@ struct ColumnProfile {
   std::int64_t distinct = 0;
   double letters = 0;  // characters of a name, on average
   double words = 0;
+  bool coded = false;                 // digits with zeros before them: names, though numbers
+  std::optional<std::string> date{};  // their format in data.dates; "": as 2024-03-31
+  bool time = false;                  // dates have hours that differ
 
   bool numbers() const { return cells.kind == ColumnKind::numbers; }
   /// A cell that is not missing, as text.
@@ -30,6 +37,9 @@ struct TableProfile {
   std::int64_t rows = 0;
   std::vector<ColumnProfile> columns;
   std::vector<std::string> unreadable;  // columns without cells of numbers or text
+  CsvFormat csv{};                      // of a CSV file
+  std::vector<std::string> missing{};   // spellings of missing values that pandas does not know
+  std::vector<std::string> strays{};    // as sniff_csv has them
 
   std::vector<std::string> names() const;
   const ColumnProfile& column(const std::string& name) const;
@@ -38,15 +48,16 @@ struct TableProfile {
 /// Every column that has cells, with numbers where all of it are. Views into `source`. A cell is
 /// also missing where it is one of `missing`.
 TableProfile profile_of(const TableSource& source, const std::vector<std::string>& missing);
-/// An Error (Exit::data) where the first line is no header, or columns are not separated by commas.
-void require_header(const TableSource& csv);
+/// The same of a CSV file that is opened for it as it seems to be written; `keep` gets the file,
+/// which the profile has views into.
+TableProfile profile_of_csv(const std::string& path, std::unique_ptr<CsvSource>& keep);
 
 /// Names of files with an extension of images.
 bool holds_images(const ColumnProfile& column);
 bool holds_texts(const ColumnProfile& column);
 /// Names, or whole numbers, few of them: classes rather than quantities.
 bool holds_classes(const ColumnProfile& column);
-/// A number or a name for each row that says nothing of it.
+/// A number or a name for each row, or nearly, that says nothing of it.
 bool is_identifier(const TableProfile& table, const ColumnProfile& column);
 /// Which rows are for validation.
 bool says_split(const ColumnProfile& column);

@@ -9,20 +9,12 @@
 #include "base/text.h"
 #include "data/table/table_fit.h"
 #include "jobs/saved_model.h"
+#include "models/embeddings.h"
 #include "models/model.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
 namespace {
-
-/// Names of the parameters that embed the column at a place, by the trait `embeds`: those of each
-/// column, or a pattern in which * is the place.
-std::vector<std::string> embedding_names(const std::string& trait, std::size_t place) {
-  const auto columns = split(trait, ' ');
-  if (columns.size() > 1) return split(columns.at(place), '+');
-  auto name = columns[0];
-  return {name.replace(name.find('*'), 1, std::to_string(place))};
-}
 
 at::Tensor saved_tensor(const SavedModel& saved, const std::string& name) {
   for (const auto& named : saved.weights)
@@ -70,12 +62,11 @@ std::string embeddings_csv(const CategoryColumn& column, const std::vector<std::
 void export_embeddings(const Recipe& recipe, const SavedModel& saved, const std::string& column,
                        const std::string& file) {
   const auto& entry = *catalog<Model>().find(recipe.model.type());
-  const auto trait = trait_argument(entry, "embeds");
-  if (!trait)
+  if (!entry.has("takes_tables") || embedding_names(entry, 0).empty())
     throw Error(Exit::recipe, "--embeddings: '" + entry.name + "' embeds no columns of a table");
   const auto columns = fitted_categories(saved.data.fitted);
   const auto place = place_of_column(columns, column);
-  const auto names = embedding_names(*trait, place);
+  const auto names = embedding_names(entry, place);
   std::vector<at::Tensor> tensors;
   for (const auto& name : names) tensors.push_back(saved_tensor(saved, name));
   write_atomically(file, embeddings_csv(columns[place], names, tensors));

@@ -1,16 +1,20 @@
 // `export RUN FILE`: weights under their plain names, for torchvision, fastai and everything that
-// reads safetensors; the model as a graph (graph_file.h); or with --embeddings, what was learned of
-// each name of a column, as CSV.
-#include <nlohmann/json.hpp>
+// reads safetensors, or under those of timm; the model as a graph (graph_file.h); or with
+// --embeddings, what was learned of each name of a column, as CSV.
+#include <ATen/CPUGeneratorImpl.h>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/text.h"
+#include "checkpoint/published_names.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/weights.h"
 #include "cli/verb.h"
 #include "jobs/export/embeddings.h"
 #include "jobs/export/graph_file.h"
 #include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
+#include "models/model.h"
 
 namespace ddptrain {
 namespace {
@@ -53,6 +57,8 @@ constexpr Flag kGraphBatch{"--batch", "N",
                            "of a graph: batches of N rows alone, instead of any number"};
 constexpr Flag kPrecision{"--precision", "fp32|fp16",
                           "of a graph: what it computes in; inputs and outputs stay float32"};
+constexpr Flag kNames{"--names", "torchvision|timm",
+                      "of weights: what that library calls them (default: their own names)"};
 constexpr Flag kPreprocessing{"--with-preprocessing", "",
                               "of a graph: it takes decoded images of any size, and resizes, "
                               "crops and normalizes them itself"};
@@ -82,26 +88,50 @@ void refuse_graph_flags(const Arguments& arguments) {
                                     "FILE.onnx");
 }
 
+/// The checkpoint's model for the names of its tensors alone: no data are read, and no size or
+/// weight of it counts.
+std::unique_ptr<Model> model_of(const Recipe& recipe, const SavedModel& saved) {
+  ModelContext context;
+  context.data.classes = saved.data.classes;
+  if (context.data.classes.empty()) context.data.classes.resize(2);
+  context.generator = at::make_generator<at::CPUGeneratorImpl>(0);
+  return catalog<Model>().build(recipe.model, context);
+}
+
+std::vector<NamedTensor> named_weights(const Arguments& arguments, const Recipe& recipe,
+                                       const SavedModel& saved) {
+  if (!arguments.has(kNames.name)) return saved.weights;
+  const auto library = arguments.chosen(kNames) == 0 ? Library::torchvision : Library::timm;
+  const auto model = model_of(recipe, saved);
+  for (const auto& table : model->name_tables())
+    if (const auto why = table.differs ? table.differs("") : "";
+        table.library == library && !why.empty())
+      log::warning("the weights fit " + name_of(library) +
+                   "'s network, which computes otherwise: " + why);
+  return published_as(library, saved.weights, *model);
+}
+
 int export_model(const Arguments& arguments) {
   if (arguments.has("--embeddings")) return export_column(arguments);
   check_words(arguments.words);
   const auto& file = arguments.words[1];
   const bool graph = is_graph_file(file);
   if (!graph) refuse_graph_flags(arguments);
+  if (graph && arguments.has(kNames.name))
+    throw Error(Exit::recipe,
+                "--names is of weights, and a graph has none; write FILE.safetensors");
   const GraphFile wanted{file, rows_of(arguments), is_half(arguments),
                          arguments.has(kPreprocessing.name), weights_of(arguments)};
   const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
   require_checkpoint(run);
   if (graph) return export_graph(run, wanted), 0;
   const auto saved = load_saved_model(run.checkpoint, weights_of(arguments));
-  const nlohmann::json classes(saved.data.classes);
-  write_safetensors(
-      file,
-      {saved.weights,
-       {{"format", "pt"},
-        {"model", run.recipe.model.type()},
-        {"classes", classes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}}});
-  log::info("wrote " + plural(std::ssize(saved.weights), "tensor") + " to " + file);
+  auto header = header_of(saved_names(read_text(run.checkpoint + "/state.json")));
+  header["format"] = "pt";
+  header["model"] = run.recipe.model.type();
+  const auto weights = named_weights(arguments, run.recipe, saved);
+  write_safetensors(file, {weights, header});
+  log::info("wrote " + plural(std::ssize(weights), "tensor") + " to " + file);
   return 0;
 }
 
@@ -115,6 +145,7 @@ Verb export_verb() {
                     {"--ema", "", "the averaged weights"},
                     {"--embeddings", "COLUMN",
                      "of a table: FILE.csv gets a row for each user, item or other name"},
+                    kNames,
                     kGraphBatch,
                     kPrecision,
                     kPreprocessing},

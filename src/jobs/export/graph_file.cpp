@@ -146,7 +146,7 @@ class GraphExport {
  public:
   GraphExport(const SavedRun& run, const GraphFile& file)
       : run_(run), file_(file), loaded_(load_model(run, file)), entry_(entry_of(run)) {
-    if (entry_.has("reads_segments"))
+    if (trait_argument(entry_, "reads_segments"))
       throw Error(Exit::recipe, "'" + run.recipe.model.type() +
                                     "' reads a text segment by segment, as often as its length "
                                     "asks for, and a graph has no such loop; its weights can be "
@@ -171,8 +171,8 @@ class GraphExport {
       bytes = to_bytes(onnx(traced, example, expected_outputs[0].output));
     write_atomically(file_.path, bytes);
     log::info("wrote " + file_.path + " (" + format_bytes(std::ssize(bytes)) +
-              "); largest difference to the model on " + plural(compared.samples, "sample") + ": " +
-              short_number(compared.difference));
+              "); largest difference between the traced graph and the model on " +
+              plural(compared.samples, "sample") + ": " + short_number(compared.difference));
   }
 
  private:
@@ -249,7 +249,9 @@ class GraphExport {
     if (!loaded_.images) {
       const auto count = file_.rows > 0 ? std::min(most(), file_.rows) : most();
       all.push_back(expected(0, count, file_.rows));
-      if (file_.rows == 0) all.push_back(expected(most() - 1, 1, 0));
+      if (file_.rows > 0) return all;
+      all.push_back(expected(most() - 1, 1, 0));
+      all.back().samples = 0;  // it is counted already
       return all;
     }
     for (std::int64_t i = 0; i < most(); ++i) {

@@ -9,12 +9,15 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "cli/verb.h"
 #include "jobs/predict/prediction.h"
 #include "jobs/saved_run.h"
+#include "jobs/spreadsheet.h"
 #include "jobs/start.h"
 #include "recipe/layers/address.h"
+#include "train/run/ending.h"
 #include "train/run/rank.h"
 
 namespace ddptrain {
@@ -63,8 +66,7 @@ std::vector<std::string> meant(std::vector<std::string> overrides) {
       has_prefix(overrides, "parallel.devices=") && !has_prefix(overrides, "parallel.devices=1");
   if (devices && !has_prefix(overrides, "parallel.mode="))
     overrides.emplace_back("parallel.mode=ddp");
-  overrides.insert(overrides.begin(), {"~batch", "batch.per_device=1"});
-  return overrides;
+  return without_training(std::move(overrides));
 }
 
 SavedRun open_member(const std::string& folder, const PredictWords& words,
@@ -120,10 +122,12 @@ int predict(const Arguments& arguments) {
   PredictJob job;
   job.format = format_of(arguments);
   job.top = top_of(arguments);
+  job.reader = reader_of(arguments, job.format == PredictionFormat::csv);
   job.paths = listed_inputs(words.inputs, arguments.value("--list"));
   std::optional<SavedRun> first;
   for (const auto& folder : words.runs) {
     auto run = open_member(folder, words, arguments.value(kCheckpoint.name, "last"));
+    log::info(typed_path(run.folder) + ": " + to_text(weights_of(run)));
     if (!first) with_places(run.tree, [&] { job.placement = place(run.recipe, {}); });
     job.members.push_back({resolved(run.recipe, job.placement), run.checkpoint});
     if (!first) first = std::move(run);
@@ -161,6 +165,7 @@ Verb predict_verb() {
                 {"--top", "K", "the K likeliest classes instead of the probability of each"},
                 {"--output", "FILE",
                  "write there instead of stdout; a folder where masks are predicted"},
+                kSpreadsheet,
                 {"--skip-bad", "", "samples that cannot be read are no error"}},
       .min_words = 1,
       .run = predict};

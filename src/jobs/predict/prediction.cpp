@@ -150,9 +150,10 @@ class Prediction {
         inputs_.size() > 1 && (dataset().has("gives_tables") ||
                                any_input([](const auto& input) { return bool(input.apart); }));
     columns.truth = any_input([](const auto& input) { return bool(input.truth); });
-    columns.error = job_.lines || !dataset().has("unlabelled") || dataset().has("file_each") ||
+    columns.error = job_.lines || !dataset().has("unlabeled") || dataset().has("file_each") ||
                     dataset().has("gives_tables");
     columns.top = job_.top;
+    columns.reader = job_.reader;
     return columns;
   }
 

@@ -18,6 +18,7 @@ struct PredictJob {
   std::string stdin_file;          // what was read of stdin, which the path "-" stands for
   std::string output;              // empty: stdout
   PredictionFormat format = PredictionFormat::csv;
+  CsvReader reader = CsvReader::program;
   std::int64_t top = 0;
   bool skip_bad = false;
   bool lines = false;  // each line of stdin is a text; there are no paths

@@ -48,6 +48,7 @@ std::string class_folder(const std::string& below, const Names& classes) {
 std::string option_of(const Recipe& recipe, const std::string& name) {
   const auto options = complete_component(recipe.data.node(), "data", all_catalogs());
   const auto* node = options.find(name);
+  if (node && node->is_map()) node = node->find("column");
   return node && !node->is_null() && node->is_scalar() ? node->text : "";
 }
 
@@ -84,7 +85,7 @@ void add_folder(const std::string& folder, const Names& classes, Images& images)
 }
 
 void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
-  const Csv csv(file);
+  const Csv csv(file, csv_format_of(recipe.data.node()));
   const auto path = csv.required_column(column_of(recipe, "path"));
   std::vector<std::optional<std::size_t>> targets;
   for (const auto& name : target_columns(recipe, column_of(recipe, "label")))
@@ -128,9 +129,11 @@ PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const 
 
 using Truth = std::function<Names(const std::string&, std::int64_t)>;
 
-/// None where the file has none of the columns.
-Truth truth_in_columns(const std::string& file, const Names& names) {
-  const auto source = std::shared_ptr<const TableSource>(open_table(file));
+/// None where the file has none of the columns. Numbers are read as data.csv writes them.
+Truth truth_in_columns(const Recipe& recipe, const std::string& file, const Names& names,
+                       bool numbers) {
+  const auto csv = csv_format_of(recipe.data.node());
+  const auto source = std::shared_ptr<const TableSource>(open_table(file, csv));
   std::vector<std::optional<ColumnCells>> columns;
   for (const auto& name : names) {
     columns.emplace_back();
@@ -139,11 +142,13 @@ Truth truth_in_columns(const std::string& file, const Names& names) {
   }
   if (std::none_of(columns.begin(), columns.end(), [](const auto& each) { return bool(each); }))
     return {};
-  return [source, columns](const std::string&, std::int64_t row) {
+  const bool written_otherwise = numbers && !csv.plain_numbers();
+  return [source, columns, csv, written_otherwise](const std::string&, std::int64_t row) {
     Names truth;
     for (const auto& cells : columns) {
       const auto code = cells ? cells->codes.at(static_cast<std::size_t>(row)) : -1;
       truth.push_back(code < 0 ? "" : std::string(cells->names[static_cast<std::size_t>(code)]));
+      if (written_otherwise) truth.back() = plain_number(truth.back(), csv).value_or(truth.back());
     }
     return truth;
   };
@@ -175,7 +180,8 @@ Truth truth_in_folders(const std::string& folder, const Names& classes) {
 Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
   const auto& dataset = dataset_of(recipe);
   if (const auto option = trait_argument(dataset, "label_column"))
-    return truth_in_columns(path, target_columns(recipe, option_of(recipe, *option)));
+    return truth_in_columns(recipe, path, target_columns(recipe, option_of(recipe, *option)),
+                            classes.empty());
   if (dataset.has("label_in_lines")) return truth_in_lines(recipe, path);
   return truth_in_folders(path, classes);
 }
@@ -230,7 +236,7 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const Saved
                                                const std::vector<std::string>& paths,
                                                const std::string& stdin_file) {
   const auto& dataset = dataset_of(recipe);
-  if (!dataset.has("unlabelled")) return {image_input(recipe, saved, paths)};
+  if (!dataset.has("unlabeled")) return {image_input(recipe, saved, paths)};
   std::vector<PredictionInput> inputs;
   for (const auto& given : paths) {
     const auto path = given == kStdin && !stdin_file.empty() ? stdin_file : given;

@@ -4,7 +4,6 @@
 #include <array>
 #include <numeric>
 
-#include "base/quoting.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -12,9 +11,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string csv_line(const std::vector<std::string>& cells) {
+std::string csv_line(const std::vector<std::string>& cells, CsvReader reader) {
   std::vector<std::string> quoted;
-  for (const auto& cell : cells) quoted.push_back(csv_cell(cell));
+  for (const auto& cell : cells) quoted.push_back(csv_cell(cell, reader));
   return join(quoted, ",") + "\n";
 }
 
@@ -125,7 +124,7 @@ std::string PredictionText::header(const PredictionTitles& titles) const {
   if (columns_.truth)
     for (const auto& title : truth_titles(titles)) cells.push_back(title);
   if (columns_.error) cells.emplace_back("error");
-  return csv_line(cells);
+  return csv_line(cells, columns_.reader);
 }
 
 std::vector<std::string> PredictionText::predicted_cells(const PredictionRow& row) const {
@@ -172,7 +171,7 @@ std::string PredictionText::csv(const PredictionRow& row, const PredictionTitles
   if (columns_.truth)
     for (const auto& cell : truth_cells(row, titles)) cells.push_back(cell);
   if (columns_.error) cells.push_back(row.error);
-  return csv_line(cells);
+  return csv_line(cells, columns_.reader);
 }
 
 void PredictionText::add_labels(ordered_json& line, const std::vector<double>& numbers) const {

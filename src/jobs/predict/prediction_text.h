@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/quoting.h"
+
 namespace ddptrain {
 
 enum class PredictionFormat { csv, jsonl };
@@ -22,7 +24,8 @@ struct PredictionColumns {
   std::vector<std::string> classes;  // none: numbers
   bool several_labels = false;       // of a sample
   std::string delimiter = " ";       // between them
-  std::int64_t top = 0;              // so many likeliest classes; 0: the probability of each
+  CsvReader reader = CsvReader::program;
+  std::int64_t top = 0;  // so many likeliest classes; 0: the probability of each
 };
 
 /// What a kind of data calls its samples, and the columns of predictions that have a form of their

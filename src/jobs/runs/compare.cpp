@@ -13,7 +13,10 @@
 #include "base/text.h"
 #include "cli/verb.h"
 #include "jobs/runs/run_row.h"
+#include "jobs/spreadsheet.h"
+#include "recipe/run_folders.h"
 #include "runs/run_list.h"
+#include "runs/seed_groups.h"
 
 namespace ddptrain {
 namespace {
@@ -28,7 +31,7 @@ constexpr Flag kCompareFormat{"--format", "text|json|csv", "how the comparison i
 std::vector<std::string> metrics_of(const RunRows& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows)
-    for (const auto& metric : row.record.metrics)
+    for (const auto& metric : row.scores.values)
       if (std::find(names.begin(), names.end(), metric.first) == names.end())
         names.push_back(metric.first);
   return names;
@@ -53,15 +56,19 @@ Cells summary_of(const RunRows& rows) {
   for (const auto* column : {"state", "step", "time"})
     lines.push_back(
         line_of(column, rows, [&](const RunRow& row) { return cell_of(row, column).text; }));
+  lines.push_back(
+      line_of("weights", rows, [](const RunRow& row) { return to_text(row.scores.weights); }));
   for (const auto& metric : metrics_of(rows))
     lines.push_back(line_of(metric, rows, [&](const RunRow& row) {
-      return short_number(value_named(row.record.metrics, metric));
+      return short_number(value_named(row.scores.values, metric));
     }));
-  const auto has_best = [](const RunRow& row) { return row.record.best.has_value(); };
-  if (std::any_of(rows.begin(), rows.end(), has_best)) {
-    lines.push_back(
-        line_of("best (step)", rows, [](const RunRow& row) { return cell_of(row, "best").text; }));
-    lines.push_back(line_of("best of", rows, [](const RunRow& row) { return metric_of(row); }));
+  const auto is_of_others = [](const RunRow& row) {
+    return row.record.best && !row.scores.weights.name.starts_with("best");
+  };
+  if (std::any_of(rows.begin(), rows.end(), is_of_others)) {
+    lines.push_back(line_of("best evaluation (step)", rows,
+                            [](const RunRow& row) { return cell_of(row, "best").text; }));
+    lines.push_back(line_of("  by", rows, [](const RunRow& row) { return metric_of(row); }));
   }
   return lines;
 }
@@ -83,38 +90,48 @@ Cells transposed(const Cells& lines) {
   return columns;
 }
 
-/// A column for each run where that fits the terminal, else a line.
+/// A column for each run where that fits the terminal, else a line, or a block.
 void print_table(const Cells& lines) {
   const auto width = terminal_columns(STDOUT_FILENO);
-  const auto fits = [&](const std::vector<std::string>& text) {
-    return std::all_of(text.begin(), text.end(),
-                       [&](const auto& line) { return display_width(line) <= width; });
-  };
   auto text = aligned(lines);
-  if (width > 0 && !fits(text)) {
-    text = aligned(transposed(lines));
-    for (auto& line : text) line = one_line(line, width);
-  }
+  if (!all_fit(text, width)) text = table_lines(transposed(lines), width);
   print_lines(join(text, "\n") + "\n");
 }
 
+std::string means_of(const RunRows& rows, const SeedGroup& group) {
+  std::string text;
+  for (const auto& metric : metrics_of(rows)) {
+    std::vector<double> values;
+    for (const auto i : group.runs) values.push_back(value_named(rows[i].scores.values, metric));
+    text += "  " + metric + " " + mean_text(values) + "\n";
+  }
+  return text;
+}
+
+/// Of runs that differ in their seeds alone; where one seed is left, why there is no mean.
 void print_means(const RunRows& rows) {
-  for (const auto& group : groups_by_seed(options_of(rows))) {
-    if (group.size() < 2) continue;
+  const auto width = terminal_columns(STDOUT_FILENO);
+  std::vector<const RunRecord*> records;
+  for (const auto& row : rows) records.push_back(&row.record);
+  for (const auto& group : seed_groups(records, options_of(rows))) {
     std::vector<std::string> names;
-    for (const auto i : group) names.push_back(rows[i].record.name);
-    std::string text = "\nmean ± deviation over the seeds of " + join(names, ", ") + "\n";
-    for (const auto& metric : metrics_of(rows)) {
-      std::vector<double> values;
-      for (const auto i : group) values.push_back(value_named(rows[i].record.metrics, metric));
-      text += "  " + metric + " " + mean_text(values) + "\n";
-    }
-    print_lines(text);
+    for (const auto i : group.runs) names.push_back(rows[i].record.name);
+    const bool several = group.seeds.size() > 1;
+    auto title = several ? "mean ± deviation over the seeds " + join(group.seeds, ", ") + " of " +
+                               join(names, ", ")
+                 : group.seeds.empty()
+                     ? std::string("no mean over seeds: no run trained to its end")
+                     : "no mean over seeds: seed " + group.seeds[0] +
+                           " alone trained to its end, " + names[0];
+    title += left_out_text(group, records);
+    print_lines("\n" + broken_at_blanks(title, width) + "\n" +
+                (several ? broken_at_blanks(means_of(rows, group), width) : ""));
   }
 }
 
 void print_comparison(const RunRows& rows) {
   print_table(summary_of(rows));
+  print_lines(broken_at_blanks(kScoresRule, terminal_columns(STDOUT_FILENO)) + "\n");
   const auto differences = differences_of(rows);
   if (differences.size() == 1) {
     print_lines("\nThe recipes are the same.\n");
@@ -126,7 +143,7 @@ void print_comparison(const RunRows& rows) {
 }
 
 std::vector<std::string> csv_columns(const RunRows& rows) {
-  std::vector<std::string> columns{"run", "state", "step", "time"};
+  std::vector<std::string> columns{"run", "state", "step", "time", "weights"};
   for (auto& metric : metrics_of(rows)) columns.push_back(std::move(metric));
   for (auto& key : differing_options(options_of(rows))) columns.push_back(std::move(key));
   return columns;
@@ -136,10 +153,13 @@ void print_comparison_json(const RunRows& rows) {
   Json json{{"runs", Json::array()}, {"differences", Json::object()}};
   for (const auto& row : rows) {
     Json metrics = Json::object();
-    for (const auto& [name, value] : row.record.metrics) metrics[name] = value;
+    for (const auto& [name, value] : row.scores.values) metrics[name] = value;
+    const auto& weights = row.scores.weights;
     json["runs"].push_back({{"run", row.path},
                             {"state", status_name(row.record.status)},
                             {"step", static_cast<std::int64_t>(row.progress.step)},
+                            {"weights", weights.name},
+                            {"weights_step", weights.step < 0 ? Json() : Json(weights.step)},
                             {"metrics", metrics}});
   }
   for (const auto& key : differing_options(options_of(rows))) {
@@ -160,8 +180,7 @@ void refuse_recipes(const std::vector<std::string>& words) {
 
 void refuse_empty(const std::vector<std::string>& words) {
   for (const auto& word : words)
-    if (std::filesystem::is_directory(word) && find_runs(word).empty())
-      throw Error(Exit::data, "there is no run in '" + word + "'");
+    if (std::filesystem::is_directory(word) && find_runs(word).empty()) throw no_run_folder(word);
 }
 
 int compare(const Arguments& arguments) {
@@ -174,9 +193,10 @@ int compare(const Arguments& arguments) {
                     ? "there is no run in '" + join(arguments.words, "', '") + "'"
                     : "a comparison needs two runs or more; this is '" + rows[0].path + "' alone");
   const auto format = arguments.chosen(kCompareFormat);
+  const auto reader = reader_of(arguments, format == 2);
   if (format == 0) print_comparison(rows);
   if (format == 1) print_comparison_json(rows);
-  if (format == 2) print_csv(rows, csv_columns(rows));
+  if (format == 2) print_csv(rows, csv_columns(rows), reader);
   return 0;
 }
 
@@ -186,7 +206,7 @@ Verb compare_verb() {
   return {.name = "compare",
           .usage = "RUN_FOLDER...",
           .summary = "runs next to each other: metrics, and what differs in their recipes",
-          .flags = {kCompareFormat},
+          .flags = {kCompareFormat, kSpreadsheet},
           .min_words = 1,
           .run = compare};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -11,7 +12,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/mean.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
@@ -23,16 +23,6 @@ namespace ddptrain {
 namespace {
 
 constexpr std::size_t kRunsOfThread = 50;  // at least
-constexpr std::size_t kLongestRecipe = std::size_t{16} << 20;
-
-RunOptions options_of(const std::string& folder, RecipeReader& reader) {
-  try {
-    auto options = reader.options(read_text(folder + "/recipe.yaml", kLongestRecipe));
-    return options ? std::move(*options) : RunOptions();
-  } catch (const Error&) {  // it is missing, or cannot be read
-    return {};
-  }
-}
 
 RunRow row_of(const std::string& path) {
   RunRow row;
@@ -45,6 +35,15 @@ RunRow sweep_row(const RunsFolder& sweep) {
   row.record.name = sweep.path;
   for (const auto& run : sweep.runs) row.trials.push_back(row_of(run));
   return row;
+}
+
+/// Nothing before its first run has ended, and where its table cannot be read.
+std::optional<SweepResults> sweep_of(const std::string& folder) {
+  try {
+    return read_sweep_results(folder);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 /// The rows of runs, those of sweeps among them.
@@ -81,21 +80,15 @@ void read_runs(RunRows& rows) {
   read_records(runs);
   RecipeReader reader;  // of all: alike sections are shared
   for (auto* run : runs) {
-    run->options = options_of(run->path, reader);
+    run->options = reader.options_of(run->path);
+    run->scores = scores_of(run->record, run->options);
     if (run->record.recipe.empty()) run->record.recipe = option_value(run->options, "name");
   }
   for (auto& row : rows)
-    if (!row.trials.empty()) row.record.recipe = row.trials[0].record.recipe;
-}
-
-double seconds_of(const RunRow& row) {
-  const auto& record = row.record;
-  if (record.began <= 0) return std::nan("");
-  const double now = static_cast<double>(std::time(nullptr));
-  const double end = record.status == RunStatus::running ? now
-                     : record.ended > 0                  ? record.ended
-                                                         : row.progress.time;
-  return end >= record.began ? end - record.began : std::nan("");
+    if (!row.trials.empty()) {
+      row.record.recipe = row.trials[0].record.recipe;
+      row.sweep = sweep_of(row.path);
+    }
 }
 
 RunCell number_cell(double value) {
@@ -115,48 +108,55 @@ RunCell state_cell(const RunRow& row) {
 RunCell step_cell(const RunRow& row) {
   const auto& progress = row.progress;
   if (progress.total_steps <= 0 && progress.step <= 0) return {};
-  auto text = format_number(progress.step);
-  if (progress.total_steps > 0 && progress.total_steps != progress.step)
-    text += "/" + format_number(progress.total_steps);
+  auto text = format_fixed(progress.step, 0);
+  const bool has_more = !is_finished(row.record) && progress.total_steps != progress.step;
+  if (progress.total_steps > 0 && has_more) text += "/" + format_fixed(progress.total_steps, 0);
   return {text, progress.step};
 }
 
-bool is_better(const BestEvaluation& a, const BestEvaluation& b) {
-  const auto value_a = value_named(a.values, a.metric), value_b = value_named(b.values, b.metric);
-  if (std::isnan(value_a) || std::isnan(value_b))
-    return std::isnan(value_b) && !std::isnan(value_a);
-  return a.mode == BestMode::max ? value_a > value_b : value_a < value_b;
+/// The first of a sweep's table, which has the best first; null where none has a value.
+const SweepTrialResult* winner(const RunRow& row) {
+  if (!row.sweep || row.sweep->trials.empty()) return nullptr;
+  const auto& first = row.sweep->trials[0];
+  return std::isnan(first.value) ? nullptr : &first;
 }
 
-const RunRow* best_trial(const RunRow& sweep) {
-  const RunRow* best = nullptr;
-  for (const auto& trial : sweep.trials)
-    if (trial.record.best && (!best || is_better(*trial.record.best, *best->record.best)))
-      best = &trial;
-  return best;
+/// By the rule of runs/run_scores.h; of a sweep its winner's, as its table has it.
+RunCell value_cell(const RunRow& row, const std::string& metric) {
+  if (row.trials.empty()) return number_cell(value_named(row.scores.values, metric));
+  const auto* first = winner(row);
+  return first && row.sweep->metric == metric ? number_cell(first->value) : RunCell();
+}
+
+/// "best weights (20)", "last weights (40)"; of a sweep "trial 3".
+RunCell weights_cell(const RunRow& row) {
+  if (const auto* first = winner(row)) return {"trial " + std::to_string(first->number), {}};
+  const auto& weights = row.scores.weights;
+  if (weights.name.empty()) return {};
+  return {weights.name + (weights.step < 0 ? "" : " (" + std::to_string(weights.step) + ")"), {}};
 }
 
 RunCell best_cell(const RunRow& row) {
-  const auto* run = row.trials.empty() ? &row : best_trial(row);
-  if (!run || !run->record.best) return {};
-  const auto& best = *run->record.best;
+  if (const auto* first = winner(row)) return number_cell(first->best);
+  if (!row.record.best) return {};
+  const auto& best = *row.record.best;
   auto cell = number_cell(value_named(best.values, best.metric));
-  if (cell.number)
-    cell.text += row.trials.empty()
-                     ? " (" + std::to_string(best.step) + ")"
-                     : " (" + std::filesystem::path(run->path).filename().string() + ")";
+  if (cell.number) cell.text += " (" + std::to_string(best.step) + ")";
   return cell;
 }
 
 RunCell time_cell(const RunRow& row) {
-  if (!row.trials.empty()) {
-    double sum = 0;
-    for (const auto& trial : row.trials)
-      if (const auto seconds = seconds_of(trial); !std::isnan(seconds)) sum += seconds;
-    return {format_seconds(sum), sum};
+  if (row.trials.empty()) {
+    const auto time = duration_of(row.record, row.progress.time);
+    return std::isnan(time.seconds) ? RunCell() : RunCell{to_text(time), time.seconds};
   }
-  const auto seconds = seconds_of(row);
-  return std::isnan(seconds) ? RunCell() : RunCell{format_seconds(seconds), seconds};
+  RunDuration sum{0, false};
+  for (const auto& trial : row.trials) {
+    const auto time = duration_of(trial.record, trial.progress.time);
+    if (std::isnan(time.seconds)) continue;
+    sum = {sum.seconds + time.seconds, sum.whole || time.whole};
+  }
+  return {to_text(sum), sum.seconds};
 }
 
 RunCell differences_cell(const RunRow& row) {
@@ -176,27 +176,30 @@ using Column = std::pair<std::string, std::function<RunCell(const RunRow&)>>;
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = [] {
-    std::vector<Column> made{{"run",
-                              [](const RunRow& row) {
-                                return RunCell{row.path, {}};
-                              }},
-                             {"recipe",
-                              [](const RunRow& row) {
-                                return RunCell{row.record.recipe, {}};
-                              }},
-                             {"state", state_cell},
-                             {"step", step_cell},
-                             {"metric",
-                              [](const RunRow& row) {
-                                return RunCell{metric_of(row), {}};
-                              }},
-                             {"last",
-                              [](const RunRow& row) {
-                                return number_cell(value_named(row.record.metrics, metric_of(row)));
-                              }},
-                             {"best", best_cell},
-                             {"time", time_cell},
-                             {"differs", differences_cell}};
+    std::vector<Column> made{
+        {"run",
+         [](const RunRow& row) {
+           return RunCell{row.path, {}};
+         }},
+        {"recipe",
+         [](const RunRow& row) {
+           return RunCell{row.record.recipe, {}};
+         }},
+        {"state", state_cell},
+        {"step", step_cell},
+        {"metric",
+         [](const RunRow& row) {
+           return RunCell{metric_of(row), {}};
+         }},
+        {"last",
+         [](const RunRow& row) {
+           return number_cell(value_named(row.record.metrics, metric_of(row)));
+         }},
+        {"best", best_cell},
+        {"value", [](const RunRow& row) { return value_cell(row, metric_of(row)); }},
+        {"weights", weights_cell},
+        {"time", time_cell},
+        {"differs", differences_cell}};
     for (const std::string title : {"started", "ended", "exit code", "device", "ranks", "host"}) {
       auto name = title;
       std::replace(name.begin(), name.end(), ' ', '_');
@@ -263,8 +266,7 @@ void add_differences(RunRows& rows, std::size_t most) {
 RunCell cell_of(const RunRow& row, const std::string& column) {
   for (const auto& [name, cell] : columns())
     if (name == column) return cell(row);
-  if (column.find('/') != std::string::npos)
-    return number_cell(value_named(row.record.metrics, column));
+  if (column.find('/') != std::string::npos) return value_cell(row, column);
   const auto value = option_value(row.options, column);
   return {value, parse_number(value)};
 }
@@ -279,21 +281,19 @@ const std::vector<std::string>& column_names() {
 }
 
 std::string metric_of(const RunRow& row) {
-  const auto* run = row.trials.empty() ? &row : best_trial(row);
-  if (!run) return "";
-  if (run->record.best) return run->record.best->metric;
-  return run->record.metrics.empty() ? "" : run->record.metrics[0].first;
+  if (row.trials.empty()) return main_metric(row.record);
+  return row.sweep ? row.sweep->metric : "";
 }
 
-void print_csv(const RunRows& rows, const std::vector<std::string>& columns) {
+void print_csv(const RunRows& rows, const std::vector<std::string>& columns, CsvReader reader) {
   std::vector<std::string> header;
-  for (const auto& column : columns) header.push_back(csv_cell(column));
+  for (const auto& column : columns) header.push_back(csv_cell(column, reader));
   std::string text = join(header, ",") + "\n";
   for (const auto& row : rows) {
     std::vector<std::string> cells;
     for (const auto& column : columns) {
       const auto cell = cell_of(row, column);
-      cells.push_back(csv_cell(cell.number ? format_number(*cell.number) : cell.text));
+      cells.push_back(csv_cell(cell.number ? format_number(*cell.number) : cell.text, reader));
     }
     text += join(cells, ",") + "\n";
   }
@@ -302,9 +302,10 @@ void print_csv(const RunRows& rows, const std::vector<std::string>& columns) {
 
 std::string mean_text(const std::vector<double>& values) {
   const auto mean = mean_of(values);
+  if (std::isnan(mean.deviation)) return short_number(mean.value);
   char deviation[32];
   std::snprintf(deviation, sizeof deviation, "%.2g", mean.deviation);
-  return short_number(mean.value) + " ± " + deviation;
+  return short_number(mean.value) + " ± " + short_number(std::strtod(deviation, nullptr));
 }
 
 std::string count_states(const RunRows& rows) {

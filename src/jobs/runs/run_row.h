@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/quoting.h"
 #include "runs/run_history.h"
 #include "runs/run_recipe.h"
 #include "runs/run_record.h"
+#include "runs/run_scores.h"
+#include "runs/sweep_results.h"
 
 namespace ddptrain {
 
@@ -16,9 +19,11 @@ struct RunRow {
   std::string path;  // as found: "runs/quickstart/003"
   RunRecord record;
   RunProgress progress;
-  RunOptions options;          // none where the recipe cannot be read
-  NamedTexts differences;      // what tells it from its neighbours; see add_differences
-  std::vector<RunRow> trials;  // of a sweep, whose record has its name alone
+  RunOptions options;                      // none where the recipe cannot be read
+  RunScores scores;                        // what the run is judged by
+  NamedTexts differences;                  // what tells it from its neighbors; see add_differences
+  std::vector<RunRow> trials;              // of a sweep, whose record has its name alone
+  std::optional<SweepResults> sweep = {};  // as far as that has come
 };
 
 using RunRows = std::vector<RunRow>;
@@ -38,18 +43,18 @@ struct RunCell {
   std::optional<double> number;
 };
 
-/// A column is one of column_names(), a metric of the last evaluation ("valid/loss"), or an option
-/// of the recipe ("optimizer.lr").
+/// A column is one of column_names(), a metric ("valid/loss", by the rule of runs/run_scores.h), or
+/// an option of the recipe ("optimizer.lr").
 RunCell cell_of(const RunRow& row, const std::string& column);
 
 /// Those that every run has.
 const std::vector<std::string>& column_names();
 
-/// The metric that a row is compared by: the best one's, else the first; empty: none.
+/// The metric that a row is compared by: main_metric() of a run, the sweep's own; empty: none.
 std::string metric_of(const RunRow& row);
 
 /// A line for each row, numbers as exactly as they are known.
-void print_csv(const RunRows& rows, const std::vector<std::string>& columns);
+void print_csv(const RunRows& rows, const std::vector<std::string>& columns, CsvReader reader);
 
 /// "0.912 ± 0.0041": of the deviation, which is uncertain itself, two digits.
 std::string mean_text(const std::vector<double>& values);

@@ -15,6 +15,9 @@
 #include "config/suggest.h"
 #include "jobs/runs/run_condition.h"
 #include "jobs/runs/run_row.h"
+#include "jobs/spreadsheet.h"
+#include "runs/run_scores.h"
+#include "runs/seed_groups.h"
 
 namespace ddptrain {
 namespace {
@@ -28,9 +31,11 @@ constexpr Flag kSort{"--sort", "COLUMN", "a column, metric or option; the best o
 constexpr Flag kReverse{"--reverse", "", "the last one first"};
 constexpr Flag kWhere{"--where", "CONDITION",
                       "only runs for which it holds: 'state=done,optimizer.lr>=1e-3'"};
-constexpr Flag kColumns{"--columns", "COLUMN,...",
-                        "instead of run, state, step, last, best, time, differs: also started, "
-                        "ended, recipe, device, ranks, host, exit_code, a metric or an option"};
+constexpr Flag kColumns{
+    "--columns", "COLUMN,...",
+    "instead of run, state, step, value, weights, time, differs: also last, best, "
+    "metric, started, ended, recipe, device, ranks, host, exit_code, a metric "
+    "or an option"};
 constexpr Flag kTrials{"--trials", "", "the runs of sweeps too, one by one"};
 constexpr Flag kRunsFormat{"--format", "text|json|csv", "how the list is written"};
 
@@ -61,12 +66,14 @@ void keep_where(RunRows& rows, const std::string& text) {
   }
 }
 
-/// Of a metric the larger one first, where a run says that larger is better.
+/// Of a metric the larger one first, where a run or a sweep says that larger is better.
 bool is_larger_first(const RunRows& rows, const std::string& column) {
+  const bool of_metric = column == "value" || column == "last" || column == "best";
   return std::any_of(rows.begin(), rows.end(), [&](const RunRow& row) {
     const auto& best = row.record.best;
-    return best && best->mode == BestMode::max &&
-           (best->metric == column || column == "last" || column == "best");
+    const bool larger =
+        row.sweep ? row.sweep->mode == BestMode::max : best && best->mode == BestMode::max;
+    return larger && (of_metric || metric_of(row) == column);
   });
 }
 
@@ -89,8 +96,9 @@ std::vector<std::string> usual_columns(const RunRows& rows) {
     if (const auto metric = metric_of(row);
         !metric.empty() && std::find(metrics.begin(), metrics.end(), metric) == metrics.end())
       metrics.push_back(metric);
-  if (metrics.size() == 1) return {"run", "state", "step", metrics[0], "best", "time", "differs"};
-  return {"run", "state", "step", "metric", "last", "best", "time", "differs"};
+  if (metrics.size() == 1)
+    return {"run", "state", "step", metrics[0], "weights", "time", "differs"};
+  return {"run", "state", "step", "metric", "value", "weights", "time", "differs"};
 }
 
 std::vector<std::string> columns_of(const RunRows& rows, const Arguments& arguments) {
@@ -100,50 +108,109 @@ std::vector<std::string> columns_of(const RunRows& rows, const Arguments& argume
   return columns;
 }
 
-/// The column `differs`, which may be long, comes last and is cut where the terminal ends.
-void print_list(const RunRows& rows, const std::vector<std::string>& columns) {
-  const auto width = terminal_columns(STDOUT_FILENO);
-  const bool tail = !columns.empty() && columns.back() == "differs";
-  std::vector<std::vector<std::string>> cells{{columns.begin(), columns.end() - (tail ? 1 : 0)}};
+/// Of the columns that are there, those that a narrow terminal leaves out, the first one first.
+constexpr const char* kLeftOutFirst[] = {"time", "step", "state", "weights"};
+
+std::vector<std::vector<std::string>> cells_of(const RunRows& rows,
+                                               const std::vector<std::string>& columns) {
+  std::vector<std::vector<std::string>> cells{columns};
   for (const auto& row : rows) {
     cells.emplace_back();
-    for (std::size_t i = 0; i < cells[0].size(); ++i)
-      cells.back().push_back(one_line(cell_of(row, columns[i]).text, kWidest));
+    for (const auto& column : columns)
+      cells.back().push_back(one_line(cell_of(row, column).text, kWidest));
   }
-  auto lines = aligned(cells);
+  return cells;
+}
+
+/// Leaves out columns until the lines fit; those left out.
+std::vector<std::string> leave_out(const RunRows& rows, std::vector<std::string>& columns,
+                                   std::size_t width) {
+  std::vector<std::string> gone;
+  for (const auto* name : kLeftOutFirst) {
+    if (all_fit(aligned(cells_of(rows, columns)), width)) break;
+    if (std::erase(columns, name) > 0) gone.emplace_back(name);
+  }
+  return gone;
+}
+
+/// At the end of each line what the terminal has room for.
+void add_tail(std::vector<std::string>& lines, const RunRows& rows, std::size_t width) {
   std::size_t widest = 0;
   for (const auto& line : lines) widest = std::max(widest, display_width(line));
-  for (std::size_t i = 0; tail && i < lines.size(); ++i) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto text = i == 0 ? "differs" : cell_of(rows[i - 1], "differs").text;
-    if (!text.empty())
-      lines[i] += std::string(widest - display_width(lines[i]) + 2, ' ') + shown(text);
+    if (text.empty()) continue;
+    lines[i] += std::string(widest - display_width(lines[i]) + 2, ' ') + shown(text);
+    if (width > 0) lines[i] = one_line(lines[i], width);
   }
-  for (auto& line : lines) line = width > 0 ? one_line(line, width) : line;
-  print_lines(join(lines, "\n") + "\n");
+}
+
+bool has_room_for_tail(const std::vector<std::string>& lines, std::size_t width) {
+  constexpr std::size_t kLeast = 12;  // columns
+  return width == 0 || (width > kLeast && all_fit(lines, width - kLeast));
+}
+
+/// The column `differs`, which may be long, comes last and is cut where the terminal ends. Where
+/// the terminal is narrow, columns are left out; where that does not do, each run is a block.
+void print_list(const RunRows& rows, std::vector<std::string> columns) {
+  const auto width = terminal_columns(STDOUT_FILENO);
+  const auto all = columns;
+  const bool tail = columns.size() > 1 && columns.back() == "differs";
+  if (tail) columns.pop_back();
+  auto gone = leave_out(rows, columns, width);
+  auto lines = aligned(cells_of(rows, columns));
+  if (!all_fit(lines, width))
+    return print_lines(join(table_lines(cells_of(rows, all), width), "\n") + "\n");
+  if (tail && has_room_for_tail(lines, width))
+    add_tail(lines, rows, width);
+  else if (tail)
+    gone.emplace_back("differs");
+  auto text = join(lines, "\n") + "\n";
+  if (!gone.empty())
+    text += broken_at_blanks("(left out for this width: " + join(gone, ", ") + ")", width) + "\n";
+  print_lines(text);
+}
+
+/// Whose values they are, and which way a metric gets better.
+void print_caption(const RunRows& rows, const std::vector<std::string>& columns) {
+  std::string text = kScoresRule;
+  if (std::none_of(rows.begin(), rows.end(),
+                   [](const RunRow& row) { return cell_of(row, "value").number.has_value(); }))
+    return;
+  if (const auto& metric = columns.at(3); metric.find('/') != std::string::npos)
+    text =
+        metric + (is_larger_first(rows, metric) ? ": larger" : ": smaller") + " is better. " + text;
+  const auto sweeps = std::any_of(rows.begin(), rows.end(),
+                                  [](const RunRow& row) { return row.sweep.has_value(); });
+  if (sweeps) text += " Of a sweep: its best run's.";
+  print_lines("\n" + broken_at_blanks(text, terminal_columns(STDOUT_FILENO)) + "\n");
 }
 
 /// Mean and deviation of what was repeated with other seeds.
 void print_repeated(const RunRows& rows) {
   std::vector<RunOptions> options;
-  for (const auto& row : rows) options.push_back(row.options);
+  std::vector<const RunRecord*> records;
+  for (const auto& row : rows) {
+    options.push_back(row.options);
+    records.push_back(&row.record);
+  }
   std::vector<std::string> lines;
-  for (const auto& group : groups_by_seed(options)) {
-    const auto metric = metric_of(rows[group[0]]);
+  for (const auto& group : seed_groups(records, options)) {
+    if (group.seeds.size() < 2) continue;
+    const auto metric = metric_of(rows[group.runs[0]]);
     std::vector<double> values;
-    std::string names;
-    for (const auto i : group) {
-      const auto value = value_named(rows[i].record.metrics, metric);
-      if (std::isnan(value) || rows[i].options.empty()) continue;
-      values.push_back(value);
-      names += (names.empty() ? "" : ", ") + rows[i].record.name;
+    std::vector<std::string> names;
+    for (const auto i : group.runs) {
+      values.push_back(value_named(rows[i].scores.values, metric));
+      names.push_back(rows[i].record.name);
     }
-    if (values.size() < 2) continue;
-    lines.push_back(metric + " " + mean_text(values) + " over " + std::to_string(values.size()) +
-                    " seeds: " + names);
+    lines.push_back(metric + " " + mean_text(values) + " (mean ± standard deviation) over " +
+                    std::to_string(group.seeds.size()) + " seeds: " + join(names, ", ") +
+                    left_out_text(group, records));
   }
   if (lines.empty()) return;
   const auto width = terminal_columns(STDOUT_FILENO);
-  for (auto& line : lines) line = one_line(line, width > 0 ? width : kLongestShown);
+  for (auto& line : lines) line = broken_at_blanks(line, width);
   print_lines("\n" + join(lines, "\n") + "\n");
 }
 
@@ -160,7 +227,12 @@ Json to_json(const RunRow& row) {
   if (!row.trials.empty()) {
     Json trials = Json::array();
     for (const auto& trial : row.trials) trials.push_back(to_json(trial));
-    return {{"sweep", row.path}, {"recipe", record.recipe}, {"runs", trials}};
+    Json json{{"sweep", row.path}, {"recipe", record.recipe}, {"best", nullptr}, {"runs", trials}};
+    if (row.sweep && !row.sweep->trials.empty())
+      json["best"] = {{"metric", row.sweep->metric},
+                      {"trial", row.sweep->trials[0].number},
+                      {"value", row.sweep->trials[0].value}};
+    return json;
   }
   Json json{{"run", row.path},
             {"recipe", record.recipe},
@@ -172,9 +244,14 @@ Json to_json(const RunRow& row) {
             {"seconds_left", known(row.progress.seconds_left)},
             {"seconds", nullptr},
             {"metrics", to_json(record.metrics)},
+            {"scores", nullptr},
             {"best", nullptr},
             {"differs", Json::object()}};
   if (const auto time = cell_of(row, "time"); time.number) json["seconds"] = *time.number;
+  if (const auto& [weights, values] = row.scores; !weights.name.empty())
+    json["scores"] = {{"weights", weights.name},
+                      {"step", weights.step < 0 ? Json() : Json(weights.step)},
+                      {"metrics", to_json(values)}};
   if (record.best)
     json["best"] = {{"metric", record.best->metric},
                     {"step", record.best->step},
@@ -205,11 +282,14 @@ void print_list_json(const RunRows& rows, const std::vector<std::string>& column
 void print(const RunRows& rows, const Arguments& arguments) {
   const auto columns = columns_of(rows, arguments);
   const auto format = arguments.chosen(kRunsFormat);
+  const auto reader = reader_of(arguments, format == 2);
   if (format == 1) return print_list_json(rows, columns, arguments.has(kColumns.name));
-  if (format == 2) return print_csv(rows, columns);
+  if (format == 2) return print_csv(rows, columns, reader);
   if (rows.empty()) return print_lines("no runs\n");
   print_list(rows, columns);
-  if (!arguments.has(kColumns.name)) print_repeated(rows);
+  if (arguments.has(kColumns.name)) return;
+  print_caption(rows, columns);
+  print_repeated(rows);
 }
 
 int runs(const Arguments& arguments) {
@@ -230,7 +310,7 @@ Verb runs_verb() {
   return {.name = "runs",
           .usage = "[FOLDER...]",
           .summary = "the runs in a folder (runs), a line each: state, metrics, what differs",
-          .flags = {kSort, kReverse, kWhere, kColumns, kTrials, kRunsFormat},
+          .flags = {kSort, kReverse, kWhere, kColumns, kTrials, kRunsFormat, kSpreadsheet},
           .run = runs};
 }
 

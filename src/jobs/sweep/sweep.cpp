@@ -1,9 +1,13 @@
 // `sweep RECIPE... [key=value[,value...]...]`: the recipe with several settings, and which is best.
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "cli/problems.h"
@@ -61,7 +65,11 @@ std::vector<double> lengths_of(const Recipe& recipe) {
 
 SweepPlan plan_of(const Loaded& loaded) {
   const auto& sweep = *loaded.recipe.sweep;
-  SweepPlan plan{sweep, trials_of(loaded, all_catalogs()), watched_by(loaded.recipe), {}};
+  SweepPlan plan{sweep,
+                 trials_of(loaded, all_catalogs()),
+                 watched_by(loaded.recipe),
+                 {},
+                 loaded.recipe.checkpoint.keep_best.has_value()};
   plan.halving = {
       std::ssize(plan.trials), lengths_of(loaded.recipe), sweep.halving.factor,
       static_cast<int>(std::min<std::int64_t>(sweep.parallel, std::ssize(plan.trials)))};
@@ -111,6 +119,23 @@ std::string method_text(const SweepPlan& plan) {
   return text + ", by " + plan.watched.name;
 }
 
+/// What a further start of a sweep would train.
+enum class Rest {
+  none,     // nothing: the next start is another sweep
+  some,     // what is missing, or failed for a reason that may be gone
+  diverged  // nothing, and a trial failed: the next start is of this sweep
+};
+
+Rest rest_of(const SweepPlan& plan, const SweepRecord& record) {
+  const auto& runs = record.values();
+  const auto missing = jobs_under_way(
+      plan.halving, [&](const TrialJob& job) { return value_or_failure(plan, record, job); });
+  if (!missing.empty() || !std::ranges::all_of(runs, tells)) return Rest::some;
+  const bool failed =
+      std::ranges::any_of(runs, [](const RunValue& run) { return !run.error.empty(); });
+  return failed ? Rest::diverged : Rest::none;
+}
+
 /// Trains what is missing, and tells what came of all.
 int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords& words,
              const Recipe& recipe, const Arguments& arguments) {
@@ -118,16 +143,16 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
   SweepRecord record(folder);
   log::info(method_text(plan) + ", in " + folder);
   const int code = run_sweep(plan, words, recipe, record, arguments);
-  const auto table = write_tables(plan, record);
-  if (arguments.level != log::Level::quiet) print_lines(table);
-  bool all = jobs_under_way(plan.halving, [&](const TrialJob& job) {
-               return job_value(plan, record, job);
-             }).empty();
-  for (const auto& value : record.values()) all = all && tells(value);
-  if (all)
-    record.finish();
-  else
-    log::info("'" + command_of(arguments) + "' goes on with this sweep");
+  write_tables(plan, record);
+  if (arguments.level != log::Level::quiet)
+    print_lines(table_text(plan, record, terminal_columns(STDOUT_FILENO)));
+  const auto rest = rest_of(plan, record);
+  if (rest == Rest::none) record.finish();
+  if (rest == Rest::some) log::info("'" + command_of(arguments) + "' goes on with this sweep");
+  if (rest == Rest::diverged)
+    log::info(
+        "nothing is left to train: what was not finite would be so again; another recipe, 'name' "
+        "or 'output.dir' is another sweep");
   log::info("the table is in " + folder + "/trials.{txt,csv,json}");
   if (recipe.output.report) {
     write_report(folder);

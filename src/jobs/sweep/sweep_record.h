@@ -21,7 +21,7 @@ struct RunKey {
 struct RunValue {
   RunKey key;
   int code = 0;      // exit code of the run
-  double value = 0;  // at its last evaluation
+  double value = 0;  // by the rule of runs/run_scores.h
   double best = 0;   // the best of all its evaluations
   std::int64_t best_step = 0;
   std::int64_t steps = 0;  // that the run has made in all

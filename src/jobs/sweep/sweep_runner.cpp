@@ -95,16 +95,8 @@ class SweepRunner {
   }
 
   std::vector<TrialJob> wanted() const {
-    return jobs_under_way(plan_.halving,
-                          [&](const TrialJob& job) { return value_or_failure(job); });
-  }
-
-  /// A trial that failed is worth nothing, whatever its other seeds came to.
-  std::optional<double> value_or_failure(const TrialJob& job) const {
-    for (std::int64_t seed = 0; seed < plan_.spec.seeds; ++seed)
-      if (const auto* run = record_.find({job, seed}); run && !run->error.empty())
-        return std::nan("");
-    return job_value(plan_, record_, job);
+    return jobs_under_way(
+        plan_.halving, [&](const TrialJob& job) { return value_or_failure(plan_, record_, job); });
   }
 
   /// The first seed of a job that is not known.

@@ -8,6 +8,7 @@
 #include "base/files/files.h"
 #include "base/mean.h"
 #include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "jobs/sweep/importance.h"
@@ -83,13 +84,20 @@ std::vector<std::string> keys_of(const SweepPlan& plan) {
   return keys;
 }
 
-std::string text_of(const SweepPlan& plan, const SweepRecord& record,
-                    const std::vector<SweepRow>& rows) {
+const char* weights_name(const SweepPlan& plan) {
+  return plan.keeps_best ? "best weights" : "last weights";
+}
+
+/// The rows under their names. What the best evaluation had is the value where its weights are
+/// kept.
+std::vector<std::vector<std::string>> cells_of(const SweepPlan& plan,
+                                               const std::vector<SweepRow>& rows) {
   std::vector<std::vector<std::string>> cells{{"trial"}};
   for (const auto& key : keys_of(plan)) cells[0].push_back(one_line(key, kMostName));
   cells[0].push_back(plan.watched.name);
   if (plan.spec.seeds > 1) cells[0].emplace_back("deviation");
-  for (const auto* name : {"best", "steps", "state"}) cells[0].emplace_back(name);
+  if (!plan.keeps_best) cells[0].emplace_back("best");
+  for (const auto* name : {"steps", "state"}) cells[0].emplace_back(name);
   for (const auto& row : rows) {
     auto& line = cells.emplace_back();
     line.push_back(std::to_string(row.trial + 1));
@@ -97,21 +105,35 @@ std::string text_of(const SweepPlan& plan, const SweepRecord& record,
       line.push_back(one_line(value, kMostName));
     line.push_back(short_number(row.value));
     if (plan.spec.seeds > 1) line.push_back(short_number(row.deviation));
-    line.push_back(short_number(row.best));
+    if (!plan.keeps_best) line.push_back(short_number(row.best));
     line.push_back(std::to_string(row.steps));
     line.push_back(row.state);
   }
-  std::string text = join(aligned(cells), "\n") + "\n";
-  for (const auto& row : rows)
-    if (!row.error.empty())
-      text += "trial " + std::to_string(row.trial + 1) + " failed: " + shown(row.error) + "\n";
-  text += std::string("\nby ") + plan.watched.name +
-          (plan.watched.mode == BestMode::max ? " (larger is better)" : " (smaller is better)") +
-          "; share of its variance that an option explains:\n";
-  std::vector<std::vector<std::string>> shares;
+  return cells;
+}
+
+/// By what trials are ranked, and whose values these are.
+std::string caption_of(const SweepPlan& plan) {
+  std::string text =
+      "by " + plan.watched.name +
+      (plan.watched.mode == BestMode::max ? " (larger is better)" : " (smaller is better)");
+  text += plan.keeps_best ? " of the best weights, which checkpoint.keep_best keeps"
+                          : " of the last weights; best: of any evaluation, whose weights are not "
+                            "kept without checkpoint.keep_best";
+  if (plan.spec.seeds > 1) text += "; mean over " + std::to_string(plan.spec.seeds) + " seeds";
+  return text;
+}
+
+/// A line for each option; without the header where it is a table.
+std::vector<std::string> shares_lines(const SweepPlan& plan, const SweepRecord& record,
+                                      std::size_t columns) {
+  std::vector<std::vector<std::string>> shares{{"", ""}};
   for (const auto& [key, share] : importances(plan, record))
     shares.push_back({"  " + one_line(key, kMostName), short_number(share)});
-  return text + join(aligned(shares), "\n") + "\n";
+  auto lines = aligned(shares);
+  if (!all_fit(lines, columns)) return table_lines(shares, columns);
+  lines.erase(lines.begin());
+  return lines;
 }
 
 std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
@@ -119,7 +141,8 @@ std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
   for (const auto& key : keys_of(plan)) header.push_back(csv_cell(key));
   for (const auto& name : {plan.watched.name, std::string("deviation"), std::string("best")})
     header.push_back(csv_cell(name));
-  for (const auto* name : {"rung", "steps", "state", "runs", "error"}) header.emplace_back(name);
+  for (const auto* name : {"rung", "steps", "state", "runs", "error", "weights"})
+    header.emplace_back(name);
   auto text = join(header, ",") + "\n";
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const auto& row = rows[rank];
@@ -132,6 +155,7 @@ std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
     cells.push_back(row.state);
     cells.push_back(csv_cell(join(row.folders, " ")));
     cells.push_back(csv_cell(row.error));
+    cells.emplace_back(weights_name(plan));
     text += join(cells, ",") + "\n";
   }
   return text;
@@ -142,6 +166,7 @@ Json json_of(const SweepPlan& plan, const SweepRecord& record, const std::vector
             {"method", names(plan.spec.method)[static_cast<std::size_t>(plan.spec.method)]},
             {"metric", plan.watched.name},
             {"mode", names(plan.watched.mode)[static_cast<std::size_t>(plan.watched.mode)]},
+            {"weights", weights_name(plan)},
             {"keys", keys_of(plan)},
             {"rungs", plan.halving.lengths},
             {"importance", Json::object()},
@@ -193,9 +218,23 @@ std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
   return shares;
 }
 
+std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::size_t columns) {
+  const auto rows = sweep_rows(plan, record);
+  auto text = join(table_lines(cells_of(plan, rows), columns), "\n") + "\n";
+  for (const auto& row : rows)
+    if (!row.error.empty())
+      text += "trial " + std::to_string(row.trial + 1) + " failed: " + shown(row.error) + "\n";
+  text +=
+      "\n" + broken_at_blanks(caption_of(plan), columns) + "\n" +
+      broken_at_blanks(
+          "share of the variance of " + plan.watched.name + " that an option explains:", columns) +
+      "\n";
+  return text + join(shares_lines(plan, record, columns), "\n") + "\n";
+}
+
 std::string write_tables(const SweepPlan& plan, const SweepRecord& record) {
   const auto rows = sweep_rows(plan, record);
-  const auto text = text_of(plan, record, rows);
+  const auto text = table_text(plan, record, 0);
   const auto file = record.folder() + "/trials";
   write_atomically(file + ".txt", text);
   write_atomically(file + ".csv", csv_of(plan, rows));
@@ -211,6 +250,13 @@ std::optional<double> job_value(const SweepPlan& plan, const SweepRecord& record
   if (!is_whole(plan, runs)) return {};
   const auto mean = mean_of(each(runs, &RunValue::value)).value;
   return plan.watched.mode == BestMode::max ? mean : -mean;
+}
+
+std::optional<double> value_or_failure(const SweepPlan& plan, const SweepRecord& record,
+                                       const TrialJob& job) {
+  for (std::int64_t seed = 0; seed < plan.spec.seeds; ++seed)
+    if (const auto* run = record.find({job, seed}); run && !run->error.empty()) return std::nan("");
+  return job_value(plan, record, job);
 }
 
 }  // namespace ddptrain

@@ -17,6 +17,7 @@ struct SweepPlan {
   std::vector<SweepTrial> trials;
   WatchedMetric watched;
   HalvingPlan halving;
+  bool keeps_best = false;  // values are those of the best weights, else of the last
 };
 
 /// One trial over its seeds, at the last rung that it has reached.
@@ -41,6 +42,9 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepRecord& recor
 std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
                                                         const SweepRecord& record);
 
+/// The table for people in lines of at most `columns` (0: any width).
+std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::size_t columns);
+
 /// FOLDER/trials.txt, trials.csv and trials.json. No clock in them: an interrupted sweep ends with
 /// those of an uninterrupted one. Returns the text.
 std::string write_tables(const SweepPlan& plan, const SweepRecord& record);
@@ -48,5 +52,10 @@ std::string write_tables(const SweepPlan& plan, const SweepRecord& record);
 /// Of a trial at a rung, over its seeds, larger is better; nothing while one is not known.
 std::optional<double> job_value(const SweepPlan& plan, const SweepRecord& record,
                                 const TrialJob& job);
+
+/// The same, but NaN as soon as one of its seeds has failed: the trial is worth nothing then,
+/// whatever the others come to.
+std::optional<double> value_or_failure(const SweepPlan& plan, const SweepRecord& record,
+                                       const TrialJob& job);
 
 }  // namespace ddptrain

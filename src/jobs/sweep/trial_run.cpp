@@ -13,6 +13,7 @@
 #include "jobs/saved_run.h"
 #include "jobs/series.h"
 #include "recipe/load/load.h"
+#include "runs/run_scores.h"
 #include "train/catalogs.h"
 #include "train/run/loop.h"
 
@@ -76,10 +77,11 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
   value.ended = true;
   if (!is_made(folder)) return value;
   const auto end = run_end(folder);
+  const auto scores = scores_of(end, RecipeReader().options_of(folder));
   value.steps = steps_made(folder);
   value.ended = end.result != kPaused;
   if (code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect))
-    value.value = value_named(end.metrics, watched.name);
+    value.value = value_named(scores.values, watched.name);
   if (const auto best = best_evaluation(folder + "/metrics.csv", watched)) {
     value.best = value_named(best->values, watched.name);
     value.best_step = best->step;

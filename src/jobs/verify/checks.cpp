@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
+#include "base/output/table_text.h"
 #include "base/text.h"
 #include "jobs/verify/differences.h"
+#include "jobs/verify/step_gradients.h"
 #include "models/model.h"
 
 namespace ddptrain {
@@ -58,6 +61,14 @@ void find_step(Differences& differences, const Question& question, const PairUnt
   }
 }
 
+Differences tensor_differences(const Question& question, const std::string& reference,
+                               const std::string& other) {
+  auto tensors = checkpoint_differences(reference, other, question.allowed);
+  if (!question.buffers)
+    std::erase_if(tensors, [](const Difference& each) { return each.what == kBuffers; });
+  return tensors;
+}
+
 /// Rows of two runs until step `last`, of which `first` is the first that both made.
 CheckedRows compare_pair(const CheckSetting& setting, const Question& question,
                          const PairUntil& pair, std::int64_t first, std::int64_t last) {
@@ -65,9 +76,7 @@ CheckedRows compare_pair(const CheckSetting& setting, const Question& question,
   CheckedRows rows;
   for (const auto& each : step_differences(reference, other, question.allowed))
     rows.push_back(row_of(setting, question, each));
-  auto tensors = checkpoint_differences(reference, other, question.allowed);
-  if (!question.buffers)
-    std::erase_if(tensors, [](const Difference& each) { return each.what == kBuffers; });
+  auto tensors = tensor_differences(question, reference, other);
   if (std::any_of(tensors.begin(), tensors.end(), [](const auto& each) { return each.beyond; }))
     find_step(tensors, question, pair, first, last);
   for (const auto& each : tensors) rows.push_back(row_of(setting, question, each));
@@ -83,6 +92,13 @@ void append_rows(CheckedRows& rows, CheckedRows more) {
 std::int64_t last_step(const std::string& folder) {
   const auto steps = traced_steps(folder);
   return steps.empty() ? 0 : steps.back().step;
+}
+
+/// Why there is no such run; empty: there is.
+std::string why_uncut(const ShortRunPlan& plan, std::int64_t devices) {
+  if (plan.global % devices == 0) return {};
+  return "batch.global " + std::to_string(plan.global) + " cannot be split over " +
+         plural(devices, "rank");
 }
 
 /// Why the recipe's own settings let several devices compute something else; empty: they do not.
@@ -121,14 +137,113 @@ std::vector<Mode> modes_of(const ShortRunPlan& plan) {
   return modes;
 }
 
+/// Rows of two runs as they ended.
+CheckedRows compare_ends(const CheckSetting& setting, const Question& question,
+                         const std::string& reference, const std::string& other) {
+  CheckedRows rows;
+  for (const auto& each : step_differences(reference, other, question.allowed))
+    rows.push_back(row_of(setting, question, each));
+  for (const auto& each : tensor_differences(question, reference, other))
+    rows.push_back(row_of(setting, question, each));
+  return rows;
+}
+
+bool all_same(const CheckedRows& rows) {
+  return std::ranges::all_of(rows, [](const auto& row) { return row.verdict == Verdict::same; });
+}
+
+/// Tensors of which a tenth or more of the gradient is rounding errors: "'bias' (8 of 8 numbers)".
+std::string noisy_text(const FollowedGradients& gradients) {
+  std::vector<std::string> texts;
+  for (const auto& [name, noisy, nonzero] : gradients.noisy)
+    if (10 * noisy >= nonzero)
+      texts.push_back("'" + name + "' (" + std::to_string(noisy) + " of " +
+                      plural(nonzero, "number") + ")");
+  if (texts.size() > 8) texts.resize(8), texts.emplace_back("...");
+  return join(texts, ", ");
+}
+
+std::string why_followed(const CheckSetting& setting, const FollowedGradients& gradients) {
+  const auto noisy = noisy_text(gradients);
+  const auto& optimizer = setting.runs.plan().recipe.optimizer.type();
+  const auto cause = noisy.empty() ? "rounding errors of the gradients grow from step to step"
+                                   : "the gradient of " + noisy +
+                                         " is nothing but rounding errors, of which '" + optimizer +
+                                         "' makes whole steps";
+  return cause +
+         "; so each step was compared from the same weights, and the weights after steps "
+         "with the same gradients";
+}
+
+constexpr const char* kGradients = "gradients";
+
+/// How far `own` of the followed gradients are from the others.
+Difference difference_of(const FollowedGradients& own, double allowed) {
+  return {kGradients, own.largest, !(own.largest <= allowed), "step " + std::to_string(own.step)};
+}
+
+/// What a unit in the last place of the weights changes, of each kind of numbers: of a run against
+/// the same one whose weights are shaken.
+std::map<std::string, double> measured_noise(const CheckSetting& setting, const RunCut& cut,
+                                             std::int64_t last) {
+  const auto plain = setting.runs.kept(cut, last), shaken = setting.runs.shaken(cut, last);
+  auto all = step_differences(plain, shaken, 0);
+  for (auto& each : checkpoint_differences(plain, shaken, 0)) all.push_back(std::move(each));
+  all.push_back(difference_of(followed_gradients(shaken), 0));
+  std::map<std::string, double> noise;
+  for (const auto& each : all) noise[each.what] = each.largest;
+  return noise;
+}
+
+/// Judges again what was beyond the precision's bound by the noise of this model: a result is
+/// rounded after each of many operations, the shaken weights once.
+void allow_for_noise(CheckedRows& rows, const Question& question,
+                     const std::map<std::string, double>& noise) {
+  constexpr double roundings = 8;
+  for (auto& row : rows) {
+    if (row.verdict != Verdict::different) continue;
+    const auto found = noise.find(row.what.substr(question.what.size() + 2));
+    const double bound = found == noise.end() ? 0 : roundings * found->second;
+    if (!(row.largest <= bound) || !std::isfinite(bound)) continue;
+    row.verdict = Verdict::same;
+    row.allowed = bound;
+    row.note =
+        "rounding errors of this model: one in the last place of its weights changes them by " +
+        short_number(found->second);
+  }
+}
+
+/// The same question where rounding errors cannot add up: one rank takes the gradients of the other
+/// run, so that both have the same weights before each step. No rows where they differ even so.
+CheckedRows compare_followed(const CheckSetting& setting, const Question& question,
+                             const RunCut& reference, const RunCut& other, std::int64_t last) {
+  const auto kept = setting.runs.kept(other, last);
+  const auto following = setting.runs.following(reference, last, kept);
+  const auto gradients = followed_gradients(following);
+  auto rows = compare_ends(setting, question, following, kept);
+  rows.push_back(row_of(setting, question, difference_of(gradients, question.allowed)));
+  if (!all_same(rows)) allow_for_noise(rows, question, measured_noise(setting, reference, last));
+  if (!all_same(rows)) return {};
+  for (auto& row : rows)
+    if (row.what == question.what + ": weights")
+      row.note = why_followed(setting, gradients);
+    else if (row.allowed == question.allowed)
+      row.note.clear();
+  return rows;
+}
+
 CheckedRows compare_cuts(const CheckSetting& setting, const Question& question,
                          const RunCut& reference, const RunCut& other) {
   auto& runs = setting.runs;
+  const auto last = last_step(runs.trained(reference, setting.steps));
+  auto rows =
+      compare_ends(setting, question, runs.trained(reference, last), runs.trained(other, last));
+  if (!all_same(rows)) rows = compare_followed(setting, question, reference, other, last);
+  if (!rows.empty()) return rows;
   const auto pair = [&](std::int64_t until) {
     return std::pair(runs.trained(reference, until), runs.trained(other, until));
   };
-  return compare_pair(setting, question, pair, 1,
-                      last_step(runs.trained(reference, setting.steps)));
+  return compare_pair(setting, question, pair, 1, last);
 }
 
 /// Batch statistics of each rank are those of as many micro-batches on one: all but the running
@@ -139,7 +254,7 @@ CheckedRows compare_own_statistics(const CheckSetting& setting, Question questio
   auto rows = compare_cuts(setting, question, alone(setting, cut.devices), cut);
   rows.push_back(not_comparable(
       setting, question.what + ": " + kBuffers, question.ranks,
-      "each rank normalises its own part of a batch (the other rows compare it with as many "
+      "each rank normalizes its own part of a batch (the other rows compare it with as many "
       "micro-batches on one rank); 'parallel.sync_bn=true' would make it so"));
   return rows;
 }
@@ -147,10 +262,8 @@ CheckedRows compare_own_statistics(const CheckSetting& setting, Question questio
 CheckedRows check_devices(const CheckSetting& setting, const RunCut& cut) {
   const auto& plan = setting.runs.plan();
   const Question question{"parallel", one_and(cut), allowed_of(setting.precision)};
-  if (plan.global % cut.devices != 0)
-    return {not_comparable(setting, question.what, question.ranks,
-                           "batch.global " + std::to_string(plan.global) +
-                               " cannot be split over " + plural(cut.devices, "rank"))};
+  if (const auto why = why_uncut(plan, cut.devices); !why.empty())
+    return {not_comparable(setting, question.what, question.ranks, why)};
   if (const auto why = why_apart(plan); !why.empty())
     return {not_comparable(setting, question.what, question.ranks, why)};
   const auto reference = alone(setting, cut.accumulate);
@@ -159,7 +272,7 @@ CheckedRows check_devices(const CheckSetting& setting, const RunCut& cut) {
   if (shared || !passes.statistics) return compare_cuts(setting, question, reference, cut);
   if (!passes.iterations) return compare_own_statistics(setting, question, cut);
   return {not_comparable(setting, question.what, question.ranks,
-                         "each rank normalises its own part of a batch, and spectral norm iterates "
+                         "each rank normalizes its own part of a batch, and spectral norm iterates "
                          "once a pass; 'parallel.sync_bn=true' would make it so")};
 }
 
@@ -224,7 +337,7 @@ CheckedRows check_accumulate(const CheckSetting& setting) {
   const auto passes = buffers_of_passes(setting.runs.trained(whole, setting.steps));
   if (passes.statistics)
     return {not_comparable(setting, "accumulate", "1",
-                           "batch norm normalises each micro-batch by itself, so that their number "
+                           "batch norm normalizes each micro-batch by itself, so that their number "
                            "is part of the model; 'parallel' compares ranks with micro-batches")};
   if (passes.iterations)
     return {not_comparable(setting, "accumulate", "1", "spectral norm iterates once a pass")};
@@ -247,6 +360,10 @@ CheckedRows check_eval(const CheckSetting& setting) {
     for (const auto mode : modes_of(runs.plan())) {
       const RunCut cut{setting.precision, mode, ranks, 1};
       const Question question{"eval", one_and(cut)};
+      if (const auto why = why_uncut(runs.plan(), ranks); !why.empty()) {
+        rows.push_back(not_comparable(setting, question.what, question.ranks, why));
+        continue;
+      }
       for (const auto& each : score_differences(scores, runs.scored(cut, trained)))
         rows.push_back(row_of(setting, question, each));
     }
@@ -257,10 +374,14 @@ CheckedRows check_resume(const CheckSetting& setting) {
   auto rows = check_resume_of(setting, alone(setting, accumulate_on(setting, 1)));
   const auto most = *std::max_element(setting.ranks.begin(), setting.ranks.end());
   const auto& plan = setting.runs.plan();
-  if (plan.global % most != 0) return rows;
-  for (const auto mode : modes_of(plan))
-    append_rows(rows, check_resume_of(
-                          setting, {setting.precision, mode, most, accumulate_on(setting, most)}));
+  const auto why = why_uncut(plan, most);
+  for (const auto mode : modes_of(plan)) {
+    const RunCut cut{setting.precision, mode, most, accumulate_on(setting, most)};
+    if (why.empty())
+      append_rows(rows, check_resume_of(setting, cut));
+    else
+      rows.push_back(not_comparable(setting, "resume", ranks_text(cut), why));
+  }
   return rows;
 }
 

@@ -18,7 +18,7 @@ struct CheckedRow {
   double largest = std::numeric_limits<double>::quiet_NaN();  // NaN: not compared
   double allowed = std::numeric_limits<double>::quiet_NaN();
   Verdict verdict = Verdict::same;
-  std::string note{};  // what differs first, or why nothing is compared
+  std::string note{};  // what differs first, why nothing is compared, or how it was
 };
 using CheckedRows = std::vector<CheckedRow>;
 
@@ -26,7 +26,7 @@ using CheckedRows = std::vector<CheckedRow>;
 struct CheckSetting {
   ShortRuns& runs;
   Precision precision;
-  std::int64_t steps;               // optimiser steps of a run
+  std::int64_t steps;               // optimizer steps of a run
   std::int64_t accumulate;          // the recipe's own
   std::vector<std::int64_t> ranks;  // numbers of devices, each above 1
 };
@@ -37,6 +37,10 @@ struct CheckSetting {
 double allowed_of(Precision precision);
 
 /// One rank against several on the same global batches, under ddp, and dp where the recipe has it.
+/// Where an optimizer enlarges rounding errors, as Adam does with a gradient that is zero but for
+/// them, no bound for weights at the end of two runs holds. Such runs are compared step by step:
+/// the one rank takes the gradients of the others after it has compared them with its own, so that
+/// before each step the weights are the same.
 CheckedRows check_parallel(const CheckSetting& setting);
 /// One micro-batch a step against several of the same global batch.
 CheckedRows check_accumulate(const CheckSetting& setting);

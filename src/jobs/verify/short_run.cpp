@@ -11,8 +11,10 @@
 #include "distributed/world.h"
 #include "jobs/job.h"
 #include "jobs/start.h"
+#include "jobs/verify/step_gradients.h"
 #include "launch/signals.h"
 #include "train/build/build.h"
+#include "train/run/loop.h"
 #include "train/run/state.h"
 #include "train/step/evaluate.h"
 #include "train/training.h"
@@ -47,7 +49,9 @@ Job short_job(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run) 
 
 void score_in(World& world, const Job& job, const ShortRun& run) {
   const auto checkpoint = load_checkpoint(run.checkpoint);
-  const auto training = build({job.recipe, job.placement, saved_data(checkpoint)}, world);
+  TrainingPlan plan{job.recipe, job.placement, saved_data(checkpoint)};
+  plan.trains = false;
+  const auto training = build(plan, world);
   restore_weights(*training, checkpoint);
   const auto found = evaluate(*training);
   if (world.rank != 0) return;
@@ -89,12 +93,16 @@ Recipe cut_recipe(const ShortRunPlan& plan, const RunCut& cut) {
 int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run,
                 const Arguments& arguments) {
   auto job = short_job(plan, cut, run);
+  if (run.keeps_gradients || !run.follows.empty()) job.recipe.train.graph = false;
   job.pause = steps(static_cast<double>(run.until));
   if (!run.checkpoint.empty()) job.checkpoint = run.checkpoint;
   job.start = run_start(job, arguments, {});
   make_run_folder_at(job.folder, job.start);
   const auto rank_main = [&](const Topology& topology, Hooks hooks) {
     hooks.evaluate = false;
+    if (run.keeps_gradients && topology.rank == 0) hooks.gradients = keep_gradients(run.folder);
+    if (!run.follows.empty())
+      hooks.gradients = follow_gradients(run.folder, run.follows, run.weights);
     const auto outcome = run_rank(job, topology, hooks);
     return outcome.signal ? 128 + outcome.signal : 0;
   };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/verb.h"
+#include "jobs/verify/step_gradients.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -28,7 +29,7 @@ std::string precision_name(Precision precision);
 struct ShortRunPlan {
   Recipe recipe;
   Node tree;
-  std::int64_t global = 64;   // samples of an optimiser step
+  std::int64_t global = 64;   // samples of an optimizer step
   std::int64_t threads = 1;   // of each rank: sums of another number of threads differ
   std::int64_t longest = 10;  // steps; of a run that is measured in time
 };
@@ -43,6 +44,9 @@ struct ShortRun {
   std::string folder;
   std::string checkpoint;  // empty: none
   std::int64_t until = 1;
+  bool keeps_gradients = false;  // of each step, for a run that is to follow it
+  std::string follows = {};      // the folder of such a run, whose gradients it takes
+  FollowersWeights weights = FollowersWeights::plain;  // of a run that follows
 };
 int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run,
                 const Arguments& arguments);

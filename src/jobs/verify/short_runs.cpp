@@ -69,6 +69,29 @@ std::string ShortRuns::resumed(const RunCut& cut, std::int64_t until, const std:
               [&](const ShortRun& run) { return train_short(plan_, cut, run, arguments_); });
 }
 
+std::string ShortRuns::kept(const RunCut& cut, std::int64_t until) {
+  log::status("training with its gradients kept: " + text_of(cut));
+  return made({cut, until, "kept"}, [&](const ShortRun& run) {
+    return train_short(plan_, cut, {run.folder, {}, until, /*keeps_gradients=*/true}, arguments_);
+  });
+}
+
+std::string ShortRuns::following(const RunCut& cut, std::int64_t until, const std::string& kept) {
+  log::status("training with the gradients of another run: " + text_of(cut));
+  return made({cut, until, kept}, [&](const ShortRun& run) {
+    return train_short(plan_, cut, {run.folder, {}, until, false, kept}, arguments_);
+  });
+}
+
+std::string ShortRuns::shaken(const RunCut& cut, std::int64_t until) {
+  const auto own = kept(cut, until);
+  log::status("training with weights that are shaken by rounding errors: " + text_of(cut));
+  return made({cut, until, own + " shaken"}, [&](const ShortRun& run) {
+    return train_short(plan_, cut, {run.folder, {}, until, false, own, FollowersWeights::shaken},
+                       arguments_);
+  });
+}
+
 std::string ShortRuns::scored(const RunCut& cut, const std::string& from) {
   log::status("evaluating: " + text_of(cut));
   return made({cut, 0, checkpoint_in(from)},

@@ -28,6 +28,12 @@ class ShortRuns {
   std::string trained(const RunCut& cut, std::int64_t until);
   /// The same of a run that continues from the newest checkpoint of the run in `from`.
   std::string resumed(const RunCut& cut, std::int64_t until, const std::string& from);
+  /// The folder of a run from the beginning that keeps the gradients of its steps.
+  std::string kept(const RunCut& cut, std::int64_t until);
+  /// The same of one on a single rank that takes them in place of its own.
+  std::string following(const RunCut& cut, std::int64_t until, const std::string& kept);
+  /// The same of one that follows itself, with weights that are shaken (follow_gradients).
+  std::string shaken(const RunCut& cut, std::int64_t until);
   /// The folder with the scores of the newest checkpoint of the run in `from`.
   std::string scored(const RunCut& cut, const std::string& from);
   /// Removes what was trained so far: precisions are verified one after the other.

@@ -1,12 +1,16 @@
 // `verify [KIND] RECIPE... [key=value...]`: whether this machine computes the same with one rank
 // and with several, in one micro-batch and in several, and after a resume.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
@@ -24,7 +28,7 @@ namespace {
 constexpr Flag kDevices{"--devices", "N,N",
                         "numbers of devices to compare with one, on the CPU of ranks; default 2"};
 constexpr Flag kSteps{"--steps", "N",
-                      "optimiser steps of a run, twice as many for resume; default 3"};
+                      "optimizer steps of a run, twice as many for resume; default 3"};
 
 struct CheckKind {
   std::string_view name;
@@ -84,12 +88,23 @@ std::vector<std::int64_t> devices_asked(const Arguments& arguments) {
   return devices;
 }
 
-/// The recipe's own batch on the devices that it names, else on the most that are compared.
+bool is_cut(const BatchSpec& batch, std::int64_t devices) {
+  try {
+    plan_batch(batch, devices);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The recipe's own batch on the devices that it names, else on the most up to those that are
+/// compared that can share it.
 BatchPlan own_batch(const Loaded& loaded, std::int64_t most) {
+  const auto& batch = loaded.recipe.batch;
+  auto devices = written_devices(loaded.recipe.parallel);
+  while (!devices && most > 1 && !is_cut(batch, most)) --most;
   BatchPlan plan;
-  with_places(loaded.tree, [&] {
-    plan = plan_batch(loaded.recipe.batch, written_devices(loaded.recipe.parallel).value_or(most));
-  });
+  with_places(loaded.tree, [&] { plan = plan_batch(batch, devices.value_or(most)); });
   return plan;
 }
 
@@ -125,17 +140,26 @@ void print_table(const CheckedRows& rows) {
   for (const auto& row : rows)
     cells.push_back({row.what, row.precision, row.ranks, short_number(row.largest),
                      short_number(row.allowed), verdict_text(row.verdict)});
-  for (const auto& line : aligned(cells)) print_lines(line + "\n");
+  for (const auto& line : table_lines(cells, terminal_columns(STDOUT_FILENO)))
+    print_lines(line + "\n");
 }
 
-/// Once each: both precisions have the same reasons.
+/// Why a row is not comparable, alike in both precisions, or how it was compared.
+std::string reason(const CheckedRow& row) {
+  if (row.verdict == Verdict::not_comparable)
+    return row.what + " of ranks " + row.ranks + " is not comparable: " + row.note;
+  if (row.verdict == Verdict::same && !row.note.empty())
+    return row.what + " of ranks " + row.ranks + " in " + row.precision + ": " + row.note;
+  return {};
+}
+
+/// Once each.
 void print_reasons(const CheckedRows& rows) {
-  std::vector<std::string> said;
+  std::vector<std::string> printed;
   for (const auto& row : rows) {
-    if (row.verdict != Verdict::not_comparable) continue;
-    const auto line = row.what + " of ranks " + row.ranks + " is not comparable: " + row.note;
-    if (std::ranges::count(said, line) == 0) print_lines(line + "\n");
-    said.push_back(line);
+    const auto line = reason(row);
+    if (!line.empty() && std::ranges::count(printed, line) == 0) print_lines(line + "\n");
+    printed.push_back(line);
   }
 }
 
@@ -152,14 +176,28 @@ int conclude(const CheckedRows& rows) {
   return static_cast<int>(different == 0 ? Exit::done : Exit::expect);
 }
 
+/// Off a terminal, where no status line shows it. ShortRuns shows each run on one.
+void log_how_far(std::size_t done, std::size_t all, const CheckKind& kind, Precision precision,
+                 double seconds) {
+  if (log::has_status()) return;
+  const auto name = names(precision)[static_cast<std::size_t>(precision)];
+  log::info("check " + std::to_string(done + 1) + " of " + std::to_string(all) +
+            (done == 0 ? "" : " after " + format_seconds(seconds)) + ": " + std::string(kind.name) +
+            " in " + std::string(name));
+}
+
 CheckedRows check_all(ShortRuns& runs, const CheckKind* kind, CheckSetting setting, Precision own) {
   CheckedRows rows;
   std::vector<Precision> precisions{Precision::fp64};
   if (own != Precision::fp64) precisions.push_back(own);
+  const auto all = precisions.size() * (kind ? 1 : std::size(kCheckKinds));
+  const double began = seconds_now();
+  std::size_t done = 0;
   for (const auto precision : precisions) {
     setting.precision = precision;
     for (const auto& each : kCheckKinds) {
       if (kind && each.name != kind->name) continue;
+      log_how_far(done++, all, each, precision, seconds_now() - began);
       const auto more = each.check(setting);
       rows.insert(rows.end(), more.begin(), more.end());
     }

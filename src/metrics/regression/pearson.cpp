@@ -1,4 +1,6 @@
-// Pearson's correlation (scipy.stats.pearsonr, fastai.metrics.PearsonCorrCoef).
+// Pearson's correlation (scipy.stats.pearsonr, fastai.metrics.PearsonCorrCoef); NaN where a column
+// is constant.
+#include <algorithm>
 #include <cmath>
 
 #include "metrics/metric.h"
@@ -7,7 +9,9 @@
 namespace ddptrain {
 namespace {
 
-double pearson(const Moments& m) { return m.xy / std::sqrt(m.xx * m.yy); }
+double pearson(const Moments& m) {
+  return std::clamp(m.xy / (std::sqrt(m.xx) * std::sqrt(m.yy)), -1.0, 1.0);
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "metrics/regression/regression.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -49,6 +50,23 @@ Moments merged(const Moments& a, const Moments& b) {
           a.xy + b.xy + dx * dy * both};
 }
 
+/// Of equal values rounding leaves distances from their mean of a few units in the last place
+/// (1e-16), in whichever order batches are merged; scipy.stats.pearsonr calls values that are
+/// closer than this nearly constant.
+constexpr double kLeastDeviation = 1e-13;
+
+double beyond_rounding(double squares, double count, double mean) {
+  return std::sqrt(squares / count) <= kLeastDeviation * std::abs(mean) ? 0 : squares;
+}
+
+/// Of a column that does not vary but for rounding, exactly nothing.
+Moments without_rounding(Moments m) {
+  m.xx = beyond_rounding(m.xx, m.count, m.mean_x);
+  m.yy = beyond_rounding(m.yy, m.count, m.mean_y);
+  if (m.xx == 0 || m.yy == 0) m.xy = 0;
+  return m;
+}
+
 class MomentMetric final : public Metric {
  public:
   MomentMetric(std::string name, MomentFormula formula)
@@ -73,7 +91,7 @@ class MomentMetric final : public Metric {
   Values values(const Terms& total) const override {
     const bool none = total.empty() || total[0] == 0;
     return {{name_, none ? std::numeric_limits<double>::quiet_NaN()
-                         : formula_.of_moments(to_moments(total))}};
+                         : formula_.of_moments(without_rounding(to_moments(total)))}};
   }
 
  private:

@@ -27,7 +27,9 @@ struct Moments {
 };
 
 /// x of every prediction and target (y is the target), then a number of the moments of both; NaN
-/// without any element. Batches are merged as Chan, Golub and LeVeque (1979) do, in their order.
+/// without any element. Sums of squares are exactly 0 where the deviation of a column is at most
+/// 1e-13 of its mean, and so is `xy` then. Batches are merged as Chan, Golub and LeVeque (1979) do,
+/// in their order.
 struct MomentFormula {
   at::Tensor (*x)(const at::Tensor& predicted, const at::Tensor& actual);
   double (*of_moments)(const Moments& moments);

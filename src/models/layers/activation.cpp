@@ -17,9 +17,10 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(Activation) {
-  static constexpr std::array<std::string_view, 13> words = {
-      "relu",       "leaky_relu",   "elu",   "gelu",    "silu", "swish", "mish",
-      "hard_swish", "hard_sigmoid", "relu6", "sigmoid", "tanh", "none"};
+  static constexpr std::array<std::string_view, 15> words = {
+      "relu",    "leaky_relu", "elu",        "gelu",         "silu",
+      "swish",   "mish",       "hard_swish", "hard_sigmoid", "relu6",
+      "sigmoid", "tanh",       "none",       "quick_gelu",   "gelu_tanh"};
   return words;
 }
 
@@ -48,6 +49,10 @@ at::Tensor activate(Activation activation, const at::Tensor& input) {
       return at::sigmoid(input);
     case Activation::tanh:
       return at::tanh(input);
+    case Activation::quick_gelu:
+      return at::sigmoid(input.mul(1.702)).mul(input);
+    case Activation::gelu_tanh:
+      return at::gelu(input, "tanh");
     case Activation::none:
       break;
   }

@@ -21,11 +21,14 @@ enum class Activation {
   relu6,
   sigmoid,
   tanh,
-  none
+  none,
+  quick_gelu,
+  gelu_tanh
 };
 std::span<const std::string_view> names(Activation);
 
 /// torch's functions with their defaults (leaky_relu: slope 0.01; gelu: exact); swish is silu.
+/// quick_gelu is x sigmoid(1.702 x), and gelu_tanh torch's GELU with approximate="tanh".
 at::Tensor activate(Activation activation, const at::Tensor& input);
 /// The same; may overwrite the input where that is cheaper. The input must not be saved for the
 /// backward pass of what made it: the outputs of convolutions, linear layers, batch norm and sums

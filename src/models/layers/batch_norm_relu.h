@@ -7,7 +7,7 @@
 
 namespace ddptrain {
 
-/// What follows a batch norm: nothing, or relu(normalised + residual).
+/// What follows a batch norm: nothing, or relu(normalized + residual).
 struct NormEnd {
   bool relu = false;
   at::Tensor residual = {};  // undefined: none
@@ -16,7 +16,7 @@ struct NormEnd {
 /// What a batch norm is told besides its input.
 struct NormTerms {
   at::Tensor weight, bias;    // may be undefined
-  at::Tensor mean, variance;  // training moves them and does not read them; else it normalises so
+  at::Tensor mean, variance;  // training moves them and does not read them; else it normalizes so
   bool training = false;
   double momentum = 0, eps = 1e-5;
 };

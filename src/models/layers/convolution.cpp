@@ -5,7 +5,7 @@
 #include <ATen/ops/linear.h>
 
 #include "base/error.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 namespace {
@@ -28,7 +28,7 @@ Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& gen
   weight_ = parameter("weight",
                       at::empty({shape.out, shape.in / shape.groups, shape.kernel, shape.kernel}));
   if (shape.bias) bias_ = parameter("bias", at::empty({shape.out}));
-  initialise::layer_default(weight_, bias_, generator);
+  initialize::layer_default(weight_, bias_, generator);
 }
 
 at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
@@ -40,7 +40,7 @@ at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
 Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator, LinearBias bias)
     : weight_(parameter("weight", at::empty({out, in}))) {
   if (bias == LinearBias::learned) bias_ = parameter("bias", at::empty({out}));
-  initialise::layer_default(weight_, bias_, generator);
+  initialize::layer_default(weight_, bias_, generator);
 }
 
 at::Tensor Linear::forward(const at::Tensor& input, const Pass&) {

@@ -1,6 +1,6 @@
 #include "models/layers/convolution_norm.h"
 
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 
@@ -19,17 +19,17 @@ ConvolutionNorm::ConvolutionNorm(const ConvolutionNormShape& shape,
     add<Activate>(shape.activation, Activate::Input::overwrite);
 }
 
-void initialise_mobile(Module& root, const at::Generator& generator,
+void initialize_mobile(Module& root, const at::Generator& generator,
                        const std::function<void(const at::Tensor& weight)>& draw_weight) {
   for (const auto& [path, module] : root.modules())
     if (const auto* convolution = dynamic_cast<Convolution*>(module)) {
-      initialise::kaiming_normal(convolution->weight(), initialise::Fan::out, generator);
-      if (convolution->bias().defined()) initialise::constant(convolution->bias(), 0);
+      initialize::kaiming_normal(convolution->weight(), initialize::Fan::out, generator);
+      if (convolution->bias().defined()) initialize::constant(convolution->bias(), 0);
     }
   for (const auto& [path, module] : root.modules())
     if (const auto* linear = dynamic_cast<Linear*>(module)) {
       draw_weight(linear->weight());
-      initialise::constant(linear->bias(), 0);
+      initialize::constant(linear->bias(), 0);
     }
 }
 

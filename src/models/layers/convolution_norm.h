@@ -28,7 +28,7 @@ class ConvolutionNorm final : public Sequence {
 
 /// First weights of torchvision's mobile networks: all convolutions below the root normal by fan
 /// out, their biases 0; then all linear layers by `draw_weight`, their biases 0.
-void initialise_mobile(Module& root, const at::Generator& generator,
+void initialize_mobile(Module& root, const at::Generator& generator,
                        const std::function<void(const at::Tensor& weight)>& draw_weight);
 
 }  // namespace ddptrain

@@ -147,7 +147,8 @@ const Catalog<Layer>& catalog<Layer>() {
                                       }),
       entry<Layer, AdaptivePoolOptions>("adaptive_avg_pool", "Averages to a fixed size.",
                                         make_adaptive_pool, {"varies_on_cuda size!=1"}),
-      entry<Layer, BatchNormLayerOptions>("batch_norm", "Batch norm.", make_batch_norm),
+      entry<Layer, BatchNormLayerOptions>("batch_norm", "Batch norm.", make_batch_norm,
+                                          {"batch_norm"}),
       entry<Layer, ConvOptions>("conv", "Two-dimensional convolution.", make_conv),
       entry<Layer, DropoutOptions>("dropout", "Drops elements in training.",
                                    [](const DropoutOptions& o, LayerContext&) -> Made {

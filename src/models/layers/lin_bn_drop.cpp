@@ -2,7 +2,7 @@
 
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/norm.h"
 
 namespace ddptrain {
@@ -10,7 +10,7 @@ namespace ddptrain {
 void add_lin_bn_drop(Sequence& chain, const LinBnDrop& shape, const at::Generator& generator) {
   const auto add_norm = [&] {
     if (shape.norm)
-      initialise::constant(chain.add<BatchNorm>(shape.lin_first ? shape.out : shape.in)->bias(),
+      initialize::constant(chain.add<BatchNorm>(shape.lin_first ? shape.out : shape.in)->bias(),
                            1e-3);
     if (shape.p > 0) chain.add<Dropout>(shape.p);
   };

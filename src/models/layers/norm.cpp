@@ -25,7 +25,7 @@ void require_several(std::int64_t values) {
 }
 
 // cuDNN's kernel is the faster one where there is cuDNN.
-at::Tensor normalised(const NormEnd& end, const at::Tensor& input, const NormTerms& terms) {
+at::Tensor normalized(const NormEnd& end, const at::Tensor& input, const NormTerms& terms) {
   if (end.relu) return batch_norm_relu(input, end.residual, terms);
   return at::batch_norm(input, terms.weight, terms.bias, terms.mean, terms.variance, terms.training,
                         terms.momentum, terms.eps, /*cudnn_enabled=*/true);
@@ -70,18 +70,18 @@ at::Tensor BatchNorm::forward_alone(const NormEnd& end, const at::Tensor& input,
     batches_.add_(1);
     if (!options_.momentum) return forward_averaging(end, input);
   }
-  return normalised(end, input, running_terms(training, options_.momentum.value_or(0)));
+  return normalized(end, input, running_terms(training, options_.momentum.value_or(0)));
 }
 
 // The weight of this batch is a number of the device, so that the host need not read it.
 at::Tensor BatchNorm::forward_averaging(const NormEnd& end, const at::Tensor& input) {
   if (input.is_cpu())
-    return normalised(end, input,
+    return normalized(end, input,
                       running_terms(true, 1 / static_cast<double>(batches_.item<std::int64_t>())));
   auto terms = running_terms(true, 1);
   terms.mean = at::zeros_like(running_mean_);
   terms.variance = at::ones_like(running_var_);
-  const auto output = normalised(end, input, terms);
+  const auto output = normalized(end, input, terms);
   const at::NoGradGuard no_grad;
   const auto share = batches_.to(running_mean_.scalar_type()).reciprocal_();
   running_mean_.lerp_(terms.mean, share);

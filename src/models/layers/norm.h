@@ -22,7 +22,7 @@ struct BatchNormOptions {
 
 /// torch.nn.BatchNorm1d, 2d and 3d in one: [rows, channels] or [rows, channels, ...]. Parameters
 /// `weight` and `bias`, buffers `running_mean`, `running_var`, `num_batches_tracked`.
-/// In training it normalises by the statistics of the batch: of this replica alone, or of all
+/// In training it normalizes by the statistics of the batch: of this replica alone, or of all
 /// members when the Pass brings Statistics (sync_bn). A batch of 0 rows leaves the buffers alone.
 class BatchNorm final : public Module {
  public:

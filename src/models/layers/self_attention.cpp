@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "models/layers/chain.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 namespace {
@@ -21,7 +21,7 @@ at::Tensor unit(const at::Tensor& vector) { return vector.div(vector.norm().clam
 
 at::Tensor random_unit(std::int64_t size, const at::Generator& generator) {
   const auto vector = at::empty({size});
-  initialise::normal(vector, 1, generator);
+  initialize::normal(vector, 1, generator);
   return unit(vector);
 }
 
@@ -36,15 +36,15 @@ at::Tensor map_of(const at::Tensor& places, const at::Tensor& like) {
 SpectralConvolution::SpectralConvolution(std::int64_t in, std::int64_t out, FirstWeights first,
                                          const at::Generator& generator) {
   weight_ = parameter("weight_orig", at::empty({out, in, 1}));
-  initialise::layer_default(weight_, {}, generator);
+  initialize::layer_default(weight_, {}, generator);
   if (first == FirstWeights::kaiming_normal)
-    initialise::kaiming_normal(weight_, initialise::Fan::in, generator);
+    initialize::kaiming_normal(weight_, initialize::Fan::in, generator);
   u_ = buffer("weight_u", random_unit(out, generator));
   v_ = buffer("weight_v", random_unit(in, generator));
 }
 
 // In full precision whatever the forward pass runs in.
-at::Tensor SpectralConvolution::normalised_weight(bool training) {
+at::Tensor SpectralConvolution::normalized_weight(bool training) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const auto matrix = weight_.squeeze(2);
   if (training) {
@@ -58,7 +58,7 @@ at::Tensor SpectralConvolution::normalised_weight(bool training) {
 }
 
 at::Tensor SpectralConvolution::forward(const at::Tensor& input, const Pass& pass) {
-  return at::linear(input, normalised_weight(pass.training));
+  return at::linear(input, normalized_weight(pass.training));
 }
 
 SimpleSelfAttention::SimpleSelfAttention(std::int64_t channels, const at::Generator& generator)

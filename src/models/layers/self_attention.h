@@ -19,7 +19,7 @@ class SpectralConvolution final : public Module {
   const at::Tensor& weight() const { return weight_; }
 
  private:
-  at::Tensor normalised_weight(bool training);
+  at::Tensor normalized_weight(bool training);
   at::Tensor weight_, u_, v_;  // weight_orig [out, in, 1], weight_u, weight_v
 };
 

@@ -65,7 +65,7 @@ class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients);
 };
 
-at::Tensor normalise(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+at::Tensor normalize(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                      const at::Tensor& mean, const at::Tensor& variance, double eps) {
   return std::get<0>(
       at::native_batch_norm(dense(input, input), weight, bias, mean, variance, false, 0, eps));
@@ -93,7 +93,7 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
   else if (relu)
     output = std::get<0>(batch_norm_relu_op(input, residual.value_or(at::Tensor()), terms));
   else
-    output = normalise(input, weight, bias, terms.mean, terms.variance, terms.eps);
+    output = normalize(input, weight, bias, terms.mean, terms.variance, terms.eps);
   context->save_for_backward(
       {input, weight, terms.mean, terms.variance, count, relu ? output : at::Tensor()});
   context->saved_data["adds"] = residual.has_value();
@@ -124,13 +124,13 @@ Gradients backward_on_host(const Terms& t, bool wants_input) {
   const auto means = sums.div_(t.count.clamp_min(1)).to(type).chunk(2);
   auto slope = t.variance.add(t.eps).rsqrt_();
   slope.mul_(t.weight);
-  auto dx = normalise(t.input.to(type), slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(),
+  auto dx = normalize(t.input.to(type), slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(),
                       t.mean, t.variance, t.eps);
   dx.addcmul_(t.gradient.to(type), per_channel(slope, t.input));
   return {dx.to(t.input.scalar_type()), weight, bias};
 }
 
-// torch's own kernels for synchronised batch norm, which the CPU does not have.
+// torch's own kernels for synchronized batch norm, which the CPU does not have.
 Gradients backward_on_device(const Terms& t, bool wants_input) {
   const auto gradient = dense(t.gradient, t.input), input = dense(t.input, t.input);
   const auto scale = t.variance.add(t.eps).rsqrt_();

@@ -25,7 +25,7 @@ struct SyncNormTerms {
 /// Merged in rank order. Exactly one all_gather, here; no gradients.
 BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members);
 
-/// Normalises, scales and shifts, and then what `end` says, which needs an input that has
+/// Normalizes, scales and shifts, and then what `end` says, which needs an input that has
 /// values. Differentiable in input, weight, bias and residual: gradients of weight and bias are
 /// this member's share, as of any other parameter. The backward pass makes exactly one all_reduce.
 /// `members` must outlive it.

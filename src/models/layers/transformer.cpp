@@ -9,10 +9,9 @@
 #include <cmath>
 #include <limits>
 
-#include "models/layers/activation.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 
@@ -24,8 +23,8 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionShape& shape,
   in_proj_bias_ = parameter("in_proj_bias", at::zeros({3 * features}));
   out_proj_ = make<Linear>("out_proj", features, features, generator);
   dropout_ = make<Dropout>("dropout", shape.dropout);
-  initialise::xavier_uniform(in_proj_weight_, generator);
-  initialise::constant(out_proj_->bias(), 0);
+  initialize::xavier_uniform(in_proj_weight_, generator);
+  initialize::constant(out_proj_->bias(), 0);
 }
 
 at::Tensor MultiHeadAttention::forward(const at::Tensor& input, const Pass& pass) {
@@ -64,13 +63,13 @@ std::unique_ptr<Sequence> transformer_mlp(const TransformerMlpShape& shape,
                                           const at::Generator& generator) {
   auto mlp = std::make_unique<Sequence>();
   const auto* first = mlp->add<Linear>(shape.features, shape.hidden, generator);
-  mlp->add<Activate>(Activation::gelu);
+  mlp->add<Activate>(shape.activation);
   mlp->add<Dropout>(shape.dropout);
   const auto* second = mlp->add<Linear>(shape.hidden, shape.features, generator);
   mlp->add<Dropout>(shape.dropout);
   for (const auto* linear : {first, second}) {
-    initialise::xavier_uniform(linear->weight(), generator);
-    initialise::normal(linear->bias(), 1e-6, generator);
+    initialize::xavier_uniform(linear->weight(), generator);
+    initialize::normal(linear->bias(), 1e-6, generator);
   }
   return mlp;
 }

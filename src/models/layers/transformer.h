@@ -1,6 +1,7 @@
 // The two halves of a transformer block: attention (Vaswani et al. 2017) and the network behind it.
 #pragma once
 
+#include "models/layers/activation.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
@@ -40,9 +41,10 @@ struct TransformerMlpShape {
   std::int64_t features = 0;
   std::int64_t hidden = 0;
   double dropout = 0;
+  Activation activation = Activation::gelu;
 };
 
-/// torchvision.ops.MLP with GELU: Linear, GELU, Dropout, Linear, Dropout, with Xavier's first
+/// torchvision.ops.MLP: Linear, the activation, Dropout, Linear, Dropout, with Xavier's first
 /// weights: [rows, ..., features] to the same.
 std::unique_ptr<Sequence> transformer_mlp(const TransformerMlpShape& shape,
                                           const at::Generator& generator);

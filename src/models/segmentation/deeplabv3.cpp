@@ -80,7 +80,7 @@ Entry<Model> deeplabv3_model() {
         return segmentation_model(options, context, deeplab_head);
       },
       {"batch_norm", "classifies_pixels", "convolves", "dropout", "takes_images",
-       "varies_on_cuda"});
+       "outputs classifier.4 aux_classifier.4", "varies_on_cuda"});
 }
 
 }  // namespace ddptrain

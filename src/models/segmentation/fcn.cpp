@@ -12,7 +12,7 @@ Entry<Model> fcn_model() {
         return segmentation_model(options, context, fcn_head);
       },
       {"batch_norm", "classifies_pixels", "convolves", "dropout", "takes_images",
-       "varies_on_cuda"});
+       "outputs classifier.4 aux_classifier.4", "varies_on_cuda"});
 }
 
 }  // namespace ddptrain

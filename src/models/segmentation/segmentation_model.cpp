@@ -64,6 +64,7 @@ class SegmentationModel final : public Model {
     groups_ = std::move(body.groups);
     backbone_ = child("backbone", named_steps(body));
     names_ = std::move(body.names);
+    tables_ = std::move(body.tables);
     find_depths(body.middle);
     add_heads(classes_of(options.num_classes, context), context.generator, head);
   }
@@ -78,6 +79,7 @@ class SegmentationModel final : public Model {
   std::map<std::string, std::string> borrowed_names() const override {
     return names_below("backbone", names_);
   }
+  std::vector<NameTable> name_tables() const override { return tables_; }
   std::vector<std::string> own_parts() const override {
     if (aux_classifier_ == nullptr) return {"classifier"};
     return {"classifier", "aux_classifier"};
@@ -97,6 +99,7 @@ class SegmentationModel final : public Model {
   Sequence* aux_classifier_ = nullptr;  // null: none
   std::vector<Depth> depths_;           // of the auxiliary head where there is one, and of the head
   std::map<std::string, std::string> names_;
+  std::vector<NameTable> tables_;
   std::vector<std::vector<Module*>> groups_;
 };
 

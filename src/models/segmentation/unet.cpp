@@ -52,6 +52,7 @@ class Unet final : public Model {
       : options_(options), generator_(context.generator), layers_(make<Sequence>("layers")) {
     auto body = body_of(options.body, context);
     names_ = std::move(body.names);
+    tables_ = std::move(body.tables);
     groups_ = std::move(body.groups);
     body_ = body.layers.get();
     const auto images = image_channels(*body_);
@@ -69,6 +70,7 @@ class Unet final : public Model {
   std::map<std::string, std::string> borrowed_names() const override {
     return names_below("layers.0", names_);
   }
+  std::vector<NameTable> name_tables() const override { return tables_; }
   std::vector<std::string> own_parts() const override {
     std::vector<std::string> parts;
     for (const auto* layer : layers_->children())
@@ -93,6 +95,7 @@ class Unet final : public Model {
   Module* cross_ = nullptr;    // null: without the image
   std::vector<Module*> end_;
   std::map<std::string, std::string> names_;
+  std::vector<NameTable> tables_;
   std::vector<std::vector<Module*>> groups_;
 };
 
@@ -142,7 +145,7 @@ std::int64_t Unet::add_end(std::int64_t channels, std::int64_t images) {
                                                  .norms = false,
                                                  .activation = options_.activation},
                                      generator_);
-  initialise_as_in_a_unet(*block, generator_);
+  initialize_as_in_a_unet(*block, generator_);
   cross_ = block;
   return channels;
 }

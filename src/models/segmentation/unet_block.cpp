@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "models/layers/convolution.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/self_attention.h"
 #include "models/vision/xresnet_block.h"
 
@@ -66,17 +66,17 @@ const Convolution& convolution_of(const Sequence& layer) {
 void draw_alike_in_fours(const at::Tensor& weight, const at::Generator& generator) {
   const at::NoGradGuard no_grad;
   const auto one_of_four = at::empty({weight.size(0) / 4, weight.size(1), 1, 1});
-  initialise::kaiming_normal(one_of_four, initialise::Fan::in, generator);
+  initialize::kaiming_normal(one_of_four, initialize::Fan::in, generator);
   weight.copy_(one_of_four.repeat_interleave(4, 0));
 }
 
 }  // namespace
 
-void initialise_as_in_a_unet(Module& root, const at::Generator& generator) {
+void initialize_as_in_a_unet(Module& root, const at::Generator& generator) {
   for (const auto& [path, module] : root.modules())
     if (const auto* convolution = dynamic_cast<Convolution*>(module)) {
-      initialise::kaiming_normal(convolution->weight(), initialise::Fan::in, generator);
-      initialise::constant(convolution->bias(), 0);
+      initialize::kaiming_normal(convolution->weight(), initialize::Fan::in, generator);
+      initialize::constant(convolution->bias(), 0);
     }
 }
 
@@ -84,13 +84,13 @@ std::unique_ptr<Sequence> unet_convolution(std::int64_t in, std::int64_t out, Ac
                                            const at::Generator& generator) {
   auto layer = conv_layer({.in = in, .out = out, .kernel = 3, .norm = ConvLayerShape::Norm::none},
                           activation, generator);
-  initialise_as_in_a_unet(*layer, generator);
+  initialize_as_in_a_unet(*layer, generator);
   return layer;
 }
 
 std::unique_ptr<BatchNorm> fastai_norm(std::int64_t channels) {
   auto norm = std::make_unique<BatchNorm>(channels);
-  initialise::constant(norm->bias(), 1e-3);
+  initialize::constant(norm->bias(), 1e-3);
   return norm;
 }
 
@@ -101,7 +101,7 @@ std::unique_ptr<Sequence> pixel_shuffle_icnr(const UpsamplingShape& shape,
                  shape.activation, generator);
   const auto& convolution = convolution_of(*layer);
   draw_alike_in_fours(convolution.weight(), generator);
-  initialise::constant(convolution.bias(), 0);
+  initialize::constant(convolution.bias(), 0);
   auto upsampling = std::make_unique<Sequence>();
   upsampling->append(std::move(layer));
   upsampling->add<PixelShuffle>();

@@ -9,7 +9,7 @@ namespace ddptrain {
 
 /// All convolutions at and below `root`, which have biases, as fastai's U-Net draws them: normal by
 /// fan in, biases 0.
-void initialise_as_in_a_unet(Module& root, const at::Generator& generator);
+void initialize_as_in_a_unet(Module& root, const at::Generator& generator);
 
 /// Such a 3x3 convolution of `in` to `out` channels, and an activation.
 std::unique_ptr<Sequence> unet_convolution(std::int64_t in, std::int64_t out, Activation activation,
@@ -27,7 +27,7 @@ struct UpsamplingShape {
 
 /// fastai.layers.PixelShuffle_ICNR: [rows, in, h, w] to [rows, out, 2h, 2w] by a 1x1 convolution
 /// whose outputs become the four pixels of a square, which all are the same at first (Aitken et al.
-/// 2017). `blur`: each pixel becomes the mean of itself and its neighbours above and to the left
+/// 2017). `blur`: each pixel becomes the mean of itself and its neighbors above and to the left
 /// (Sugawara et al. 2018).
 std::unique_ptr<Sequence> pixel_shuffle_icnr(const UpsamplingShape& shape,
                                              const at::Generator& generator);

@@ -19,7 +19,8 @@ Entry<Model> collab_nn_model() {
         users_and_items(context, "collab_nn");
         return std::make_unique<TabularNetwork>(options.network, 1, context);
       },
-      {"batch_norm", "dropout", "takes_tables", "embeds embeds.*.weight"});
+      {"batch_norm", "dropout", "takes_tables", "embeds embeds.0.weight embeds.1.weight",
+       "features layers.0 bn_cont skip"});
 }
 
 }  // namespace ddptrain

@@ -3,16 +3,16 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 
 ColumnEmbedding::ColumnEmbedding(std::int64_t values, std::int64_t width,
                                  const at::Generator& generator)
     : weight_(parameter("weight", at::empty({values, width}))) {
-  initialise::normal(weight_, 1, generator);
-  initialise::normal(weight_, 1, generator);
-  initialise::fold(weight_, 2, 0.01);
+  initialize::normal(weight_, 1, generator);
+  initialize::normal(weight_, 1, generator);
+  initialize::fold(weight_, 2, 0.01);
 }
 
 at::Tensor ColumnEmbedding::forward(const at::Tensor& codes, const Pass&) {

@@ -31,7 +31,8 @@ Entry<Model> tabular_model() {
         return std::make_unique<TabularNetwork>(options.network, outputs_of(options, context),
                                                 context);
       },
-      {"batch_norm", "dropout", "takes_tables", "embeds embeds.*.weight"});
+      {"batch_norm", "dropout", "takes_tables", "embeds embeds.*.weight",
+       "features layers.0 bn_cont skip"});
 }
 
 }  // namespace ddptrain

@@ -3,6 +3,8 @@
 #include <ATen/ops/cat.h>
 
 #include "base/error.h"
+#include "models/layers/convolution.h"
+#include "models/layers/initialize.h"
 #include "models/layers/lin_bn_drop.h"
 #include "models/sizes.h"
 #include "models/tabular/column_embedding.h"
@@ -50,13 +52,40 @@ void TabularSettings::fields(Fields& f) {
      .max = 1});
   f("embed_p", embed_p, {.doc = "Dropout of the embeddings.", .min = 0, .max = 1});
   y_range_field(f, y_range);
+  f("y_scale", y_scale,
+    {.doc =
+         "[mean, deviation] of the targets: outputs are multiplied by the deviation, and the "
+         "mean is added, so that the layers learn numbers of mean 0 and deviation 1; none leaves "
+         "them as they are.",
+     .lengths = {0, 2}});
+  f("linear_skip", linear_skip,
+    {.doc = "A linear layer from the inputs to the outputs, added to what the others give, which "
+            "begin at 0: learning starts with a straight line (Wide & Deep, Cheng et al., 2016)."});
   f("use_bn", use_bn, {.doc = "Batch norm in the hidden layers."});
   f("bn_final", bn_final, {.doc = "Batch norm in the last layer as well."});
   f("bn_cont", bn_cont, {.doc = "Batch norm of the numbers before anything else."});
   f("lin_first", lin_first, {.doc = "Linear layers before their batch norm rather than after."});
   f("activation", activation, {.doc = "Activation of the hidden layers."});
   f.require(one_or_as_many("ps", "layers"));
+  f.require(not_both("y_range", "y_scale"));
+  f.require(not_both("y_range", "linear_skip"));
+  f.require(not_both("bn_final", "linear_skip"));
 }
+
+namespace {
+
+void start_at_zero(const Linear& linear) {
+  initialize::constant(linear.weight(), 0);
+  initialize::constant(linear.bias(), 0);
+}
+
+std::vector<double> checked_scale(const std::vector<double>& y_scale) {
+  if (y_scale.empty() || y_scale[1] > 0) return y_scale;
+  throw Error(Exit::recipe, Option{"model.y_scale"},
+              "the deviation, its second number, is to be above 0");
+}
+
+}  // namespace
 
 class TabularNetwork::Embeddings final : public Module {
  public:
@@ -78,13 +107,16 @@ class TabularNetwork::Embeddings final : public Module {
 
 TabularNetwork::TabularNetwork(const TabularSettings& settings, std::int64_t outputs,
                                const ModelContext& context)
-    : categories_(context.data.cardinalities.size()), numbers_(numbers_of(context)) {
+    : categories_(context.data.cardinalities.size()),
+      numbers_(numbers_of(context)),
+      y_scale_(checked_scale(settings.y_scale)) {
   const auto widths = widths_of(settings, context);
   embeds_ = make<Embeddings>("embeds", context.data.cardinalities, widths, context.generator);
   emb_drop_ = make<Dropout>("emb_drop", settings.embed_p);
   if (settings.bn_cont) bn_cont_ = make<BatchNorm>("bn_cont", numbers_);
   std::int64_t features = numbers_;
   for (const auto width : widths) features += width;
+  const auto inputs = features;
   layers_ = make<Sequence>("layers");
   const auto ps = ps_of(settings);
   for (std::size_t i = 0; i < settings.layers.size(); ++i) {
@@ -98,13 +130,18 @@ TabularNetwork::TabularNetwork(const TabularSettings& settings, std::int64_t out
                     context.generator);
     features = settings.layers[i];
   }
-  add_lin_bn_drop(*layers_->add<Sequence>(),
+  auto& last = *layers_->add<Sequence>();
+  add_lin_bn_drop(last,
                   {.in = features,
                    .out = outputs,
                    .norm = settings.use_bn && settings.bn_final,
                    .lin_first = settings.lin_first},
                   context.generator);
   add_range(*layers_, settings.y_range);
+  if (!settings.linear_skip) return;
+  skip_ = make<Linear>("skip", inputs, outputs, context.generator);
+  start_at_zero(*skip_);
+  start_at_zero(dynamic_cast<const Linear&>(*last.children().back()));
 }
 
 at::Tensor TabularNetwork::run(const std::vector<at::Tensor>& inputs, const Pass& pass) {
@@ -113,7 +150,13 @@ at::Tensor TabularNetwork::run(const std::vector<at::Tensor>& inputs, const Pass
     parts.push_back(emb_drop_->forward(embeds_->forward(inputs.at(0), pass), pass));
   if (numbers_ > 0)
     parts.push_back(bn_cont_ ? bn_cont_->forward(inputs.at(1), pass) : inputs.at(1));
-  return layers_->forward(at::cat(parts, 1), pass);
+  const auto features = at::cat(parts, 1);
+  auto output = layers_->forward(features, pass);
+  if (skip_) output = output.add(skip_->forward(features, pass));
+  if (y_scale_.empty()) return output;
+  const auto type = output.scalar_type();  // half precision holds no prices
+  if (type == at::kHalf || type == at::kBFloat16) output = output.to(at::kFloat);
+  return output.mul(y_scale_[1]).add(y_scale_[0]);
 }
 
 at::Tensor TabularNetwork::forward(const at::Tensor&, const Pass&) {

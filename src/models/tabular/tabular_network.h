@@ -1,4 +1,4 @@
-// fastai.tabular.model.TabularModel: embeddings of categories beside normalised numbers, then
+// fastai.tabular.model.TabularModel: embeddings of categories beside normalized numbers, then
 // linear layers.
 #pragma once
 
@@ -10,13 +10,18 @@
 
 namespace ddptrain {
 
-/// fastai's tabular_config. Empty `embedding_sizes` take fastai's rule; empty `ps` drop nothing.
+class Linear;
+
+/// fastai's tabular_config, and outputs that begin as a straight line in the units of the targets.
+/// Empty `embedding_sizes` take fastai's rule; empty `ps` drop nothing.
 struct TabularSettings {
   std::vector<std::int64_t> layers{200, 100};
   std::vector<std::int64_t> embedding_sizes{};
   std::vector<double> ps{};
   double embed_p = 0;
   std::vector<double> y_range{};
+  std::vector<double> y_scale{};
+  bool linear_skip = false;
   bool use_bn = true;
   bool bn_final = false;
   bool bn_cont = true;
@@ -45,6 +50,8 @@ class TabularNetwork final : public Model {
   Dropout* emb_drop_ = nullptr;
   BatchNorm* bn_cont_ = nullptr;
   Sequence* layers_ = nullptr;
+  Linear* skip_ = nullptr;       // from the inputs to the outputs
+  std::vector<double> y_scale_;  // mean and deviation, or none
 };
 
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 // The text classifier of ULMFiT (Howard and Ruder 2018): an AWD-LSTM over the whole text, pooled,
 // then linear layers. fastai.text.learner.text_classifier_learner with arch=AWD_LSTM.
+#include <ATen/ops/zeros_like.h>
+
 #include "models/layers/lin_bn_drop.h"
 #include "models/model.h"
 #include "models/sizes.h"
@@ -24,6 +26,7 @@ struct AwdLstmOptions {
   std::vector<double> ps{0.1};
   std::int64_t bptt = 72;
   std::optional<std::int64_t> max_len = 1440;
+  TextPadding padding = TextPadding::masked;
   std::vector<double> y_range;
   double alpha = 2;
   double beta = 1;
@@ -49,6 +52,9 @@ struct AwdLstmOptions {
       {.doc = "Tokens at the end of a text, in whole segments, that are pooled and learned from; "
               "null: all.",
        .min = 1});
+    f("padding", padding,
+      {.doc = "What fills up short texts: masked, so that a text's output does not depend on the "
+              "texts in its batch; or read as fastai does, where it may."});
     y_range_field(f, y_range);
     f("alpha", alpha,
       {.doc = "Weight of the mean square of the LSTM's outputs, which training keeps small.",
@@ -86,7 +92,8 @@ SentenceEncoderShape encoder_shape(const AwdLstmOptions& options, const TextFact
            .embed_p = options.drop_mult * options.embed_p,
            .weight_p = options.drop_mult * options.weight_p},
           options.bptt,
-          options.max_len};
+          options.max_len,
+          options.padding};
 }
 
 std::vector<double> ps_of(const AwdLstmOptions& options) {
@@ -94,6 +101,12 @@ std::vector<double> ps_of(const AwdLstmOptions& options) {
   auto ps = options.ps.size() == 1 ? std::vector<double>(count, options.ps[0]) : options.ps;
   ps.insert(ps.begin(), options.drop_mult * options.output_p);
   return ps;
+}
+
+/// [rows]: of the places [rows, time, features] that count.
+at::Tensor mean_square(const at::Tensor& places, const at::Tensor& left_out) {
+  const auto count = left_out.logical_not().sum(1).clamp_min(1);
+  return places.square().mean(2).masked_fill(left_out, 0).sum(1).div(count);
 }
 
 /// fastai.text.models.core.PoolingLinearClassifier, the pooling apart.
@@ -124,7 +137,7 @@ class PoolingLinearClassifier final : public Module {
 class AwdLstm final : public Model {
  public:
   AwdLstm(const AwdLstmOptions& options, const ModelContext& context)
-      : bptt_(options.bptt), alpha_(options.alpha), beta_(options.beta) {
+      : padding_(options.padding), alpha_(options.alpha), beta_(options.beta) {
     const auto text = text_facts_of(context, "awd_lstm");
     encoder_ = make<SentenceEncoder>("0", encoder_shape(options, text), context.generator);
     classifier_ = make<PoolingLinearClassifier>(
@@ -133,8 +146,8 @@ class AwdLstm final : public Model {
 
   at::Tensor forward(const at::Tensor& tokens, const Pass& pass) override {
     const auto text = encoder_->encode(tokens, pass);
-    if (pass.penalty != nullptr) regularise(text.outputs, *pass.penalty);
-    return classifier_->forward(masked_concat_pool(text, bptt_), pass);
+    if (pass.penalty != nullptr) regularize(text, *pass.penalty);
+    return classifier_->forward(masked_concat_pool(text), pass);
   }
 
   /// fastai.text.models.awdlstm.awd_lstm_clas_split: the embedding, each LSTM, the classifier.
@@ -145,16 +158,31 @@ class AwdLstm final : public Model {
     return groups;
   }
 
+  /// Files of fastai's language models (lstm_wt103.pth), and of encoders alone (save_encoder).
+  std::map<std::string, std::string> borrowed_names() const override {
+    std::map<std::string, std::string> names;
+    for (const std::string part : {"encoder.", "encoder_dp.", "rnns."})
+      for (const std::string before : {"0.", ""})
+        names.emplace(before + part, encoder_->path() + ".module." + part);
+    return names;
+  }
+  std::vector<std::string> own_parts() const override { return {classifier_->path()}; }
+
  private:
-  /// fastai.callback.rnn.RNNRegularizer: the mean over time and features, padding included.
-  void regularise(const at::Tensor& outputs, Penalty& penalty) const {
-    const auto exact = outputs.scalar_type() == at::kDouble ? outputs : outputs.to(at::kFloat);
-    if (alpha_ > 0) penalty.add(exact.square().mean(at::IntArrayRef{1, 2}).mul(alpha_));
-    if (beta_ > 0 && exact.size(1) > 1)
-      penalty.add(exact.diff(1, 1).square().mean(at::IntArrayRef{1, 2}).mul(beta_));
+  /// fastai.callback.rnn.RNNRegularizer: a text's mean over time and features. In fastai padding is
+  /// part of the mean.
+  void regularize(const EncodedText& text, Penalty& penalty) const {
+    const auto& given = text.outputs;
+    const auto outputs = given.scalar_type() == at::kDouble ? given : given.to(at::kFloat);
+    const bool all = padding_ == TextPadding::fastai;
+    const auto left_out = all ? at::zeros_like(text.padded) : text.padded;
+    if (alpha_ > 0) penalty.add(mean_square(outputs, left_out).mul(alpha_));
+    if (beta_ == 0 || outputs.size(1) < 2) return;
+    const auto either = left_out.slice(1, 1).logical_or(left_out.slice(1, 0, -1));
+    penalty.add(mean_square(outputs.diff(1, 1), either).mul(beta_));
   }
 
-  std::int64_t bptt_;
+  TextPadding padding_;
   double alpha_, beta_;
   SentenceEncoder* encoder_;
   PoolingLinearClassifier* classifier_;
@@ -168,7 +196,8 @@ Entry<Model> awd_lstm_model() {
       [](const AwdLstmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<AwdLstm>(options, context);
       },
-      {"batch_norm", "dropout", "takes_texts", "reads_segments bptt"});
+      {"batch_norm", "dropout", "takes_texts", "reads_segments bptt",
+       "embeds 0.module.encoder.weight+0.module.encoder_dp.emb.weight"});
 }
 
 }  // namespace ddptrain

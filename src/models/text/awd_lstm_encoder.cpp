@@ -1,6 +1,6 @@
 #include "models/text/awd_lstm_encoder.h"
 
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
 namespace {
@@ -47,7 +47,7 @@ AwdLstmEncoder::AwdLstmEncoder(const AwdLstmShape& shape, const at::Generator& g
   for (std::int64_t layer = 0; layer < shape.n_layers; ++layer)
     rnns_.push_back(
         rnns->make<WeightDropLstm>(std::to_string(layer), layer_shape(shape, layer), generator));
-  initialise::uniform(encoder_->weight(), 0.1, generator);
+  initialize::uniform(encoder_->weight(), 0.1, generator);
   input_dp_ = make<RnnDropout>("input_dp", shape.input_p);
   auto* hidden_dps = make<Names>("hidden_dps");
   for (std::int64_t layer = 0; layer < shape.n_layers; ++layer)
@@ -80,7 +80,7 @@ at::Tensor AwdLstmEncoder::run(const at::Tensor& tokens, const at::Tensor& embed
   auto output = input_dp_->drop(drop_tokens(tokens, embedded, segment, pass), segment, pass);
   for (std::size_t layer = 0; layer < rnns_.size(); ++layer) {
     auto state = segment.rows.defined() ? rows_of(states[layer], segment.rows) : states[layer];
-    output = rnns_[layer]->run(output, state, segment.number, pass);
+    output = rnns_[layer]->run(output, state, segment, pass);
     if (segment.rows.defined())
       put_rows(states[layer], segment.rows, state);
     else

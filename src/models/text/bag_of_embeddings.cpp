@@ -2,6 +2,7 @@
 // its n-grams; fastText's classifier (Joulin et al. 2017).
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/embedding.h>
 #include <ATen/ops/embedding_bag.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -14,7 +15,7 @@
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/dropout_mask.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/model.h"
 #include "models/sizes.h"
 
@@ -58,15 +59,18 @@ struct BagOfEmbeddingsOptions {
   }
 };
 
-/// torch.nn.EmbeddingBag of rows that are filled up with a padding number.
+/// torch.nn.EmbeddingBag of rows that are filled up with a padding number. Runs are hashed by
+/// `codes`, one of each token: at first its number. Where weights move to another vocabulary, a
+/// token keeps its code, and so every run its embedding.
 class Bag final : public Module {
  public:
   Bag(const BagOfEmbeddingsOptions& options, const TextFacts& text, const at::Generator& generator)
       : options_(options), text_(text) {
     const auto runs = options.ngrams > 1 ? options.buckets : 0;
     weight_ = parameter("weight", at::empty({text.vocabulary + runs, options.dim}));
-    initialise::uniform(weight_, 1 / static_cast<double>(options.dim), generator);
-    initialise::constant(weight_.detach().select(0, text.padding), 0);
+    initialize::uniform(weight_, 1 / static_cast<double>(options.dim), generator);
+    initialize::constant(weight_.detach().select(0, text.padding), 0);
+    if (runs > 0) codes_ = buffer("codes", at::arange(text.vocabulary, at::kLong).unsqueeze(1));
   }
 
   at::Tensor forward(const at::Tensor& tokens, const Pass& pass) override {
@@ -82,14 +86,16 @@ class Bag final : public Module {
 
  private:
   /// The tokens [rows, T], then a number for each run of 2 .. ngrams tokens: fastText's hash of
-  /// them. A run that holds padding is padding.
+  /// their codes. A run that holds padding is padding.
   at::Tensor with_runs(const at::Tensor& tokens) const {
+    if (!codes_.defined()) return tokens;
     std::vector<at::Tensor> all{tokens};
-    auto hash = tokens;
+    const auto codes = at::embedding(codes_, tokens).squeeze(2);
+    auto hash = codes;
     auto padded = tokens.eq(text_.padding);
     for (std::int64_t n = 2; n <= std::min(options_.ngrams, tokens.size(1)); ++n) {
       const auto next = tokens.slice(1, n - 1);
-      hash = hash.slice(1, 0, next.size(1)).mul(116049371).add(next);
+      hash = hash.slice(1, 0, next.size(1)).mul(116049371).add(codes.slice(1, n - 1));
       padded = padded.slice(1, 0, next.size(1)).logical_or(next.eq(text_.padding));
       const auto bucket = hash.remainder(options_.buckets).add(text_.vocabulary);
       all.push_back(bucket.masked_fill(padded, text_.padding));
@@ -110,6 +116,7 @@ class Bag final : public Module {
   BagOfEmbeddingsOptions options_;
   TextFacts text_;
   at::Tensor weight_;
+  at::Tensor codes_;  // whole numbers [vocabulary, 1]; undefined where there are no runs
 };
 
 class BagOfEmbeddings final : public SequentialModel {
@@ -138,7 +145,8 @@ Entry<Model> bag_of_embeddings_model() {
       "bag_of_embeddings", "A text as the mean of its tokens' embeddings; fastText's classifier.",
       [](const BagOfEmbeddingsOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<BagOfEmbeddings>(options, context); },
-      {"dropout", "takes_texts", "varies_on_cuda pooling=max"});
+      {"dropout", "takes_texts", "varies_on_cuda pooling=max",
+       "embeds embedding.weight+embedding.codes"});
 }
 
 }  // namespace ddptrain

@@ -11,6 +11,9 @@ struct Segment {
   std::int64_t number = 0;      // from 0; with step and module path it says which masks
   std::int64_t batch_rows = 0;  // of the whole batch
   at::Tensor rows;              // which of these, int64 on the CPU; undefined: all
+  /// Tokens of each row, int64 [rows], of which those behind are padding that no layer reads;
+  /// undefined: layers read all places.
+  at::Tensor lengths = {};
 };
 
 /// fastai.text.models.awdlstm.RNNDropout: drops features of a row over all of a segment.

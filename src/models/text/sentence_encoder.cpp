@@ -2,13 +2,16 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_assert_async.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <limits>
 
 #include "base/error.h"
+#include "models/text/token_rows.h"
 
 namespace ddptrain {
 namespace {
@@ -54,6 +57,11 @@ std::vector<LstmState> in_rows(const at::Tensor& present, const std::vector<Lstm
 
 }  // namespace
 
+std::span<const std::string_view> names(TextPadding) {
+  static constexpr std::array<std::string_view, 2> all{"masked", "fastai"};
+  return all;
+}
+
 SentenceEncoder::SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator)
     : shape_(shape), module_(make<AwdLstmEncoder>("module", shape.encoder, generator)) {}
 
@@ -63,10 +71,11 @@ at::Tensor SentenceEncoder::run_segment(const Piece& piece, std::vector<LstmStat
   const auto present = piece.tokens.select(1, 0).ne(shape_.encoder.text.padding);
   if (!present.is_cpu()) return run_all_rows(piece, present, states, pass);
   const auto numbers = present.nonzero().squeeze(1);
-  Segment segment{piece.number, rows, {}};
+  Segment segment{piece.number, rows, {}, lengths_of(piece)};
   if (numbers.size(0) == rows)
     return module_->run(piece.tokens, piece.embedded, states, segment, pass);
   segment.rows = numbers;
+  if (segment.lengths.defined()) segment.lengths = segment.lengths.index_select(0, numbers);
   const auto output = module_->run(piece.tokens.index_select(0, numbers),
                                    piece.embedded.index_select(0, numbers), states, segment, pass);
   const auto none = at::zeros({rows, output.size(1), output.size(2)}, output.options());
@@ -77,50 +86,80 @@ at::Tensor SentenceEncoder::run_segment(const Piece& piece, std::vector<LstmStat
 at::Tensor SentenceEncoder::run_all_rows(const Piece& piece, const at::Tensor& present,
                                          std::vector<LstmState>& states, const Pass& pass) {
   const auto before = states;
-  const Segment segment{piece.number, piece.tokens.size(0), {}};
+  const Segment segment{piece.number, piece.tokens.size(0), {}, lengths_of(piece)};
   const auto output = module_->run(piece.tokens, piece.embedded, states, segment, pass);
   states = in_rows(present, states, before);
   return output.masked_fill(present.logical_not().view({-1, 1, 1}), 0);
 }
 
+/// The place from which outputs are kept. Where texts are to be as if each were `alone`, one may
+/// end up to a segment before the batch does.
+std::int64_t SentenceEncoder::first_kept(std::int64_t time, bool alone) const {
+  if (!shape_.max_len) return 0;
+  const auto most = *shape_.max_len + (alone ? shape_.bptt - 1 : 0);
+  return std::max<std::int64_t>(0, time - most + shape_.bptt - 1) / shape_.bptt * shape_.bptt;
+}
+
+/// Tokens of each row in a segment, all in front; undefined where no layer asks for them.
+at::Tensor SentenceEncoder::lengths_of(const Piece& piece) const {
+  if (!shape_.encoder.bidir || shape_.padding == TextPadding::fastai) return {};
+  return piece.tokens.ne(shape_.encoder.text.padding).sum(1);
+}
+
+/// `kept` are the last tokens [rows, time], of which the outputs are.
+EncodedText SentenceEncoder::encoded(at::Tensor outputs, const at::Tensor& kept, bool alone) const {
+  const auto bptt = shape_.bptt, time = kept.size(1);
+  const auto padded = kept.eq(shape_.encoder.text.padding);
+  if (shape_.padding == TextPadding::fastai) {
+    const auto behind = padded.slice(1, std::max<std::int64_t>(0, time - bptt)).sum(1);
+    return {std::move(outputs), padded, behind.neg().add(time - 1).clamp_min(0)};
+  }
+  const auto places = at::arange(time, kept.options()).unsqueeze(0);
+  const auto last = places.masked_fill(padded, 0).amax(1);
+  if (!alone || !shape_.max_len) return {std::move(outputs), padded, last};
+  const auto starts = places.sub(places.remainder(bptt));
+  const auto early = last.add(1).unsqueeze(1).sub(starts).gt(*shape_.max_len);
+  return {std::move(outputs), padded.logical_or(early), last};
+}
+
 EncodedText SentenceEncoder::encode(const at::Tensor& input, const Pass& pass) {
   const auto& text = shape_.encoder.text;
-  const auto tokens = with_a_place(input, text);
-  if (pass.training) require_whole_segments(tokens.eq(text.padding), shape_.bptt);
-  const auto time = tokens.size(1), bptt = shape_.bptt;
+  auto tokens = with_a_place(input, text);
+  const auto bptt = shape_.bptt;
+  if (pass.training) require_whole_segments(tokens.eq(text.padding), bptt);
+  // Rows of training are in whole segments already, and no more of them than of the longest learns.
+  const bool alone = shape_.padding == TextPadding::masked && !pass.training;
+  if (alone) tokens = in_whole_segments(tokens, text.padding, bptt);
   auto states = module_->zero_states(tokens.size(0));
-  std::int64_t begin = 0;
-  for (; shape_.max_len && time - begin > *shape_.max_len; begin += bptt) {
+  const auto first = first_kept(tokens.size(1), alone);
+  for (std::int64_t begin = 0; begin < first; begin += bptt) {
     const at::NoGradGuard no_grad;  // only the states are needed
     const auto piece = tokens.slice(1, begin, begin + bptt);
     run_segment({piece, module_->embed(piece, pass), begin / bptt}, states, pass);
   }
-  const auto kept = tokens.slice(1, begin);
+  const auto kept = tokens.slice(1, first);
   const auto embedded = module_->embed(kept, pass);
   std::vector<at::Tensor> outputs;
   for (std::int64_t at = 0; at < kept.size(1); at += bptt)
     outputs.push_back(run_segment(
-        {kept.slice(1, at, at + bptt), embedded.slice(1, at, at + bptt), (begin + at) / bptt},
+        {kept.slice(1, at, at + bptt), embedded.slice(1, at, at + bptt), (first + at) / bptt},
         states, pass));
-  return {at::cat(outputs, 1), kept.eq(text.padding)};
+  return encoded(at::cat(outputs, 1), kept, alone);
 }
 
 at::Tensor SentenceEncoder::forward(const at::Tensor& tokens, const Pass& pass) {
   return encode(tokens, pass).outputs;
 }
 
-at::Tensor masked_concat_pool(const EncodedText& text, std::int64_t bptt) {
-  const auto& [outputs, padded] = text;
-  const auto time = outputs.size(1);
+at::Tensor masked_concat_pool(const EncodedText& text) {
+  const auto& [outputs, padded, last] = text;
   const auto mask = padded.unsqueeze(2);
   const auto tokens = padded.logical_not().sum(1).clamp_min(1).unsqueeze(1);
   const auto mean = outputs.masked_fill(mask, 0).sum(1).div(tokens);
   const auto hidden = outputs.masked_fill(mask, -std::numeric_limits<double>::infinity());
   const auto most = std::get<0>(hidden.max(1)).masked_fill(padded.all(1, /*keepdim=*/true), 0);
-  const auto behind = padded.slice(1, std::max<std::int64_t>(0, time - bptt)).sum(1);
-  const auto last = behind.neg().add(time - 1).clamp_min(0).view({-1, 1, 1});
-  const auto ends = outputs.gather(1, last.expand({-1, 1, outputs.size(2)})).squeeze(1);
-  return at::cat({ends, most, mean}, 1);
+  const auto place = last.view({-1, 1, 1}).expand({-1, 1, outputs.size(2)});
+  return at::cat({outputs.gather(1, place).squeeze(1), most, mean}, 1);
 }
 
 }  // namespace ddptrain

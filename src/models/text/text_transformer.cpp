@@ -10,9 +10,10 @@
 
 #include "models/layers/constant.h"
 #include "models/layers/embedding.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/model.h"
 #include "models/sizes.h"
+#include "models/text/token_rows.h"
 #include "models/text/transformer_encoder.h"
 
 namespace ddptrain {
@@ -87,18 +88,18 @@ class TextTransformer final : public Model {
     const auto shape = encoder_shape(options);
     if (options.positions == Positions::learned) {
       pos_embedding_ = parameter("pos_embedding", at::empty({options.max_len, options.dim}));
-      initialise::normal(pos_embedding_, 0.02, generator);
+      initialize::normal(pos_embedding_, 0.02, generator);
     }
     embedding_ =
         make<Embedding>("embedding", text_.vocabulary, options.dim, text_.padding, generator);
-    initialise::normal(embedding_->weight(), 0.02, generator);
+    initialize::normal(embedding_->weight(), 0.02, generator);
     dropout_ = make<Dropout>("dropout", options.dropout);
     encoder_ = make<TransformerEncoder>("encoder", shape, generator);
     head_ = make<Linear>("head", options.dim, classes_of(options.num_classes, context), generator);
   }
 
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
-    const auto tokens = at_the_left(with_a_place(input, text_));
+    const auto tokens = first_tokens(with_a_place(input, text_));
     const auto padded = tokens.eq(text_.padding);
     const auto places = place_vectors(tokens.size(1));
     const auto embedded = embedding_->forward(tokens, pass).add(places);
@@ -110,10 +111,9 @@ class TextTransformer final : public Model {
 
  private:
   /// Each row's first tokens, max_len at most, at the left; wherever they were padded.
-  at::Tensor at_the_left(const at::Tensor& tokens) const {
+  at::Tensor first_tokens(const at::Tensor& tokens) const {
     const auto length = std::min(tokens.size(1), options_.max_len);
-    const auto order = tokens.eq(text_.padding).to(at::kByte).argsort(/*stable=*/true, 1);
-    return tokens.gather(1, order.slice(1, 0, length));
+    return at_the_left(tokens, text_.padding).slice(1, 0, length);
   }
 
   at::Tensor place_vectors(std::int64_t length) {
@@ -145,7 +145,7 @@ Entry<Model> text_transformer_model() {
       "text_transformer", "A small transformer over a text, its norms first, then a linear layer.",
       [](const TextTransformerOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<TextTransformer>(options, context); },
-      {"dropout", "takes_texts"});
+      {"dropout", "takes_texts", "embeds embedding.weight"});
 }
 
 }  // namespace ddptrain

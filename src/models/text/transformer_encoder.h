@@ -40,7 +40,7 @@ class TransformerEncoderLayer final : public Module {
 class TransformerEncoder final : public Module {
  public:
   TransformerEncoder(const TransformerEncoderShape& shape, const at::Generator& generator);
-  /// [rows, places, features] to the same, normalised; places where `padded` (bool [rows, places])
+  /// [rows, places, features] to the same, normalized; places where `padded` (bool [rows, places])
   /// are seen by none. A row must have a place that is not. Undefined: none is padded.
   at::Tensor encode(const at::Tensor& input, const at::Tensor& padded, const Pass& pass);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;

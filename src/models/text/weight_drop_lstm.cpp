@@ -1,14 +1,42 @@
 #include "models/text/weight_drop_lstm.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/lstm.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <tuple>
 
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 
 namespace ddptrain {
+namespace {
+
+/// Places [rows, time] that turn the first `lengths` ones of each row around, and leave the rest.
+at::Tensor turned_places(const at::Tensor& lengths, std::int64_t time) {
+  const auto places = at::arange(time, lengths.options()).unsqueeze(0);
+  const auto back = lengths.unsqueeze(1).sub(1).sub(places);
+  return at::where(back.ge(0), back, places);
+}
+
+at::Tensor in_order(const at::Tensor& rows, const at::Tensor& places) {
+  return rows.gather(1, places.unsqueeze(2).expand({-1, -1, rows.size(2)}));
+}
+
+/// One layer that reads one way.
+at::Tensor read(const at::Tensor& input, LstmState& state, at::TensorList weights,
+                const Pass& pass) {
+  auto [output, hidden, cell] =
+      at::lstm(input, {state.hidden, state.cell}, weights, /*has_biases=*/true, /*num_layers=*/1,
+               /*dropout=*/0, pass.training, /*bidirectional=*/false, /*batch_first=*/true);
+  state = {hidden, cell};
+  return output;
+}
+
+}  // namespace
 
 /// What torch.nn.LSTM would hold besides the dropped weights.
 class WeightDropLstm::Weights final : public Module {
@@ -42,7 +70,7 @@ WeightDropLstm::WeightDropLstm(const WeightDropLstmShape& shape, const at::Gener
       module_(make<Weights>("module", shape)) {
   const double bound = 1 / std::sqrt(static_cast<double>(shape.out));
   for (const auto& weight : module_->with(weight_hh_raw_))
-    initialise::uniform(weight, bound, generator);
+    initialize::uniform(weight, bound, generator);
 }
 
 LstmState WeightDropLstm::zero_state(std::int64_t rows) const {
@@ -50,22 +78,43 @@ LstmState WeightDropLstm::zero_state(std::int64_t rows) const {
   return {zero, zero};
 }
 
-at::Tensor WeightDropLstm::run(const at::Tensor& input, LstmState& state, std::int64_t segment,
+// at::lstm would read the padding first on its way back.
+at::Tensor WeightDropLstm::run_both_ways(const at::Tensor& input, LstmState& state,
+                                         const at::Tensor& weight, const at::Tensor& lengths,
+                                         const Pass& pass) const {
+  const auto weights = module_->with(weight);
+  const auto all = at::TensorList(weights);
+  const auto half = all.size() / 2;
+  const auto places = turned_places(lengths, input.size(1));
+  LstmState there{state.hidden.slice(0, 0, 1), state.cell.slice(0, 0, 1)};
+  LstmState back{state.hidden.slice(0, 1), state.cell.slice(0, 1)};
+  const auto forth = read(input, there, all.slice(0, half), pass);
+  const auto turned = read(in_order(input, places), back, all.slice(half), pass);
+  state = {at::cat({there.hidden, back.hidden}), at::cat({there.cell, back.cell})};
+  return at::cat({forth, in_order(turned, places)}, 2);
+}
+
+at::Tensor WeightDropLstm::run(const at::Tensor& input, LstmState& state, const Segment& segment,
                                const Pass& pass) {
   auto weight = weight_hh_raw_;
   if (pass.training && shape_.weight_p > 0)
-    weight = drop_shared(weight, {path(), segment, shape_.weight_p}, pass);
-  auto [output, hidden, cell] =
-      at::lstm(input, {state.hidden, state.cell}, module_->with(weight), /*has_biases=*/true,
-               /*num_layers=*/1, /*dropout=*/0, pass.training, shape_.bidir, /*batch_first=*/true);
+    weight = drop_shared(weight, {path(), segment.number, shape_.weight_p}, pass);
+  at::Tensor output;
+  if (shape_.bidir && segment.lengths.defined())
+    output = run_both_ways(input, state, weight, segment.lengths, pass);
+  else
+    std::tie(output, state.hidden, state.cell) =
+        at::lstm(input, {state.hidden, state.cell}, module_->with(weight), /*has_biases=*/true,
+                 /*num_layers=*/1, /*dropout=*/0, pass.training, shape_.bidir,
+                 /*batch_first=*/true);
   const auto type = weight_hh_raw_.scalar_type();  // mixed precision may have another
-  state = {hidden.detach().to(type), cell.detach().to(type)};
+  state = {state.hidden.detach().to(type), state.cell.detach().to(type)};
   return output;
 }
 
 at::Tensor WeightDropLstm::forward(const at::Tensor& input, const Pass& pass) {
   auto state = zero_state(input.size(0));
-  return run(input, state, 0, pass);
+  return run(input, state, {0, input.size(0), {}}, pass);
 }
 
 }  // namespace ddptrain

@@ -24,14 +24,19 @@ struct LstmState {
 class WeightDropLstm final : public Module {
  public:
   WeightDropLstm(const WeightDropLstmShape& shape, const at::Generator& generator);
-  /// [rows, time, in] to [rows, time, directions * out]; moves the state on.
-  at::Tensor run(const at::Tensor& input, LstmState& state, std::int64_t segment, const Pass& pass);
+  /// [rows, time, in] to [rows, time, directions * out]; moves the state on. Where the segment says
+  /// how long its rows are, the way back begins at a row's last token, outputs behind it mean
+  /// nothing, and neither does the state of a row that is shorter than the segment.
+  at::Tensor run(const at::Tensor& input, LstmState& state, const Segment& segment,
+                 const Pass& pass);
   /// From the state zero.
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   LstmState zero_state(std::int64_t rows) const;
 
  private:
   class Weights;
+  at::Tensor run_both_ways(const at::Tensor& input, LstmState& state, const at::Tensor& weight,
+                           const at::Tensor& lengths, const Pass& pass) const;
   WeightDropLstmShape shape_;
   at::Tensor weight_hh_raw_;
   Weights* module_;

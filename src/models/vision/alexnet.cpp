@@ -20,6 +20,7 @@ class AlexNet final : public Model {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   /// Divided as fastai does.
   Body take_body() override { return take_features(6); }
+  std::vector<NameTable> name_tables() const override { return same_names({Library::torchvision}); }
 
  private:
   static constexpr std::int64_t left = 6;  // height and width that the classifier sees

@@ -60,12 +60,17 @@ void Body::divide(const std::vector<Module*>& modules, std::size_t first) {
 }
 
 Body body_of(const Choice<Model>& network, const ModelContext& context) {
-  DDP_CHECK(catalog<Model>().find(network.type())->has("body"), "this network has no body to lend");
+  const auto* entry = catalog<Model>().find(network.type());
+  DDP_CHECK(entry->has("body") || entry->has("lends_features"), "this network has no body to lend");
   for (const auto* key : {"num_classes", "weights", "layer_groups"})
     DDP_CHECK(!is_said(network, key), "a body has no head of its own");
   auto whole = context;
   whole.data.classes.resize(1000);  // as torchvision builds it, so that the same weights are drawn
-  return catalog<Model>().build(network, whole)->take_body();
+  const auto model = catalog<Model>().build(network, whole);
+  auto tables = model->name_tables();
+  auto body = model->take_body();
+  body.tables = std::move(tables);
+  return body;
 }
 
 std::map<std::string, std::string> names_below(const std::string& path,
@@ -76,9 +81,10 @@ std::map<std::string, std::string> names_below(const std::string& path,
 }
 
 std::int64_t image_channels(const Sequence& layers) {
-  const auto first = layers.named_parameters().at(0).tensor;
-  DDP_CHECK(first.dim() == 4, "a body begins with a convolution");
-  return first.size(1);
+  for (const auto& [name, tensor] : layers.named_parameters())
+    if (tensor.dim() == 4) return tensor.size(1);
+  DDP_CHECK(false, "a body begins with a convolution");
+  return 0;
 }
 
 std::vector<Depth> depths_of(Sequence& layers, std::int64_t channels) {

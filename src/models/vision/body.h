@@ -12,14 +12,19 @@
 
 namespace ddptrain {
 
-/// `layers` [rows, channels, height, width] to [rows, features, h, w], named by their numbers;
-/// `groups` are its layer groups; `names` says what beginnings of the network's names became.
+/// `layers` [rows, channels, height, width] to [rows, features, h, w] or, where `pooled` says how
+/// many, to [rows, features]; named by their numbers. `groups` are its layer groups; `names` says
+/// what beginnings of the network's names became, and `tables` how other libraries call those.
 struct Body {
   std::unique_ptr<Sequence> layers = std::make_unique<Sequence>();
   std::vector<std::vector<Module*>> groups;
   std::map<std::string, std::string> names;
-  std::optional<std::size_t> middle;  // step after which torchvision's heads for pixels have an
-                                      // auxiliary classifier
+  std::vector<NameTable> tables;
+  std::string positions;                 // Model::patch_positions, by its name in the body
+  std::optional<std::int64_t> pooled;    // features, which have no places
+  std::optional<std::int64_t> channels;  // of the last map; none: depths_of finds them
+  std::optional<std::size_t> middle;     // step after which torchvision's heads for pixels have an
+                                         // auxiliary classifier
 
   /// Appends what was the network's child `name`.
   void take(const std::string& name, std::unique_ptr<Module> child);
@@ -28,7 +33,8 @@ struct Body {
 };
 
 /// The body of a network that a recipe names under `body`, which has the trait "body" and no
-/// options of a head; with the first weights that the network has where torchvision builds it.
+/// options of a head, or the trait "lends_features": features of one depth, for a head that needs
+/// no others; with the first weights that the network has where torchvision builds it.
 Body body_of(const Choice<Model>& network, const ModelContext& context);
 
 /// `names` of a body whose layers are the model's part `path`.

@@ -1,5 +1,5 @@
-// convnext_tiny. ConvNeXt of torchvision (Liu et al. 2022). Names, order and first weights are
-// torchvision's.
+// convnext_tiny, convnext_small, convnext_base. ConvNeXt of torchvision (Liu et al. 2022). Names,
+// order and first weights are torchvision's.
 #include <ATen/ops/full.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
@@ -13,7 +13,7 @@
 #include "models/layers/channels.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
@@ -42,8 +42,16 @@ struct ConvNeXtOptions {
        .min = 0,
        .max = 1});
     f("layer_scale", layer_scale,
-      {.doc = "First factor on what each block adds, learned for each channel."});
+      {.doc = "First factor on what each block adds, learned for each channel.", .min = 0});
   }
+};
+
+struct ConvNeXtSmallOptions : ConvNeXtOptions {
+  ConvNeXtSmallOptions() { stochastic_depth_prob = 0.4; }
+};
+
+struct ConvNeXtBaseOptions : ConvNeXtOptions {
+  ConvNeXtBaseOptions() { stochastic_depth_prob = 0.5; }
 };
 
 at::Tensor channels_to_end(const at::Tensor& images) { return images.permute({0, 2, 3, 1}); }
@@ -102,11 +110,12 @@ at::Tensor CNBlock::forward(const at::Tensor& input, const Pass& pass) {
 class ConvNeXt final : public PooledClassifier {
  public:
   ConvNeXt(const ConvNeXtPlan& plan, const ConvNeXtOptions& options, const ModelContext& context);
+  std::vector<NameTable> name_tables() const override;
 
  private:
   void add_stages(const ConvNeXtPlan& plan, const CNBlock::Rates& rates,
                   const at::Generator& generator);
-  void initialise_weights(const at::Generator& generator);
+  void initialize_weights(const at::Generator& generator);
 };
 
 ConvNeXt::ConvNeXt(const ConvNeXtPlan& plan, const ConvNeXtOptions& options,
@@ -126,7 +135,7 @@ ConvNeXt::ConvNeXt(const ConvNeXtPlan& plan, const ConvNeXtOptions& options,
   classifier().add<LayerNorm>(channels, layer_norm_eps);
   classifier().add<Flatten>();
   classifier().add<Linear>(channels, classes_of(options.image.num_classes, context), generator);
-  initialise_weights(generator);
+  initialize_weights(generator);
 }
 
 void ConvNeXt::add_stages(const ConvNeXtPlan& plan, const CNBlock::Rates& rates,
@@ -150,11 +159,31 @@ void ConvNeXt::add_stages(const ConvNeXtPlan& plan, const CNBlock::Rates& rates,
   }
 }
 
-void ConvNeXt::initialise_weights(const at::Generator& generator) {
+std::vector<NameTable> ConvNeXt::name_tables() const {
+  const NameTable timm{.library = Library::timm,
+                       .places = {{"features.0.", "stem."},
+                                  {"features.1.*.", "stages.0.blocks.*."},
+                                  {"features.2.", "stages.1.downsample."},
+                                  {"features.3.*.", "stages.1.blocks.*."},
+                                  {"features.4.", "stages.2.downsample."},
+                                  {"features.5.*.", "stages.2.blocks.*."},
+                                  {"features.6.", "stages.3.downsample."},
+                                  {"features.7.*.", "stages.3.blocks.*."},
+                                  {"classifier.0.", "head.norm."},
+                                  {"classifier.2.", "head.fc."}},
+                       .parts = {{"layer_scale", "gamma", FormThere::vector},
+                                 {"block.0.", "conv_dw."},
+                                 {"block.2.", "norm."},
+                                 {"block.3.", "mlp.fc1."},
+                                 {"block.5.", "mlp.fc2."}}};
+  return {{.library = Library::torchvision}, timm};
+}
+
+void ConvNeXt::initialize_weights(const at::Generator& generator) {
   const auto draw = [&](const auto* layer) {
     if (layer == nullptr) return;
-    initialise::truncated_normal(layer->weight(), 0.02, generator);
-    initialise::constant(layer->bias(), 0);
+    initialize::truncated_normal(layer->weight(), 0.02, generator);
+    initialize::constant(layer->bias(), 0);
   };
   for (const auto& [path, module] : modules()) {
     draw(dynamic_cast<Convolution*>(module));
@@ -162,19 +191,33 @@ void ConvNeXt::initialise_weights(const at::Generator& generator) {
   }
 }
 
+template <class Options>
 Entry<Model> convnext_entry(std::string name, std::string doc, const ConvNeXtPlan& plan) {
-  return entry<Model, ConvNeXtOptions>(
+  return entry<Model, Options>(
       std::move(name), std::move(doc),
-      [plan](const ConvNeXtOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<ConvNeXt>(plan, options, context); },
+      [plan](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
+        return std::make_unique<ConvNeXt>(plan, options, context);
+      },
       {"body", "convolves", "takes_images"});
 }
 
 }  // namespace
 
 Entry<Model> convnext_tiny_model() {
-  return convnext_entry("convnext_tiny", "ConvNeXt Tiny, as in torchvision.",
-                        {.channels = {96, 192, 384, 768}, .blocks = {3, 3, 9, 3}});
+  return convnext_entry<ConvNeXtOptions>("convnext_tiny", "ConvNeXt Tiny, as in torchvision.",
+                                         {.channels = {96, 192, 384, 768}, .blocks = {3, 3, 9, 3}});
+}
+
+Entry<Model> convnext_small_model() {
+  return convnext_entry<ConvNeXtSmallOptions>(
+      "convnext_small", "ConvNeXt Small, as in torchvision.",
+      {.channels = {96, 192, 384, 768}, .blocks = {3, 3, 27, 3}});
+}
+
+Entry<Model> convnext_base_model() {
+  return convnext_entry<ConvNeXtBaseOptions>(
+      "convnext_base", "ConvNeXt Base, as in torchvision.",
+      {.channels = {128, 256, 512, 1024}, .blocks = {3, 3, 27, 3}});
 }
 
 }  // namespace ddptrain

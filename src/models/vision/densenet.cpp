@@ -7,7 +7,7 @@
 #include <string>
 
 #include "models/layers/activation.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"
@@ -44,7 +44,7 @@ class DenseNet final : public Model {
         plan, options.drop_rate, channels_of(options.in_channels, context, 3), context.generator);
     classifier_ = make<Linear>("classifier", channels, classes_of(options.num_classes, context),
                                context.generator);
-    initialise_weights(context.generator);
+    initialize_weights(context.generator);
   }
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
     auto x = features_->forward(input, pass);
@@ -52,13 +52,14 @@ class DenseNet final : public Model {
   }
   /// Divided as fastai does: after the second dense block.
   Body take_body() override { return take_features(7); }
+  std::vector<NameTable> name_tables() const override;
 
  private:
   std::int64_t add_features(const DenseNetPlan& plan, double drop_rate, std::int64_t in,
                             const at::Generator& generator);
   std::int64_t add_blocks(const DenseNetPlan& plan, double drop_rate,
                           const at::Generator& generator);
-  void initialise_weights(const at::Generator& generator);
+  void initialize_weights(const at::Generator& generator);
 
   Sequence* features_;  // everything before the last ReLU
   Linear* classifier_;
@@ -97,11 +98,23 @@ std::int64_t DenseNet::add_blocks(const DenseNetPlan& plan, double drop_rate,
   return channels;
 }
 
-void DenseNet::initialise_weights(const at::Generator& generator) {
+// torchvision's files are older than its names: they have a dot before the number of a layer.
+std::vector<NameTable> DenseNet::name_tables() const {
+  NameTable older{.library = Library::torchvision};
+  for (const std::string layer : {"norm", "conv"})
+    for (const std::string number : {"1", "2"})
+      older.places.push_back({"features.denseblock*.denselayer*." + layer + number + ".",
+                              "features.denseblock*.denselayer*." + layer + "." + number + "."});
+  auto tables = same_names({Library::torchvision, Library::timm});
+  tables.push_back(older);
+  return tables;
+}
+
+void DenseNet::initialize_weights(const at::Generator& generator) {
   for (const auto& [path, module] : modules())
     if (const auto* convolution = dynamic_cast<Convolution*>(module))
-      initialise::kaiming_normal(convolution->weight(), initialise::Fan::in, generator);
-  initialise::constant(classifier_->bias(), 0);
+      initialize::kaiming_normal(convolution->weight(), initialize::Fan::in, generator);
+  initialize::constant(classifier_->bias(), 0);
 }
 
 Entry<Model> densenet_entry(std::string name, std::string doc, const DenseNetPlan& plan) {

@@ -1,5 +1,5 @@
-// efficientnet_b0. EfficientNet of torchvision (Tan and Le 2019). Names, order and first weights
-// are torchvision's.
+// efficientnet_b0, efficientnet_b1, efficientnet_b2, efficientnet_b3, efficientnet_b4. EfficientNet
+// of torchvision (Tan and Le 2019). Names, order and first weights are torchvision's.
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"
+#include "models/vision/inverted_residual_names.h"
 #include "models/vision/pooled_classifier.h"
 
 namespace ddptrain {
@@ -46,6 +47,14 @@ struct EfficientNetOptions {
        .min = 0,
        .max = 1});
   }
+};
+
+struct EfficientNetB2Options : EfficientNetOptions {
+  EfficientNetB2Options() { dropout = 0.3; }
+};
+
+struct EfficientNetB4Options : EfficientNetOptions {
+  EfficientNetB4Options() { dropout = 0.4; }
 };
 
 struct MBConvShape {
@@ -95,6 +104,7 @@ class EfficientNet final : public PooledClassifier {
  public:
   EfficientNet(const EfficientNetPlan& plan, const EfficientNetOptions& options,
                const ModelContext& context);
+  std::vector<NameTable> name_tables() const override;
 
  private:
   std::vector<MBConvShape> shapes(const EfficientNetStage& stage) const;
@@ -129,7 +139,7 @@ EfficientNet::EfficientNet(const EfficientNetPlan& plan, const EfficientNetOptio
   features().add<ConvolutionNorm>(last, generator);
   classifier().add<Dropout>(options.dropout);
   classifier().add<Linear>(last.out, classes_of(options.image.num_classes, context), generator);
-  initialise_mobile(*this, generator,
+  initialize_mobile(*this, generator,
                     [&](const at::Tensor& weight) { draw_classifier(weight, generator); });
 }
 
@@ -156,11 +166,31 @@ void EfficientNet::add_stages(double stochastic_depth_prob, const at::Generator&
   }
 }
 
+// timm's efficientnet_b0 and so on; those that begin with "tf_" pad as TensorFlow does.
+std::vector<NameTable> EfficientNet::name_tables() const {
+  NameTable timm{.library = Library::timm,
+                 .places = {{"features.0.0.", "conv_stem."},
+                            {"features.0.1.", "bn1."},
+                            {"features.8.0.", "conv_head."},
+                            {"features.8.1.", "bn2."},
+                            {"classifier.1.", "classifier."}},
+                 .parts = inverted_residual_parts(),
+                 .differs = [](const std::string& architecture) -> std::string {
+                   if (!architecture.starts_with("tf_")) return {};
+                   return "it pads images as TensorFlow does";
+                 }};
+  add_separable_block(timm.places, "features.1.*.", "blocks.0.*.");
+  for (int stage = 2; stage < 8; ++stage)
+    timm.places.push_back({"features." + std::to_string(stage) + ".*.",
+                           "blocks." + std::to_string(stage - 1) + ".*."});
+  return {{.library = Library::torchvision}, timm};
+}
+
+template <class Options>
 Entry<Model> efficientnet_entry(std::string name, std::string doc, const EfficientNetPlan& plan) {
-  return entry<Model, EfficientNetOptions>(
+  return entry<Model, Options>(
       std::move(name), std::move(doc),
-      [plan](const EfficientNetOptions& options,
-             const ModelContext& context) -> std::unique_ptr<Model> {
+      [plan](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<EfficientNet>(plan, options, context);
       },
       {"batch_norm", "body", "convolves", "dropout", "takes_images"});
@@ -169,7 +199,28 @@ Entry<Model> efficientnet_entry(std::string name, std::string doc, const Efficie
 }  // namespace
 
 Entry<Model> efficientnet_b0_model() {
-  return efficientnet_entry("efficientnet_b0", "EfficientNet B0, as in torchvision.", {});
+  return efficientnet_entry<EfficientNetOptions>("efficientnet_b0",
+                                                 "EfficientNet B0, as in torchvision.", {});
+}
+
+Entry<Model> efficientnet_b1_model() {
+  return efficientnet_entry<EfficientNetOptions>(
+      "efficientnet_b1", "EfficientNet B1, as in torchvision.", {.width = 1, .depth = 1.1});
+}
+
+Entry<Model> efficientnet_b2_model() {
+  return efficientnet_entry<EfficientNetB2Options>(
+      "efficientnet_b2", "EfficientNet B2, as in torchvision.", {.width = 1.1, .depth = 1.2});
+}
+
+Entry<Model> efficientnet_b3_model() {
+  return efficientnet_entry<EfficientNetB2Options>(
+      "efficientnet_b3", "EfficientNet B3, as in torchvision.", {.width = 1.2, .depth = 1.4});
+}
+
+Entry<Model> efficientnet_b4_model() {
+  return efficientnet_entry<EfficientNetB4Options>(
+      "efficientnet_b4", "EfficientNet B4, as in torchvision.", {.width = 1.4, .depth = 1.8});
 }
 
 }  // namespace ddptrain

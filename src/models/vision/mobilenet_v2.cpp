@@ -3,7 +3,7 @@
 
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"
@@ -70,6 +70,7 @@ class MobileNetV2 final : public PooledClassifier {
     }
   };
   MobileNetV2(const Options& options, const ModelContext& context);
+  std::vector<NameTable> name_tables() const override;
 
  private:
   std::int64_t add_stages(std::int64_t channels, double width, const at::Generator& generator);
@@ -90,8 +91,8 @@ MobileNetV2::MobileNetV2(const Options& options, const ModelContext& context) {
   features().add<ConvolutionNorm>(last, generator);
   classifier().add<Dropout>(options.dropout);
   classifier().add<Linear>(last.out, classes_of(options.image.num_classes, context), generator);
-  initialise_mobile(*this, generator,
-                    [&](const at::Tensor& weight) { initialise::normal(weight, 0.01, generator); });
+  initialize_mobile(*this, generator,
+                    [&](const at::Tensor& weight) { initialize::normal(weight, 0.01, generator); });
 }
 
 std::int64_t MobileNetV2::add_stages(std::int64_t channels, double width,
@@ -105,6 +106,30 @@ std::int64_t MobileNetV2::add_stages(std::int64_t channels, double width,
     }
   }
   return channels;
+}
+
+// timm's mobilenetv2_100 and its other widths.
+std::vector<NameTable> MobileNetV2::name_tables() const {
+  NameTable timm{.library = Library::timm,
+                 .places = {{"features.0.0.", "conv_stem."},
+                            {"features.0.1.", "bn1."},
+                            {"features.1.conv.0.0.", "blocks.0.0.conv_dw."},
+                            {"features.1.conv.0.1.", "blocks.0.0.bn1."},
+                            {"features.1.conv.1.", "blocks.0.0.conv_pw."},
+                            {"features.1.conv.2.", "blocks.0.0.bn2."},
+                            {"features.18.0.", "conv_head."},
+                            {"features.18.1.", "bn2."},
+                            {"classifier.1.", "classifier."}},
+                 .parts = {{"conv.0.0.", "conv_pw."},
+                           {"conv.0.1.", "bn1."},
+                           {"conv.1.0.", "conv_dw."},
+                           {"conv.1.1.", "bn2."},
+                           {"conv.2.", "conv_pwl."},
+                           {"conv.3.", "bn3."}}};
+  std::vector<std::int64_t> stages;
+  for (const auto& stage : mobilenet_v2_stages) stages.push_back(stage.blocks);
+  add_numbered_blocks(timm.places, "features", 1, "blocks", stages);
+  return {{.library = Library::torchvision}, timm};
 }
 
 }  // namespace

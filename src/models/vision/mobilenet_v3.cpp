@@ -6,12 +6,13 @@
 #include "models/layers/activation.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/squeeze_excitation.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/body.h"
 #include "models/vision/image_options.h"
+#include "models/vision/inverted_residual_names.h"
 #include "models/vision/pooled_classifier.h"
 
 namespace ddptrain {
@@ -32,13 +33,14 @@ struct MobileNetV3Plan {
 using Block = MobileNetV3Plan::Block;
 
 constexpr auto hard_swish = Activation::hard_swish;
-constexpr BatchNormOptions norm{.eps = 0.001, .momentum = 0.01};
+constexpr double timm_norm_eps = 1e-5;
 
 struct MobileNetV3Options {
   ImageOptions image;
   double width_mult = 1;
   double dropout = 0.2;
   bool dilated = false;
+  double norm_eps = 0.001;
   void fields(Fields& f) {
     image.fields(f);
     f("width_mult", width_mult,
@@ -49,6 +51,8 @@ struct MobileNetV3Options {
        .max = 1});
     f("dilated", dilated,
       {.doc = "The last stage keeps the size of its features and dilates its convolutions."});
+    f("norm_eps", norm_eps,
+      {.doc = "Added to the variance by every batch norm; timm's weights are of 1e-5.", .min = 0});
   }
 };
 
@@ -68,6 +72,16 @@ std::size_t middle_of(const std::vector<Block>& blocks) {
   return stages.at(stages.size() - 3);
 }
 
+/// timm's stages: blocks in a row that give the same channels.
+std::vector<std::int64_t> stages_of(const std::vector<Block>& blocks) {
+  std::vector<std::int64_t> stages;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i == 0 || blocks[i].out != blocks[i - 1].out) stages.push_back(0);
+    ++stages.back();
+  }
+  return stages;
+}
+
 std::vector<Block> with_dilation(std::vector<Block> blocks) {
   for (auto at = last_stage(blocks); at < blocks.size(); ++at) blocks[at].dilation = 2;
   return blocks;
@@ -85,7 +99,8 @@ Block widened(Block block, double width) {
 
 class InvertedResidualV3 final : public Module {
  public:
-  InvertedResidualV3(const Block& shape, const at::Generator& generator);
+  InvertedResidualV3(const Block& shape, const BatchNormOptions& norm,
+                     const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
@@ -93,7 +108,8 @@ class InvertedResidualV3 final : public Module {
   Sequence* block_;
 };
 
-InvertedResidualV3::InvertedResidualV3(const Block& shape, const at::Generator& generator)
+InvertedResidualV3::InvertedResidualV3(const Block& shape, const BatchNormOptions& norm,
+                                       const at::Generator& generator)
     : adds_input_(shape.stride == 1 && shape.in == shape.out), block_(make<Sequence>("block")) {
   const ConvolutionNormShape expand{.in = shape.in,
                                     .out = shape.inside,
@@ -133,15 +149,19 @@ class MobileNetV3 final : public PooledClassifier {
   MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
               const ModelContext& context);
   Body take_body() override;
+  std::vector<NameTable> name_tables() const override;
 
  private:
   std::int64_t add_features(const std::vector<Block>& blocks, std::int64_t in, double width,
                             const at::Generator& generator);
+  BatchNormOptions norm_;
   std::size_t middle_ = 0;
+  std::vector<std::int64_t> stages_;  // blocks of each
 };
 
 MobileNetV3::MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& options,
-                         const ModelContext& context) {
+                         const ModelContext& context)
+    : norm_{.eps = options.norm_eps, .momentum = 0.01}, stages_(stages_of(plan.blocks)) {
   const auto& generator = context.generator;
   const auto in = channels_of(options.image.in_channels, context, 3);
   const auto made = add_features(options.dilated ? with_dilation(plan.blocks) : plan.blocks, in,
@@ -152,8 +172,8 @@ MobileNetV3::MobileNetV3(const MobileNetV3Plan& plan, const MobileNetV3Options& 
   classifier().add<Activate>(hard_swish);
   classifier().add<Dropout>(options.dropout);
   classifier().add<Linear>(hidden, classes_of(options.image.num_classes, context), generator);
-  initialise_mobile(*this, generator,
-                    [&](const at::Tensor& weight) { initialise::normal(weight, 0.01, generator); });
+  initialize_mobile(*this, generator,
+                    [&](const at::Tensor& weight) { initialize::normal(weight, 0.01, generator); });
 }
 
 Body MobileNetV3::take_body() {
@@ -162,19 +182,41 @@ Body MobileNetV3::take_body() {
   return body;
 }
 
+// timm's mobilenetv3_large_100 and so on.
+std::vector<NameTable> MobileNetV3::name_tables() const {
+  const auto last = "features." + std::to_string(features().steps().size() - 1) + ".";
+  const auto end = "blocks." + std::to_string(stages_.size()) + ".0.";
+  NameTable timm{.library = Library::timm,
+                 .places = {{"features.0.0.", "conv_stem."},
+                            {"features.0.1.", "bn1."},
+                            {last + "0.", end + "conv."},
+                            {last + "1.", end + "bn1."},
+                            {"classifier.0.", "conv_head.", FormThere::kernel1},
+                            {"classifier.3.", "classifier."}},
+                 .parts = inverted_residual_parts()};
+  add_separable_block(timm.places, "features.1.", "blocks.0.0.");
+  add_numbered_blocks(timm.places, "features", 1, "blocks", stages_);
+  timm.differs = [eps = norm_.eps](const std::string& architecture) -> std::string {
+    if (architecture.starts_with("tf_")) return "it pads images as TensorFlow does";
+    if (eps == timm_norm_eps) return {};
+    return "its batch norms have an eps of 1e-5; write 'norm_eps: 1e-5' beside the network's type";
+  };
+  return {{.library = Library::torchvision}, timm};
+}
+
 std::int64_t MobileNetV3::add_features(const std::vector<Block>& blocks, std::int64_t in,
                                        double width, const at::Generator& generator) {
   const ConvolutionNormShape stem{.in = in,
                                   .out = widened(blocks.front().in, width),
                                   .stride = 2,
-                                  .norm = norm,
+                                  .norm = norm_,
                                   .activation = hard_swish};
   features().add<ConvolutionNorm>(stem, generator);
   for (const auto& block : blocks)
-    features().add<InvertedResidualV3>(widened(block, width), generator);
+    features().add<InvertedResidualV3>(widened(block, width), norm_, generator);
   const auto channels = widened(blocks.back().out, width);
   const ConvolutionNormShape last{
-      .in = channels, .out = 6 * channels, .kernel = 1, .norm = norm, .activation = hard_swish};
+      .in = channels, .out = 6 * channels, .kernel = 1, .norm = norm_, .activation = hard_swish};
   features().add<ConvolutionNorm>(last, generator);
   return last.out;
 }

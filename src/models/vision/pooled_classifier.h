@@ -14,6 +14,7 @@ class PooledClassifier : public Model {
   PooledClassifier()
       : features_(make<Sequence>("features")), classifier_(make<Sequence>("classifier")) {}
   Sequence& features() { return *features_; }
+  const Sequence& features() const { return *features_; }
   Sequence& classifier() { return *classifier_; }
 
  private:

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "models/layers/convolution_norm.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/squeeze_excitation.h"
 #include "models/model.h"
 #include "models/sizes.h"
@@ -81,10 +81,11 @@ class RegNet final : public Model {
  public:
   RegNet(const RegNetPlan& plan, const ImageOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::vector<NameTable> name_tables() const override;
 
  private:
   void add_stages(const RegNetPlan& plan, const at::Generator& generator);
-  void initialise_weights(const at::Generator& generator);
+  void initialize_weights(const at::Generator& generator);
 
   ConvolutionNorm* stem_;
   Sequence* trunk_;
@@ -100,7 +101,7 @@ RegNet::RegNet(const RegNetPlan& plan, const ImageOptions& options, const ModelC
   add_stages(plan, generator);
   fc_ =
       make<Linear>("fc", plan.channels.back(), classes_of(options.num_classes, context), generator);
-  initialise_weights(generator);
+  initialize_weights(generator);
 }
 
 void RegNet::add_stages(const RegNetPlan& plan, const at::Generator& generator) {
@@ -120,15 +121,40 @@ void RegNet::add_stages(const RegNetPlan& plan, const at::Generator& generator) 
 }
 
 // The biases of squeeze-and-excitation stay as its convolutions drew them.
-void RegNet::initialise_weights(const at::Generator& generator) {
+void RegNet::initialize_weights(const at::Generator& generator) {
   for (const auto& [path, module] : modules())
     if (const auto* convolution = dynamic_cast<Convolution*>(module)) {
       const auto& weight = convolution->weight();
       const auto fan = weight.size(0) * weight.size(2) * weight.size(3);
-      initialise::normal(weight, std::sqrt(2.0 / static_cast<double>(fan)), generator);
+      initialize::normal(weight, std::sqrt(2.0 / static_cast<double>(fan)), generator);
     }
-  initialise::normal(fc_->weight(), 0.01, generator);
-  initialise::constant(fc_->bias(), 0);
+  initialize::normal(fc_->weight(), 0.01, generator);
+  initialize::constant(fc_->bias(), 0);
+}
+
+// timm's regnetx_004_tv and regnety_004, whose stages and blocks count from 1.
+std::vector<NameTable> RegNet::name_tables() const {
+  NameTable timm{
+      .library = Library::timm,
+      .places = {{"stem.0.", "stem.conv."}, {"stem.1.", "stem.bn."}, {"fc.", "head.fc."}},
+      .parts = {{"proj.0.", "downsample.conv."},
+                {"proj.1.", "downsample.bn."},
+                {"f.a.0.", "conv1.conv."},
+                {"f.a.1.", "conv1.bn."},
+                {"f.b.0.", "conv2.conv."},
+                {"f.b.1.", "conv2.bn."},
+                {"f.se.", "se."},
+                {"f.c.0.", "conv3.conv."},
+                {"f.c.1.", "conv3.bn."}}};
+  const auto stages = trunk_->children();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const auto stage = std::to_string(i + 1);
+    for (std::size_t block = 0; block < stages[i]->children().size(); ++block)
+      timm.places.push_back(
+          {"trunk_output.block" + stage + ".block" + stage + "-" + std::to_string(block) + ".",
+           "s" + stage + ".b" + std::to_string(block + 1) + "."});
+  }
+  return {{.library = Library::torchvision}, timm};
 }
 
 at::Tensor RegNet::forward(const at::Tensor& input, const Pass& pass) {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "models/layers/activation.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"
@@ -56,11 +56,14 @@ class ResNet final : public Model {
   ResNet(const ResNetPlan& plan, const BottleneckOptions& options, const ModelContext& context);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   Body take_body() override;
+  std::vector<NameTable> name_tables() const override {
+    return same_names({Library::torchvision, Library::timm});
+  }
 
  private:
   template <class Block>
   void add_layers(const ResNetPlan& plan, bool dilated, const at::Generator& generator);
-  void initialise_weights(bool zero_residual, const at::Generator& generator);
+  void initialize_weights(bool zero_residual, const at::Generator& generator);
 
   Convolution* conv1_;
   BatchNorm* bn1_;
@@ -84,7 +87,7 @@ ResNet::ResNet(const ResNetPlan& plan, const BottleneckOptions& options,
   else
     add_layers<Bottleneck>(plan, options.dilated, generator);
   fc_ = make<Linear>("fc", features_, classes_of(options.num_classes, context), generator);
-  initialise_weights(options.zero_init_residual, generator);
+  initialize_weights(options.zero_init_residual, generator);
 }
 
 // A stage that keeps its size dilates by twice what the one before it does, from its second block
@@ -106,14 +109,14 @@ void ResNet::add_layers(const ResNetPlan& plan, bool dilated, const at::Generato
   features_ = shape.in;
 }
 
-void ResNet::initialise_weights(bool zero_residual, const at::Generator& generator) {
+void ResNet::initialize_weights(bool zero_residual, const at::Generator& generator) {
   for (const auto& [path, module] : modules())
     if (const auto* convolution = dynamic_cast<Convolution*>(module))
-      initialise::kaiming_normal(convolution->weight(), initialise::Fan::out, generator);
+      initialize::kaiming_normal(convolution->weight(), initialize::Fan::out, generator);
   if (!zero_residual) return;
   for (const auto& [path, module] : modules())
     if (const auto* block = dynamic_cast<ResNetBlock*>(module))
-      initialise::constant(block->last_norm().weight(), 0);
+      initialize::constant(block->last_norm().weight(), 0);
 }
 
 at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {

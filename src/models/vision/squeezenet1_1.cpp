@@ -7,7 +7,7 @@
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
 #include "models/sizes.h"
@@ -49,10 +49,11 @@ class SqueezeNet final : public Model {
   }
   /// Divided as fastai does.
   Body take_body() override { return take_features(5); }
+  std::vector<NameTable> name_tables() const override { return same_names({Library::torchvision}); }
 
  private:
   void add_features(std::int64_t channels, const at::Generator& generator);
-  void initialise_weights(const Convolution* last, const at::Generator& generator);
+  void initialize_weights(const Convolution* last, const at::Generator& generator);
 
   Sequence* features_;
   Sequence* classifier_;
@@ -71,7 +72,7 @@ SqueezeNet::SqueezeNet(const ClassifierOptions& options, const ModelContext& con
   classifier_->add<Activate>(Activation::relu, Activate::Input::overwrite);
   classifier_->add<AdaptiveAveragePool>(1);
   classifier_->add<Flatten>();
-  initialise_weights(last, generator);
+  initialize_weights(last, generator);
 }
 
 void SqueezeNet::add_features(std::int64_t channels, const at::Generator& generator) {
@@ -94,15 +95,15 @@ void SqueezeNet::add_features(std::int64_t channels, const at::Generator& genera
   features_->add<Fire>(512, 64, 256, generator);
 }
 
-void SqueezeNet::initialise_weights(const Convolution* last, const at::Generator& generator) {
+void SqueezeNet::initialize_weights(const Convolution* last, const at::Generator& generator) {
   for (const auto& [path, module] : modules()) {
     const auto* convolution = dynamic_cast<Convolution*>(module);
     if (convolution == nullptr) continue;
     if (convolution == last)
-      initialise::normal(convolution->weight(), 0.01, generator);
+      initialize::normal(convolution->weight(), 0.01, generator);
     else
-      initialise::kaiming_uniform(convolution->weight(), 0, generator);
-    initialise::constant(convolution->bias(), 0);
+      initialize::kaiming_uniform(convolution->weight(), 0, generator);
+    initialize::constant(convolution->bias(), 0);
   }
 }
 

@@ -10,7 +10,7 @@
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/model.h"
@@ -32,12 +32,13 @@ class Vgg final : public Model {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   /// Divided as fastai does, which knows no division without batch norm.
   Body take_body() override { return take_features(has_norms_ ? 22 : 0); }
+  std::vector<NameTable> name_tables() const override;
 
  private:
   static constexpr std::int64_t left = 7;  // height and width that the classifier sees
   void add_features(const VggPlan& plan, std::int64_t channels, const at::Generator& generator);
   void add_classifier(double dropout, std::int64_t classes, const at::Generator& generator);
-  void initialise_weights(const at::Generator& generator);
+  void initialize_weights(const at::Generator& generator);
 
   bool has_norms_;
   Sequence* features_;
@@ -51,7 +52,7 @@ Vgg::Vgg(const VggPlan& plan, const ClassifierOptions& options, const ModelConte
   add_features(plan, channels_of(options.in_channels, context, 3), context.generator);
   classifier_ = make<Sequence>("classifier");
   add_classifier(options.dropout, classes_of(options.num_classes, context), context.generator);
-  initialise_weights(context.generator);
+  initialize_weights(context.generator);
 }
 
 void Vgg::add_features(const VggPlan& plan, std::int64_t channels, const at::Generator& generator) {
@@ -79,16 +80,24 @@ void Vgg::add_classifier(double dropout, std::int64_t classes, const at::Generat
   classifier_->add<Linear>(4096, classes, generator);
 }
 
-void Vgg::initialise_weights(const at::Generator& generator) {
+void Vgg::initialize_weights(const at::Generator& generator) {
   for (const auto& [path, module] : modules()) {
     if (const auto* convolution = dynamic_cast<Convolution*>(module)) {
-      initialise::kaiming_normal(convolution->weight(), initialise::Fan::out, generator);
-      initialise::constant(convolution->bias(), 0);
+      initialize::kaiming_normal(convolution->weight(), initialize::Fan::out, generator);
+      initialize::constant(convolution->bias(), 0);
     } else if (const auto* linear = dynamic_cast<Linear*>(module)) {
-      initialise::normal(linear->weight(), 0.01, generator);
-      initialise::constant(linear->bias(), 0);
+      initialize::normal(linear->weight(), 0.01, generator);
+      initialize::constant(linear->bias(), 0);
     }
   }
+}
+
+std::vector<NameTable> Vgg::name_tables() const {
+  const NameTable timm{.library = Library::timm,
+                       .places = {{"classifier.0.", "pre_logits.fc1.", FormThere::kernel7},
+                                  {"classifier.3.", "pre_logits.fc2.", FormThere::kernel1},
+                                  {"classifier.6.", "head.fc."}}};
+  return {{.library = Library::torchvision}, timm};
 }
 
 at::Tensor Vgg::forward(const at::Tensor& input, const Pass& pass) {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/lin_bn_drop.h"
 #include "models/layers/norm.h"
 #include "models/layers/pooling.h"
@@ -35,7 +35,8 @@ struct VisionLearnerOptions {
        .example = "resnet34"});
     f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
     f("concat_pool", concat_pool,
-      {.doc = "The maximum beside the mean of each feature, rather than the mean alone."});
+      {.doc = "The maximum beside the mean of each feature, rather than the mean alone; a vision "
+              "transformer gives one of each, which no pool follows."});
     f("lin_ftrs", lin_ftrs, {.doc = "Sizes of the head's hidden layers.", .min = 1});
     f("ps", ps,
       {.doc = "Dropout before the last layer; half of it before the others.", .min = 0, .max = 1});
@@ -61,10 +62,15 @@ class VisionLearner final : public Model {
   VisionLearner(const VisionLearnerOptions& options, const ModelContext& context) {
     auto body = body_of(options.body, context);
     names_ = std::move(body.names);
+    tables_ = std::move(body.tables);
     groups_ = std::move(body.groups);
+    pooled_ = body.pooled.has_value();
+    if (!body.positions.empty()) positions_ = "0." + body.positions;
     body_ = child("0", std::move(body.layers));
     head_ = make<Sequence>("1");
-    add_head(options, features(), classes_of(options.num_classes, context), context.generator);
+    const auto known = pooled_ ? body.pooled : body.channels;
+    add_head(options, known ? *known : features(), classes_of(options.num_classes, context),
+             context.generator);
     groups_.push_back({head_});
   }
 
@@ -77,6 +83,8 @@ class VisionLearner final : public Model {
     return names_below("0", names_);
   }
   std::vector<std::string> own_parts() const override { return {"1"}; }
+  std::vector<NameTable> name_tables() const override { return tables_; }
+  std::string patch_positions() const override { return positions_; }
 
  private:
   /// Channels that the body gives (fastai's num_features_model).
@@ -86,23 +94,28 @@ class VisionLearner final : public Model {
 
   void add_head(const VisionLearnerOptions& options, std::int64_t features, std::int64_t outputs,
                 const at::Generator& generator);
-  void initialise_head(const at::Generator& generator);
+  void initialize_head(const at::Generator& generator);
 
   Sequence* body_;
   Sequence* head_;
   std::vector<std::vector<Module*>> groups_;
   std::map<std::string, std::string> names_;
+  std::vector<NameTable> tables_;
+  std::string positions_;  // empty: the body has none
+  bool pooled_ = false;    // the body gives [rows, features], and the head has no pool
 };
 
 // fastai.vision.learner.create_head.
 void VisionLearner::add_head(const VisionLearnerOptions& options, std::int64_t features,
                              std::int64_t outputs, const at::Generator& generator) {
-  if (options.concat_pool)
-    head_->add<ConcatPool>();
-  else
-    head_->add<AdaptiveAveragePool>(1);
-  head_->add<Flatten>();
-  std::vector<std::int64_t> sizes{options.concat_pool ? 2 * features : features};
+  if (!pooled_) {
+    if (options.concat_pool)
+      head_->add<ConcatPool>();
+    else
+      head_->add<AdaptiveAveragePool>(1);
+    head_->add<Flatten>();
+  }
+  std::vector<std::int64_t> sizes{!pooled_ && options.concat_pool ? 2 * features : features};
   sizes.insert(sizes.end(), options.lin_ftrs.begin(), options.lin_ftrs.end());
   if (!options.lin_first) sizes.push_back(outputs);
   std::vector<double> ps(options.lin_ftrs.size(), options.ps / 2);
@@ -121,15 +134,15 @@ void VisionLearner::add_head(const VisionLearnerOptions& options, std::int64_t f
   if (options.lin_first) head_->add<Linear>(sizes.back(), outputs, generator);
   if (options.bn_final) head_->add<BatchNorm>(outputs, BatchNormOptions{.momentum = 0.01});
   add_range(*head_, options.y_range);
-  initialise_head(generator);
+  initialize_head(generator);
 }
 
 // apply_init with kaiming_normal_: biases become 0.
-void VisionLearner::initialise_head(const at::Generator& generator) {
+void VisionLearner::initialize_head(const at::Generator& generator) {
   for (const auto& [path, module] : head_->modules())
     if (const auto* linear = dynamic_cast<Linear*>(module)) {
-      initialise::kaiming_normal(linear->weight(), initialise::Fan::in, generator);
-      if (linear->bias().defined()) initialise::constant(linear->bias(), 0);
+      initialize::kaiming_normal(linear->weight(), initialize::Fan::in, generator);
+      if (linear->bias().defined()) initialize::constant(linear->bias(), 0);
     }
 }
 

@@ -2,13 +2,16 @@
 // xse_resnet18, xse_resnet34, xse_resnext18, xse_resnext50. The xresnets of fastai 2.8: ResNet-D
 // (He et al., "Bag of tricks", 2019) with a choice of activation, pooling, self-attention, squeeze-
 // and-excitation and grouped convolutions. Names, order and first weights are fastai's.
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/pooling.h"
 #include "models/layers/self_attention.h"
 #include "models/model.h"
@@ -31,6 +34,12 @@ struct XResNetPlan {
 
 using Sizes = std::vector<std::int64_t>;
 
+enum class StemPool { max, max_blur };
+std::span<const std::string_view> names(StemPool) {
+  static constexpr std::array<std::string_view, 2> all{"max", "max_blur"};
+  return all;
+}
+
 struct XResNetOptions {
   Auto<std::int64_t> num_classes;
   Auto<std::int64_t> in_channels;
@@ -38,6 +47,7 @@ struct XResNetOptions {
   bool self_attention = false;
   bool sym = false;
   XPool pool = XPool::average;
+  StemPool stem_pool = StemPool::max;
   Sizes stem = {32, 32, 64};
   double widen = 1;
   double dropout = 0;
@@ -52,6 +62,7 @@ struct XResNetOptions {
       {.doc = "Accepted because fastai has it; as there, the spectral norm of self-attention "
               "overwrites the symmetric weight and nothing changes."});
     f("pool", pool, {.doc = "What halves the shortcut of a block with stride 2."});
+    f("stem_pool", stem_pool, {.doc = "What halves the features behind the stem."});
     f("stem", stem,
       {.doc = "Channels of the three first convolutions.",
        .min = 1,
@@ -88,7 +99,7 @@ class XResNet final : public SequentialModel {
     add<Flatten>();
     add<Dropout>(options.dropout);
     add<Linear>(sizes.back() * plan.expansion, classes_of(options.num_classes, context), generator);
-    initialise_weights(generator);
+    initialize_weights(generator);
   }
 
   /// fastai cuts the pooling, flattening, dropout and last layer off, and divides after the stem.
@@ -105,7 +116,7 @@ class XResNet final : public SequentialModel {
   void add_stem(std::int64_t channels, const at::Generator& generator);
   void add_stage(std::size_t stage, const Sizes& sizes, const at::Generator& generator);
   XBlockShape block_shape(std::int64_t ni, std::int64_t nf) const;
-  void initialise_weights(const at::Generator& generator);
+  void initialize_weights(const at::Generator& generator);
 
   XResNetPlan plan_;
   XResNetOptions options_;
@@ -127,7 +138,10 @@ void XResNet::add_stem(std::int64_t channels, const at::Generator& generator) {
                    options_.activation, generator));
     channels = options_.stem[i];
   }
-  add<MaxPool>(PoolWindow{.kernel = 3, .stride = 2, .padding = 1});
+  if (options_.stem_pool == StemPool::max_blur)
+    add<MaxBlurPool>();
+  else
+    add<MaxPool>(PoolWindow{.kernel = 3, .stride = 2, .padding = 1});
 }
 
 void XResNet::add_stage(std::size_t stage, const Sizes& sizes, const at::Generator& generator) {
@@ -162,10 +176,10 @@ XBlockShape XResNet::block_shape(std::int64_t ni, std::int64_t nf) const {
 }
 
 // fastai's init_cnn.
-void XResNet::initialise_weights(const at::Generator& generator) {
+void XResNet::initialize_weights(const at::Generator& generator) {
   const auto renew = [&](const at::Tensor& weight, const at::Tensor& bias) {
-    if (bias.defined()) initialise::constant(bias, 0);
-    initialise::kaiming_normal(weight, initialise::Fan::in, generator);
+    if (bias.defined()) initialize::constant(bias, 0);
+    initialize::kaiming_normal(weight, initialize::Fan::in, generator);
   };
   for (const auto& [path, module] : modules()) {
     if (const auto* convolution = dynamic_cast<Convolution*>(module))

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "models/layers/convolution.h"
-#include "models/layers/initialise.h"
+#include "models/layers/initialize.h"
 #include "models/layers/norm.h"
 #include "models/layers/pooling.h"
 #include "models/layers/self_attention.h"
@@ -16,17 +16,17 @@ using Norm = ConvLayerShape::Norm;
 // fastai's init_linear: draws whose weights init_cnn replaces, kept so that a seed gives fastai's.
 void draw_as_init_linear(const Convolution& convolution, Activation activation,
                          const at::Generator& generator) {
-  if (convolution.bias().defined()) initialise::normal(convolution.bias(), 0.01, generator);
+  if (convolution.bias().defined()) initialize::normal(convolution.bias(), 0.01, generator);
   switch (activation) {
     case Activation::relu:
     case Activation::leaky_relu:
     case Activation::silu:
     case Activation::swish:
     case Activation::mish:
-      return initialise::kaiming_uniform(convolution.weight(), 0, generator);
+      return initialize::kaiming_uniform(convolution.weight(), 0, generator);
     case Activation::sigmoid:
     case Activation::tanh:
-      return initialise::xavier_uniform(convolution.weight(), generator);
+      return initialize::xavier_uniform(convolution.weight(), generator);
     default:
       return;
   }
@@ -98,7 +98,7 @@ std::unique_ptr<Sequence> conv_layer(const ConvLayerShape& shape, Activation act
   draw_as_init_linear(*layer->add<Convolution>(convolution, generator), activation, generator);
   if (shape.norm != Norm::none) {
     const auto* norm = layer->add<BatchNorm>(shape.out);
-    initialise::constant(norm->weight(), shape.norm == Norm::zero ? 0 : 1);
+    initialize::constant(norm->weight(), shape.norm == Norm::zero ? 0 : 1);
   }
   if (activation != Activation::none) layer->add<Activate>(activation, Activate::Input::overwrite);
   return layer;

@@ -56,7 +56,8 @@ Entry<Optimizer> adadelta() {
       "adadelta", "Adadelta; defaults are PyTorch's.",
       [](const Adadelta::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Adadelta>(options, std::move(groups));
-      });
+      },
+      {"usual_lr 10"});
 }
 
 }  // namespace ddptrain

@@ -57,7 +57,8 @@ Entry<Optimizer> adagrad() {
       "adagrad", "Adagrad; defaults are PyTorch's.",
       [](const Adagrad::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Adagrad>(options, std::move(groups));
-      });
+      },
+      {"usual_lr 10"});
 }
 
 }  // namespace ddptrain

@@ -19,7 +19,8 @@ class Larc final : public Stateful {
 
     void fields(Fields& f) {
       common.fields(f);
-      f("momentum", momentum, {.doc = "Momentum; 0 is plain descent.", .min = 0});
+      f("momentum", momentum,
+        {.doc = "Momentum; 0 is plain descent.", .min = 0, .max = 1, .below_max = true});
       f("trust_coeff", trust_coeff,
         {.doc = "Step of a layer as a share of its weights' norm.", .min = 0});
       f("eps", eps, {.doc = "Added to the norm that is divided by.", .min = 0});
@@ -71,7 +72,7 @@ Entry<Optimizer> larc() {
       [](const Larc::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Larc>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "usual_lr 50"});
 }
 
 }  // namespace ddptrain

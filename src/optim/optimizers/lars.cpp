@@ -23,8 +23,10 @@ class Lars final : public Stateful {
 
     void fields(Fields& f) {
       common.fields(f);
-      f("momentum", momentum, {.doc = "Momentum; 0 is plain descent.", .min = 0});
-      f("dampening", dampening, {.doc = "Share of a gradient that the momentum leaves out."});
+      f("momentum", momentum,
+        {.doc = "Momentum; 0 is plain descent.", .min = 0, .max = 1, .below_max = true});
+      f("dampening", dampening,
+        {.doc = "Share of a gradient that the momentum leaves out.", .min = 0, .max = 1});
       f("nesterov", nesterov, {.doc = "Look ahead along the momentum."});
       f("trust_coeff", trust_coeff,
         {.doc = "Step of a layer as a share of its weights' norm.", .min = 0});
@@ -88,7 +90,7 @@ Entry<Optimizer> lars() {
       [](const Lars::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Lars>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "usual_lr 100"});
 }
 
 }  // namespace ddptrain

@@ -46,7 +46,7 @@ Entry<Optimizer> lion() {
       [](const Lion::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Lion>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "usual_weight_decay 10"});
 }
 
 }  // namespace ddptrain

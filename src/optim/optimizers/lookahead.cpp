@@ -1,4 +1,4 @@
-// Lookahead (arXiv 1907.08610) over any optimiser, as fastai has it.
+// Lookahead (arXiv 1907.08610) over any optimizer, as fastai has it.
 #include "optim/optimizers/lookahead.h"
 
 #include <ATen/core/grad_mode.h>
@@ -13,14 +13,14 @@
 
 namespace ddptrain {
 
-/// Its state is the inner optimiser's, then `<parameter>.slow_weights`, then `lookahead_steps`.
+/// Its state is the inner optimizer's, then `<parameter>.slow_weights`, then `lookahead_steps`.
 class Lookahead final : public Optimizer {
  public:
   struct Options : LookaheadOptions {
     Choice<Optimizer> inner;
     void fields(Fields& f) {
       f("inner", inner,
-        {.doc = "The optimiser that makes the fast steps.", .required = true, .example = "adamw"});
+        {.doc = "The optimizer that makes the fast steps.", .required = true, .example = "adamw"});
       LookaheadOptions::fields(f);
     }
   };
@@ -141,7 +141,7 @@ std::unique_ptr<Optimizer> make_lookahead(const LookaheadOptions& options,
 
 Entry<Optimizer> lookahead() {
   return entry<Optimizer, Lookahead::Options>(
-      "lookahead", "Slow weights that follow another optimiser; defaults are fastai's.",
+      "lookahead", "Slow weights that follow another optimizer; defaults are fastai's.",
       [](const Lookahead::Options& options, std::vector<ParameterGroup> groups) {
         return make_lookahead(options,
                               catalog<Optimizer>().build(options.inner, std::move(groups)));

@@ -1,4 +1,4 @@
-// Slow weights that follow another optimiser, alone and inside ranger.
+// Slow weights that follow another optimizer, alone and inside ranger.
 #pragma once
 
 #include "optim/optimizer.h"

@@ -1,4 +1,4 @@
-// Muon (Jordan et al. 2024) as torch.optim.Muon has it on matrices, and another optimiser on all
+// Muon (Jordan et al. 2024) as torch.optim.Muon has it on matrices, and another optimizer on all
 // other parameters, which torch leaves to the user.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_lerp.h>
@@ -35,7 +35,11 @@ struct MuonOptions {
 
   void fields(Fields& f) {
     common.fields(f);
-    f("momentum", momentum, {.doc = "Decay rate of the running mean of the gradient.", .min = 0});
+    f("momentum", momentum,
+      {.doc = "Decay rate of the running mean of the gradient.",
+       .min = 0,
+       .max = 1,
+       .below_max = true});
     f("nesterov", nesterov, {.doc = "Look ahead along the momentum."});
     f("ns_coefficients", ns_coefficients,
       {.doc = "Of the Newton-Schulz iteration.", .min_items = 3, .max_items = 3});
@@ -45,7 +49,7 @@ struct MuonOptions {
       {.doc = "How the rate follows a matrix's shape: as the authors', or so that rates of adamw "
               "fit."});
     f("others", others,
-      {.doc = "The optimiser of parameters that are not matrices; its rate follows the same "
+      {.doc = "The optimizer of parameters that are not matrices; its rate follows the same "
               "schedule."});
   }
 };
@@ -171,7 +175,7 @@ class Muon final : public Optimizer {
 
 Entry<Optimizer> muon() {
   return entry<Optimizer, MuonOptions>(
-      "muon", "Orthogonal steps for matrices, another optimiser for the rest; as PyTorch has it.",
+      "muon", "Orthogonal steps for matrices, another optimizer for the rest; as PyTorch has it.",
       [](const MuonOptions& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Muon>(options, std::move(groups));
       },

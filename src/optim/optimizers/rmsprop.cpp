@@ -32,7 +32,8 @@ class Rmsprop final : public Stateful {
       f("alpha", alpha,
         {.doc = "Decay rate of the mean square of the gradient.", .min = 0, .max = 1});
       f("eps", eps, {.doc = "Added to the root of the mean square.", .min = 0});
-      f("momentum", momentum, {.doc = "Momentum; 0 is none.", .min = 0});
+      f("momentum", momentum,
+        {.doc = "Momentum; 0 is none.", .min = 0, .max = 1, .below_max = true});
       f("momentum_of", momentum_of,
         {.doc = "What has momentum: the scaled update (PyTorch) or the gradient (fastai)."});
       f("centered", centered, {.doc = "Divide by the deviation rather than the root mean square."});

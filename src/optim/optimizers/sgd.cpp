@@ -18,8 +18,10 @@ class Sgd final : public Stateful {
 
     void fields(Fields& f) {
       common.fields(f);
-      f("momentum", momentum, {.doc = "Momentum; 0 is plain descent.", .min = 0});
-      f("dampening", dampening, {.doc = "Share of a gradient that the momentum leaves out."});
+      f("momentum", momentum,
+        {.doc = "Momentum; 0 is plain descent.", .min = 0, .max = 1, .below_max = true});
+      f("dampening", dampening,
+        {.doc = "Share of a gradient that the momentum leaves out.", .min = 0, .max = 1});
       f("nesterov", nesterov, {.doc = "Look ahead along the momentum."});
       f("maximize", maximize, {.doc = "Climb instead of descend."});
       f("decoupled_weight_decay", decoupled_weight_decay,
@@ -68,7 +70,7 @@ Entry<Optimizer> sgd() {
       [](const Sgd::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Sgd>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "usual_lr 50"});
 }
 
 }  // namespace ddptrain

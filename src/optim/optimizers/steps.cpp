@@ -1,4 +1,4 @@
-// Pieces of a step that several optimisers share.
+// Pieces of a step that several optimizers share.
 #include "optim/optimizers/steps.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,4 @@
-// Pieces of a step that several optimisers share; lists of tensors, one kernel where torch has one.
+// Pieces of a step that several optimizers share; lists of tensors, one kernel where torch has one.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,12 +13,12 @@ namespace ddptrain {
 /// Decoupled weight decay: parameters times 1 - lr * weight_decay; heeds u.refused.
 void decay_parameters(const Update& u);
 
-/// u.refused as torch's fused optimisers take it.
+/// u.refused as torch's fused optimizers take it.
 inline std::optional<at::Tensor> found_inf(const Update& u) {
   return u.refused.defined() ? std::optional(u.refused) : std::nullopt;
 }
 
-/// The gradients to descend: negated to maximise, plus weight_decay * parameters (L2).
+/// The gradients to descend: negated to maximize, plus weight_decay * parameters (L2).
 std::vector<at::Tensor> descent(const Update& u, bool maximize, double weight_decay);
 
 /// average <- decay * average + (1 - decay) * value, or * value squared.

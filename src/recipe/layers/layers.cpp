@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/secrets.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "config/scalar.h"
 #include "config/yaml/reader.h"
 #include "recipe/layers/literal_secrets.h"
@@ -38,6 +40,8 @@ std::vector<std::string> recipes_beside(const fs::path& file) {
       names.push_back((file.parent_path() / at->path().filename()).string());
   return names;
 }
+
+std::string normal(const fs::path& path) { return path.lexically_normal().string(); }
 
 /// What somebody may have meant who named this on the command line.
 std::string hint_for(const std::string& file) {
@@ -109,6 +113,13 @@ class Reader {
 
   Node read(const Named& named) {
     std::string text;
+    if (!url_scheme(named.file).empty()) {
+      problem("file", named.place,
+              "'" + without_passwords(named.file) +
+                  "' is a URL, and recipes are files on this machine; fetch it first, for example "
+                  "with 'curl -O'");
+      return Node::map();
+    }
     try {
       const bool input = named.file == "-" && !named.place.known();
       // Of the command line a pipe is taken: `ddptrain validate <(make_recipe)`.
@@ -152,7 +163,7 @@ class Reader {
       const auto text = replace_environment(item.text, item.place, result_.problems);
       if (result_.problems.size() > before) continue;  // such a file is not sought
       const auto path = fs::path(from).parent_path() / text;
-      bases.push_back({path.lexically_normal().string(), item.place});
+      bases.push_back({url_scheme(text).empty() ? normal(path) : text, item.place});
     }
     std::erase_if(tree.members, [](const Member& m) { return m.key == "extends"; });
     return bases;
@@ -171,7 +182,7 @@ Layered read_layers(const std::vector<std::string>& files,
   result.tree = Node::map({}, {files.empty() ? "command line" : files.back(), 1, 1, 1});
   Reader reader(result, watch);
   for (const auto& file : files) {
-    const auto name = fs::path(file).lexically_normal().string();
+    const auto name = url_scheme(file).empty() ? normal(file) : file;
     reader.over(result.tree, reader.file({name, {}}), false);
   }
   result.whole = !has_errors(result.problems);

@@ -23,6 +23,8 @@ std::vector<Step> address_of(const std::string& text) {
     throw BadOverride{"", "'" + text +
                               "' is not a key; write 'optimizer.lr=0.1' or "
                               "'data.transforms.train[0].size=96'"};
+  if (address->front().name == "extends")
+    throw BadOverride{"extends", "'extends' is written in a recipe file, not on the command line"};
   return *std::move(address);
 }
 

@@ -65,12 +65,7 @@ void targets_are_taken(const RuleContext& rule) {
     const auto why = target_misfit(*entry, *rule.catalogs.find(choice.kind())->second, {*kind});
     if (!why.empty()) rule.error(path, why);
   };
-  if (const auto& loss = rule.recipe.loss.value) {
-    check(*loss, "loss");
-    const auto parts = items_of(rule.value(*loss, "losses"));
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      check(choice_of<Loss>(*parts[i]), indexed("loss.losses", i));
-  }
+  for (const auto& [loss, path] : written_losses(rule)) check(loss, path);
   const auto metrics = rule.metrics();
   for (std::size_t i = 0; i < metrics.size(); ++i) check(metrics[i], indexed("metrics", i));
 }

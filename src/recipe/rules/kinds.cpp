@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kDataKinds{"images", "tables", "texts"};
 
-/// What samples are; nothing where the catalogue does not say.
+/// What samples are; nothing where the catalog does not say.
 std::optional<std::string> kind_of(const RuleContext& rule) {
   for (const auto kind : kDataKinds)
     if (rule.has(rule.recipe.data, "gives_" + std::string(kind))) return std::string(kind);
@@ -53,23 +53,26 @@ void the_model_gives_the_targets(const RuleContext& rule) {
 void only_images_are_mixed(const RuleContext& rule) {
   const auto given = kind_of(rule);
   const auto& mix = rule.data.mix;
-  if (mix && given && *given != "images" && (*given == "texts" || rule.has(*mix, "wants_images")))
-    rule.error("data.mix", "'" + mix->type() + "' computes with pixels, and '" +
-                               rule.recipe.data.type() + "' gives " + *given);
-  if (mix &&
-      (rule.has(rule.recipe.data, "gives_masks") || rule.has(rule.recipe.data, "gives_points")))
+  if (!mix) return;
+  for (const auto& [each, path] : nested(rule, *mix, "data.mix"))
+    if (given && *given != "images" && (*given == "texts" || rule.has(each, "wants_images"))) {
+      rule.error(path, "'" + each.type() + "' computes with pixels, and '" +
+                           rule.recipe.data.type() + "' gives " + *given);
+      break;
+    }
+  if (rule.has(rule.recipe.data, "gives_masks") || rule.has(rule.recipe.data, "gives_points"))
     rule.error("data.mix", "'" + mix->type() +
                                "' mixes images and their labels, and the targets of '" +
                                rule.recipe.data.type() + "' are places in an image");
 }
 
 void losses_are_sums(const RuleContext& rule) {
-  if (rule.recipe.loss.automatic()) return;
-  const auto& loss = *rule.recipe.loss.value;
-  if (rule.has(loss, "weight_of_whole_batch") && rule.is_asked(loss, "weight"))
-    rule.error("loss.weight", "'" + loss.type() +
-                                  "' with class weights depends on how a batch is cut; write "
-                                  "'{type: cross_entropy, label_smoothing: ..., weight: ...}'");
+  for (const auto& [loss, path] : written_losses(rule))
+    if (rule.has(loss, "weight_of_whole_batch") && rule.is_asked(loss, "weight"))
+      rule.error(path + ".weight",
+                 "'" + loss.type() +
+                     "' with class weights depends on how a batch is cut; write "
+                     "'{type: cross_entropy, label_smoothing: ..., weight: ...}'");
 }
 
 void lengths_differ(const RuleContext& rule) {

@@ -1,7 +1,10 @@
 #include "recipe/rules/metric_names.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/catalog.h"
+#include "config/check/hints.h"
 #include "config/suggest.h"
 #include "recipe/eval_splits.h"
 #include "recipe/targets.h"
@@ -56,6 +59,22 @@ bool is_split(const Recipe& recipe, const std::string& prefix) {
   return samples == "valid" || samples == kTestSplit || recipe.eval.splits.contains(samples);
 }
 
+/// What to write for a metric that is not listed: one that is, one of another name, or it itself.
+std::string advice(const RuleContext& rule, const std::string& bare) {
+  std::vector<std::string> listed{"loss"};
+  for (const auto& metric : possible_metrics(rule.recipe))
+    listed.push_back(value_name(rule, metric));
+  const auto catalog = rule.catalogs.find(kind_name<Metric>);
+  if (catalog == rule.catalogs.end()) return "; add it to 'metrics'";
+  const auto known = catalog->second->names();
+  if (std::find(known.begin(), known.end(), bare) != known.end()) return "; add it to 'metrics'";
+  const auto meant = meant_components(bare, kind_name<Metric>, known);
+  if (meant.names.empty())
+    return did_you_mean(nearest_names(bare, listed), "; add it to 'metrics'");
+  const bool there = std::find(listed.begin(), listed.end(), meant.names.front()) != listed.end();
+  return meant_text(meant) + (there ? "" : " Add it to 'metrics'");
+}
+
 /// Samples whose name is like one that is not known.
 std::vector<std::string> like(const Recipe& recipe, const std::string& prefix) {
   std::vector<std::string> names{"valid"};
@@ -87,7 +106,7 @@ NamedMetric named_metric(const RuleContext& rule, const std::string& name) {
   } else if (const auto near = like(rule.recipe, split); !near.empty()) {
     return {{}, "no samples are called '" + split + "'" + did_you_mean(near)};
   }
-  return {{}, "'" + name + "' is not among the metrics; add it to 'metrics'"};
+  return {{}, "'" + name + "' is not among the metrics" + advice(rule, bare)};
 }
 
 std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {

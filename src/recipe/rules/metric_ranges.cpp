@@ -40,6 +40,19 @@ void bounds_are_in_range(const RuleContext& rule) {
   }
 }
 
+void thresholds_are_probabilities(const RuleContext& rule) {
+  const auto metrics = rule.metrics();
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto threshold = number_of(rule.value(metrics[i], "threshold"));
+    if (!threshold || !is_true(rule.value(metrics[i], "sigmoid"))) continue;
+    if (*threshold < 0 || *threshold > 1)
+      rule.error(indexed("metrics", i) + ".threshold",
+                 format_number(*threshold) +
+                     " is no probability, from 0 to 1, and 'sigmoid: true' makes probabilities of "
+                     "the outputs; 'sigmoid: false' compares outputs as they are");
+  }
+}
+
 }  // namespace
 
 std::vector<Rule> metric_range_rules() {
@@ -60,6 +73,13 @@ std::vector<Rule> metric_range_rules() {
         "A share is at most 1: 80 % is 0.8.", "expect: {accuracy: {min: 80}}",
         "expect: {accuracy: {min: 0.8}}"},
        bounds_are_in_range},
+      {{"threshold", "A threshold of probabilities is one.",
+        "Below 0 every label is named, above 1 none is.",
+        "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
+        "metrics: [{type: accuracy_multi, threshold: 5}]",
+        "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
+        "metrics: [{type: accuracy_multi, threshold: 0.5}]"},
+       thresholds_are_probabilities},
   };
 }
 

@@ -14,8 +14,8 @@ void passes_differ(const RuleContext& rule) {
                  (none ? "there is none" : "nothing in it is random"));
 }
 
-// Samples are mixed with their neighbours in the epoch's order.
-void neighbours_differ(const RuleContext& rule) {
+// Samples are mixed with their neighbors in the epoch's order.
+void neighbors_differ(const RuleContext& rule) {
   if (rule.data.mix && rule.has(rule.data.sampler, "repeats"))
     rule.warn(
         "data.mix",
@@ -39,11 +39,11 @@ std::vector<Rule> mix_rules() {
         "eval: {tta: 4}"},
        passes_differ},
       {{"mix-with-itself", "A sample is mixed with another one.",
-        "Samples are mixed with their neighbours, and sampler repeat_aug draws one several times "
+        "Samples are mixed with their neighbors, and sampler repeat_aug draws one several times "
         "in "
         "a row.",
         "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
-       neighbours_differ},
+       neighbors_differ},
       {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",
         "Otherwise a batch holds the same images several times, and nothing is gained.",
         "data: {sampler: repeat_aug, transforms: {train: [{type: normalize, preset: imagenet}]}}",

@@ -3,7 +3,9 @@
 #include <array>
 #include <filesystem>
 
+#include "base/secrets.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "config/decode.h"
 #include "recipe/model_section.h"
 #include "recipe/rules/rules.h"
@@ -13,10 +15,7 @@
 namespace ddptrain {
 namespace {
 
-/// A path was made whole, so that an address stands at its end.
-bool is_address(const std::string& file) {
-  return file.find("http:/") != std::string::npos || file.find("https:/") != std::string::npos;
-}
+bool is_address(const std::string& file) { return !url_scheme(file).empty(); }
 
 void weights_are_a_file(const RuleContext& rule) {
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
@@ -35,8 +34,14 @@ void weights_are_a_file(const RuleContext& rule) {
 
 void weights_are_here(const RuleContext& rule) {
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
-  if (weights && is_address(weights->file))
-    rule.error("model.weights", "nothing is fetched here; download the file and write where it is");
+  if (!weights || !is_address(weights->file)) return;
+  const auto scheme = url_scheme(weights->file);
+  const bool hub = scheme == "hf" || scheme == "huggingface";
+  rule.error("model.weights",
+             "'" + without_passwords(weights->file) +
+                 "' is a URL, and weights are read from this machine; download the file" +
+                 (hub ? " ('hf download ORGANIZATION/NAME model.safetensors')" : "") +
+                 " and write where it is. 'ddptrain weights list' shows those that have a name");
 }
 
 /// A word that stands alone, where a file or a run's folder may be meant as well: none of these.
@@ -62,8 +67,9 @@ void weights_have_a_known_name(const RuleContext& rule) {
   const auto* weights = find_weights(model, *name);
   if (weights && weights->is_archive)
     rule.error("model.weights", text_of(*weights) +
-                                    " is an archive whose words have other numbers than these "
-                                    "data's, which is not read; write a file");
+                                    " is an archive; unpack it and write the two files in it: "
+                                    "{file: wt103-fwd/lstm_fwd.pth, words: "
+                                    "wt103-fwd/itos_wt103.pkl}");
   if (!weights)
     rule.error("model.weights", "'" + *name +
                                     "' is neither a .safetensors or .pth file nor the folder of a "
@@ -76,6 +82,14 @@ void only_names_are_fetched(const RuleContext& rule) {
   if (weights && weights->fetch && !weights_word(rule))
     rule.error("model.weights.fetch",
                "only published weights are fetched, by their names; this is a file or folder");
+}
+
+void words_are_of_texts(const RuleContext& rule) {
+  const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
+  if (weights && weights->words && !rule.has(rule.recipe.data, "gives_texts"))
+    rule.error("model.weights.words", "'" + rule.recipe.data.type() +
+                                          "' has no texts, and so no words that rows of an "
+                                          "embedding stand for");
 }
 
 void digests_are_whole(const RuleContext& rule) {
@@ -91,9 +105,14 @@ void the_body_can_be_lent(const RuleContext& rule) {
   const auto* body = rule.value(rule.recipe.model, "body");
   if (!body || body->is_list()) return;
   const auto choice = choice_of<Model>(*body);
-  if (rule.entry(choice) && !rule.has(choice, "body"))
-    rule.error("model.body",
-               "'" + choice.type() + "' cannot lend its body; resnet34, xresnet50 and others can");
+  if (!rule.entry(choice) || rule.has(choice, "body")) return;
+  const bool features = rule.has(choice, "lends_features");
+  if (features && rule.recipe.model.type() == "vision_learner") return;
+  rule.error("model.body",
+             "'" + choice.type() +
+                 (features ? "' lends its body to vision_learner alone, since its features have "
+                             "one size; resnet34, xresnet50 and others have several"
+                           : "' cannot lend its body; resnet34, xresnet50 and others can"));
 }
 
 void the_body_has_no_head(const RuleContext& rule) {
@@ -145,13 +164,13 @@ void each_class_has_an_output(const RuleContext& rule) {
 void each_class_has_a_weight(const RuleContext& rule) {
   const auto [listed, outputs] = classes_of(rule);
   const auto classes = listed ? listed : outputs;
-  if (rule.recipe.loss.automatic()) return;
-  for (const std::string key : {"weight", "pos_weight"}) {
-    const auto weights = items_of(rule.value(*rule.recipe.loss.value, key)).size();
-    if (classes && weights > 0 && weights != *classes)
-      rule.error("loss." + key,
-                 std::to_string(weights) + " weights for " + std::to_string(*classes) + " classes");
-  }
+  for (const auto& [loss, path] : written_losses(rule))
+    for (const std::string key : {"weight", "pos_weight"}) {
+      const auto weights = items_of(rule.value(loss, key)).size();
+      if (classes && weights > 0 && weights != *classes)
+        rule.error(path + "." + key, std::to_string(weights) + " weights for " +
+                                         std::to_string(*classes) + " classes");
+    }
 }
 
 void some_classes_are_left_out(const RuleContext& rule) {
@@ -192,6 +211,11 @@ std::vector<Rule> model_rules() {
         "model: {weights: {file: resnet18.pth, fetch: true}}",
         "model: {weights: {file: imagenet, fetch: true}}"},
        only_names_are_fetched},
+      {{"weights-words", "Words of weights are for data of texts.",
+        "They say which row of the file's embedding stands for which word of the texts.",
+        "model: {weights: {file: lstm_wt103.pth, words: itos_wt103.pkl}}",
+        "model: {weights: resnet18-f37072fd.pth}"},
+       words_are_of_texts},
       {{"weights-digest", "A digest of weights is a whole sha256.",
         "Files are compared by all of it.",
         "model: {weights: {file: resnet18.pth, sha256: f37072fd}}",
@@ -199,7 +223,7 @@ std::vector<Rule> model_rules() {
        digests_are_whole},
       {{"body", "A body comes from a model that can lend it.",
         "What stands before the pooling must be known, and how pretrained files call it.",
-        "model: {type: vision_learner, body: vit_b_16}",
+        "model: {type: vision_learner, body: regnet_y_400mf}",
         "model: {type: vision_learner, body: resnet34}"},
        the_body_can_be_lent},
       {{"body-options", "What concerns the whole model is not written under model.body.",

@@ -1,56 +1,47 @@
-// Options of the optimiser against each other.
+// Options of the optimizer against each other.
 #include "recipe/rules/rules.h"
 
 namespace ddptrain {
 namespace {
 
+std::vector<NestedChoice> optimizers(const RuleContext& rule) {
+  return nested(rule, rule.recipe.optimizer, "optimizer");
+}
+
 void there_is_decay_to_leave_out(const RuleContext& rule) {
-  const auto [optimizer, path] = inner_optimizer(rule.recipe);
-  if (number_of(rule.value(optimizer, "weight_decay")) == 0 &&
-      !items_of(rule.value(optimizer, "no_decay")).empty())
-    rule.warn(path + ".no_decay", "weight_decay is 0, so nothing decays anyway");
-}
-
-/// Visits an optimiser and those within it.
-template <class Visit>
-void for_each_optimizer(const Choice<Optimizer>& optimizer, const std::string& path, Visit visit) {
-  visit(optimizer, path);
-  for (const std::string key : {"inner", "others"})
-    if (const auto* within = optimizer.node().find(key); within && !within->is_null())
-      for_each_optimizer(choice_of<Optimizer>(*within), path + "." + key, visit);
-}
-
-void check_nesterov(const RuleContext& rule, const Choice<Optimizer>& optimizer,
-                    const std::string& path) {
-  const auto momentum = number_of(rule.value(optimizer, "momentum"));
-  const auto dampening = number_of(rule.value(optimizer, "dampening"));
-  if (!is_true(rule.value(optimizer, "nesterov")) || !momentum) return;
-  if (*momentum == 0 || dampening.value_or(0) != 0)
-    rule.error(path + ".nesterov",
-               "it looks ahead along the momentum, and wants momentum above 0 "
-               "and dampening 0");
+  for (const auto& [optimizer, path] : optimizers(rule))
+    if (number_of(rule.value(optimizer, "weight_decay")) == 0 &&
+        !items_of(rule.value(optimizer, "no_decay")).empty())
+      rule.warn(path + ".no_decay", "weight_decay is 0, so nothing decays anyway");
 }
 
 void nesterov_has_momentum(const RuleContext& rule) {
-  for_each_optimizer(rule.recipe.optimizer, "optimizer",
-                     [&](const Choice<Optimizer>& optimizer, const std::string& path) {
-                       check_nesterov(rule, optimizer, path);
-                     });
+  for (const auto& [optimizer, path] : optimizers(rule)) {
+    const auto momentum = number_of(rule.value(optimizer, "momentum"));
+    const auto dampening = number_of(rule.value(optimizer, "dampening"));
+    if (!is_true(rule.value(optimizer, "nesterov")) || !momentum) continue;
+    if (*momentum == 0 || dampening.value_or(0) != 0)
+      rule.error(path + ".nesterov",
+                 "it looks ahead along the momentum, and wants momentum above 0 "
+                 "and dampening 0");
+  }
 }
 
 void there_is_momentum_to_dampen(const RuleContext& rule) {
-  const auto [optimizer, path] = inner_optimizer(rule.recipe);
-  if (number_of(rule.value(optimizer, "dampening")).value_or(0) != 0 &&
-      number_of(rule.value(optimizer, "momentum")) == 0)
-    rule.warn(path + ".dampening", "there is no momentum to dampen");
+  for (const auto& [optimizer, path] : optimizers(rule))
+    if (number_of(rule.value(optimizer, "dampening")).value_or(0) != 0 &&
+        number_of(rule.value(optimizer, "momentum")) == 0)
+      rule.warn(path + ".dampening", "there is no momentum to dampen");
 }
 
 void only_one_looks_ahead(const RuleContext& rule) {
-  const auto* inner = rule.recipe.optimizer.node().find("inner");
-  if (!inner || inner->is_null() || !rule.has(rule.recipe.optimizer, "lookahead")) return;
-  const auto choice = choice_of<Optimizer>(*inner);
-  if (rule.has(choice, "lookahead"))
-    rule.warn("optimizer.inner", "'" + choice.type() + "' looks ahead by itself");
+  for (const auto& [optimizer, path] : optimizers(rule)) {
+    if (!rule.has(optimizer, "lookahead")) continue;
+    const auto inside = nested(rule, optimizer, path);
+    for (std::size_t i = 1; i < inside.size(); ++i)
+      if (rule.has(inside[i].choice, "lookahead"))
+        return rule.warn(inside[i].path, "'" + inside[i].choice.type() + "' looks ahead by itself");
+  }
 }
 
 }  // namespace
@@ -72,7 +63,7 @@ std::vector<Rule> optimizer_rules() {
         "optimizer: {type: sgd, lr: 0.1, momentum: 0, dampening: 0.1}",
         "optimizer: {type: sgd, lr: 0.1, momentum: 0.9, dampening: 0.1}"},
        there_is_momentum_to_dampen},
-      {{"lookahead-twice", "One optimiser looks ahead.",
+      {{"lookahead-twice", "One optimizer looks ahead.",
         "Slow weights of slow weights: ranger is radam with lookahead already.",
         "optimizer: {type: lookahead, inner: ranger}",
         "optimizer: {type: lookahead, inner: radam}"},

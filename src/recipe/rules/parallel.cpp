@@ -39,9 +39,20 @@ void devices_are_counted_once(const RuleContext& rule) {
 
 bool is_asked_for(const Auto<bool>& option) { return option.value.value_or(false); }
 
+/// Of a model that lists its layers, these decide.
+bool has_batch_norm(const RuleContext& rule) {
+  bool layers = false, norms = false;
+  for (const auto& [part, path] : nested(rule, rule.recipe.model, "model")) {
+    if (part.kind() == rule.recipe.model.kind()) continue;
+    layers = true;
+    norms = norms || rule.has(part, "batch_norm");
+  }
+  return rule.has(rule.recipe.model, "batch_norm") && (norms || !layers);
+}
+
 void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
-  if (is_asked_for(rule.recipe.parallel.sync_bn) && model && !model->has("batch_norm"))
+  if (is_asked_for(rule.recipe.parallel.sync_bn) && model && !has_batch_norm(rule))
     rule.error("parallel.sync_bn", "'" + model->name +
                                        "' has no batch norm; 'sync_bn: auto' is for recipes of "
                                        "models with and without");
@@ -51,7 +62,7 @@ void sync_bn_has_devices(const RuleContext& rule) {
   if (is_asked_for(rule.recipe.parallel.sync_bn) && !has_devices(rule.recipe.parallel.mode))
     rule.warn(
         "parallel.sync_bn",
-        "mode none has one device: there is nothing to synchronise; 'sync_bn: auto' fits both");
+        "mode none has one device: there is nothing to synchronize; 'sync_bn: auto' fits both");
 }
 
 void ddp_options_are_read(const RuleContext& rule) {

@@ -174,7 +174,7 @@ const std::vector<RuleDoc>& level_rules() {
        "shapes and at whether the loss is finite.",
        "", ""},
       {"parallel-level", "One step on the devices fails.",
-       "'validate --level step' makes one optimiser step on the devices, evaluates one batch, and "
+       "'validate --level step' makes one optimizer step on the devices, evaluates one batch, and "
        "writes and reads a checkpoint.",
        "", ""},
   };

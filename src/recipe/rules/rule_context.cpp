@@ -107,6 +107,16 @@ std::string indexed(const std::string& list, std::size_t index) {
   return list + "[" + std::to_string(index) + "]";
 }
 
+std::vector<NestedChoice> nested(const RuleContext& rule, const ChoiceBase& choice,
+                                 const std::string& path) {
+  return with_nested(choice, path, rule.catalogs);
+}
+
+std::vector<NestedChoice> written_losses(const RuleContext& rule) {
+  const auto& loss = rule.recipe.loss.value;
+  return loss ? nested(rule, *loss, "loss") : std::vector<NestedChoice>();
+}
+
 InnerOptimizer inner_optimizer(const Recipe& recipe) {
   InnerOptimizer found{recipe.optimizer, "optimizer"};
   for (const auto* inner = recipe.optimizer.node().find("inner"); inner && !inner->is_null();

@@ -10,6 +10,7 @@
 #include "config/problem.h"
 #include "config/shape.h"
 #include "recipe/data_section.h"
+#include "recipe/layers/nested.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -36,7 +37,7 @@ class RuleContext {
   /// The same problems, if any, with places and ids of their own.
   void add(const Problems& more) const;
 
-  /// What the catalogue says of a component; null where it says nothing.
+  /// What the catalog says of a component; null where it says nothing.
   const EntryBase* entry(const ChoiceBase& choice) const;
   bool has(const ChoiceBase& choice, std::string_view trait) const;
   /// An option as written, or else its default; null where the component has none or it is null.
@@ -64,7 +65,7 @@ bool is_true(const Node* value);
 /// The items of a list, a lone value as one item, nothing for null.
 std::vector<const Node*> items_of(const Node* value);
 
-/// A choice out of a node of the tree, such as an inner optimiser or a transform of a list.
+/// A choice out of a node of the tree, such as an inner optimizer or a transform of a list.
 template <class T>
 Choice<T> choice_of(const Node& node) {
   Choice<T> choice;
@@ -74,14 +75,20 @@ Choice<T> choice_of(const Node& node) {
 
 std::string indexed(const std::string& list, std::size_t index);  // "callbacks[2]"
 
-/// The optimiser itself where others wrap it (lookahead), and its dotted path.
+/// What a section chooses and every component inside it, at any depth.
+std::vector<NestedChoice> nested(const RuleContext& rule, const ChoiceBase& choice,
+                                 const std::string& path);
+/// The loss as written and those inside it; none where the data decides.
+std::vector<NestedChoice> written_losses(const RuleContext& rule);
+
+/// The optimizer itself where others wrap it (lookahead), and its dotted path.
 struct InnerOptimizer {
   Choice<Optimizer> choice;
   std::string path;
 };
 InnerOptimizer inner_optimizer(const Recipe& recipe);
 
-/// The rate of the last layer group as the recipe or the optimiser's default has it; nothing where
+/// The rate of the last layer group as the recipe or the optimizer's default has it; nothing where
 /// it depends on the batch.
 std::optional<double> rate_of(const RuleContext& rule);
 

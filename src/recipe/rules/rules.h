@@ -4,8 +4,10 @@
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts,
 //              classifies_pixels, any_outputs, reads_segments OPTION (tokens of a segment, by
-//              which texts are padded in front), embeds NAMES (jobs/export/embeddings.h: the
-//              parameters of each column, or of all with *)
+//              which texts are padded in front), embeds NAMES (models/embeddings.h: the
+//              tensors of each column, joined by +, or of all with *), features LAYERS NORM
+//              and outputs LAYERS (train/transfer/row_names.cpp)
+//   layer      batch_norm
 //   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
@@ -13,10 +15,13 @@
 //              labels_by OPTION, numbers_by OPTION, task_by OPTION
 //   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)
 //   mix        wants_images
-//   transform  random, normalizes, before_normalize (wants colours in 0 to 1), crops, and of the
+//   transform  random, normalizes, before_normalize (wants colors in 0 to 1), crops, and of the
 //              size that comes out gives_size (the option), resizes, changes_size
 //   metric     smaller_is_better, larger_is_better, at_most_1, named NAME (with {option} or *)
-//   optimizer  momentum, lookahead        schedule  momentum        callback  changes_rate
+//   optimizer  momentum, lookahead, usual_lr NUMBER, usual_weight_decay NUMBER (at most, where
+//              others than most: recipe/rules/usual.cpp)
+//   schedule   momentum
+//   callback   changes_rate
 #pragma once
 
 #include <string>
@@ -47,6 +52,7 @@ std::vector<Rule> length_rules();
 std::vector<Rule> schedule_rules();
 std::vector<Rule> stage_rules();
 std::vector<Rule> optimizer_rules();
+std::vector<Rule> usual_rules();
 std::vector<Rule> average_rules();
 std::vector<Rule> metric_rules();
 std::vector<Rule> metric_range_rules();
@@ -59,6 +65,7 @@ std::vector<Rule> transform_rules();
 std::vector<Rule> progressive_rules();
 std::vector<Rule> model_rules();
 std::vector<Rule> run_rules();
+std::vector<Rule> path_rules();
 std::vector<Rule> sweep_rules();
 
 }  // namespace ddptrain

@@ -1,4 +1,6 @@
 // Precision, policies and names of a run.
+#include <algorithm>
+
 #include "recipe/rules/rules.h"
 
 namespace ddptrain {
@@ -50,7 +52,9 @@ void a_graph_can_be_captured(const RuleContext& rule) {
 
 void the_name_is_a_folder(const RuleContext& rule) {
   const auto& name = rule.recipe.name;
-  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+  const bool control =
+      std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (control || name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
     rule.error("name",
                "'" + name + "' is no name of a folder; 'output.dir' says where the folder is made");
 }
@@ -93,9 +97,12 @@ void a_deterministic_run_has_kernels(const RuleContext& rule) {
   const auto device = rule.recipe.parallel.device;
   const bool on_cuda = device == DeviceKind::cuda;
   if (!rule.recipe.train.deterministic || (!on_cuda && device != DeviceKind::automatic)) return;
-  auto found = varying(rule, rule.recipe.model);
-  for (const auto* layer : items_of(rule.value(rule.recipe.model, "layers")))
-    for (auto& each : varying(rule, choice_of<Layer>(*layer))) found.push_back(std::move(each));
+  std::vector<std::string> found;
+  for (const auto& [part, path] : nested(rule, rule.recipe.model, "model")) {
+    const bool body = part.kind() == rule.recipe.model.kind() && path != "model";
+    if (body) continue;  // it comes without its pooling
+    for (auto& each : varying(rule, part)) found.push_back(std::move(each));
+  }
   for (const auto& each : found)
     if (on_cuda)
       rule.error("train.deterministic", each + " has no deterministic backward pass on CUDA");

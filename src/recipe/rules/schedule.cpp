@@ -1,4 +1,4 @@
-// Schedules against the run, its stages and the optimiser.
+// Schedules against the run, its stages and the optimizer.
 #include <cmath>
 
 #include "base/text.h"
@@ -163,7 +163,7 @@ std::vector<Rule> schedule_rules() {
         "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 10 epochs}",
         "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 1 epoch}"},
        warmup_fits_the_run},
-      {{"momentum-cycle", "A schedule that cycles momentum wants an optimiser that has it.",
+      {{"momentum-cycle", "A schedule that cycles momentum wants an optimizer that has it.",
         "The rate would follow the schedule and the momentum would not.",
         "optimizer: adagrad\nschedule: one_cycle", "optimizer: adam\nschedule: one_cycle"},
        momentum_is_there_to_cycle},

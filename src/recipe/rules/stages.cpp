@@ -31,8 +31,9 @@ void the_run_is_said_once(const RuleContext& rule) {
               by + " says what is frozen");
   if (train.fine_tune && rule.recipe.schedule.type() != "constant")
     rule.warn("schedule", by + " has schedules of its own");
-  if (train.fine_tune && rule.is_asked(rule.recipe.optimizer, "lr"))
-    rule.warn("optimizer.lr", "'train.fine_tune.base_lr' says what the rates are");
+  const auto [optimizer, path] = inner_optimizer(rule.recipe);
+  if (train.fine_tune && rule.is_asked(optimizer, "lr"))
+    rule.warn(path + ".lr", "'train.fine_tune.base_lr' says what the rates are");
 }
 
 void a_rate_is_said_once(const RuleContext& rule) {
@@ -42,8 +43,9 @@ void a_rate_is_said_once(const RuleContext& rule) {
                  "'from' makes a row over the layer groups, 'others' one rate for all but the "
                  "last; write one of them");
   };
-  const auto* lr = rule.recipe.optimizer.node().find("lr");
-  if (lr && lr->is_map()) check(decode<LearningRate>(*lr), "optimizer.lr");
+  for (const auto& [optimizer, path] : nested(rule, rule.recipe.optimizer, "optimizer"))
+    if (const auto* lr = optimizer.node().find("lr"); lr && lr->is_map())
+      check(decode<LearningRate>(*lr), path + ".lr");
   const auto& stages = rule.recipe.train.stages;
   for (std::size_t i = 0; i < stages.size(); ++i)
     if (stages[i].lr) check(*stages[i].lr, indexed("train.stages", i) + ".lr");
@@ -90,7 +92,7 @@ void something_trains(const RuleContext& rule) {
 void there_is_a_state_to_reset(const RuleContext& rule) {
   const auto& stages = rule.recipe.train.stages;
   if (!stages.empty() && stages.front().reset_optimizer)
-    rule.warn("train.stages[0].reset_optimizer", "a run begins with a new optimiser anyway");
+    rule.warn("train.stages[0].reset_optimizer", "a run begins with a new optimizer anyway");
 }
 
 }  // namespace
@@ -132,7 +134,7 @@ std::vector<Rule> stage_rules() {
         "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 2}",
         "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 1}"},
        something_trains},
-      {{"reset-optimizer", "The first stage has no state of the optimiser to reset.",
+      {{"reset-optimizer", "The first stage has no state of the optimizer to reset.",
         "A run begins with a new one.",
         "train: {stages: [{duration: 5 epochs, reset_optimizer: true}]}",
         "train: {stages: [{duration: 5 epochs}]}"},

@@ -25,13 +25,13 @@ void images_are_normalized_once(const RuleContext& rule) {
     bool before = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const bool normalizes = rule.has(list[i], "normalizes");
-      if (normalizes && before) rule.error(indexed(path, i), "these images are normalised already");
+      if (normalizes && before) rule.error(indexed(path, i), "these images are normalized already");
       before = before || normalizes;
     }
   });
 }
 
-/// The last transform that normalises, with its defaults; empty where none does.
+/// The last transform that normalizes, with its defaults; empty where none does.
 std::string normalization(const RuleContext& rule, const List& list) {
   std::string text;
   for (const auto& each : list)
@@ -47,19 +47,19 @@ void both_splits_are_normalized_alike(const RuleContext& rule) {
   if (train.empty() || valid.empty())
     rule.warn(train.empty() ? kTrain : kValid,
               std::string(train.empty() ? "validation" : "training") +
-                  " samples are normalised, and these are not");
+                  " samples are normalized, and these are not");
   else
-    rule.warn(kValid, "normalised by other statistics than training samples");
+    rule.warn(kValid, "normalized by other statistics than training samples");
 }
 
-void colours_come_before_normalize(const RuleContext& rule) {
+void colors_come_before_normalize(const RuleContext& rule) {
   for_each_list(rule, [&](const std::string& path, const List& list) {
     bool normalized = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
       normalized = normalized || rule.has(list[i], "normalizes");
       if (normalized && rule.has(list[i], "before_normalize"))
         rule.error(indexed(path, i),
-                   "'" + list[i].type() + "' wants colours in 0 to 1; write it before normalize");
+                   "'" + list[i].type() + "' wants colors in 0 to 1; write it before normalize");
     }
   });
 }
@@ -97,27 +97,27 @@ void crops_fit_the_image(const RuleContext& rule) {
 
 std::vector<Rule> transform_rules() {
   return {
-      {{"normalize-twice", "Images are normalised once.",
-        "The second time takes mean and deviation of colours from what are no colours any more.",
+      {{"normalize-twice", "Images are normalized once.",
+        "The second time takes mean and deviation of colors from what are no colors any more.",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
         "preset: "
         "imagenet}]}}",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
        images_are_normalized_once},
-      {{"normalize-alike", "Both splits are normalised alike.",
+      {{"normalize-alike", "Both splits are normalized alike.",
         "The model is scored on images that look different from all that it has seen.",
         "data: {transforms: {valid: [{type: resize, size: [64, 64]}]}}",
         "data: {transforms: {valid: [{type: resize, size: [64, 64]}, {type: normalize, preset: "
         "imagenet}]}}"},
        both_splits_are_normalized_alike},
-      {{"normalize-first", "What changes colours comes before normalize.",
-        "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalised "
+      {{"normalize-first", "What changes colors comes before normalize.",
+        "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalized "
         "image.",
         "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
         "hue: 0.1}]}}",
         "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
         "imagenet}]}}"},
-       colours_come_before_normalize},
+       colors_come_before_normalize},
       {{"picture-size", "Images of a batch have one size.",
         "A turned image that grows so that no corner is cut off, grows by its angle.",
         "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "

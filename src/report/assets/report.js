@@ -1,11 +1,11 @@
 (function () {
   "use strict";
-  function colours() {
+  function colors() {
     const style = getComputedStyle(document.documentElement);
     return function (name) { return style.getPropertyValue("--" + name).trim(); };
   }
-  function dataset(line, colour) {
-    const own = colour("c" + line.colour);
+  function dataset(line, color) {
+    const own = color("c" + line.color);
     const dots = line.look === "dots";
     const few = line.points.length <= 40 && line.look !== "raw";
     return {
@@ -18,16 +18,16 @@
       pointRadius: dots ? 2.5 : few ? 2 : 0, pointHitRadius: line.look === "raw" ? 0 : 6
     };
   }
-  function axis(title, colour) {
+  function axis(title, color) {
     return {
-      type: "linear", title: { display: title !== "", text: title, color: colour("quiet") },
-      ticks: { color: colour("quiet") }, grid: { color: colour("line") }
+      type: "linear", title: { display: title !== "", text: title, color: color("quiet") },
+      ticks: { color: color("quiet") }, grid: { color: color("line") }
     };
   }
   const charts = [];
   function draw(figure) {
     const data = JSON.parse(figure.dataset.chart);
-    const colour = colours();
+    const color = colors();
     let canvas = figure.querySelector("canvas");
     if (!canvas) {
       canvas = document.createElement("canvas");
@@ -36,11 +36,11 @@
     figure.classList.add("drawn");
     charts.push(new Chart(canvas, {
       type: "scatter",
-      data: { datasets: data.lines.map(function (line) { return dataset(line, colour); }) },
+      data: { datasets: data.lines.map(function (line) { return dataset(line, color); }) },
       options: {
         animation: false, maintainAspectRatio: false,
         interaction: { mode: data.lines.some(function (l) { return l.look === "dots"; }) ? "nearest" : "x", intersect: false },
-        scales: { x: axis(data.x, colour), y: axis("", colour) },
+        scales: { x: axis(data.x, color), y: axis("", color) },
         plugins: {
           legend: { display: false },
           tooltip: {

@@ -13,7 +13,8 @@ std::string binary(const ReportRuns& runs) {
   Chart roc{
       "ROC", "false positive rate", {{"chance", {{0, 1}, {0, 1}}, 7, ChartLine::Look::dashed}}};
   Chart precision{"precision by recall", "recall", {}};
-  HtmlTable table{{"run", "area under ROC", "average precision"}, {}, {}};
+  HtmlTable table{
+      {"run", "weights", "area under ROC", "average precision"}, {}, {false, false, true, true}};
   std::string positive;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_classes(runs[r]) || runs[r].classes.size() != 2) continue;
@@ -21,8 +22,8 @@ std::string binary(const ReportRuns& runs) {
     roc.lines.push_back({runs[r].record.name, curves.roc, r, ChartLine::Look::plain});
     precision.lines.push_back(
         {runs[r].record.name, curves.precision_recall, r, ChartLine::Look::plain});
-    table.rows.push_back({name_html(runs[r].record.name), number_html(curves.area),
-                          number_html(curves.average_precision)});
+    table.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples_weights),
+                          number_html(curves.area), number_html(curves.average_precision)});
     positive = runs[r].classes[1];
   }
   if (table.rows.empty()) return {};

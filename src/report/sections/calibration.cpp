@@ -17,7 +17,8 @@ std::string bin_name(std::size_t index) {
 std::string calibration(const ReportRuns& runs) {
   Chart chart{"share that is right, by probability", "probability of the predicted class", {}};
   chart.lines.push_back({"as it should be", {{0, 1}, {0, 1}}, 7, ChartLine::Look::dashed});
-  HtmlTable errors{{"run", "expected calibration error", "samples"}, {}, {}};
+  HtmlTable errors{
+      {"run", "weights", "expected calibration error", "samples"}, {}, {false, false, true, true}};
   HtmlTable table{{"probability", "samples", "mean probability", "right"}, {}, {}};
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_classes(runs[r])) continue;
@@ -33,8 +34,8 @@ std::string calibration(const ReportRuns& runs) {
                             number_html(bins[i].confidence), number_html(bins[i].accuracy)});
     }
     chart.lines.push_back(std::move(line));
-    errors.rows.push_back(
-        {name_html(runs[r].record.name), number_html(calibration_error(bins)), number_html(count)});
+    errors.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples_weights),
+                           number_html(calibration_error(bins)), number_html(count)});
   }
   if (errors.rows.empty()) return {};
   return to_html(errors) + "<div class=\"charts\">\n" + figure(chart) + "</div>\n" +

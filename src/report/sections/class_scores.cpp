@@ -19,7 +19,7 @@ std::string class_scores(const ReportRuns& runs) {
         rows.rows.back().push_back(number_html(table.at(row, column)));
     }
     const bool many = table.rows.size() > 40;
-    html += (many ? "<details><summary>" : "<h3>") + name_html(table.name) +
+    html += (many ? "<details><summary>" : "<h3>") + title_html(table) +
             (many ? "</summary>\n" : "</h3>\n") + to_html(rows) + (many ? "</details>\n" : "");
   }
   return html;

@@ -2,9 +2,10 @@
 #include <algorithm>
 
 #include "base/mean.h"
+#include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
-#include "runs/run_recipe.h"
+#include "runs/seed_groups.h"
 
 namespace ddptrain {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 std::vector<std::string> all_metrics(const ReportRuns& runs) {
   std::vector<std::string> names;
   for (const auto& run : runs)
-    for (const auto& [name, value] : run.history.last)
+    for (const auto& [name, value] : run.scores.values)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   return names;
 }
@@ -21,23 +22,30 @@ std::vector<std::string> all_metrics(const ReportRuns& runs) {
 std::string mean_html(const ReportRuns& runs, const std::vector<std::size_t>& group,
                       const std::string& metric) {
   std::vector<double> values;
-  for (const auto i : group) values.push_back(value_named(runs[i].history.last, metric));
+  for (const auto i : group) values.push_back(value_named(runs[i].scores.values, metric));
   const auto mean = mean_of(values);
   return number_html(mean.value) + " ± " + number_html(mean.deviation);
 }
 
+/// Of each group with two seeds or more.
 std::string seeds_html(const ReportRuns& runs, const std::vector<std::string>& metrics) {
-  HtmlTable table{{"runs that differ only in seed", "runs"}, {}, {}};
+  HtmlTable table{{"runs that differ only in seed", "seeds"}, {}, {}};
   for (const auto& metric : metrics) table.head.push_back(name_html(metric));
   std::vector<RunOptions> options;
-  for (const auto& run : runs) options.push_back(run.options);
-  for (const auto& group : groups_by_seed(options)) {
-    if (group.size() < 2) continue;
+  std::vector<const RunRecord*> records;
+  for (const auto& run : runs) {
+    options.push_back(run.options);
+    records.push_back(&run.record);
+  }
+  for (const auto& group : seed_groups(records, options)) {
+    if (group.seeds.size() < 2) continue;
     std::string names;
-    for (const auto i : group)
+    for (const auto i : group.runs)
       names += (names.empty() ? "" : ", ") + name_html(runs[i].record.name);
-    table.rows.push_back({names, std::to_string(group.size())});
-    for (const auto& metric : metrics) table.rows.back().push_back(mean_html(runs, group, metric));
+    names += escaped(left_out_text(group, records));
+    table.rows.push_back({names, escaped(join(group.seeds, ", "))});
+    for (const auto& metric : metrics)
+      table.rows.back().push_back(mean_html(runs, group.runs, metric));
   }
   return table.rows.empty() ? ""
                             : "<h3>Mean ± standard deviation over seeds</h3>\n" + to_html(table);
@@ -46,14 +54,17 @@ std::string seeds_html(const ReportRuns& runs, const std::vector<std::string>& m
 std::string comparison(const ReportRuns& runs) {
   const auto metrics = all_metrics(runs);
   if (runs.size() < 2 || metrics.empty()) return {};
-  HtmlTable table{{"last evaluation"}, {}, {}};
-  for (const auto& metric : metrics) table.head.push_back(name_html(metric));
-  for (const auto& run : runs) {
-    table.rows.push_back({name_html(run.record.name)});
-    for (const auto& metric : metrics)
-      table.rows.back().push_back(number_html(value_named(run.history.last, metric)));
+  HtmlTable table{{"run", "weights"}, {}, {false, false}};
+  for (const auto& metric : metrics) {
+    table.head.push_back(name_html(metric));
+    table.numeric.push_back(true);
   }
-  return to_html(table) + seeds_html(runs, metrics);
+  for (const auto& run : runs) {
+    table.rows.push_back({name_html(run.record.name), weights_html(run.scores.weights)});
+    for (const auto& metric : metrics)
+      table.rows.back().push_back(number_html(value_named(run.scores.values, metric)));
+  }
+  return to_html(table) + paragraph(kScoresRule) + seeds_html(runs, metrics);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace ddptrain {
 namespace {
 
 constexpr std::size_t kMostClasses = 240;  // of a heat map, which stays below a megabyte
-constexpr std::size_t kDense = 30;         // more: colours without numbers
+constexpr std::size_t kDense = 30;         // more: colors without numbers
 constexpr std::size_t kMostPairs = 15;
 
 /// 0 to 10: the share that a cell has of its row, where nothing but 0 is 0.
@@ -44,7 +44,7 @@ std::string heat_map(const NamedTable& table) {
   for (std::size_t row = 0; row < table.rows.size(); ++row) html += heat_row(table, row);
   return html +
          "</tbody></table></div>\n<p class=\"note\">A row is a true class, a column what was "
-         "predicted; the colour is the share of the row" +
+         "predicted; the color is the share of the row" +
          (dense ? ". The numbers are " +
                       std::string(table.file.empty() ? "" : "in confusion.csv, and here ") +
                       "under the pointer.</p>\n"
@@ -86,9 +86,9 @@ std::string confused(const NamedTable& table) {
 /// Of one run whole; of several the pairs alone, folded away.
 std::string of_table(const NamedTable& table, const ReportRun& run, bool several) {
   if (several)
-    return "<details><summary>" + name_html(run.record.name) + ", " + name_html(table.name) +
+    return "<details><summary>" + name_html(run.record.name) + ", " + title_html(table) +
            "</summary>\n" + confused(table) + "</details>\n";
-  const auto title = "<h3>" + name_html(table.name) + "</h3>\n";
+  const auto title = "<h3>" + title_html(table) + "</h3>\n";
   if (table.rows.size() <= kMostClasses) return title + heat_map(table) + confused(table);
   return title +
          paragraph("Of " + std::to_string(table.rows.size()) +

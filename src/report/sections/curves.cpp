@@ -63,7 +63,7 @@ std::string curve_name(const Curve& curve, bool several) {
 }
 
 /// Steps are noisy: raw and smoothed, unless each is what was set (a learning rate) or few.
-void add_curve(Chart& chart, const Curve& curve, bool several, std::size_t colour) {
+void add_curve(Chart& chart, const Curve& curve, bool several, std::size_t color) {
   const auto& points = curve.series->points;
   const auto name = curve_name(curve, several);
   const bool noisy = curve.per_step && points.x.size() >= kEnoughToSmooth &&
@@ -71,13 +71,13 @@ void add_curve(Chart& chart, const Curve& curve, bool several, std::size_t colou
                       curve.series->name.starts_with("train/gradient_norm") ||
                       curve.series->name == "samples_per_second");
   if (noisy && !several)
-    chart.lines.push_back({name + ", each", points, colour, ChartLine::Look::raw});
+    chart.lines.push_back({name + ", each", points, color, ChartLine::Look::raw});
   const bool behind = several && curve.per_step && chart.title == "loss";
   const auto look = behind  ? ChartLine::Look::dashed
                     : noisy ? ChartLine::Look::smooth
                             : ChartLine::Look::plain;
   chart.lines.push_back(
-      {noisy ? name + ", smoothed" : name, noisy ? smoothed(points) : points, colour, look});
+      {noisy ? name + ", smoothed" : name, noisy ? smoothed(points) : points, color, look});
 }
 
 std::size_t count_unknown(const Points& points) {

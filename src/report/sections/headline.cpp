@@ -1,4 +1,6 @@
 // How a run went, in one row of tiles; of several runs a row each.
+#include <cmath>
+
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
@@ -16,7 +18,8 @@ std::string state_html(const ReportRun& run) {
 }
 
 std::string time_of(const ReportRun& run) {
-  return seconds_of(run) > 0 ? escaped(format_seconds(seconds_of(run))) : "–";
+  const auto text = to_text(run.duration);
+  return text.empty() ? "–" : escaped(text);
 }
 
 std::string rate_of(const ReportRun& run) {
@@ -32,16 +35,18 @@ std::string device_of(const ReportRun& run) {
 
 std::string tiles(const ReportRun& run) {
   std::string html = "<div class=\"tiles\">\n";
-  if (const auto& best = run.record.best)
-    html += tile(number_html(value_named(best->values, best->metric)),
-                 "best " + name_html(best->metric) + ", step " +
-                     number_html(static_cast<double>(best->step)));
-  for (std::size_t i = 0; i < run.history.last.size() && i < 3; ++i)
-    html += tile(number_html(run.history.last[i].second),
-                 "last " + name_html(run.history.last[i].first));
+  const auto main = main_metric(run.record);
+  const auto of = ", " + weights_html(run.scores.weights);
+  if (!main.empty())
+    html += tile(number_html(value_named(run.scores.values, main)), name_html(main) + of);
+  std::size_t shown = 0;
+  for (const auto& [name, value] : run.scores.values)
+    if (name != main && ++shown <= 3) html += tile(number_html(value), name_html(name) + of);
   html += tile(state_html(run), "state");
   html += tile(number_html(run.history.step), "steps");
-  if (seconds_of(run) > 0) html += tile(time_of(run), "from start to end");
+  if (!std::isnan(run.duration.seconds))
+    html += tile(time_of(run), std::isnan(run.record.earlier.seconds) ? "from start to end"
+                                                                      : "in all its starts");
   if (run.history.samples_per_second > 0) html += tile(rate_of(run), "samples per second");
   if (const auto device = device_of(run); !device.empty()) html += tile(device, "device");
   return html + "</div>\n";

@@ -20,22 +20,35 @@ std::string value_at(const ReportRun& run, const std::string& name, double step)
   return "–";
 }
 
+std::string test_table(const ReportRun& run) {
+  if (run.history.test.empty()) return {};
+  HtmlTable table{{"test split", weights_html(run.history.test_weights)}, {}, {}};
+  for (const auto& [name, value] : run.history.test)
+    table.rows.push_back({name_html(name), number_html(value)});
+  return to_html(table);
+}
+
 std::string metrics(const ReportRuns& runs) {
   if (runs.size() != 1 || runs[0].history.last.empty()) return {};
   const auto& run = runs[0];
-  HtmlTable table{{"metric", "last"}, {}, {}};
   const auto& best = run.record.best;
-  const auto best_step = best ? static_cast<double>(best->step) : 0;
-  if (best) table.head.push_back("at the best");
+  const auto last_step = run.history.last_step;
+  const bool apart = best && best->step != last_step;
+  HtmlTable table{{"metric"}, {}, {}};
+  if (apart) table.head.push_back("best, step " + std::to_string(best->step));
+  table.head.push_back((best && !apart ? "best and last, step " : "last, step ") +
+                       std::to_string(last_step));
   for (std::size_t i = 0; i < std::min(run.history.last.size(), kMostMetrics); ++i) {
     const auto& [name, value] = run.history.last[i];
-    table.rows.push_back({name_html(name), number_html(value)});
-    if (best) table.rows.back().push_back(value_at(run, name, best_step));
+    table.rows.push_back({name_html(name)});
+    if (apart) table.rows.back().push_back(value_at(run, name, static_cast<double>(best->step)));
+    table.rows.back().push_back(number_html(value));
   }
   auto html = to_html(table);
   if (best)
-    html += "<p class=\"note\">The best by " + name_html(best->metric) + " is step " +
-            number_html(best_step) + ".</p>\n";
+    html += "<p class=\"note\">The best by " + name_html(best->metric) +
+            (best->mode == BestMode::max ? " (larger" : " (smaller") + " is better).</p>\n";
+  html += test_table(run);
   const auto unknown =
       std::count_if(run.history.last.begin(), run.history.last.end(),
                     [](const auto& metric) { return !std::isfinite(metric.second); });

@@ -69,11 +69,14 @@ std::string numbers(const ReportRuns& runs) {
   Chart predicted{"predicted by true", "true", {}};
   Chart residual{"predicted minus true, by predicted", "predicted", {}};
   Chart spread{"samples by predicted minus true", "predicted minus true", {}};
+  std::string weights;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_numbers(runs[r])) continue;
     const auto samples = known(runs[r]);
     if (samples.empty()) continue;
     const auto dots = dots_of(samples);
+    weights += "<p>" + name_html(runs[r].record.name) + ": " +
+               weights_html(runs[r].samples_weights) + "</p>\n";
     if (predicted.lines.empty())
       predicted.lines.push_back({"as it should be", diagonal(samples), 7, ChartLine::Look::dashed});
     predicted.lines.push_back({runs[r].record.name, dots.predicted, r, ChartLine::Look::dots});
@@ -85,8 +88,8 @@ std::string numbers(const ReportRuns& runs) {
                        ". is drawn";
   }
   if (predicted.lines.empty()) return {};
-  return "<div class=\"charts\">\n" + figure(predicted) + figure(residual) + figure(spread) +
-         "</div>\n";
+  return weights + "<div class=\"charts\">\n" + figure(predicted) + figure(residual) +
+         figure(spread) + "</div>\n";
 }
 
 }  // namespace

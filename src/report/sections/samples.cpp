@@ -67,10 +67,13 @@ std::string cards(const ReportRun& run, const std::string& title,
 std::string samples(const ReportRuns& runs) {
   if (runs.size() != 1 || runs[0].samples.empty()) return {};
   const auto& run = runs[0];
+  const auto of = "<p>" + weights_html(run.samples_weights) + "</p>\n";
   if (has_numbers(run))
-    return cards(run, "Largest errors",
-                 first_by(run, [](const auto& s) { return -std::abs(s.predicted - s.truth); }));
-  return cards(
+    return of + cards(run, "Largest errors", first_by(run, [](const auto& s) {
+                        return -std::abs(s.predicted - s.truth);
+                      }));
+  return of +
+         cards(
              run, "Worst mistakes",
              first_by(run, [](const auto& s) { return s.predicted == s.truth ? NAN : -s.loss; })) +
          cards(run, "Least certain",

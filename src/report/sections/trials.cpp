@@ -27,7 +27,8 @@ HtmlTable head_of(const SweepResults& sweep) {
     table.head.push_back(name_html(key));
     table.numeric.push_back(true);
   }
-  for (const auto& name : {name_html(sweep.metric), std::string("best"), std::string("steps")}) {
+  for (const auto& name :
+       {name_html(sweep.metric), std::string("best evaluation"), std::string("steps")}) {
     table.head.push_back(name);
     table.numeric.push_back(true);
   }
@@ -42,7 +43,8 @@ std::string summary(const SweepResults& sweep) {
   for (const auto& trial : sweep.trials) steps += trial.steps;
   return "<p>" + escaped(sweep.method) + ", " + plural(trials, "trial") + ", " +
          plural(steps, "optimizer step") + "; by " + name_html(sweep.metric) +
-         (sweep.mode == BestMode::max ? ", larger is better" : ", smaller is better") + ".</p>\n";
+         (sweep.mode == BestMode::max ? ", larger is better" : ", smaller is better") +
+         ", of the " + escaped(sweep.weights) + ".</p>\n";
 }
 
 std::string trials(const SweepResults& sweep) {

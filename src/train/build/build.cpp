@@ -22,6 +22,7 @@
 #include "data/loader/prefetcher.h"
 #include "data/mix.h"
 #include "data/sampler.h"
+#include "data/unknown.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "optim/clip.h"
@@ -149,22 +150,20 @@ void build_splits(Training& t, const Recipe& written) {
     agree(*t.world, "the data of " + section.path, data->digest());
     const auto trained = trained_text(*data, section, *t.data, t.recipe.data);
     if (!trained.empty() && t.world->rank == 0) log::warning(section.path + ": " + trained);
+    for (const auto& unknown : unknown_values(*data, Split::valid))
+      if (t.world->rank == 0) log::info(section.path + ": " + to_text(unknown));
     auto loader = make_split_loader(t, *data, Split::valid);
     (section.name == kTestSplit ? t.test : t.splits)
         .push_back({section.name, std::move(data), std::move(loader)});
   }
 }
 
-RunLength run_length(const Training& t) {
+RunLength run_length(const Training& t, const ShardPlan& shards) {
   RunLength length;
-  length.global = t.placement.batch.global;
+  length.global = shards.global;
   const auto samples = static_cast<std::int64_t>(t.sampler->order(0).size());
-  length.per_epoch = static_cast<std::int64_t>(shard(samples, shard_plan(t), t.world->rank).size());
-  if (length.per_epoch == 0)
-    throw Error(Exit::data, "an epoch has no full batch: " + std::to_string(samples) +
-                                " training samples, and batch.global is " +
-                                std::to_string(length.global) +
-                                "; make the batch smaller, or write 'drop_last: false'");
+  length.per_epoch = static_cast<std::int64_t>(shard(samples, shards, t.world->rank).size());
+  require_full_batch(length.per_epoch, samples, length.global);
   const auto steps = stage_steps(t.recipe, length);
   length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
   return length;
@@ -177,7 +176,15 @@ void go_at(const LrFindOptions& rates, TrainingStage& stage) {
   stage.shares.clear();
 }
 
-void build_optimisation(Training& t, const TrainingPlan& plan) {
+/// What an epoch of training takes.
+void build_epochs(Training& t, const TrainingPlan& plan) {
+  t.sampler = build_sampler(plan.recipe, *t.data);
+  t.length = run_length(t, plan.shards.value_or(shard_plan(t)));
+  if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
+  t.loader = make_split_loader(t, *t.data, Split::train);
+}
+
+void build_optimization(Training& t, const TrainingPlan& plan) {
   const auto& recipe = t.recipe;
   const auto common = common_options(recipe.optimizer);
   auto& model = t.engine->model();
@@ -187,7 +194,9 @@ void build_optimisation(Training& t, const TrainingPlan& plan) {
   t.stages = build_stages(t, groups);
   if (plan.lr_finder) go_at(*plan.lr_finder, t.stages.front());
   if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
-  t.ema = build_average(t);
+  require_an_average(t);
+  for (const auto& choice : recipe.callbacks)
+    t.callbacks.push_back(catalog<Callback>().build(choice));
 }
 
 /// What trials decide where the recipe leaves it open becomes part of the run's recipe.
@@ -224,7 +233,7 @@ ShardPlan shard_plan(const Training& t) {
 }
 
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
-                                    const std::string& unlabelled, bool on_device) {
+                                    const std::string& unlabeled, bool on_device) {
   DataContext context;
   context.pixels_as_bytes = on_device;
   context.seed = seed_of_data(recipe);
@@ -232,9 +241,9 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   context.channels_last = recipe.train.channels_last.value.value_or(false);
   context.fitted = saved.fitted;
   context.classes = {saved.classes, recipe.policy.on_unknown_class == OnUnknownClass::skip};
-  context.unlabelled = unlabelled;
+  context.unlabeled = unlabeled;
   context.epochs = epochs_of(recipe);
-  if (unlabelled.empty()) provide(recipe.data);
+  if (unlabeled.empty()) provide(recipe.data);
   try {
     auto data = catalog<Dataset>().build(recipe.data, context);
     check_mapped_files();
@@ -288,10 +297,7 @@ std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
   agree(world, "the data", t.data->digest());
   const auto& facts = t.data->facts();
   if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
-  t.sampler = build_sampler(plan.recipe, *t.data);
-  t.length = run_length(t);
-  if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
-  t.loader = make_split_loader(t, *t.data, Split::train);
+  if (plan.trains) build_epochs(t, plan);
   t.valid_loader = make_split_loader(t, *t.data, Split::valid);
   build_splits(t, plan.recipe);
   auto scores = build_scores(t.recipe, *t.data);
@@ -299,11 +305,10 @@ std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
   t.metrics = std::move(scores.metrics);
   t.engine =
       with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts, t.length); });
-  try_shapes(t);
+  if (plan.trains) try_shapes(t);
   try_scores(t);
-  build_optimisation(t, plan);
-  for (const auto& choice : t.recipe.callbacks)
-    t.callbacks.push_back(catalog<Callback>().build(choice));
+  if (plan.trains) build_optimization(t, plan);
+  t.ema = build_average(t);
   if (plan.tries_sizes) try_sizes(t, alive);
   if (plan.most_steps) t.length.total = std::min(t.length.total, *plan.most_steps);
   return built;

@@ -31,7 +31,7 @@ ShardPlan shard_plan(const Training& training);
 /// The parts that eval, predict, export and data need without a Training. Images `on_device`
 /// travel as bytes where a device can finish them.
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved = {},
-                                    const std::string& unlabelled = {}, bool on_device = false);
+                                    const std::string& unlabeled = {}, bool on_device = false);
 std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data);
 /// Of batches where the placement computes: on the CPU as they are, else brought ahead.
 std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,

@@ -8,7 +8,7 @@ namespace ddptrain {
 
 struct Training;
 
-/// Bytes of one checkpoint of a run, with all that its optimiser and averages will keep.
+/// Bytes of one checkpoint of a run, with all that its optimizer and averages will keep.
 std::int64_t checkpoint_bytes(const Training& training);
 
 /// How many lie on the disk at once at most: keep_last, the best, and one that is being written

@@ -27,8 +27,8 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
 bool keeps_room(const DeviceMemory& memory);
 
 /// Trains twice on `micro` made-up samples per device, the longest and largest of the run, beside
-/// the state that an optimiser like Adam keeps, without a step and without the other ranks: false
-/// where memory ends or keeps no room. Weights, buffers and optimiser are as before, gradients are
+/// the state that an optimizer like Adam keeps, without a step and without the other ranks: false
+/// where memory ends or keeps no room. Weights, buffers and optimizer are as before, gradients are
 /// cleared.
 bool fits_in_memory(const Training& training, std::int64_t micro);
 

@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "recipe/layers/nested.h"
 #include "recipe/load/load.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
+#include "train/catalogs.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -25,16 +27,12 @@ struct Named {
 
 Named loss_of(const Recipe& recipe) { return {*recipe.loss.value, catalog<Loss>(), "loss"}; }
 
-/// The losses that a loss is the sum of; none of most.
-std::vector<Choice<Loss>> parts_of_loss(const Recipe& recipe) {
-  std::vector<Choice<Loss>> parts;
-  const auto* written = recipe.loss.value->node().find("losses");
-  if (written == nullptr) return parts;
-  for (const auto& item : written->items) parts.emplace_back().choose(item);
-  return parts;
+/// The loss and those that it is the sum of, at any depth.
+std::vector<NestedChoice> losses_of(const Recipe& recipe) {
+  return with_nested(*recipe.loss.value, "loss", all_catalogs());
 }
 
-Named named_part(const Choice<Loss>& part) { return {part, catalog<Loss>(), "loss.losses"}; }
+Named named(const NestedChoice& loss) { return {loss.choice, catalog<Loss>(), loss.path}; }
 
 Named metric_of(const Recipe& recipe, std::size_t index) {
   return {recipe.metrics.value->at(index), catalog<Metric>(),
@@ -112,8 +110,7 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
   const auto fitting = [&](const Named& part) {
     require(part, target_misfit(part.entry(), part.catalog, targets));
   };
-  fitting(loss_of(recipe));
-  for (const auto& part : parts_of_loss(recipe)) fitting(named_part(part));
+  for (const auto& loss : losses_of(recipe)) fitting(named(loss));
   with_place(loss_of(recipe), [&] {
     scores.loss = catalog<Loss>().build(
         *recipe.loss.value,
@@ -142,7 +139,7 @@ void try_samples(const Training& t, const Dataset& data, const std::string& whic
     require(part, output_misfit(part.entry(), part.choice, targets, shape));
   };
   LossTerms loss;
-  fitting(loss_of(t.recipe));
+  for (const auto& each : losses_of(t.recipe)) fitting(named(each));
   with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, batch->targets.at(0)); });
   const auto implied =
       t.metrics.size() - t.recipe.metrics.value->size();  // "loss", where nobody wrote it

@@ -50,14 +50,15 @@ std::vector<OperatorTime> slowest(std::vector<TracedEvent> events, std::size_t m
   return all;
 }
 
-std::vector<std::string> to_lines(const std::vector<OperatorTime>& operators, std::uint64_t total) {
+std::vector<std::string> to_lines(const std::vector<OperatorTime>& operators, std::uint64_t total,
+                                  std::size_t columns) {
   std::vector<std::vector<std::string>> rows{{"operator", "calls", "self ms", "share"}};
   for (const auto& each : operators)
     rows.push_back({one_line(each.name, kWidestName), std::to_string(each.calls),
                     fixed("%.3f", static_cast<double>(each.self) / 1e6),
                     fixed("%.1f %%", 100 * static_cast<double>(each.self) /
                                          static_cast<double>(std::max<std::uint64_t>(total, 1)))});
-  return aligned(rows);
+  return table_lines(rows, columns);
 }
 
 }  // namespace ddptrain

@@ -26,6 +26,7 @@ struct OperatorTime {
 std::vector<OperatorTime> slowest(std::vector<TracedEvent> events, std::size_t most);
 
 /// A line for each, with its share of `total` nanoseconds; the first names the columns.
-std::vector<std::string> to_lines(const std::vector<OperatorTime>& operators, std::uint64_t total);
+std::vector<std::string> to_lines(const std::vector<OperatorTime>& operators, std::uint64_t total,
+                                  std::size_t columns = 0);
 
 }  // namespace ddptrain

@@ -2,6 +2,7 @@
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/files/atomic_file.h"
 #include "base/output/log.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "train/profile/operator_times.h"
 
@@ -163,7 +165,8 @@ class Profiler final : public Callback {
     const auto all = slowest(events, events.size());
     std::uint64_t total = 0;
     for (const auto& each : all) total += each.self;
-    table_ = to_lines(slowest(std::move(events), kMostOperators), total);
+    table_ = to_lines(slowest(std::move(events), kMostOperators), total,
+                      terminal_columns(STDERR_FILENO));
   }
 
   void report() const {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "callbacks/best.h"
 #include "data/csv/csv.h"
+#include "recipe/eval_splits.h"
 #include "recipe/rules/metric_names.h"
 #include "train/catalogs.h"
 
@@ -19,7 +20,9 @@ double number_at(const Csv& csv, std::size_t row, std::size_t column) {
 }
 
 bool is_score(const std::string& name) {
-  return name.find('/') != std::string::npos && !name.starts_with("train/");
+  const auto slash = name.find('/');
+  return slash != std::string::npos && !name.starts_with("train/") &&
+         samples_of(name.substr(0, slash)) != kTestSplit;  // which no evaluation has scored
 }
 
 NamedValues scores_of(const Csv& csv, std::size_t row) {

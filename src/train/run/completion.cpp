@@ -87,7 +87,12 @@ std::string extension(const Recipe& recipe, const std::string& text) {
   if (!train.stages.empty())
     return "train.stages[" + std::to_string(train.stages.size() - 1) +
            "].duration=" + twice(train.stages.back().duration);
-  return "train.duration=" + twice(train.duration);
+  auto longer = recipe;  // than what was trained, which the recipe may have been cut below
+  auto& duration = longer.train.duration;
+  do duration.count *= 2;
+  while (!seconds_of(recipe) && duration.count < 1e9 &&
+         total_steps(longer, state) <= state.at("position").at("step").get<std::int64_t>());
+  return "train.duration=" + to_text(duration);
 }
 
 }  // namespace ddptrain

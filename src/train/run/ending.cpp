@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -28,6 +29,16 @@ std::string position(const RunEnding& ending) {
   return text + ", epoch " + short_number(ending.epoch);
 }
 
+/// "12.3 s", of a resumed run "12.3 s (1 min 3 s with earlier starts)".
+std::string time_of(const RunEnding& ending) {
+  const auto here = format_seconds(ending.seconds);
+  if (ending.earlier.seconds > 0)
+    return here + " (" +
+           to_text(RunDuration{ending.seconds + ending.earlier.seconds, ending.earlier.whole}) +
+           " with earlier starts)";
+  return here;
+}
+
 bool in_one_evaluation(const RunEnding& ending) {
   return ending.best && ending.best->step == ending.evaluated;
 }
@@ -39,9 +50,20 @@ std::vector<std::string> title(const RunEnding& ending) {
   return {"", "best (step " + std::to_string(ending.best->step) + ")", "last" + last};
 }
 
-std::string better(const BestEvaluation& best) {
+/// By what the best is one, and of a complete run which weights are its result.
+std::string better(const RunEnding& ending) {
+  const auto& best = *ending.best;
   const auto* way = best.mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
-  return "best by " + one_line(best.metric, kMostName) + way;
+  const auto text = "best by " + one_line(best.metric, kMostName) + way;
+  const auto result = to_text(ending.weights);
+  return is_partial(ending) || result.empty() ? text : text + "; result: " + result;
+}
+
+/// "seed 42; 480 training samples, 120 validation samples"
+std::string drawn_from(const RunEnding& ending) {
+  return "seed " + std::to_string(ending.seed) + "; " +
+         plural(ending.training_samples, "training sample") + ", " +
+         plural(ending.validation_samples, "validation sample");
 }
 
 void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& tables,
@@ -61,7 +83,7 @@ void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::siz
     const auto& [name, value] = test.found.values[i];
     rows.push_back({one_line(name, kMostName), short_number(value)});
   }
-  for (auto& line : aligned(rows)) lines.push_back(std::move(line));
+  for (auto& line : table_lines(rows, columns)) lines.push_back(std::move(line));
   if (test.found.values.size() > count)
     lines.push_back("and " + std::to_string(test.found.values.size() - count) +
                     " more in events.jsonl");
@@ -116,12 +138,12 @@ std::string typed_path(const std::string& path) {
 }
 
 std::string headline(const RunEnding& ending) {
-  const auto time = " after " + format_seconds(ending.seconds) + " at " + position(ending);
+  const auto time = " after " + time_of(ending) + " at " + position(ending);
   if (is_partial(ending)) return ending.reason + time;
   const std::string stopped = "stopped: ";
   if (ending.reason.starts_with(stopped))
     return "stopped" + time + ": " + ending.reason.substr(stopped.size());
-  return ending.reason + " in " + format_seconds(ending.seconds) + ": " + position(ending) +
+  return ending.reason + " in " + time_of(ending) + ": " + position(ending) +
          (ending.met ? "" : "; short of what 'expect' asks");
 }
 
@@ -136,10 +158,15 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
       rows.back().push_back(short_number(value_named(ending.best->values, name)));
     rows.back().push_back(short_number(ending.last[i].second));
   }
-  auto lines = aligned(rows);
+  auto lines = table_lines(rows, columns);
   if (ending.last.size() > count)
     lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in metrics.csv");
-  if (ending.best) lines.push_back(better(*ending.best));
+  if (ending.best)
+    for (auto& line : split(broken_at_blanks(better(ending), columns), '\n'))
+      lines.push_back(std::move(line));
+  if (ending.training_samples > 0)
+    for (auto& line : split(broken_at_blanks(drawn_from(ending), columns), '\n'))
+      lines.push_back(std::move(line));
   add_tables(lines, ending.tables, columns);
   if (ending.test) add_test(lines, ending, columns);
   return lines;
@@ -158,7 +185,8 @@ std::vector<std::string> what_next(const RunEnding& ending) {
   const auto which = which_weights(ending);
   lines.push_back(call + "report " + run);
   lines.push_back(call + "predict " + run + " " +
-                  (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which);
+                  (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which +
+                  (ending.predicts_files ? " --output predicted" : ""));
   lines.push_back(call + "export " + run + " model.safetensors" + which);
   return lines;
 }

@@ -8,25 +8,31 @@
 
 #include "callbacks/callback.h"
 #include "runs/run_record.h"
-#include "train/run/test_split.h"
+#include "train/run/final_scores.h"
 
 namespace ddptrain {
 
 struct RunEnding {
-  std::string reason;     // "done", "interrupted", "stopped: ..."
-  bool met = true;        // what the recipe expects
-  double seconds = 0;     // since this start
-  std::int64_t step = 0;  // optimiser steps made
+  std::string reason;        // "done", "interrupted", "stopped: ..."
+  bool met = true;           // what the recipe expects
+  double seconds = 0;        // since this start
+  RunDuration earlier = {};  // of earlier starts; not known: there was none
+  std::int64_t step = 0;     // optimizer steps made
   std::int64_t total_steps = 0;
   double epoch = 0;
   std::int64_t evaluated = 0;  // step of the last evaluation
+  std::int64_t seed = 0;
+  std::int64_t training_samples = 0;  // 0: not known
+  std::int64_t validation_samples = 0;
   NamedValues last;
-  std::vector<NamedTable> tables;  // of the last evaluation
+  ScoredWeights weights;           // of a complete run its result, else the last evaluation
+  std::vector<NamedTable> tables;  // that they scored
   std::optional<TestScores> test;
   std::optional<BestEvaluation> best;
-  std::string folder;   // of the run
-  bool report = false;  // report.html is written too
-  std::string input;    // a file or folder that `predict` could take; empty: none is known
+  std::string folder;           // of the run
+  bool report = false;          // report.html is written too
+  bool predicts_files = false;  // `predict` wants a folder for them
+  std::string input;            // a file or folder that `predict` could take; empty: none is known
 };
 
 /// "done in 1 min 3 s: step 120, epoch 3", "stopped in 12.1 s at step 60 of 120: early_stopping:
@@ -34,7 +40,8 @@ struct RunEnding {
 std::string headline(const RunEnding& ending);
 
 /// Best and last metrics beside each other, and tables as far as `columns` can show them (0: any
-/// width), then those of the test split; empty where nothing was evaluated.
+/// width), then those of the test split, each under the weights that it is of; empty where nothing
+/// was evaluated.
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns);
 
 /// Where the weights and the report are, and the commands that may follow, as they can be typed in

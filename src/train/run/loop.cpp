@@ -43,7 +43,7 @@ class Loop {
         seconds_(seconds_of(t_.recipe)),
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
-        stepper_(t_, state_),
+        stepper_(t_, state_, hooks_.gradients),
         writer_(t_.placement.on_cpu() ? CheckpointWriter::When::at_once
                                       : CheckpointWriter::When::in_background),
         saved_step_(state_.position.step) {}
@@ -58,7 +58,7 @@ class Loop {
       evaluate_and_save();
     }
     close();
-    if (result_.reason != kPaused) score_test_split();
+    if (result_.reason != kPaused) score_result();
     view_.phase_seconds = seconds_by_phase(clock_.seconds(), t_.placement.on_cpu());
     tell(Moment::run_end);
     return result_;
@@ -214,16 +214,13 @@ class Loop {
   /// False where all ranks left early, asked to stop or without data.
   bool score(bool last) {
     const auto asked = [this] { return stop_requested(); };
-    beat("evaluation");
-    if (last &&
-        !update_average_statistics(t_, state_.position, asked, [this] { beat("evaluation"); }))
-      return false;
-    std::tie(view_.evaluation_batch, view_.evaluation_batches) = std::pair(0, evaluation_calls(t_));
-    auto found = evaluate_unless(t_, asked, [this] { scored_batch("evaluation"); });
+    const auto alive = [this] { beat("evaluation"); };
+    alive();
+    if (last && !update_average_statistics(t_, state_.position, asked, alive)) return false;
+    auto found = evaluate_as("evaluation", Evaluated::validation);
     if (!found) return false;
-    state_.evaluation = std::move(found->values);
-    result_.tables = std::move(found->tables);
-    result_.samples = std::move(found->samples);
+    state_.evaluation = found->values;
+    keep_scores(result_, {"last evaluation", state_.position.step}, std::move(*found));
     evaluated_at_ = Clock::now();
     state_.position.evaluated = state_.position.step;
     if (saved_step_ == state_.position.step) {  // that checkpoint lacks this evaluation
@@ -231,8 +228,18 @@ class Loop {
       save_now_ = true;
     }
     view_.metrics = state_.evaluation;
-    view_.tables = result_.tables;
+    view_.tables = result_.scored.tables;
+    view_.weights = result_.weights;
     return true;
+  }
+
+  /// Nothing where all ranks left early.
+  std::optional<Evaluation> evaluate_as(const char* phase, Evaluated which) {
+    beat(phase);
+    std::tie(view_.evaluation_batch, view_.evaluation_batches) =
+        std::pair(0, evaluation_calls(t_, which));
+    return evaluate_unless(
+        t_, [this] { return stop_requested(); }, [=, this] { scored_batch(phase); }, which);
   }
 
   void scored_batch(const char* phase) {
@@ -295,24 +302,21 @@ class Loop {
     if (result_.reason.empty()) result_.reason = finished() ? "done" : kPaused;
   }
 
-  /// Of a complete run, after its last checkpoint.
-  void score_test_split() {
-    if (t_.test.empty() || !hooks_.evaluate || result_.signal != 0) return;
-    beat("test");
-    view_.evaluation_batch = 0;
-    view_.evaluation_batches = evaluation_calls(t_, Evaluated::test);
-    result_.test = score_test(
-        t_, state_, hooks_.checkpoints, [this] { return stop_requested(); },
-        [this] { scored_batch("test"); });
-    if (!result_.test) {
-      agree_on_requests();
+  void score_result() {
+    if (!hooks_.evaluate || result_.signal != 0) return;
+    const auto score = [this](Evaluated which, const char* phase) {
+      auto found = evaluate_as(phase, which);
+      if (!found) agree_on_requests();
       if (data_lost_) fail_without_data(*t_.world->control);
-      return;
-    }
-    view_.metrics = result_.test->found.values;
-    view_.tables = result_.test->found.tables;
-    view_.weights_step = result_.test->step;
-    tell_observers(Moment::tested);
+      return found;
+    };
+    const auto told = [this](Moment moment, const Evaluation& found) {
+      view_.metrics = found.values;
+      view_.tables = found.tables;
+      view_.weights = result_.weights;
+      tell_observers(moment);
+    };
+    conclude(result_, {t_, state_, hooks_.checkpoints}, score, told);
   }
 
   void tell(Moment moment) {

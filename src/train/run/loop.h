@@ -9,10 +9,11 @@
 
 #include "callbacks/callback.h"
 #include "launch/signals.h"
-#include "train/run/test_split.h"
+#include "train/run/final_scores.h"
 
 namespace ddptrain {
 
+struct NamedTensor;
 struct RunState;
 struct Training;
 
@@ -21,9 +22,13 @@ struct Hooks {
   std::function<StopRequest()> stop_requested;  // of this rank
   std::function<bool()> save_requested;         // asked once per step; true consumes the request
   std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
+  std::function<void(const std::string&)> in_folder;    // the run's, once all ranks know it
   std::string checkpoints;    // folder of checkpoints; empty: none are written
   std::int64_t pause_at = 0;  // the run pauses, saved, once it has made so many steps; 0: never
   bool evaluate = true;       // false: not even at the end
+  /// The parameters with the gradients of a step (from 1) that the optimizer is about to take,
+  /// clipped and of all ranks; it may change them. Not called by a step that a graph repeats.
+  std::function<void(const std::vector<NamedTensor>& parameters, std::int64_t step)> gradients = {};
 };
 
 /// The reason of a run that ended at Hooks::pause_at. Resumed, it is the run without a pause, to
@@ -33,9 +38,11 @@ inline constexpr const char* kPaused = "paused";
 struct RunResult {
   std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted", "paused"
   int signal = 0;      // that ended it
-  std::vector<NamedTable> tables;      // of the last evaluation that it made
-  std::vector<SampleOutcome> samples;  // likewise
-  std::optional<TestScores> test;      // of a complete run
+  /// Of a complete run the weights that are its result, else those of the last evaluation that it
+  /// made; no name: it made none.
+  ScoredWeights weights = {};
+  Evaluation scored = {};          // by them, of the validation split
+  std::optional<TestScores> test;  // of a complete run
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave

@@ -82,12 +82,22 @@ void share_start(Job& job, World& world) {
   job.checkpoint = checkpoint.empty() ? std::nullopt : std::optional(checkpoint);
 }
 
-bool met(const Recipe& recipe, const NamedValues& metrics) {
+/// What `expect` judges: the scores of the weights that are the run's result.
+NamedValues result_metrics(const RunResult& result, const Outcome& outcome) {
+  auto metrics = result.scored.values;
+  if (metrics.empty()) return outcome.metrics;
+  if (result.test)
+    for (const auto& value : result.test->found.values) metrics.push_back(value);
+  return metrics;
+}
+
+bool met(const Recipe& recipe, const NamedValues& metrics, const ScoredWeights& weights) {
   bool all = true;
+  const auto whose = weights.name.empty() ? "" : " (" + to_text(weights) + ")";
   for (const auto& expected : expectations(recipe, metrics)) {
     if (!expected.met)
       log::error("expect: " + expected.metric + " is " +
-                 (expected.value ? short_metric(*expected.value) : "not computed") + ", " +
+                 (expected.value ? short_metric(*expected.value) + whose : "not computed") + ", " +
                  expected.bounds + " was expected");
     all = all && expected.met;
   }
@@ -119,11 +129,16 @@ RunEnding ending_of(const Training& t, const RunState& state, const Outcome& out
   end.epoch = static_cast<double>(at.epoch) +
               static_cast<double>(at.step_in_epoch) / static_cast<double>(t.length.per_epoch);
   end.evaluated = at.evaluated;
+  end.seed = t.recipe.seed;
+  end.training_samples = t.data->size(Split::train);
+  end.validation_samples = t.data->size(Split::valid);
   end.last = state.evaluation;
   if (const auto watched = watched_metric(t.recipe))
     end.best = best_evaluation(outcome.folder + "/metrics.csv", *watched);
   end.folder = outcome.folder;
+  end.earlier = read_run_record(outcome.folder).earlier;
   end.input = some_input(t);
+  end.predicts_files = catalog<Dataset>().find(t.recipe.data.type())->has("predicts_files");
   return end;
 }
 
@@ -159,7 +174,10 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
   const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
   if (text != job.recipe_text || job.rewrite_recipe) write_recipe(folder, text);
   if (job.set_aside) set_checkpoints_aside(folder);
-  begin_run(folder, job.start);
+  auto launched = job.start;
+  launched.threads = training.placement.threads;  // of a small network fewer than it could have
+  launched.new_recipe = job.rewrite_recipe;
+  begin_run(folder, launched);
   note_data(folder, training.data->digest());
   write_data_file(*training.data, folder);
   return make_writers(training, folder);
@@ -192,7 +210,7 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
   options.statistics = recipe.parallel.sync_bn.value.value_or(false);
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
-  options.supervised = !topology.store.empty();
+  options.supervised = topology.address.empty() && !topology.store.empty();
   return join(topology, options);
 }
 
@@ -218,9 +236,12 @@ Outcome not_begun(int signal, const std::string& folder) {
   return outcome;
 }
 
-RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint) {
+RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint,
+               const std::string& folder) {
   if (checkpoint) return restore(training, *checkpoint);
-  with_weights([&] { start_from_weights(training); });
+  std::optional<Transfer> transfer;
+  with_weights([&] { transfer = start_from_weights(training); });
+  if (transfer && training.world->rank == 0) write_transfer_file(*transfer, folder);
   return first_state(training);
 }
 
@@ -250,13 +271,14 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   agree_on_recipe(world, job.recipe_text);
   const MadeFolder made(job, world, shared_folder(job, world));
   const auto& folder = made.path();
+  if (hooks.in_folder) hooks.in_folder(folder);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   std::optional<Checkpoint> checkpoint;
   if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
   const auto training = build_unless_stopped(run_plan(job, checkpoint), world, hooks);
   if (!training) return not_begun(hooks.stop_requested().signal, folder);
-  auto state = start(*training, checkpoint);
+  auto state = start(*training, checkpoint, folder);
   checkpoint.reset();
   require_rows_for_batch_norm(*training);
   require_space(*training, state.position.step, folder + "/checkpoints");
@@ -271,12 +293,14 @@ Outcome run_in(World& world, Job job, Hooks hooks) {
   if (result.test)
     for (const auto& value : result.test->found.values) outcome.metrics.push_back(value);
   const bool ended = result.signal == 0 && result.reason != kPaused;
-  if (ended && !met(job.recipe, outcome.metrics)) outcome.code = Exit::expect;
+  if (ended && !met(job.recipe, result_metrics(result, outcome), result.weights))
+    outcome.code = Exit::expect;
   if (world.rank != 0) return outcome;
-  write_samples(*training, result.samples, state.position.evaluated, folder);
+  write_samples(*training, result.scored.samples, result.weights, folder);
   outcome.ending = ending_of(*training, state, outcome, began);
   outcome.ending.report = job.recipe.output.report;
-  outcome.ending.tables = std::move(result.tables);
+  outcome.ending.weights = result.weights;
+  outcome.ending.tables = std::move(result.scored.tables);
   outcome.ending.test = std::move(result.test);
   return outcome;
 }

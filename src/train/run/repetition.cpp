@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/mean.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
 
@@ -20,15 +21,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostMetrics = 8;
 constexpr std::size_t kHead = 10;  // columns
+constexpr std::size_t kNarrowest = 9;
 
-std::string cell(double value, std::size_t width) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.5g", value);
-  const std::string plain = std::isnan(value) ? "-" : text;
-  return std::string(width > plain.size() ? width - plain.size() : 0, ' ') + plain;
-}
-
-std::size_t width_of(const std::string& name) { return std::max<std::size_t>(name.size(), 9); }
+using Cells = std::vector<std::vector<std::string>>;
 
 std::vector<std::string> columns(const std::vector<MemberResult>& results) {
   std::vector<std::string> names;
@@ -38,8 +33,11 @@ std::vector<std::string> columns(const std::vector<MemberResult>& results) {
   return names;
 }
 
-/// Of the members that have a number for it.
+constexpr const char* kStep = "step";
+
+/// Of the members that have a number for it; of steps a mean would mean nothing.
 Mean spread_of(const std::vector<MemberResult>& results, const std::string& name) {
+  if (name == kStep) return {};
   std::vector<double> values;
   for (const auto& result : results)
     if (const double value = value_named(result.metrics, name); !std::isnan(value))
@@ -47,10 +45,14 @@ Mean spread_of(const std::vector<MemberResult>& results, const std::string& name
   return mean_of(values);
 }
 
-std::string row(std::string head, const std::vector<std::string>& names, const auto& value) {
-  head.resize(std::max(head.size(), kHead), ' ');
-  for (const auto& name : names) head += "  " + cell(value(name), width_of(name));
-  return head + "\n";
+/// Columns of nine characters at least, the first of ten.
+std::vector<std::string> spaced(const Cells& cells, std::size_t width) {
+  auto wide = cells;
+  wide[0][0].resize(std::max(wide[0][0].size(), kHead), ' ');
+  for (std::size_t i = 1; i < wide[0].size(); ++i)
+    wide[0][i].insert(0, wide[0][i].size() < kNarrowest ? kNarrowest - wide[0][i].size() : 0, ' ');
+  const auto lines = aligned(wide);
+  return all_fit(lines, width) ? lines : table_lines(cells, width);
 }
 
 /// The best evaluation of each run in place of its last one, with its step.
@@ -59,7 +61,7 @@ std::vector<MemberResult> best_of(const std::vector<MemberResult>& results) {
   for (const auto& result : results) {
     best.push_back({result.name, {}});
     if (!result.best) continue;
-    best.back().metrics.emplace_back("step", static_cast<double>(result.best->step));
+    best.back().metrics.emplace_back(kStep, static_cast<double>(result.best->step));
     best.back().metrics.insert(best.back().metrics.end(), result.best->values.begin(),
                                result.best->values.end());
   }
@@ -116,34 +118,37 @@ std::string Repetition::write_table(const std::string& kind,
 
 void Repetition::finish() const { fs::remove(path_); }
 
-std::string members_table(const std::string& kind, const std::vector<MemberResult>& results) {
+std::string members_table(const std::string& kind, const std::vector<MemberResult>& results,
+                          std::size_t width) {
   const auto all = columns(results);
   const std::vector<std::string> names(
       all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostMetrics)));
-  std::string text = kind;
-  text.resize(std::max(text.size(), kHead), ' ');
-  for (const auto& name : names)
-    text += "  " + std::string(width_of(name) - name.size(), ' ') + name;
-  text += "\n";
+  Cells cells{{kind}};
+  cells[0].insert(cells[0].end(), names.begin(), names.end());
+  const auto add = [&](const std::string& head, const auto& value) {
+    cells.push_back({head});
+    for (const auto& name : names) cells.back().push_back(short_number(value(name)));
+  };
   for (const auto& result : results)
-    text += row(result.name, names,
-                [&](const auto& name) { return value_named(result.metrics, name); });
-  text += row("mean", names, [&](const auto& name) { return spread_of(results, name).value; });
-  text +=
-      row("deviation", names, [&](const auto& name) { return spread_of(results, name).deviation; });
+    add(result.name, [&](const auto& name) { return value_named(result.metrics, name); });
+  add("mean", [&](const auto& name) { return spread_of(results, name).value; });
+  add("deviation", [&](const auto& name) { return spread_of(results, name).deviation; });
+  auto text = join(spaced(cells, width), "\n") + "\n";
   if (all.size() > names.size())
     text +=
         "and " + std::to_string(all.size() - names.size()) + " more in each run's metrics.csv\n";
   return text;
 }
 
-std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results) {
+std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results,
+                               std::size_t width) {
   const BestEvaluation* by = nullptr;
   for (const auto& result : results)
     if (result.best) by = &*result.best;
   if (!by) return {};
   const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
-  return "\nbest by " + by->metric + way + "\n" + members_table(kind, best_of(results));
+  return broken_at_blanks("best weights by " + by->metric + way, width) + "\n" +
+         members_table(kind, best_of(results), width) + "\n";
 }
 
 std::string members_csv(const std::string& kind, const std::vector<MemberResult>& results) {

@@ -47,12 +47,15 @@ struct MemberResult {
 };
 
 /// A row per run under its `kind`, "seed" or "fold", then mean and standard deviation (n - 1) over
-/// those that have metrics, for the first eight metrics.
-std::string members_table(const std::string& kind, const std::vector<MemberResult>& results);
+/// those that have metrics, for the first eight metrics; in lines of at most `columns` (0: any
+/// width).
+std::string members_table(const std::string& kind, const std::vector<MemberResult>& results,
+                          std::size_t columns = 0);
 
 /// The same of each run's best evaluation, with its step, under a line that says by what; empty
 /// where none has one.
-std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results);
+std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results,
+                               std::size_t columns = 0);
 
 /// Both tables as CSV, of all metrics and with every digit: a row per run, then "mean" and
 /// "deviation", under `kind`, "run" (its folder), the last evaluation's metrics, and those of the

@@ -20,9 +20,11 @@
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/quoting.h"
+#include "base/random.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "runs/run_history.h"
 
 namespace ddptrain {
 namespace {
@@ -68,6 +70,7 @@ Json attempt(const RunStart& start) {
           {"started", utc_now()},
           {"began", nullptr},
           {"ended", nullptr},
+          {"seconds", nullptr},
           {"result", nullptr},
           {"exit_code", nullptr},
           {"command", shown_command(start.command_line)},
@@ -81,11 +84,20 @@ Json attempt(const RunStart& start) {
           {"replicas", start.replicas},
           {"threads", start.threads},
           {"metrics", Json::object()},
+          {"evaluated", nullptr},
           {"best", nullptr}};
 }
 
+/// Of the recipe as it was asked for: training may decide more of what is `auto`, and the
+/// recipe.yaml of the folder then differs.
+std::string recipe_digest(const std::string& text) { return std::to_string(hash_text(text)); }
+
 Json first_record(const RunStart& start) {
-  Json json{{"format", 1}, {"name", start.name}, {"seed", start.seed}, {"data_digest", nullptr}};
+  Json json{{"format", 1},
+            {"name", start.name},
+            {"seed", start.seed},
+            {"recipe_digest", recipe_digest(start.recipe_text)},
+            {"data_digest", nullptr}};
   json.update(attempt(start));
   if (start.origin)
     json["origin"] = {{"run", start.origin->run}, {"checkpoint", start.origin->checkpoint}};
@@ -167,8 +179,10 @@ bool is_free(const std::string& folder) {
 bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
   try {
     const auto run = read_run(folder);
-    return read_text(folder + "/recipe.yaml") == recipe_text && has_begun(run) &&
-           !is_finished(run) && is_free(folder);
+    const bool same = run.contains("recipe_digest")
+                          ? run["recipe_digest"] == recipe_digest(recipe_text)
+                          : read_text(folder + "/recipe.yaml") == recipe_text;
+    return same && has_begun(run) && !is_finished(run) && is_free(folder);
   } catch (const Error&) {
     return false;  // not a run of ours, or cut while it was being made
   }
@@ -206,18 +220,36 @@ std::string launch_name() {
   return host_name() + " " + std::to_string(::getpid()) + " " + utc_now();
 }
 
+namespace {
+
+/// One that was killed noted no end: it took until its last event, whose time is whole seconds.
+Json attempt_before(const Json& run, const std::string& folder) {
+  Json before;
+  for (const auto* key :
+       {"started", "began", "ended", "seconds", "result", "exit_code", "command", "host", "ranks"})
+    before[key] = run.value(key, Json());
+  if (!before["ended"].is_null() || !before["began"].is_string()) return before;
+  const auto began = utc_seconds(before["began"].get<std::string>()),
+             last = read_progress(folder, false).time;
+  if (began <= 0 || last < began) return before;
+  before["seconds"] = last - began;
+  before["whole_seconds"] = true;
+  return before;
+}
+
+}  // namespace
+
 void begin_run(const std::string& folder, const RunStart& start) {
   auto json = read_run(folder);
   const bool first = !has_begun(json);
   if (!first && is_of(start, json)) return;
   if (!is_of(start, json)) {
-    Json before;
-    for (const auto* key : {"started", "ended", "result", "exit_code", "command", "host", "ranks"})
-      before[key] = json.value(key, Json());
-    if (!first) json["attempts"].push_back(before);
+    if (!first) json["attempts"].push_back(attempt_before(json, folder));
     json.update(attempt(start));
   }
   json["began"] = utc_now();
+  json["threads"] = start.threads;
+  if (start.new_recipe) json["recipe_digest"] = recipe_digest(start.recipe_text);
   write_run(folder, json);
   if (first) point_latest(fs::path(folder).parent_path().string(), folder);
 }
@@ -257,10 +289,12 @@ void note_data(const std::string& folder, const std::string& digest) {
   write_run(folder, json);
 }
 
-void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics) {
+void note_result(const std::string& folder, const TrainingEnd& end) {
   auto json = read_run(folder);
-  json["result"] = reason;
-  json["metrics"] = to_json(metrics);
+  json["result"] = end.reason;
+  json["metrics"] = to_json(end.metrics);
+  json["evaluated"] = end.evaluated;
+  json["seconds"] = end.seconds;
   write_run(folder, json);
 }
 

@@ -34,6 +34,7 @@ struct RunStart {
   int threads = 1;
   std::optional<RunOrigin> origin;
   bool holds_secrets = false;  // the sources have passwords in them
+  bool new_recipe = false;     // that of the folder is replaced: a resumed run was changed
 };
 
 /// "host 12345 2026-11-22T08:00:00Z": different for each start of the program.
@@ -64,8 +65,15 @@ void abandon_run(const std::string& folder, const RunStart& start, int exit_code
 void set_checkpoints_aside(const std::string& folder);
 
 void note_data(const std::string& folder, const std::string& digest);
-/// How training ended: "done", "interrupted", ..., and the last evaluation.
-void note_result(const std::string& folder, const std::string& reason, const NamedValues& metrics);
+/// What a start of a run came to.
+struct TrainingEnd {
+  std::string reason;          // "done", "interrupted", ...
+  NamedValues metrics;         // of the last evaluation, and of the test split
+  std::int64_t evaluated = 0;  // step of the last evaluation
+  double seconds = 0;          // that this start took
+};
+
+void note_result(const std::string& folder, const TrainingEnd& end);
 /// The evaluation that was best by the metric that is watched.
 void note_best(const std::string& folder, const BestEvaluation& best);
 /// Nothing where this launch did not begin the run.

@@ -83,9 +83,11 @@ Json shown_sample(const Dataset& data, std::int64_t index) {
 }
 
 Json json_of_samples(const Training& t, const std::vector<SampleOutcome>& samples,
-                     std::int64_t step) {
-  Json json{
-      {"step", step}, {"of", t.data->size(Split::valid)}, {"classes", t.data->facts().classes}};
+                     const ScoredWeights& weights) {
+  Json json{{"weights", weights.name},
+            {"step", weights.step},
+            {"of", t.data->size(Split::valid)},
+            {"classes", t.data->facts().classes}};
   auto& rows = json["rows"] = Json::array();
   for (const auto& s : samples)
     rows.push_back({s.index, s.loss, s.truth, s.predicted, s.probability, s.second});
@@ -97,11 +99,11 @@ Json json_of_samples(const Training& t, const std::vector<SampleOutcome>& sample
 
 }  // namespace
 
-void write_samples(const Training& t, const std::vector<SampleOutcome>& samples, std::int64_t step,
-                   const std::string& folder) {
+void write_samples(const Training& t, const std::vector<SampleOutcome>& samples,
+                   const ScoredWeights& weights, const std::string& folder) {
   if (samples.empty()) return;
   try {
-    const auto json = json_of_samples(t, samples, step);
+    const auto json = json_of_samples(t, samples, weights);
     write_atomically(folder + "/samples.json",
                      json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const std::exception& error) {

@@ -16,6 +16,7 @@
 #include "optim/optimizer.h"
 #include "train/run/completion.h"
 #include "train/training.h"
+#include "train/transfer/row_names.h"
 
 namespace ddptrain {
 namespace {
@@ -119,6 +120,7 @@ std::string state_json(const Training& t, const RunState& state) {
   Json json{{"format", 1}, {"position", {}}};  // the position comes first
   json["seed"] = t.recipe.seed;
   json["classes"] = t.data->facts().classes;
+  if (const auto targets = target_names(*t.data); !targets.empty()) json["targets"] = targets;
   json["data"] = t.data->digest();
   if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
   json["steps_per_epoch"] = t.length.per_epoch;

@@ -14,9 +14,9 @@ struct Training;
 /// Where a run begins.
 RunState first_state(const Training& training);
 
-/// Weights, optimiser, averages, and state.json with the state, callbacks and what must be equal
+/// Weights, optimizer, averages, and state.json with the state, callbacks and what must be equal
 /// for a resume to be exact (build, world, threads). No times, no paths. All ranks call it
-/// together, since the optimiser's state may have to be gathered; rank 0 alone gets the checkpoint.
+/// together, since the optimizer's state may have to be gathered; rank 0 alone gets the checkpoint.
 std::optional<Checkpoint> capture(const Training& training, const RunState& state);
 
 /// Gives the parts of a freshly built Training what they had learned, and returns where the run

@@ -58,34 +58,61 @@ struct Built {
   std::unique_ptr<const Training> training;
 };
 
-std::unique_ptr<Built> build_on_cpu(const Recipe& recipe) {
+/// How the run itself cuts an epoch.
+ShardPlan own_shards(const Recipe& recipe, const BatchPlan& batch) {
+  const auto loader = decode<DataSection>(recipe.data.node()).loader;
+  const auto world = has_ranks(recipe.parallel.mode) ? batch.devices : 1;
+  return shard_plan(loader, {batch.global, batch.accumulate, world});
+}
+
+std::unique_ptr<Built> build_on_cpu(const Recipe& recipe, const BatchPlan& batch) {
   const auto local = for_one_cpu(recipe, kRows);
   const auto placement = place(local, Topology{});
   prepare_process(local, placement);
   auto built = std::make_unique<Built>();
   built->world = join_world(local, placement, Topology{});
-  built->training = build({resolved(local, placement), placement}, built->world);
+  TrainingPlan plan{resolved(local, placement), placement};
+  plan.shards = own_shards(recipe, batch);
+  built->training = build(plan, built->world);
   return built;
 }
 
+/// Of samples that are at most `longest` long; 0: they have no length.
+Batch empty_batch(const Training& t, std::int64_t rows, std::int64_t longest) {
+  return longest > 0 ? t.data->allocate_length(Split::train, rows, longest)
+                     : t.data->allocate_train(0, rows);
+}
+
+/// The first samples of an epoch that can be read, kRows at most: where the recipe skips bad ones,
+/// so does a run.
+std::vector<std::int64_t> first_samples(const Training& t) {
+  std::vector<std::int64_t> found;
+  Draw draw;
+  draw.seed = seed_of_data(t.recipe);
+  for (const auto sample : t.sampler->order(0)) {
+    auto batch = empty_batch(t, 1, t.data->length(Split::train, sample));
+    if (t.data->load(Split::train, sample, draw, batch, 0)) found.push_back(sample);
+    if (std::ssize(found) == kRows) return found;
+  }
+  if (found.empty()) throw Error(Exit::data, "no training sample can be read");
+  return found;
+}
+
 /// The first samples of an epoch, again and again where there are fewer.
-Batch first_rows(const Training& t, std::int64_t rows, std::int64_t of = kRows) {
-  const auto order = t.sampler->order(0);
+Batch first_rows(const Training& t, std::int64_t rows) {
+  const auto samples = first_samples(t);
   std::int64_t longest = 0;
   const auto sample = [&](std::int64_t row) {
-    return order.at(static_cast<std::size_t>(row % of) % order.size());
+    return samples[static_cast<std::size_t>(row) % samples.size()];
   };
   for (std::int64_t row = 0; row < rows; ++row)
     longest = std::max(longest, t.data->length(Split::train, sample(row)));
-  auto batch = longest > 0 ? t.data->allocate_length(Split::train, rows, longest)
-                           : t.data->allocate_train(0, rows);
+  auto batch = empty_batch(t, rows, longest);
   Draw draw;
   draw.seed = seed_of_data(t.recipe);
   for (std::int64_t row = 0; row < rows; ++row) {
     draw.position = row;
-    if (!t.data->load(Split::train, sample(row), draw, batch, row))
-      throw Error(Exit::data, "'" + t.data->sample_name(Split::train, sample(row)) +
-                                  "' cannot be read, and the recipe skips such samples");
+    t.data->load(Split::train, sample(row), draw, batch, row);
     batch.indices.push_back(sample(row));
   }
   batch.rows = rows;
@@ -150,7 +177,8 @@ std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& 
 }  // namespace
 
 Trial try_model(const Recipe& recipe) {
-  const auto built = build_on_cpu(recipe);
+  const auto devices = written_devices(recipe.parallel).value_or(1);
+  const auto built = build_on_cpu(recipe, plan_batch(recipe.batch, devices));
   const auto& t = *built->training;
   start_from_weights(t);
   t.engine->freeze(widest_stage(t).frozen);
@@ -180,14 +208,12 @@ Trial try_model(const Recipe& recipe) {
 }
 
 void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
-  const auto loader = decode<DataSection>(recipe.data.node()).loader;
   const auto mode = recipe.parallel.mode;
-  const auto plan =
-      shard_plan(loader, {batch.global, batch.accumulate, has_ranks(mode) ? batch.devices : 1});
+  const auto plan = own_shards(recipe, batch);
   const StatisticsCut cut{has_replicas(mode) ? batch.devices : 1,
                           recipe.parallel.sync_bn.value.value_or(batch.devices > 1)};
   if (fewest_rows(samples, plan, cut) != 1) return;
-  const auto built = build_on_cpu(recipe);
+  const auto built = build_on_cpu(recipe, batch);
   require_rows_for_batch_norm(*built->training, plan, cut);
 }
 
@@ -203,10 +229,7 @@ DataSize data_size(const Recipe& recipe) {
 }
 
 std::int64_t steps_per_epoch(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {
-  const auto loader = decode<DataSection>(recipe.data.node()).loader;
-  const auto world = has_ranks(recipe.parallel.mode) ? batch.devices : 1;
-  const auto plan = shard_plan(loader, {batch.global, batch.accumulate, world});
-  return static_cast<std::int64_t>(shard(samples, plan, 0).size());
+  return std::ssize(shard(samples, own_shards(recipe, batch), 0));
 }
 
 }  // namespace ddptrain

@@ -20,9 +20,9 @@ struct Trial {
   double loss = 0;  // mean over the rows
 };
 
-/// Builds the recipe as one CPU process does, loads model.weights, and makes one forward pass, one
-/// loss, one backward pass and one step of the optimiser. Errors are those of building: Exit::data,
-/// Exit::recipe.
+/// Builds the recipe as one CPU process does, its rates those of the run's own batch, loads
+/// model.weights, and makes one forward pass, one loss, one backward pass and one step of the
+/// optimizer. Errors are those of building: Exit::data, Exit::recipe.
 Trial try_model(const Recipe& recipe);
 
 /// An Error (Exit::recipe) where an epoch, cut by a batch plan, has a batch that is too small for

@@ -28,7 +28,7 @@ MemoryUse memory_use(const Training& t) {
 
 bool is_for_observers(Moment moment) {
   return moment == Moment::evaluating || moment == Moment::saving || moment == Moment::saved ||
-         moment == Moment::tested;
+         moment == Moment::concluded || moment == Moment::tested;
 }
 
 bool steers(const Callbacks& callbacks) {

@@ -4,14 +4,20 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
+#include "checkpoint/published_names.h"
 #include "checkpoint/weights.h"
+#include "checkpoint/words_file.h"
 #include "config/decode.h"
 #include "data/dataset.h"
 #include "distributed/engine.h"
+#include "models/model.h"
 #include "recipe/model_section.h"
 #include "train/training.h"
+#include "train/transfer/named_axes.h"
+#include "train/transfer/row_names.h"
 
 namespace ddptrain {
 namespace {
@@ -49,73 +55,159 @@ std::string quoted_list(std::vector<std::string> names) {
   return join(names, ", ");
 }
 
-/// Those of `names` that are not among `others`.
-std::string only_in(const std::vector<std::string>& names, const std::vector<std::string>& others) {
-  const std::set<std::string> known(others.begin(), others.end());
-  std::vector<std::string> only;
-  for (const auto& name : names)
-    if (!known.contains(name)) only.push_back(name);
-  return only.empty() ? "none" : quoted_list(std::move(only));
+const EntryBase& entry_of(const Training& t) {
+  return *catalog<Model>().find(t.recipe.model.type());
 }
 
-/// The outputs of `layer` by the names of their classes: moved, or left out where other classes are
-/// there. Returns whether they were left out.
-bool match_outputs(SavedWeights& saved, const std::vector<std::string>& classes,
-                   const std::string& layer) {
-  const auto outputs = order_outputs(saved, classes, layer);
-  if (outputs == Outputs::reordered)
-    log::info("the outputs of the last layer are put in the order of the classes here");
-  if (outputs != Outputs::others) return false;
-  std::erase_if(saved.tensors,
-                [&](const NamedTensor& named) { return named.name.starts_with(layer + "."); });
-  log::info("the last layer '" + layer +
-            "' is re-initialised, its classes are others: only there " +
-            only_in(saved.classes, classes) + ", only here " + only_in(classes, saved.classes));
-  return true;
+/// Of the file's tensors without names of rows, and what the model initializes by itself.
+TransferGroup remaining_tensors(const WeightsFit& fit, const std::vector<TransferGroup>& groups,
+                                const Model& model) {
+  std::set<std::string> grouped, taken(fit.taken.begin(), fit.taken.end());
+  for (const auto& group : groups) grouped.insert(group.tensors.begin(), group.tensors.end());
+  TransferGroup rest{.what = "tensors"};
+  for (const auto& [name, tensor] : model.state()) {
+    if (grouped.contains(name)) continue;
+    if (taken.contains(name))
+      ++rest.copied;
+    else if (!name.ends_with("num_batches_tracked"))
+      rest.fresh_names.push_back(name);
+  }
+  rest.initialized = std::ssize(rest.fresh_names);
+  rest.how = rest.initialized > 0 ? "own initialization" : "";
+  return rest;
+}
+
+/// Names of tensors are for where they are few.
+constexpr std::int64_t kFewTensors = 8;
+
+/// The last layer where its shape differs, which is known only once it was to be copied.
+void note_replaced(std::vector<TransferGroup>& groups, const WeightsFit& fit, const Model& model) {
+  if (fit.replaced.empty()) return;
+  for (auto& group : groups)
+    for (const auto& tensor : group.tensors) {
+      if ("'" + tensor + "'" != fit.replaced.front()) continue;
+      for (const auto& [name, live] : model.state())
+        if (name == tensor && live.dim() > 0) group.initialized = live.size(0);
+      group.copied = group.moved = 0;
+      group.how = "own initialization";
+      group.note =
+          "the last layer is re-initialized, its shape differs there: " + join(fit.replaced, ", ");
+    }
+}
+
+std::string names_or_none(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : few_names(names);
+}
+
+RowNames names_there(const SavedWeights& saved, const WeightsSpec& spec) {
+  auto names = row_names(saved.names);
+  if (spec.words) {
+    names.fitted.columns = {{"", read_words(*spec.words), true}};
+    names.fitted.tokenizer = {};
+  }
+  return names;
+}
+
+void log_published(const Published& published) {
+  if (published.from) log::info("the weights have the names of " + name_of(*published.from));
+  if (!published.positions.empty())
+    log::info("positions are resampled from " + published.positions + " patches");
+}
+
+std::string tried_names(const Model& model) {
+  const auto libraries = libraries_of(model);
+  return libraries.empty() ? "" : "; the names of " + libraries + " were tried";
+}
+
+void check_fit(const WeightsFit& fit, const WeightsSpec& spec, const Matched& matched,
+               const Model& model) {
+  const auto problem = misfit(fit);
+  const auto where = "model.weights: '" + spec.file + "' ";
+  const auto hint = matched.hint.empty() ? "" : "; " + matched.hint;
+  if (fit.taken.empty())
+    throw Error(Exit::data,
+                where + "has no tensor that fits: " + problem + tried_names(model) + hint);
+  if (problem.empty()) return;
+  if (spec.strict)
+    throw Error(Exit::data, where + "does not fit: " + problem + hint +
+                                "; 'remap' renames, and 'strict: false' takes what fits");
+  log::warning(where + "fits in part: " + problem + hint);
+}
+
+void log_transfer(const Transfer& transfer, std::size_t tensors) {
+  log::info("weights: " + plural(static_cast<std::int64_t>(tensors), "tensor") + " of " +
+            transfer.file);
+  for (const auto& line : to_lines(transfer)) log::info(line);
+  for (const auto& warning : transfer.warnings) log::warning("weights: " + warning);
 }
 
 }  // namespace
 
-// It is the last that was made: its parameters come last.
-std::string last_layer(const Model& model) {
-  const auto parameters = model.named_parameters();
-  return parameters.empty() ? ""
-                            : parameters.back().name.substr(0, parameters.back().name.rfind('.'));
-}
-
-void start_from_weights(const Training& t) {
+std::optional<Transfer> start_from_weights(const Training& t) {
   const auto section = decode<ModelSection>(t.recipe.model.node());
-  if (!section.weights) return;
+  if (!section.weights) return {};
   const auto& spec = *section.weights;
-  auto saved = read_saved_weights(spec.file);
+  auto saved = read_saved_weights(spec.file, spec.allow_calls ? Calls::left_out : Calls::refused);
   auto& tensors = saved.tensors;
   rename(tensors, spec.remap);
+  drop_raw_copies(tensors);
   auto& model = t.engine->model();
-  const auto live = model.state();
+  const auto last = output_layers(model, entry_of(t));
+  const auto published = take_published_names(tensors, model, last.empty() ? "" : last.back(),
+                                              architecture_of(spec.file));
+  log_published(published);
   const bool borrowed = are_of_another(tensors, model);
+  const auto all = std::ssize(tensors);
   if (borrowed) take_borrowed(tensors, model);
-  const auto layer = last_layer(model);
-  const bool others = !borrowed && match_outputs(saved, t.data->facts().classes, layer);
-  const auto absent = borrowed ? model.own_parts()
-                      : others ? std::vector{layer}
-                               : std::vector<std::string>();
-  const auto fit = take_weights(tensors, live, layer, absent);
-  const auto problem = misfit(fit);
-  const auto where = "model.weights: '" + spec.file + "' ";
-  if (fit.taken.empty()) throw Error(Exit::data, where + "has no tensor that fits: " + problem);
-  if (spec.strict && !problem.empty())
-    throw Error(Exit::data, where + "does not fit: " + problem +
-                                "; 'remap' renames, and 'strict: false' takes what fits");
-  log::info("weights: " + plural(static_cast<std::int64_t>(fit.taken.size()), "tensor") + " of " +
-            spec.file);
+  const auto left_out = all - std::ssize(tensors);
+  const auto there = names_there(saved, spec), here = row_names(*t.data);
+  auto matched = match_rows_by_name(tensors, there, here, model, entry_of(t), {!borrowed});
+  auto absent = matched.absent;
+  const auto own = borrowed ? model.own_parts() : std::vector<std::string>();
+  absent.insert(absent.end(), own.begin(), own.end());
+  if (!borrowed && published.headless) absent.insert(absent.end(), last.begin(), last.end());
+  const auto fit = take_weights(tensors, model.state(), matched.output_layers, absent);
+  check_fit(fit, spec, matched, model);
+  Transfer transfer{spec.file, std::move(matched.groups), tokenizer_warnings(there, here)};
+  note_replaced(transfer.groups, fit, model);
+  auto rest = remaining_tensors(fit, transfer.groups, model);
+  rest.dropped = left_out + std::ssize(fit.unexpected);
+  if (rest.initialized > kFewTensors) rest.fresh_names.clear();
   if (borrowed)
-    log::info(quoted_list(absent) + ", which such a file does not have, " +
-              (absent.size() == 1 ? "is re-initialised" : "are re-initialised"));
-  if (!fit.replaced.empty())
-    log::info("the last layer is re-initialised, its shape differs there: " +
-              join(fit.replaced, ", "));
-  if (!problem.empty()) log::warning(where + "fits in part: " + problem);
+    rest.note = quoted_list(own) + ", which such a file does not have, " +
+                (own.size() == 1 ? "is re-initialized" : "are re-initialized");
+  if (rest.copied + rest.initialized + rest.dropped > 0) transfer.groups.push_back(std::move(rest));
+  log_transfer(transfer, fit.taken.size());
   t.engine->parameters_changed();
+  return transfer;
+}
+
+void take_all_weights(const Training& t, const std::string& file, Calls calls,
+                      const std::string& option) {
+  auto& model = t.engine->model();
+  auto saved = read_saved_weights(file, calls);
+  const auto last = output_layers(model, entry_of(t));
+  take_published_names(saved.tensors, model, last.empty() ? "" : last.back(),
+                       architecture_of(file));
+  const auto there = row_names(saved.names), here = row_names(*t.data);
+  const auto matched = match_rows_by_name(saved.tensors, there, here, model, entry_of(t));
+  for (const auto& group : matched.groups)
+    if (group.initialized > 0 || (group.dropped > 0 && group.what == here.kind_of_outputs))
+      throw Error(Exit::data, option + ": '" + file + "' is of other " + group.what +
+                                  ": only there " + names_or_none(group.dropped_names) +
+                                  ", only here " + names_or_none(group.fresh_names));
+  const auto problem = misfit(take_weights(saved.tensors, model.state(), {}));
+  if (!problem.empty())
+    throw Error(Exit::data, option + ": '" + file + "' does not fit: " + problem);
+  t.engine->parameters_changed();
+}
+
+void write_transfer_file(const Transfer& transfer, const std::string& folder) {
+  try {
+    write_atomically(folder + "/transfer.json", to_json(transfer));
+  } catch (const std::exception& error) {
+    log::warning("no transfer.json was written: " + std::string(error.what()));
+  }
 }
 
 }  // namespace ddptrain

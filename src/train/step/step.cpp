@@ -160,7 +160,8 @@ struct Stepper::Step {
   StepReport report{};
 };
 
-Stepper::Stepper(const Training& training, RunState& state) : t_(training), state_(state) {
+Stepper::Stepper(const Training& training, RunState& state, GradientHook hook)
+    : t_(training), state_(state), hook_(std::move(hook)) {
   const auto device = t_.engine->model().named_parameters().front().tensor.device();
   if (device.is_cpu()) return;
   decision_ = std::make_unique<Decision>(device, state.loss_scale);
@@ -257,7 +258,10 @@ void Stepper::abandon() {
 
 void Stepper::await(const Step& step) const {
   const auto limit = t_.world->step_limit;
-  if (!limit || step.numbers->come_within(*limit)) return;
+  if (!limit) return;
+  const auto& board = t_.world->board;
+  const CountedWait counted(board ? board->waits() : nullptr);
+  if (step.numbers->come_within(*limit)) return;
   throw PeerError("rank " + std::to_string(t_.world->rank) + ", step " +
                   std::to_string(step.at.step + 1) + ": its numbers did not come within " +
                   in_words(*limit) +
@@ -320,6 +324,10 @@ void Stepper::account(Step& step, const StepTotals& totals) {
   if (report.changed && state_.nominal == 0) state_.nominal = totals.weight;
 }
 
+void Stepper::show_gradients(const Step& step) const {
+  if (hook_) hook_(t_.engine->model().named_parameters(), step.at.step + 1);
+}
+
 void Stepper::update_on_host(Step& step, double weight) {
   const PhaseScope phase(Phase::optimizer);
   const double factor = step.nominal / (step.scale * weight);
@@ -329,6 +337,7 @@ void Stepper::update_on_host(Step& step, double weight) {
     step.report.group_norms = named_norms(norms);
   }
   step.report.gradient_norm = scale_and_clip(t_, step.at.step, factor);
+  show_gradients(step);
   t_.optimizer->step(step.rates);
   t_.engine->parameters_changed();
 }
@@ -342,7 +351,8 @@ void Stepper::update_on_device(Step& step, bool asked) {
   step.count = outcome.count;
   step.rates.refused = outcome.refused;
   const PhaseScope phase(Phase::optimizer);
-  if (!step.whole) in_phase("the optimiser's step", [&] { t_.optimizer->step(step.rates); });
+  if (!step.whole) show_gradients(step);
+  if (!step.whole) in_phase("the optimizer's step", [&] { t_.optimizer->step(step.rates); });
   t_.engine->parameters_changed();
   step.numbers.emplace(outcome.numbers);
 }

@@ -1,11 +1,13 @@
-// One optimiser step: micro-batches to gradients, gradients to new weights.
+// One optimizer step: micro-batches to gradients, gradients to new weights.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "callbacks/callback.h"
 
@@ -14,6 +16,7 @@ namespace ddptrain {
 class Decision;
 class KeptBuffers;
 class StepGraph;
+struct NamedTensor;
 struct RunState;
 struct StepOutcome;
 struct StepTotals;
@@ -41,13 +44,17 @@ struct StepPlace {
 /// Makes steps in three parts: begin, finish, read. On an accelerator the first two only give it
 /// work, and what the device decided is read while it works on the next step: begin, read (the step
 /// before), finish. On the CPU finish() has decided when it returns. Order within a step: finite
-/// check, unscale and ratio, clip, optimiser; then, when it is read, the average of the weights. A
+/// check, unscale and ratio, clip, optimizer; then, when it is read, the average of the weights. A
 /// step that one graph makes is given in begin(), with its average; where the run ends at a step
 /// that is not finite, the device refuses all later ones by itself.
 class Stepper {
  public:
+  /// Shown the parameters with a step's gradients as the optimizer is about to take them, and the
+  /// step's number, from 1; not by a step that a graph repeats.
+  using GradientHook = std::function<void(const std::vector<NamedTensor>&, std::int64_t)>;
+
   /// Both outlive it. The state is that of the steps that were read; the caller moves its position.
-  Stepper(const Training& training, RunState& state);
+  Stepper(const Training& training, RunState& state, GradientHook hook = {});
   ~Stepper();
 
   /// Takes the next `micro_steps` batches of the loader: forward and backward passes. The caller
@@ -79,12 +86,14 @@ class Stepper {
   void update_on_device(Step& step, bool asked);
   bool ends_unless_finite() const;
   void note_refusal(bool finite);
+  void show_gradients(const Step& step) const;
   WholeStep whole(Step& step);
   StepOutcome make_whole(const Step& step);
   StepOutcome decide(const Step& step, bool asked, bool whole);
 
   const Training& t_;
   RunState& state_;
+  const GradientHook hook_;
   std::unique_ptr<Decision> decision_;  // null on the CPU
   std::unique_ptr<StepGraph> graph_;    // null where nothing is captured
   std::unique_ptr<Step> begun_, finished_;

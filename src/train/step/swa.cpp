@@ -178,6 +178,8 @@ std::unique_ptr<Ema> exponential_average(const std::vector<NamedTensor>& paramet
                                          const EmaSpec& spec) {
   return std::make_unique<Ema>(parameters, EmaOptions{.decay = spec.decay,
                                                       .warmup = spec.warmup,
+                                                      .warmup_gamma = spec.warmup_gamma,
+                                                      .warmup_power = spec.warmup_power,
                                                       .min_decay = spec.min_decay,
                                                       .update_after_step = spec.update_after_step});
 }
@@ -188,12 +190,15 @@ std::unique_ptr<Ema> build_average(const Training& t) {
   const auto& train = t.recipe.train;
   const auto parameters = t.engine->model().named_parameters();
   if (!train.swa) return train.ema ? exponential_average(parameters, *train.ema) : nullptr;
-  if (!is_ever_due(t))
-    throw Error(Exit::recipe, Option{"train.swa"},
-                "a run of " + std::to_string(t.length.total) +
-                    " steps makes no average from step " + std::to_string(first_step(t)) +
-                    " on; an earlier 'start' or a shorter 'every' does");
   return std::make_unique<Ema>(parameters, EmaOptions{.type = Averaging::swa});
+}
+
+void require_an_average(const Training& t) {
+  if (!t.recipe.train.swa || is_ever_due(t)) return;
+  throw Error(Exit::recipe, Option{"train.swa"},
+              "a run of " + std::to_string(t.length.total) + " steps makes no average from step " +
+                  std::to_string(first_step(t)) +
+                  " on; an earlier 'start' or a shorter 'every' does");
 }
 
 bool average_is_due(const Training& t, std::int64_t step) {

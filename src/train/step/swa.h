@@ -12,8 +12,11 @@ struct Position;
 struct Training;
 
 /// The average that the recipe asks for (train.ema or train.swa), of the weights that were built;
-/// null: none. An Error (Exit::recipe) where no average would ever be made.
+/// null: none.
 std::unique_ptr<Ema> build_average(const Training& training);
+
+/// An Error (Exit::recipe) where the recipe asks for train.swa and the run is too short for it.
+void require_an_average(const Training& training);
 
 /// Whether the weights enter the run's average after `step` steps; always with an EMA.
 bool average_is_due(const Training& training, std::int64_t step);

@@ -33,7 +33,7 @@ ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
 bool is_png(std::span<const std::uint8_t> bytes);
 ImageHeader png_header(const EncodedImage& file);
 void decode_png(const EncodedImage& file, const DecodeOptions& options, Image& into);
-/// Palette indices or greys of at most 8 bits as they are stored; `options.channels` is 1.
+/// Palette indices or grays of at most 8 bits as they are stored; `options.channels` is 1.
 void decode_png_mask(const EncodedImage& file, const DecodeOptions& options, Image& into);
 
 bool is_webp(std::span<const std::uint8_t> bytes);
@@ -59,8 +59,8 @@ void orient(Image& image, int orientation);
 /// none.
 int exif_orientation(std::span<const std::uint8_t> tiff);
 
-/// Pillow's grey of a colour: weights 0.299, 0.587, 0.114 in 16 bits.
-inline std::uint8_t grey_of(int red, int green, int blue) {
+/// Pillow's gray of a color: weights 0.299, 0.587, 0.114 in 16 bits.
+inline std::uint8_t gray_of(int red, int green, int blue) {
   return static_cast<std::uint8_t>((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16);
 }
 

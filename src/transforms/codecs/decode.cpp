@@ -141,7 +141,7 @@ Image decode(const EncodedImage& file, const DecodeOptions& options) {
 
 Image decode_mask(const EncodedImage& file, std::int64_t max_pixels) {
   if (format_of(file) != Format::png)
-    bad_image(file, "is no PNG; masks are PNG files whose palette indices or greys are classes");
+    bad_image(file, "is no PNG; masks are PNG files whose palette indices or grays are classes");
   Image mask;
   decode_png_mask(file, {.channels = 1, .max_pixels = max_pixels}, mask);
   return mask;

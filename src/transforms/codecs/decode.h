@@ -21,7 +21,7 @@ struct EncodedImage {
 constexpr std::int64_t default_max_pixels = 178'956'970;
 
 struct DecodeOptions {
-  int channels = 3;              // 3, or 1 for grey
+  int channels = 3;              // 3, or 1 for gray
   bool exif_orientation = true;  // turn as the camera was held
   std::int64_t max_pixels = default_max_pixels;
 };
@@ -45,8 +45,8 @@ ImageSize image_size(const EncodedImage& file, const DecodeOptions& options = {}
 Image decode(const EncodedImage& file, const DecodeOptions& options = {});
 void decode(const EncodedImage& file, const DecodeOptions& options, Image& into);
 
-/// The class of each pixel, from a PNG whose palette indices or greys are classes: one channel of
-/// bytes as they are stored, colours of the palette ignored. Other files are Errors.
+/// The class of each pixel, from a PNG whose palette indices or grays are classes: one channel of
+/// bytes as they are stored, colors of the palette ignored. Other files are Errors.
 Image decode_mask(const EncodedImage& file, std::int64_t max_pixels = default_max_pixels);
 
 /// A window of the oriented image, resized to window.out_width x window.out_height. `work` holds

@@ -1,4 +1,4 @@
-// JPEG through libjpeg-turbo: grey, RGB, YCbCr, CMYK and Adobe's YCCK, baseline and progressive;
+// JPEG through libjpeg-turbo: gray, RGB, YCbCr, CMYK and Adobe's YCCK, baseline and progressive;
 // whole images, or only a part of them, scaled while decoding.
 #include <cstdio>
 // jpeglib.h needs stdio
@@ -29,7 +29,7 @@ constexpr const char* too_many_scans = " scans of so many pixels are too many";
 constexpr std::int64_t scanned_pixels = std::int64_t{1} << 29, scanned_pixels_per_byte = 2048;
 
 // A file of several scans is decoded by way of all its coefficients, two bytes each: 128 MB are
-// those of 42 million pixels with halved colours, and a photo of more has a byte for a hundred of
+// those of 42 million pixels with halved colors, and a photo of more has a byte for a hundred of
 // them.
 constexpr std::int64_t coefficient_bytes = 128'000'000, coefficient_bytes_per_byte = 100;
 
@@ -117,7 +117,7 @@ class JpegReader {
     errors_.format_message(info, message_.data());
     guard_.jump();
   }
-  /// libjpeg paints what is missing grey and only warns; here that is an error.
+  /// libjpeg paints what is missing gray and only warns; here that is an error.
   void warn(j_common_ptr info, int level) {
     if (level >= 0) return;
     const int code = errors_.msg_code;
@@ -146,9 +146,9 @@ class JpegReader {
   std::array<char, JMSG_LENGTH_MAX> message_{};
 };
 
-/// One of Adobe's inverted colours under its key, as Pillow and torchvision convert it.
-int uninvert(int colour, int key) {
-  int v = key * (255 - colour) + 128;
+/// One of Adobe's inverted colors under its key, as Pillow and torchvision convert it.
+int uninvert(int color, int key) {
+  int v = key * (255 - color) + 128;
   v = ((v >> 8) + v) >> 8;
   return std::clamp(key - v, 0, 255);
 }
@@ -159,7 +159,7 @@ void convert_cmyk(const std::uint8_t* from, int width, int channels, std::uint8_
     const int green = uninvert(from[1], from[3]);
     const int blue = uninvert(from[2], from[3]);
     if (channels == 1) {
-      to[0] = grey_of(red, green, blue);
+      to[0] = gray_of(red, green, blue);
     } else {
       to[0] = static_cast<std::uint8_t>(red);
       to[1] = static_cast<std::uint8_t>(green);

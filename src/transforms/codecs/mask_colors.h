@@ -1,4 +1,4 @@
-// A colour for each class of a mask. Torch-free.
+// A color for each class of a mask. Torch-free.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@ namespace ddptrain {
 
 using MaskColor = std::array<std::uint8_t, 3>;  // red, green, blue
 
-/// The colours of PASCAL VOC's masks: bits of the number, spread over the channels from their
+/// The colors of PASCAL VOC's masks: bits of the number, spread over the channels from their
 /// highest bit down. 0 is black, 255 (void) a light yellow.
 constexpr MaskColor mask_color(std::uint8_t number) {
   MaskColor color{};

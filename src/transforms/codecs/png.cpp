@@ -1,5 +1,5 @@
-// PNG through libpng: every colour type and depth. As torchvision.io.decode_image: palettes
-// become colours, alpha is dropped, 16 bits keep their upper 8.
+// PNG through libpng: every color type and depth. As torchvision.io.decode_image: palettes
+// become colors, alpha is dropped, 16 bits keep their upper 8.
 #include <png.h>
 
 #include <cstdio>
@@ -48,21 +48,21 @@ class PngReader {
       const int type = png_get_color_type(png_, info_);
       if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
       if (png_get_bit_depth(png_, info_) < 8) png_set_expand_gray_1_2_4_to_8(png_);
-      const bool colour = (type & PNG_COLOR_MASK_COLOR) != 0;
-      if (channels == 3 && !colour) png_set_gray_to_rgb(png_);
-      if (channels == 1 && colour) png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, 0.2989, 0.587);
+      const bool color = (type & PNG_COLOR_MASK_COLOR) != 0;
+      if (channels == 3 && !color) png_set_gray_to_rgb(png_);
+      if (channels == 1 && color) png_set_rgb_to_gray(png_, PNG_ERROR_ACTION_NONE, 0.2989, 0.587);
       png_set_strip_16(png_);
       png_set_strip_alpha(png_);
       png_read_update_info(png_, info_);
     });
   }
 
-  /// Greys and palette indices stay the numbers that they are.
+  /// Grays and palette indices stay the numbers that they are.
   void choose_numbers() {
     const int type = png_get_color_type(png_, info_), depth = png_get_bit_depth(png_, info_);
     if (type == PNG_COLOR_TYPE_RGB || type == PNG_COLOR_TYPE_RGB_ALPHA)
-      bad_image(file_, "has colours and no palette; a mask's palette indices or greys are classes");
-    if (depth > 8) bad_image(file_, "has greys of 16 bits; those of a mask have at most 8");
+      bad_image(file_, "has colors and no palette; a mask's palette indices or grays are classes");
+    if (depth > 8) bad_image(file_, "has grays of 16 bits; those of a mask have at most 8");
     step([&] {
       png_set_packing(png_);
       if (type == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_strip_alpha(png_);

@@ -27,13 +27,13 @@ void check(const EncodedImage& file, VP8StatusCode status) {
     bad_image(file, std::string("is not a whole WebP: ") + reason(status));
 }
 
-// Lossless files need no bits at all for a plain colour, lossy ones some hundredths of a bit; what
+// Lossless files need no bits at all for a plain color, lossy ones some hundredths of a bit; what
 // is larger than the floor and emptier than this is no photograph.
 constexpr std::int64_t webp_pixels_per_byte = 4096;
 
-void make_grey(const std::uint8_t* colours, std::vector<std::uint8_t>& to) {
+void make_gray(const std::uint8_t* colors, std::vector<std::uint8_t>& to) {
   for (std::size_t i = 0; i < to.size(); ++i)
-    to[i] = grey_of(colours[3 * i], colours[3 * i + 1], colours[3 * i + 2]);
+    to[i] = gray_of(colors[3 * i], colors[3 * i + 1], colors[3 * i + 2]);
 }
 
 }  // namespace
@@ -62,17 +62,17 @@ void decode_webp(const EncodedImage& file, const DecodeOptions& options, Image& 
   const std::unique_ptr<WebPDecBuffer, void (*)(WebPDecBuffer*)> end(&config.output,
                                                                      WebPFreeDecBuffer);
   check(file, WebPDecode(file.bytes.data(), file.bytes.size(), &config));
-  const auto* colours = config.output.u.RGBA.rgba;
+  const auto* colors = config.output.u.RGBA.rgba;
   DDP_CHECK(config.output.u.RGBA.stride == size.width * 3, "rows follow one another");
   into.width = size.width;
   into.height = size.height;
   into.channels = options.channels;
   into.floats.clear();
   if (options.channels == 3) {
-    into.bytes.assign(colours, colours + pixels * 3);
+    into.bytes.assign(colors, colors + pixels * 3);
   } else {
     into.bytes.resize(pixels);
-    make_grey(colours, into.bytes);
+    make_gray(colors, into.bytes);
   }
 }
 

@@ -39,7 +39,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void scale_greys(const T* __restrict pixels, std::size_t count,
+[[gnu::always_inline]] inline void scale_grays(const T* __restrict pixels, std::size_t count,
                                                const ChannelScale& scale, float* __restrict out) {
   for (std::size_t i = 0; i < count; ++i)
     out[i] = float(pixels[i]) * scale.factor[0] + scale.offset[0];
@@ -50,7 +50,7 @@ template <class T>
                                              const ChannelScale& scale, PixelOrder order,
                                              float* out) {
   const std::size_t count = std::size_t(image.width) * image.height;
-  if (image.channels == 1) return scale_greys(pixels, count, scale, out);
+  if (image.channels == 1) return scale_grays(pixels, count, scale, out);
   if (order == PixelOrder::chw) return split_pixels(pixels, count, scale, out);
   scale_pixels(pixels, count, scale, out);
 }

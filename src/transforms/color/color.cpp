@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-float grey(float red, float green, float blue) {
+float gray(float red, float green, float blue) {
   return 0.2989F * red + 0.587F * green + 0.114F * blue;
 }
 
@@ -33,20 +33,20 @@ void on_each_pixel(Image& image, Change change) {
 
 float bound(const Image& image) { return image.is_float() ? 1.0F : 255.0F; }
 
-/// Grey as blended with: cut off to a whole number for bytes.
-float blending_grey(const Image& image, const float* pixel) {
-  const float value = image.channels == 3 ? grey(pixel[0], pixel[1], pixel[2]) : pixel[0];
+/// Gray as blended with: cut off to a whole number for bytes.
+float blending_gray(const Image& image, const float* pixel) {
+  const float value = image.channels == 3 ? gray(pixel[0], pixel[1], pixel[2]) : pixel[0];
   return image.is_float() ? value : std::floor(value);
 }
 
-float mean_grey(const Image& image) {
+float mean_gray(const Image& image) {
   double sum = 0;
   float pixel[4];
   const std::size_t channels = image.channels;
   for (std::size_t i = 0; i < image.values(); i += channels) {
     for (std::size_t c = 0; c < channels; ++c)
       pixel[c] = image.is_float() ? image.floats[i + c] : image.bytes[i + c];
-    sum += blending_grey(image, pixel);
+    sum += blending_gray(image, pixel);
   }
   const std::size_t pixels = image.values() / channels;
   return static_cast<float>(sum / static_cast<double>(pixels));
@@ -106,7 +106,7 @@ void adjust_brightness(Image& image, double factor) {
 
 void adjust_contrast(Image& image, double factor) {
   const float by = static_cast<float>(factor), most = bound(image);
-  const float added = static_cast<float>(1 - factor) * mean_grey(image);
+  const float added = static_cast<float>(1 - factor) * mean_gray(image);
   on_each_pixel(image, [&](float* pixel) {
     for (int c = 0; c < image.channels; ++c)
       pixel[c] = std::clamp(pixel[c] * by + added, 0.0F, most);
@@ -118,7 +118,7 @@ void adjust_saturation(Image& image, double factor) {
   const float by = static_cast<float>(factor), rest = static_cast<float>(1 - factor);
   const float most = bound(image);
   on_each_pixel(image, [&](float* pixel) {
-    const float added = rest * blending_grey(image, pixel);
+    const float added = rest * blending_gray(image, pixel);
     for (int c = 0; c < 3; ++c) pixel[c] = std::clamp(pixel[c] * by + added, 0.0F, most);
   });
 }
@@ -134,7 +134,7 @@ void adjust_hue(Image& image, double shift) {
   });
 }
 
-void to_grey(Image& image, int channels) {
+void to_gray(Image& image, int channels) {
   Image out;
   out.width = image.width;
   out.height = image.height;
@@ -144,7 +144,7 @@ void to_grey(Image& image, int channels) {
     to.reserve(out.values());
     for (std::size_t i = 0; i < from.size(); i += image.channels) {
       const T value =
-          image.channels == 3 ? static_cast<T>(grey(from[i], from[i + 1], from[i + 2])) : from[i];
+          image.channels == 3 ? static_cast<T>(gray(from[i], from[i + 1], from[i + 2])) : from[i];
       to.insert(to.end(), channels, value);
     }
   };

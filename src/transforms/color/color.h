@@ -1,6 +1,6 @@
-// Brightness, contrast, saturation, hue, grey, and curves over values and neighbourhoods, with
+// Brightness, contrast, saturation, hue, gray, and curves over values and neighborhoods, with
 // torchvision's (v2, tensors) arithmetic and rounding. Bytes stay bytes; floats are 0 .. 1. One
-// channel is grey.
+// channel is gray.
 #pragma once
 
 #include "transforms/image.h"
@@ -13,7 +13,7 @@ void adjust_saturation(Image& image, double factor);
 /// Turns the hue by `shift` of a full circle, -0.5 .. 0.5.
 void adjust_hue(Image& image, double shift);
 /// 1 channel, or 3 equal ones.
-void to_grey(Image& image, int channels);
+void to_gray(Image& image, int channels);
 
 void invert(Image& image);
 /// Keeps the `bits` highest of 8.

@@ -71,19 +71,19 @@ void relight_values(float* values, std::size_t count, float shift, float contras
 
 float logit(float value) { return -std::log(odds_against(value)); }
 
-/// Saturation blends a pixel's logits with their grey.
+/// Saturation blends a pixel's logits with their gray.
 void relight_colors(Image& image, float shift, float contrast, float saturation) {
-  constexpr std::array<float, 3> grey_of{0.2989F, 0.5870F, 0.1140F};
+  constexpr std::array<float, 3> gray_of{0.2989F, 0.5870F, 0.1140F};
   std::array<float, 3> logits{};
   for (std::size_t at = 0; at < image.floats.size(); at += 3) {
-    float grey = 0;
+    float gray = 0;
     for (std::size_t c = 0; c < 3; ++c) {
       logits[c] = (logit(image.floats[at + c]) + shift) * contrast;
-      grey += grey_of[c] * logits[c];
+      gray += gray_of[c] * logits[c];
     }
     for (std::size_t c = 0; c < 3; ++c)
       image.floats[at + c] =
-          1 / (1 + std::exp(-(logits[c] * saturation + grey * (1 - saturation))));
+          1 / (1 + std::exp(-(logits[c] * saturation + gray * (1 - saturation))));
   }
 }
 

@@ -7,7 +7,7 @@ namespace ddptrain {
 
 /// A change of light in the logits of pixels; the defaults change nothing.
 struct FastaiLight {
-  double brightness = 0.5;  // above 0 and below 1: what medium grey becomes
+  double brightness = 0.5;  // above 0 and below 1: what medium gray becomes
   double contrast = 1;      // factor
   double saturation = 1;    // factor, of three channels
   bool operator==(const FastaiLight&) const = default;

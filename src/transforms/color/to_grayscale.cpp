@@ -1,4 +1,4 @@
-// Colours become grey: torchvision.transforms.v2.Grayscale.
+// Colors become gray: torchvision.transforms.v2.Grayscale.
 #include "transforms/color/color.h"
 #include "transforms/transform.h"
 
@@ -16,7 +16,7 @@ class ToGrayscale final : public Transform {
 
   explicit ToGrayscale(const Options& options) : options_(options) {}
   void apply(Image& image, Stream&) const override {
-    to_grey(image, static_cast<int>(options_.channels));
+    to_gray(image, static_cast<int>(options_.channels));
   }
   Extent output(Extent in) const override {
     in.channels = static_cast<int>(options_.channels);
@@ -31,7 +31,7 @@ class ToGrayscale final : public Transform {
 
 Entry<Transform> to_grayscale() {
   return entry<Transform, ToGrayscale::Options>(
-      "to_grayscale", "Takes the colours out.",
+      "to_grayscale", "Takes the colors out.",
       [](const ToGrayscale::Options& options) { return std::make_unique<ToGrayscale>(options); });
 }
 

@@ -21,14 +21,14 @@ using Floats __attribute__((vector_size(16))) = float;
 using Ints __attribute__((vector_size(16))) = std::int32_t;
 using Bytes __attribute__((vector_size(16))) = std::uint8_t;
 
-/// Two neighbours of three channels; the last lane of each holds nothing.
-struct Neighbours {
+/// Two neighbors of three channels; the last lane of each holds nothing.
+struct Neighbors {
   Floats left, right;
 };
 
 /// Six values are read and no more.
-ALWAYS_INLINE Neighbours neighbours(const float* from) {
-  Neighbours pixels;
+ALWAYS_INLINE Neighbors neighbors(const float* from) {
+  Neighbors pixels;
   std::memcpy(&pixels.left, from, 16);
   std::memcpy(&pixels.right, from + 2, 16);
   pixels.right = __builtin_shuffle(pixels.right, Ints{1, 2, 3, 3});
@@ -39,7 +39,7 @@ ALWAYS_INLINE Floats widened(Bytes bytes) {
   return __builtin_convertvector(std::bit_cast<Ints>(bytes), Floats);
 }
 
-ALWAYS_INLINE Neighbours neighbours(const std::uint8_t* from) {
+ALWAYS_INLINE Neighbors neighbors(const std::uint8_t* from) {
   constexpr std::uint8_t none = 15;  // a byte that is 0
   std::int32_t first = 0;
   std::int16_t second = 0;
@@ -54,11 +54,11 @@ ALWAYS_INLINE Neighbours neighbours(const std::uint8_t* from) {
 
 template <class Value>
 ALWAYS_INLINE Floats across(const Value* from, float share) {
-  const auto pixels = neighbours(from);
+  const auto pixels = neighbors(from);
   return pixels.left + share * (pixels.right - pixels.left);
 }
 
-/// A source pixel and how far its neighbours to the right and below are, in values; 0 where there
+/// A source pixel and how far its neighbors to the right and below are, in values; 0 where there
 /// is but one column or row.
 struct Strides {
   std::ptrdiff_t right, down;

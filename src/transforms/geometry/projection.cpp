@@ -52,7 +52,7 @@ std::array<double, 8> solved(std::array<Row, 8> rows) {
   return values;
 }
 
-/// How long a side gets whose half is `half` and whose corners reach `reach` from the centre:
+/// How long a side gets whose half is `half` and whose corners reach `reach` from the center:
 /// _compute_affine_output_size in torchvision.
 int grown(double half, double reach) {
   const double tolerance = 1e-4;  // so that 90 degrees does not gain a pixel
@@ -85,15 +85,16 @@ PlaceMap projection(const Corners& from, const Corners& to) {
 
 void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options) {
   // torchvision solves in pixels and looks up at their middles: half a pixel is added to the places
-  // of the output and taken off those of the source. Relative to centres the two become one shift.
-  const auto centred = [&](Corners corners) {
+  // of the output and taken off those of the source. Relative to centers the two become one shift.
+  const auto centered = [&](Corners corners) {
     for (auto& [x, y] : corners) {
       x -= image.width * 0.5;
       y -= image.height * 0.5;
     }
     return corners;
   };
-  image = warped(image, projection(centred(from), centred(to)), image.width, image.height, options);
+  image =
+      warped(image, projection(centered(from), centered(to)), image.width, image.height, options);
 }
 
 void rotate(Image& image, const Rotation& rotation) {

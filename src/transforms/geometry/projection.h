@@ -30,7 +30,7 @@ PlaceMap projection(const Corners& from, const Corners& to);
 /// What was at `from` comes to `to`. An Error where three of them are on a line.
 void perspective(Image& image, const Corners& from, const Corners& to, const WarpOptions& options);
 
-/// About the centre.
+/// About the center.
 struct Rotation {
   double degrees = 0;  // counter-clockwise
   Interpolation interpolation = Interpolation::nearest;

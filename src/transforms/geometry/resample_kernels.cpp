@@ -57,7 +57,7 @@ ALWAYS_INLINE void gather_pixels(const float* from, const FloatTaps& taps, std::
   }
 }
 
-ALWAYS_INLINE void gather_greys(const float* from, const FloatTaps& taps, std::uint8_t* to) {
+ALWAYS_INLINE void gather_grays(const float* from, const FloatTaps& taps, std::uint8_t* to) {
   for (int i = 0; i < taps.out; ++i) {
     float sum = 0.5F;
     for (int k = 0; k < taps.size; ++k)
@@ -83,7 +83,7 @@ ALWAYS_INLINE std::uint8_t to_byte(std::int32_t sum) {
   return static_cast<std::uint8_t>(std::clamp(sum >> fraction_bits, 0, 255));
 }
 
-ALWAYS_INLINE void gather_greys_exact(const std::int32_t* from, const FixedTaps& taps,
+ALWAYS_INLINE void gather_grays_exact(const std::int32_t* from, const FixedTaps& taps,
                                       std::uint8_t* to) {
   for (int i = 0; i < taps.out; ++i) {
     std::int32_t sum = 1 << (fraction_bits - 1);
@@ -109,7 +109,7 @@ void blend_rows(const std::uint8_t* const rows[4], const float weights[4], std::
 
 DDPTRAIN_CLONES
 void gather_row(const float* from, const FloatTaps& taps, int channels, std::uint8_t* to) {
-  if (channels == 1) return gather_greys(from, taps, to);
+  if (channels == 1) return gather_grays(from, taps, to);
   switch (taps.size) {
     case 1:
       return gather_pixels<1>(from, taps, to);
@@ -150,7 +150,7 @@ void widen(const std::uint8_t* from, std::size_t n, std::int32_t* to) {
 DDPTRAIN_CLONES
 void gather_row_exact(const std::int32_t* from, const FixedTaps& taps, int channels,
                       std::uint8_t* to) {
-  if (channels == 1) return gather_greys_exact(from, taps, to);
+  if (channels == 1) return gather_grays_exact(from, taps, to);
   switch (taps.size) {
     case 2:
       return gather_pixels_exact<2>(from, taps, to);

@@ -50,7 +50,7 @@ class RotationTransform final : public Transform {
 
 Entry<Transform> rotation() {
   return entry<Transform, RotationTransform::Options>(
-      "rotation", "Turns the image by a random angle about its centre.",
+      "rotation", "Turns the image by a random angle about its center.",
       [](const RotationTransform::Options& options) {
         return std::make_unique<RotationTransform>(options);
       },

@@ -74,8 +74,8 @@ Taps stretched_taps(const Axis& axis, Interpolation interpolation) {
   return taps;
 }
 
-/// The two or four neighbours of a point, those beyond an edge folded into the edge's pixel.
-Taps neighbour_taps(const Axis& axis, Interpolation interpolation) {
+/// The two or four neighbors of a point, those beyond an edge folded into the edge's pixel.
+Taps neighbor_taps(const Axis& axis, Interpolation interpolation) {
   const bool linear = interpolation == Interpolation::bilinear;
   const auto range = range_of(axis);
   const double scale = axis.length / axis.out;
@@ -117,7 +117,7 @@ std::span<const std::string_view> names(Interpolation) {
 Taps make_taps(const Axis& axis, Interpolation interpolation, bool antialias) {
   Taps taps = interpolation == Interpolation::nearest ? nearest_taps(axis)
               : antialias                             ? stretched_taps(axis, interpolation)
-                                                      : neighbour_taps(axis, interpolation);
+                                                      : neighbor_taps(axis, interpolation);
   tighten(taps);
   return taps;
 }

@@ -27,7 +27,7 @@ struct Taps {
 };
 
 /// With antialias, Pillow's and torch's filters (triangle; cubic with a = -0.5), stretched by the
-/// scale when shrinking; without, torch's two or four neighbours (cubic with a = -0.75). nearest is
+/// scale when shrinking; without, torch's two or four neighbors (cubic with a = -0.75). nearest is
 /// torch's floor(i * scale).
 Taps make_taps(const Axis& axis, Interpolation interpolation, bool antialias);
 

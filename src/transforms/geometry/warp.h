@@ -9,7 +9,7 @@
 namespace ddptrain {
 
 /// From a place in the output to one in the source: x' = (m0 x + m1 y + m2) / w, y' = (m3 x + m4 y
-/// + m5) / w with w = m6 x + m7 y + 1. Places are relative to the images' centres.
+/// + m5) / w with w = m6 x + m7 y + 1. Places are relative to the images' centers.
 struct PlaceMap {
   std::array<double, 8> m{1, 0, 0, 0, 1, 0, 0, 0};
 };

@@ -1,4 +1,4 @@
-// From a file's bytes to one row of a batch: decode, transform, normalise. Built once from a
+// From a file's bytes to one row of a batch: decode, transform, normalize. Built once from a
 // recipe's list, then used by many threads at a time.
 #pragma once
 
@@ -26,7 +26,7 @@ struct AugmentKey {
 /// How a pipeline reads and writes.
 struct PipelineOptions {
   DecodeMode mode = DecodeMode::exact;  // fast for training; evaluation is always exact
-  int channels = 3;                     // of decoded files: 3, or 1 for grey
+  int channels = 3;                     // of decoded files: 3, or 1 for gray
   bool channels_last = false;           // rows are written (H, W, C) instead of (C, H, W)
   std::int64_t max_pixels = default_max_pixels;
 };
@@ -75,7 +75,7 @@ class Pipeline {
   void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
             const PixelRow& out) const;
 
-  /// What `load` wrote, channel after channel, as a person would see it: bytes, the normalisation
+  /// What `load` wrote, channel after channel, as a person would see it: bytes, the normalization
   /// of the list undone.
   Image shown(const float* values, const Extent& extent) const;
 

@@ -125,7 +125,7 @@ void FastaiAugment::Options::fields(Fields& f) {
   f("flip_vert", flip_vert,
     {.doc = "All eight turns and mirror images of a square instead, half of the time."});
   f("max_rotate", max_rotate,
-    {.doc = "Largest angle in degrees, either way.", .min = 0, .unit = "degrees"});
+    {.doc = "Largest angle in degrees, either way.", .min = 0, .max = 360, .unit = "degrees"});
   f("min_zoom", min_zoom, {.doc = "Least zoom.", .min = 0, .above_min = true});
   f("max_zoom", max_zoom, {.doc = "Largest zoom.", .min = 0, .above_min = true});
   f("max_lighting", max_lighting,
@@ -134,7 +134,7 @@ void FastaiAugment::Options::fields(Fields& f) {
   f("p_affine", p_affine,
     {.doc = "How likely each of turn, zoom and tilt is.", .min = 0, .max = 1});
   f("p_lighting", p_lighting,
-    {.doc = "How likely each change of light or colour is.", .min = 0, .max = 1});
+    {.doc = "How likely each change of light or color is.", .min = 0, .max = 1});
   f("max_saturation", max_saturation,
     {.doc = "Largest change of saturation (fastai's Saturation).",
      .min = 0,

@@ -7,7 +7,7 @@
 
 namespace ddptrain {
 
-/// Blends the colour of each pixel's class (mask_color) over an image of bytes of its size, which
+/// Blends the color of each pixel's class (mask_color) over an image of bytes of its size, which
 /// gets three channels; class 0 stays as it is.
 void draw_mask(Image& image, const Image& mask);
 

@@ -123,6 +123,21 @@ TEST(ScratchFolder, RemovesThoseOfKilledProcessesAlone) {
     EXPECT_TRUE(fs::exists(kept)) << kept;
 }
 
+TEST(ScratchFolder, OfKilledProcessesAreRemovedWhateverTheyWereFor) {
+  const TemporaryFolder home;
+  const OtherTmpdir tmpdir(home.path());
+  Owner launcher("ddptrain-"), tester("ddptrain-test-");
+  const Owner running("ddptrain-");
+  launcher.kill();
+  tester.kill();
+  fs::create_directory(home / "ddptrain-data");  // somebody's own
+  remove_abandoned_folders();
+  EXPECT_FALSE(fs::exists(launcher.path()));
+  EXPECT_FALSE(fs::exists(tester.path()));
+  EXPECT_TRUE(fs::exists(running.path()));
+  EXPECT_TRUE(fs::exists(home / "ddptrain-data"));
+}
+
 TEST(ScratchFolder, SaysWhereItCannotBeMade) {
   const TemporaryFolder home;
   const OtherTmpdir tmpdir(home / "none");

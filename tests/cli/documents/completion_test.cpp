@@ -94,7 +94,8 @@ TEST_P(Completion, RecipesButNoOtherFiles) {
 TEST_P(Completion, FlagsAndTheirValues) {
   EXPECT_THAT(after("ddptrain show --"), IsSupersetOf({"--full", "--why", "--color"}));
   EXPECT_THAT(after("ddptrain show --color "), ElementsAre("always", "auto", "never"));
-  EXPECT_THAT(after("ddptrain validate --format "), ElementsAre("github", "json", "sarif", "text"));
+  EXPECT_THAT(after("ddptrain validate --format "),
+              ElementsAre("github", "json", "jsonl", "sarif", "text"));
   EXPECT_THAT(after("ddptrain show one.yaml --why batch.mic"), ElementsAre("batch.micro"));
 }
 

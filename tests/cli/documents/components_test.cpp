@@ -45,7 +45,7 @@ class WithoutLibTorch : public testing::Test {
   Program program_;
 };
 
-TEST_F(WithoutLibTorch, PrintsTheSameCatalogue) {
+TEST_F(WithoutLibTorch, PrintsTheSameCatalog) {
   expect_same({"help"});
   expect_same({"list"});
   expect_same({"schema"});

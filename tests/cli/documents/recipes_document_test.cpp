@@ -1,75 +1,32 @@
-// docs/recipes.md against the recipes: each has a row, and the settings that the row states.
+// docs/recipes.md is made from the recipes and the records of runs: DDPTRAIN_REWRITE=1 writes it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
 
 #include "base/files/files.h"
 #include "base/text.h"
-#include "config/encode.h"
-#include "recipe/load/load.h"
+#include "cli/documents/recipes_page.h"
 #include "support/where.h"
-#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
 
-struct Row {
-  std::string recipe, source;
-  std::vector<std::string> overrides;  // behind the recipe's name
-  std::vector<std::string> settings;   // "optimizer.lr: 1e-2"
-};
+using test::recipe_rows;
+using test::records_of;
 
-std::vector<std::string> codes(const std::string& text) {
-  static const std::regex code("`([^`]+)`");
-  std::vector<std::string> found;
-  for (std::sregex_iterator match(text.begin(), text.end(), code), end; match != end; ++match)
-    found.push_back((*match)[1]);
-  return found;
-}
-
-std::vector<Row> rows() {
-  static const std::regex line("\\| (`[^|]*`) \\| ([^|]*) \\| ([^|]*) \\|.*");
-  std::vector<Row> all;
-  for (const auto& text : split(read_text(test::in_source("docs/recipes.md")), '\n')) {
-    std::smatch match;
-    if (!std::regex_match(text, match, line)) continue;
-    auto words = split(codes(match[1]).at(0), ' ');
-    Row row{words.at(0), match[2], {}, codes(match[3])};
-    row.overrides.assign(words.begin() + 1, words.end());
-    all.push_back(std::move(row));
-  }
-  return all;
-}
-
-std::string file_of(const Row& row) { return test::in_source("recipes/" + row.recipe + ".yaml"); }
-
-std::string resolved(const Row& row, const std::vector<std::string>& more) {
-  auto overrides = row.overrides;
-  overrides.insert(overrides.end(), more.begin(), more.end());
-  auto loaded = load_recipe({file_of(row)}, overrides, all_catalogs());
-  EXPECT_FALSE(has_errors(loaded.problems)) << row.recipe << "\n" << render(loaded.problems);
-  return to_yaml(encode(loaded.recipe, &all_catalogs()));
-}
-
-// A setting that the recipe has changes nothing where it is written over it.
-TEST(RecipesDocument, StatesSettingsThatTheRecipesHave) {
-  for (const auto& row : rows()) {
-    const auto before = resolved(row, {});
-    EXPECT_FALSE(row.settings.empty()) << row.recipe;
-    for (const auto& setting : row.settings) {
-      const auto colon = setting.find(": ");
-      ASSERT_NE(colon, std::string::npos) << setting;
-      EXPECT_EQ(resolved(row, {setting.substr(0, colon) + "=" + setting.substr(colon + 2)}), before)
-          << row.recipe << " " << join(row.overrides, " ") << " has no " << setting;
-    }
-  }
+TEST(RecipesDocument, IsMadeFromTheRecipesAndTheRecordsOfRuns) {
+  const auto page = test::recipes_page();
+  const auto file = test::in_source("docs/recipes.md");
+  if (std::getenv("DDPTRAIN_REWRITE")) write_atomically(file, page);
+  EXPECT_TRUE(read_text(file) == page) << "out of date; DDPTRAIN_REWRITE=1 writes it anew";
 }
 
 TEST(RecipesDocument, HasARowForEveryRecipe) {
   std::set<std::string> documented, shipped;
-  for (const auto& row : rows()) documented.insert(row.recipe);
+  for (const auto& row : recipe_rows()) documented.insert(row.recipe);
   for (const auto& file : std::filesystem::directory_iterator(test::in_source("recipes")))
     if (file.path().extension() == ".yaml") shipped.insert(file.path().stem());
   EXPECT_EQ(documented, shipped);
@@ -78,12 +35,43 @@ TEST(RecipesDocument, HasARowForEveryRecipe) {
 // The first lines of a recipe name the file whose settings it has.
 TEST(RecipesDocument, NamesTheSourceThatTheRecipeNames) {
   static const std::regex link("\\[([^\\]]+)\\].*");
-  for (const auto& row : rows()) {
+  for (const auto& row : recipe_rows()) {
     std::smatch match;
-    if (!std::regex_match(row.source, match, link) || !row.overrides.empty()) continue;
-    EXPECT_NE(read_text(file_of(row)).find(match[1].str()), std::string::npos)
+    if (!std::regex_match(row.source, match, link)) continue;
+    EXPECT_NE(read_text(row.file()).find(match[1].str()), std::string::npos)
         << row.recipe << " does not name " << match[1];
   }
+}
+
+// A result is of the recipe as it is now: what was recorded, laid over it, changes nothing.
+TEST(RecipesDocument, HasResultsOfTheRecipesAsTheyAre) {
+  for (const auto& row : recipe_rows()) {
+    const auto now = row.resolved();
+    for (const auto& record : records_of(row)) {
+      EXPECT_TRUE(record["last"].contains(row.metric)) << row.recipe << ": " << record;
+      if (record.value("peer", false)) continue;
+      EXPECT_EQ(record["settings"].size(), row.settings.size()) << row.recipe << ": " << record;
+      for (const auto& [key, value] : record["settings"].items())
+        EXPECT_EQ(row.resolved({key + "=" + value.get<std::string>()}), now)
+            << row.recipe << " was run with " << key << ": " << value << "; run it again";
+    }
+  }
+}
+
+// No seed counts twice, and no record is of a row that there is not.
+TEST(RecipesDocument, CountsEachRunOnce) {
+  std::size_t counted = 0, recorded = 0;
+  for (const auto& row : recipe_rows()) {
+    std::set<std::pair<bool, int>> seeds;
+    for (const auto& record : records_of(row)) {
+      ++counted;
+      EXPECT_TRUE(seeds.emplace(record.value("peer", false), record["seed"].get<int>()).second)
+          << row.recipe << ": " << record;
+    }
+  }
+  for (const auto& file : std::filesystem::directory_iterator(test::in_source("bench/records")))
+    for (const auto& line : split(read_text(file.path()), '\n')) recorded += !line.empty();
+  EXPECT_EQ(counted, recorded) << "a record of no row of bench/recipes.yaml";
 }
 
 }  // namespace

@@ -48,10 +48,10 @@ TEST(Schema, SaysOnceWhatComponentsSayAlike) {
 TEST(Schema, TellsEditorsTypeRangeUnitAndDefault) {
   const auto definitions = schema().at("definitions");
   const auto& property = definitions.at("optimizer.sgd").at("properties").at("momentum");
-  const auto name = property.at("$ref").get<std::string>();  // other optimisers have the same
+  const auto name = property.at("$ref").get<std::string>();  // other optimizers have the same
   const auto& momentum = definitions.at(name.substr(name.rfind('/') + 1));
   const auto text = momentum.at("markdownDescription").get<std::string>();
-  EXPECT_EQ(text, "Momentum; 0 is plain descent.\n\nnumber, at least 0; default `0`");
+  EXPECT_EQ(text, "Momentum; 0 is plain descent.\n\nnumber, at least 0, below 1; default `0`");
 }
 
 TEST(Schema, HoldsAPatternToItsGroupAndWeightsToOneAboveZero) {

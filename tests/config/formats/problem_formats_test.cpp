@@ -33,12 +33,20 @@ Problem nowhere() { return {Severity::note, "file", {}, "", "100 %, a: b\r\nc"};
 const RuleDoc kUnknownKey{"unknown-key", "A key that nothing reads.", "It would be lost.", "a: 1\n",
                           "b: 1\n"};
 
-TEST(Json, IsAnObjectALineInTheOrderOfPlaces) {
+TEST(Json, IsOneDocument) {
+  const auto document = json::parse(render_json({misspelt(), on_command_line()}));
+  ASSERT_EQ(document.size(), 2U);
+  EXPECT_EQ(document[0].at("path"), "optimizer");
+  EXPECT_EQ(document[1].at("severity"), "warning");
+  EXPECT_EQ(json::parse(render_json({})), json::array());
+}
+
+TEST(JsonLines, AreAnObjectALineInTheOrderOfPlaces) {
   auto second = misspelt();
   second.place.line = 9;
   second.suggestion = "";
   second.extended_from.clear();
-  const auto lines = split(render_json({second, on_command_line(), misspelt()}), '\n');
+  const auto lines = split(render_jsonl({second, on_command_line(), misspelt()}), '\n');
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0],
             R"({"file":"base/a b.yaml","line":3,"column":5,"end_column":9,"severity":"error",)"
@@ -54,12 +62,12 @@ TEST(Json, IsAnObjectALineInTheOrderOfPlaces) {
   EXPECT_EQ(lines[3], "");
 }
 
-TEST(Json, OfNothingIsNothing) { EXPECT_EQ(render_json({}), ""); }
+TEST(JsonLines, OfNothingAreNone) { EXPECT_EQ(render_jsonl({}), ""); }
 
 TEST(Json, IsUtf8WhateverAFileIsCalled) {
   auto problem = misspelt();
   problem.place.file = "\xFF.yaml";
-  EXPECT_EQ(json::parse(render_json({problem})).at("file"), "\uFFFD.yaml");
+  EXPECT_EQ(json::parse(render_json({problem})).at(0).at("file"), "\uFFFD.yaml");
 }
 
 // The escapes: https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts

@@ -8,6 +8,9 @@
 namespace ddptrain {
 namespace {
 
+const std::string kOtherEncoding =
+    "; save the file as UTF-8, or write 'data.csv.encoding: windows-1252' where Windows saved it";
+
 using testing::HasSubstr;
 
 /// What is wrong with a text, after the file's name.
@@ -65,7 +68,9 @@ TEST(Csv, SaysWhereAnUnclosedQuoteOpened) {
 }
 
 TEST(Csv, NamesWhatIsWrongWithAHeader) {
-  EXPECT_EQ(problem("label,path,label\na,b,c\n"), ":1: columns 1 and 3 are both called 'label'");
+  EXPECT_EQ(problem("label,path,label\na,b,c\n"),
+            ":1: columns 1 and 3 are both called 'label'; rename one, or write "
+            "'data.csv.duplicate_names: number'");
   EXPECT_EQ(problem("file,label\na,b\n"), ":1: no column 'path'; there are 'file', 'label'");
   EXPECT_EQ(problem("path,label\n"), ": no rows below the header");
   EXPECT_EQ(problem("path,label"), ": no rows below the header");
@@ -95,13 +100,14 @@ TEST(Csv, RefusesAnEmptyFile) {
 
 TEST(Csv, NamesLineAndColumnOfBytesThatAreNoText) {
   EXPECT_EQ(problem("path,label\na,b\n\"c\nd\",\xe9t\xe9\n"),
-            ":4: column 'label': the byte 0xe9 is not UTF-8; save the file as UTF-8");
+            ":4: column 'label': the byte 0xe9 is not UTF-8" + kOtherEncoding);
   EXPECT_EQ(problem("p\xfcth,label\na,b\n"),
-            ":1: column 1: the byte 0xfc is not UTF-8; save the file as UTF-8");
+            ":1: column 1: the byte 0xfc is not UTF-8" + kOtherEncoding);
   EXPECT_EQ(problem(std::string_view("path,label\na,b\0\n", 16)), ":2: column 'label': a NUL byte");
   for (const auto* mark : {"\xff\xfe", "\xfe\xff"})
     EXPECT_EQ(problem(std::string(mark) + "p"),
-              ":1: column 1: UTF-16 text, as its byte order mark says; save it as UTF-8");
+              ":1: column 1: UTF-16 text, as its byte order mark says; write "
+              "'data.csv.encoding: utf-16', or save it as UTF-8");
 }
 
 TEST(Csv, KeepsBlanksEmptyCellsAndTheLastLineWithoutAnEnd) {
@@ -162,16 +168,16 @@ TEST(Csv, ReadsLongQuotedCellsAndManyRows) {
 
 TEST(Csv, NamesBytesThatAreNoTextBeforeAllElse) {
   EXPECT_EQ(problem("path,label\na\n" + std::string(200, 'x') + ",\xff\n"),
-            ":3: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+            ":3: column 'label': the byte 0xff is not UTF-8" + kOtherEncoding);
   EXPECT_EQ(problem("path,label\na,b\"\n" + std::string(200, 'x') + ",\"\xff\"\n"),
-            ":3: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+            ":3: column 'label': the byte 0xff is not UTF-8" + kOtherEncoding);
 }
 
 TEST(Csv, KnowsOtherRareBytesBeforeALineFeedFromCarriageReturns) {
   EXPECT_EQ(problem("path,label\r\na,b\"\nc,d\r\n" + std::string(200, 'x') + ",y\n"),
             ":2: column 'label': a quote inside of an unquoted field");
   EXPECT_EQ(problem("path,label\r\na,b\xff\nc,d\r\n" + std::string(200, 'x') + ",y\n"),
-            ":2: column 'label': the byte 0xff is not UTF-8; save the file as UTF-8");
+            ":2: column 'label': the byte 0xff is not UTF-8" + kOtherEncoding);
 }
 
 TEST(Csv, EndsRowsInCarriageReturnsOnlyBeforeALineFeedOrTheEnd) {

@@ -26,7 +26,7 @@ void write_images(const TemporaryFolder& folder) {
   folder.write("valid/dog/v.png", image("a_rgba.png"));
 }
 
-/// A PNG file of one colour.
+/// A PNG file of one color.
 std::string shaped_image(int width, int height) {
   Image image{width, height, 3, {}, {}};
   image.bytes.assign(image.values(), 90);

@@ -23,7 +23,7 @@ std::string mask_file(int width, int height, const Numbers& numbers) {
   return encode_mask_png(mask);
 }
 
-std::string grey_image(int width, int height) {
+std::string gray_image(int width, int height) {
   Image image{width, height, 3, {}, {}};
   image.bytes.assign(image.values(), 100);
   return encode_png(image);
@@ -32,7 +32,7 @@ std::string grey_image(int width, int height) {
 /// Four pairs of 4 x 2 pixels, two in a folder of their own, and codes as CamVid has them.
 void write_pairs(const TemporaryFolder& folder) {
   for (const auto* name : {"train/a", "train/b", "train/c", "val/d"}) {
-    folder.write(std::string("d/images/") + name + ".png", grey_image(4, 2));
+    folder.write(std::string("d/images/") + name + ".png", gray_image(4, 2));
     folder.write(std::string("d/labels/") + name + "_P.png",
                  mask_file(4, 2, {0, 1, 2, 2, 0, 0, 1, 2}));
   }
@@ -88,7 +88,7 @@ TEST(ImageMasks, LeaveOutVoidAndBordersWithIt) {
 TEST(ImageMasks, LieBesideTheirImagesToo) {
   const TemporaryFolder folder;
   for (const auto* name : {"a", "b"}) {
-    folder.write(std::string("d/") + name + ".png", grey_image(4, 2));
+    folder.write(std::string("d/") + name + ".png", gray_image(4, 2));
     folder.write(std::string("d/") + name + "_mask.png", mask_file(4, 2, Numbers(8, 255)));
   }
   const auto data = build_data(pairs_in(folder, {{"images", "."},
@@ -162,14 +162,14 @@ TEST(ImageMasks, NameTheFileThatCannotBeUsed) {
             "'" + mask +
                 "' has the number 9, which is none of the codes (0 to 2); name it in "
                 "data.codes or data.void");
-  folder.write("d/labels/train/a_P.png", grey_image(4, 2));
-  EXPECT_THAT(load_problem(pairs_in(folder)), HasSubstr("has colours and no palette"));
+  folder.write("d/labels/train/a_P.png", gray_image(4, 2));
+  EXPECT_THAT(load_problem(pairs_in(folder)), HasSubstr("has colors and no palette"));
 }
 
 TEST(ImageMasks, SayWhichImageLacksOne) {
   const TemporaryFolder folder;
   write_pairs(folder);
-  folder.write("d/images/train/e.png", grey_image(4, 2));
+  folder.write("d/images/train/e.png", gray_image(4, 2));
   EXPECT_EQ(data_problem(pairs_in(folder)),
             "1 image of 5 in '" + (folder / "d") +
                 "' without a mask: 'images/train/e.png' wants 'labels/train/e_P.png'; data.masks "
@@ -182,7 +182,7 @@ TEST(ImageMasks, SayWhichImageLacksOne) {
 TEST(ImageMasks, RefuseImagesOfSeveralSizesWithoutAResize) {
   const TemporaryFolder folder;
   write_pairs(folder);
-  folder.write("d/images/train/b.png", grey_image(2, 2));
+  folder.write("d/images/train/b.png", gray_image(2, 2));
   folder.write("d/labels/train/b_P.png", mask_file(2, 2, Numbers(4, 0)));
   const json flip = json::array({{{"type", "horizontal_flip"}, {"p", 1}}});
   const auto data =
@@ -207,7 +207,7 @@ TEST(ImageMasks, AreRefusedWhereTheModelKnowsOtherClasses) {
 
 TEST(ImageMasks, BecomeFilesOfTheSizeOfTheirImages) {
   const TemporaryFolder folder;
-  const auto image = folder.write("new/x.png", grey_image(8, 4));
+  const auto image = folder.write("new/x.png", gray_image(8, 4));
   const json resize = json::array({{{"type", "resize"}, {"size", {2, 4}}}});
   DataContext context;
   context.classes.names = {"sky", "road", "car"};

@@ -145,9 +145,9 @@ TEST(Mnist, RefusesFilesThatDoNotMatchTheirHead) {
 /// CIFAR-10's files, which have every value of every channel, under these training transforms.
 json with_transforms(const TemporaryFolder& folder, const json& train) {
   auto data = section("cifar10", folder);
-  const json grey = {{"type", "normalize"}, {"preset", "mnist"}};
+  const json gray = {{"type", "normalize"}, {"preset", "mnist"}};
   data["transforms"]["train"] = train;
-  data["transforms"]["valid"] = json::array({grey});
+  data["transforms"]["valid"] = json::array({gray});
   return data;
 }
 

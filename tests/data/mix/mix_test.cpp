@@ -46,7 +46,7 @@ std::string refusal(const nlohmann::json& recipe, const Batch& example) {
   return "none";
 }
 
-TEST(Partner, IsTheNeighbourWithinAGlobalBatch) {
+TEST(Partner, IsTheNeighborWithinAGlobalBatch) {
   EXPECT_EQ(partner_of(0, 4, 10), 1);
   EXPECT_EQ(partner_of(7, 4, 10), 6);
   EXPECT_EQ(partner_of(8, 4, 9), 8);   // the order ends

@@ -81,7 +81,7 @@ TEST(Weighted, TreatsAllAlikeWithoutWeights) {
   EXPECT_EQ(draw("weighted", {50, {}, 3}).size(), 50);
 }
 
-SamplerContext labelled(std::vector<std::int64_t> labels) {
+SamplerContext labeled(std::vector<std::int64_t> labels) {
   SamplerContext context{.size = std::ssize(labels), .weights = {}, .seed = 3};
   context.label = [labels = std::move(labels)](std::int64_t index) {
     return labels.at(static_cast<std::size_t>(index));
@@ -91,14 +91,14 @@ SamplerContext labelled(std::vector<std::int64_t> labels) {
 
 TEST(Weighted, ByClassesDrawsAllClassesAlike) {
   const nlohmann::json sampler{{"type", "weighted"}, {"by", "classes"}, {"samples", 1000}};
-  EXPECT_EQ(draw(sampler, labelled({7, 7, 2, 7})),
+  EXPECT_EQ(draw(sampler, labeled({7, 7, 2, 7})),
             draw({{"type", "weighted"}, {"samples", 1000}}, {4, {1 / 3., 1 / 3., 1, 1 / 3.}, 3}));
 }
 
 TEST(Weighted, ByClassesRefusesASampleWithoutAClass) {
   EXPECT_THAT(
       [] {
-        draw({{"type", "weighted"}, {"by", "classes"}}, labelled({0, -1}));
+        draw({{"type", "weighted"}, {"by", "classes"}}, labeled({0, -1}));
       },
       testing::ThrowsMessage<Error>(
           "data.sampler: 'by: classes' is for samples of one class each; sample 1 has not one"));

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "config/encode.h"
+#include "config/shape.h"
 #include "data/csv_tables.h"
 #include "data/image_data.h"
 #include "data/text_data.h"
@@ -242,6 +244,20 @@ TEST_F(FoldsOfTables, HaveAsManyOfEachTarget) {
     held.insert(valid.rows.begin(), valid.rows.end());
   }
   EXPECT_EQ(held.size(), 18U);
+}
+
+// Nobody need write 'fraction: null' first; the recipe that is recorded has it.
+TEST_F(FoldsOfTables, ReplaceTheDefaultFraction) {
+  const json fold = {{"fold", {{"index", 1}, {"of", 3}}}};
+  auto valid = decode<ValidRows>(to_node(fold));
+  EXPECT_FALSE(valid.fraction);
+  EXPECT_EQ(to_flow(*encode(valid).find("fraction")), "null");
+  EXPECT_FALSE(decode<ValidRows>(to_node({{"column", "is_valid"}})).fraction);
+  EXPECT_FALSE(decode<ValidRows>(to_node({{"rows", {3, 4}}})).fraction);
+  EXPECT_EQ(decode<ValidRows>(to_node({{"seed", 3}})).fraction, 0.2);
+  EXPECT_TRUE(check(to_node(fold), shape_of<ValidRows>(), {}).empty());
+  const json both = {{"fraction", 0.3}, {"column", "is_valid"}};
+  EXPECT_EQ(check(to_node(both), shape_of<ValidRows>(), {}).size(), 1U);
 }
 
 TEST_F(FoldsOfTables, KeepGroupsWholeAndNoInput) {

@@ -102,7 +102,7 @@ TEST_F(Ratings, ReadOtherColumnsOfAnotherFileAsTheirRecipeSays) {
   const auto trained = make({});
   DataContext context;
   context.fitted = trained->state();
-  context.unlabelled = folder_.write("new.csv", "movieId,userId\n7,9\n8,9\n");
+  context.unlabeled = folder_.write("new.csv", "movieId,userId\n7,9\n8,9\n");
   const auto data = make({{"user", "userId"}, {"item", "movieId"}, {"rating", "rating"}}, context);
   EXPECT_EQ(data->size(Split::valid), 2);
   auto batch = data->allocate(Split::valid, 1);

@@ -111,9 +111,10 @@ TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
   };
   EXPECT_EQ(said({{"fraction", nullptr}}),
             "valid.fraction: give one of 'fraction', 'column', 'rows', 'fold'\n");
-  EXPECT_EQ(said({{"column", "split"}}),
-            "valid.column: 'fraction' (by default) and 'column' exclude each other; give one of "
-            "them, null removes the other\n");
+  EXPECT_EQ(said({{"column", "split"}}), "") << "it replaces the default fraction";
+  EXPECT_EQ(said({{"column", "split"}, {"fraction", 0.3}}),
+            "valid.fraction: 'fraction' and 'column' exclude each other; give one of them, null "
+            "removes the other\n");
   EXPECT_EQ(said({{"column", "split"}, {"fraction", nullptr}}), "");
 }
 
@@ -201,6 +202,8 @@ TEST_F(TablesOfSeveralTargets, AreNumbersAndNoInputs) {
   EXPECT_THAT(problem(listed({"a", "kin"}, text, {2})),
               HasSubstr("data.target: '" + folder_ / "t.csv" +
                         "' has no column 'kin'; did you mean 'kind'?"));
+  EXPECT_THAT(problem(listed({"price"}, text, {2})),
+              HasSubstr("' has no column 'price'; its columns are 'x', 'a', 'kind'"));
   auto made = listed({"a", "x"}, text, {2});
   made.continuous = Names{"x"};
   EXPECT_EQ(problem(made), "data.continuous: 'x' is a target");
@@ -324,14 +327,14 @@ TEST_F(FittedTables, NameTheColumnThatIsNotThere) {
 
 TEST_F(FittedTables, NeedNoTargetToPredict) {
   const auto kept = fitted();
-  const auto table = test::read_unlabelled_csv(options("work,age\nb,30\n?,\n", {}), kept);
+  const auto table = test::read_unlabeled_csv(options("work,age\nb,30\n?,\n", {}), kept);
   EXPECT_TRUE(table.splits[0].rows.empty());
   EXPECT_THAT(table.splits[1].rows, ElementsAre(0, 1));
   EXPECT_THAT(table.splits[1].categories, ElementsAre(2, 1, 0, 2));
   EXPECT_TRUE(table.splits[1].labels.empty());
   auto strict = options("work,age\nb,30\n?,\n", {});
   strict.unseen = Unseen::error;
-  const auto unseen = test::read_unlabelled_csv(strict, kept);
+  const auto unseen = test::read_unlabeled_csv(strict, kept);
   EXPECT_THAT(unseen.errors, ElementsAre(Pair(1, HasSubstr("t.csv:3: column 'work': '?' is in no "
                                                            "training row (data.unseen)"))));
 }
@@ -339,11 +342,11 @@ TEST_F(FittedTables, NeedNoTargetToPredict) {
 TEST_F(FittedTables, NoteWhichRowsCannotBePredicted) {
   const auto kept = fitted();
   const auto table =
-      test::read_unlabelled_csv(options("work,age\n\"b\n\",30\nb,old\na,1e39\nb,20\n", {}), kept);
+      test::read_unlabeled_csv(options("work,age\n\"b\n\",30\nb,old\na,1e39\nb,20\n", {}), kept);
   EXPECT_THAT(table.errors,
               ElementsAre(Pair(1, HasSubstr("t.csv:4: column 'age': 'old' is not a number")),
                           Pair(2, HasSubstr("t.csv:5: column 'age': '1e39' is larger than"))));
-  const auto sound = test::read_unlabelled_csv(options("work,age\nb,20\n", {}), kept);
+  const auto sound = test::read_unlabeled_csv(options("work,age\nb,20\n", {}), kept);
   EXPECT_EQ(table.splits[1].continuous.at(3), sound.splits[1].continuous.at(0));
 }
 
@@ -352,7 +355,7 @@ TEST_F(FittedTables, NoteManyBadRowsInLinearTime) {
   const auto kept = fitted();
   std::string text = "work,age\n";
   for (int row = 0; row < 200'000; ++row) text += "b,old\n";
-  const auto table = test::read_unlabelled_csv(options(text, {}), kept);
+  const auto table = test::read_unlabeled_csv(options(text, {}), kept);
   ASSERT_EQ(table.errors.size(), 200'000U);
   EXPECT_THAT(table.errors.rbegin()->second, HasSubstr("t.csv:200001: column 'age'"));
 }

@@ -31,9 +31,9 @@ std::string refusal_of(const Work& work) {
 TEST(PoseFile, GivesTheMiddleOfTheHeadInPixels) {
   const TemporaryFolder folder;
   const auto camera = read_calibration(folder.write("rgb.cal", kCalibration));
-  const auto centre = head_centre(folder.write("a_pose.txt", kPose), camera);
-  EXPECT_NEAR(centre.x, 62.3638 * 517.679 / 899.134 + 320, 1e-9);
-  EXPECT_NEAR(centre.y, 96.2159 * 517.679 / 899.134 + 240.5, 1e-9);
+  const auto center = head_center(folder.write("a_pose.txt", kPose), camera);
+  EXPECT_NEAR(center.x, 62.3638 * 517.679 / 899.134 + 320, 1e-9);
+  EXPECT_NEAR(center.y, 96.2159 * 517.679 / 899.134 + 240.5, 1e-9);
 }
 
 TEST(PoseFile, IsNamedWhereItCannotBeRead) {
@@ -41,7 +41,7 @@ TEST(PoseFile, IsNamedWhereItCannotBeRead) {
   const Calibration camera{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const auto refusal = [&](const char* text) {
     const auto path = folder.write("p.txt", text);
-    return refusal_of([&] { head_centre(path, camera); });
+    return refusal_of([&] { head_center(path, camera); });
   };
   const auto file = "'" + (folder / "p.txt") + "'";
   EXPECT_EQ(refusal("1 2 3\n4 five 6\n"),

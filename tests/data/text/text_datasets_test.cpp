@@ -213,19 +213,19 @@ auto files_in(const std::string& folder) {
   return std::distance(std::filesystem::directory_iterator(folder), {});
 }
 
-TEST(TextFolder, ReadsUnlabelledTextsForAModel) {
+TEST(TextFolder, ReadsUnlabeledTextsForAModel) {
   const TemporaryFolder folder;
   write_reviews(folder);
   const auto recipe = text_recipe(folder);
   DataContext context;
   context.fitted = make_texts(recipe)->state();
-  context.unlabelled = folder.write("new/a.txt", "a good film");
+  context.unlabeled = folder.write("new/a.txt", "a good film");
   const auto kept = files_in(folder / "cache");
   auto data = make_texts(recipe, context);
   ASSERT_EQ(data->size(Split::valid), 1);
   EXPECT_EQ(data->sample_name(Split::valid, 0), "a.txt");
   EXPECT_EQ(words_of(*data, Split::valid, 0), (Words{"xxbos", "a", "good", "film"}));
-  context.unlabelled = folder / "valid";
+  context.unlabeled = folder / "valid";
   EXPECT_EQ(make_texts(recipe, context)->size(Split::valid), 2);
   EXPECT_EQ(files_in(folder / "cache"), kept) << "such texts are not kept";
 }

@@ -40,6 +40,18 @@ TEST(PredictionText, IsACsvRowWithTheProbabilityOfEachClass) {
   EXPECT_EQ(csv.line(sample(), {}), "a.png,\"dog, wet\",0.25,0.625,0.125,cat,1.5,\n");
 }
 
+TEST(PredictionText, OfASpreadsheetHasNoFormulas) {
+  auto columns = animals();
+  columns.classes[1] = "=1+1";
+  columns.reader = CsvReader::spreadsheet;
+  auto row = sample();
+  row.name = "@a.png";
+  row.numbers[0] = -0.25;
+  const auto csv = text(PredictionFormat::csv, columns);
+  EXPECT_EQ(csv.header({}), "path,label,cat,'=1+1,eel,truth,loss,error\n");
+  EXPECT_EQ(csv.line(row, {}), "'@a.png,'=1+1,-0.25,0.625,0.125,cat,1.5,\n");
+}
+
 TEST(PredictionText, IsAJsonObjectALine) {
   EXPECT_EQ(text(PredictionFormat::jsonl, animals()).header({}), "");
   EXPECT_EQ(json_of(sample(), animals()),

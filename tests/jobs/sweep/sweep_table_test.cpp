@@ -7,6 +7,7 @@
 
 #include "base/files/files.h"
 #include "base/text.h"
+#include "support/numbers.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -64,14 +65,32 @@ TEST(SweepTable, HasTheBestFirstAndFailuresLast) {
   EXPECT_NE(text.find("trial 2 failed: it, \"fell\"\n"), std::string::npos) << text;
   EXPECT_EQ(read_text(record.folder() + "/trials.txt"), text);
   EXPECT_EQ(read_text(record.folder() + "/trials.csv"),
-            "rank,trial,seed,valid/x,deviation,best,rung,steps,state,runs,error\n"
-            "1,3,3,0.7,,0.7,0,9,done,003,\n"
-            "2,1,1,0.5,,0.5,0,9,done,001,\n"
-            "3,2,2,,,,0,3,failed,002,\"it, \"\"fell\"\"\"\n");
+            "rank,trial,seed,valid/x,deviation,best,rung,steps,state,runs,error,weights\n"
+            "1,3,3,0.7,,0.7,0,9,done,003,,last weights\n"
+            "2,1,1,0.5,,0.5,0,9,done,001,,last weights\n"
+            "3,2,2,,,,0,3,failed,002,\"it, \"\"fell\"\"\",last weights\n");
   const auto written = nlohmann::json::parse(read_text(record.folder() + "/trials.json"));
   EXPECT_EQ(written["trials"][0]["values"]["seed"], "3");
   EXPECT_TRUE(written["trials"][2]["value"].is_null());
   EXPECT_EQ(written["importance"]["seed"], 1);  // each value has a trial of its own
+}
+
+TEST(SweepTable, CutsNoNumberAtAnyWidth) {
+  const TemporaryFolder folder;
+  auto record = record_in(folder);
+  record.add(value(0, 0, 1.0771234e-05, 123456));
+  record.add(value(1, 0, 107712.34, 123456));
+  record.add(value(2, 0, -0.98765, 123456));
+  for (const bool keeps : {false, true}) {
+    auto plan = three();
+    plan.keeps_best = keeps;
+    const auto wide = table_text(plan, record, 0);
+    for (std::size_t columns = 20; columns <= 90; ++columns) {
+      const auto text = table_text(plan, record, columns);
+      EXPECT_TRUE(test::broken_numbers(text, wide).empty()) << columns << ":\n" << text;
+      for (const auto& line : split(text, '\n')) EXPECT_LE(line.size(), columns) << line;
+    }
+  }
 }
 
 TEST(SweepTable, RanksByHowFarATrialCameUnderHalving) {

@@ -46,7 +46,8 @@ double descend(Model& model, const at::Tensor& texts, const at::Tensor& labels) 
 }
 
 void expect_run(const PeerRun& run) {
-  const auto model = make_model(with(small, run.options), text_context());
+  const auto model =
+      make_model(with(with(small, {{"padding", "fastai"}}), run.options), text_context());
   model->to(at::kCPU, at::kDouble);
   fill_with_waves(*model);
   const at::Tensor texts[] = {three_texts(), tokens({{2, 7, 18, 7, 2, 3, 10, 23, 14, 11, 14},
@@ -91,6 +92,38 @@ TEST(AwdLstm, ReadsBothWays) {
               {0.8359303202386724, 1.4766291381104457, 1.1781732751490013, 0.7215903163009757},
               {0.043752729411247804, -0.20027007281097237, 0.008036649452114478,
                -0.18004478927727177, -0.9558447678669326, -0.1486467050101336}});
+}
+
+/// The penalty of each row.
+at::Tensor penalty_of(Model& model, const at::Tensor& texts) {
+  Penalty penalty;
+  model.forward(texts, {.training = true, .penalty = &penalty});
+  return penalty.sum().detach();
+}
+
+// In fastai zeros stand for what a short text lacks; here a text's penalty is its own.
+TEST(AwdLstm, PenalizesATextByItsOwnTokens) {
+  for (const auto& options : {json::object(), json{{"bidir", true}}}) {
+    const auto model = make_model(with(small, options), text_context());
+    model->to(at::kCPU, at::kDouble);
+    fill_with_waves(*model);
+    const auto texts = tokens({{2, 6, 16, 4, 26, 26, 4, 16, 6, 2, 4},
+                               {1, 1, 1, 1, 9, 14, 25, 14, 9, 10, 1},
+                               {1, 1, 1, 1, 1, 1, 1, 1, 16, 22, 6}});
+    const auto all = penalty_of(*model, texts);
+    const at::Tensor alone[] = {texts.narrow(0, 0, 1), tokens({{9, 14, 25, 14, 9, 10}}),
+                                tokens({{16, 22, 6}})};
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const auto twice = at::cat({alone[row], alone[row]});  // a batch norm wants two rows
+      EXPECT_LT(largest_difference(penalty_of(*model, twice)[0], all[row]), 1e-12)
+          << options << " row " << row;
+    }
+    const auto fastai =
+        make_model(with(with(small, options), {{"padding", "fastai"}}), text_context());
+    fastai->to(at::kCPU, at::kDouble);
+    fill_with_waves(*fastai);
+    EXPECT_GT(largest_difference(penalty_of(*fastai, texts), all), 1e-4);
+  }
 }
 
 // fastai after torch.manual_seed(1), in float32: sums of some parameters, the first and last that

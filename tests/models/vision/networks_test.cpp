@@ -10,6 +10,7 @@
 #include "models/layers/pooling.h"
 #include "models/nets.h"
 #include "models/sizes.h"
+#include "models/vision/body.h"
 
 namespace ddptrain {
 namespace {
@@ -108,6 +109,23 @@ TEST(XResNet, TakesEveryPoolAndWidth) {
                                    {"activation", "mish"}});
     EXPECT_EQ(model->forward(noise({1, 1, 34, 34}), {}).sizes(), (at::IntArrayRef{1, 3}));
   }
+}
+
+// As a network whose every nn.MaxPool2d is replaced by kornia's MaxBlurPool2D: one layer behind the
+// three convolutions differs, no tensor does.
+TEST(XResNet, BlursThePoolOfItsStem) {
+  const json recipe{{"type", "xresnet18"}, {"num_classes", 3}};
+  const auto plain = make_model(recipe);
+  const auto blurred = make_model(test::with(recipe, {{"stem_pool", "max_blur"}}));
+  EXPECT_EQ(names(*blurred), names(*plain));
+  const auto x = noise({2, 3, 64, 64});
+  const auto stem = plain->take_body();
+  const auto body = blurred->take_body();
+  auto features = x;
+  for (std::size_t i = 0; i < 3; ++i) features = stem.layers->steps()[i]->forward(features, {});
+  const auto pooled = body.layers->steps()[3]->forward(features, {});
+  EXPECT_EQ(pooled.sizes(), stem.layers->steps()[3]->forward(features, {}).sizes());
+  EXPECT_EQ(largest_difference(pooled, MaxBlurPool().forward(features, {})), 0);
 }
 
 // Under autocast the maxima are in bfloat16; 1/16 of a corner's and 4/16 of the middle's are exact.

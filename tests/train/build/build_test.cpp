@@ -60,9 +60,9 @@ TEST_F(BuiltRun, HasFullBatchesToTrain) {
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::data);
-    EXPECT_STREQ(error.what(),
-                 "an epoch has no full batch: 16 training samples, and batch.global is 17; make "
-                 "the batch smaller, or write 'drop_last: false'");
+    EXPECT_EQ(error.message(),
+              "an epoch has no full batch: 16 training samples, and batch.global is 17; make "
+              "the batch smaller, or write 'drop_last: false'");
   }
   EXPECT_EQ(
       build(plan({"batch.global=17", "data.loader.drop_last=false"}), world_)->length.per_epoch, 1);

@@ -32,7 +32,7 @@ bool takes(const EntryBase& entry, TargetKind kind) {
   return takes_all || entry.has(kTraits.at(kind));
 }
 
-/// Every name behind "write" is one of the catalogue that takes the kind.
+/// Every name behind "write" is one of the catalog that takes the kind.
 void expect_other_names(const std::string& why, const CatalogBase& catalog, TargetKind kind) {
   const auto at = why.find("; write ");
   ASSERT_NE(at, std::string::npos) << why;

@@ -7,6 +7,8 @@
 
 #include "base/files/files.h"
 #include "base/quoting.h"
+#include "base/text.h"
+#include "support/numbers.h"
 #include "support/temporary_folder.h"
 #include "train/run/best_evaluation.h"
 
@@ -118,6 +120,38 @@ TEST_F(EndOfARun, ShowsTheTestSplitUnderTheWeightsThatItWasScoredWith) {
                                  "test/accuracy                   0.625"));
   end_.test->step = 40;
   EXPECT_EQ(results(end_, 0).at(4), "               last weights (step 40)");
+}
+
+TEST_F(EndOfARun, SaysWhichWeightsAreItsResult) {
+  end_.weights = {"best weights", 20};
+  EXPECT_EQ(results(end_, 0).at(3),
+            "best by valid/accuracy (larger is better); result: best weights, step 20");
+  end_.reason = "interrupted";
+  EXPECT_EQ(results(end_, 0).at(3), "best by valid/accuracy (larger is better)");
+}
+
+TEST_F(EndOfARun, SaysItsSeedAndItsSamples) {
+  end_.seed = 7;
+  end_.training_samples = 480;
+  end_.validation_samples = 1;
+  EXPECT_EQ(results(end_, 0).at(4), "seed 7; 480 training samples, 1 validation sample");
+}
+
+TEST_F(EndOfARun, CountsEarlierStartsToo) {
+  end_.earlier.seconds = 12.5;
+  EXPECT_EQ(headline(end_), "done in 1 min 3 s (1 min 16 s with earlier starts): step 40, epoch 4");
+}
+
+TEST_F(EndOfARun, CutsNoNumberAtAnyWidth) {
+  end_.weights = {"best weights", 20};
+  end_.last[0].second = -1.0771234e-05;
+  end_.test = TestScores{{{{"test/loss", 107712.34}}, {}, 0}, 20};
+  const auto wide = join(results(end_, 0), "\n");
+  for (std::size_t columns = 20; columns <= 120; ++columns)
+    for (const auto& line : results(end_, columns)) {
+      EXPECT_LE(line.size(), columns) << line;
+      EXPECT_THAT(test::broken_numbers(line, wide), IsEmpty()) << columns << ": " << line;
+    }
 }
 
 TEST_F(EndOfARun, NamesTheBestWeightsAndThreeCommandsForThem) {

@@ -17,7 +17,7 @@ namespace {
 using namespace test;
 
 SmallTraining averaging(World& world) {
-  auto run = normalised();
+  auto run = normalized();
   if (world.size > 1) run.mode = Mode::ddp;
   auto t = small_training(world, run);
   t.recipe.train.swa.emplace();

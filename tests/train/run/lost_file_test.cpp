@@ -114,7 +114,7 @@ class CutsFile final : public Loader {
 
 /// Batch norm, whose statistics a first micro-step has moved when the second one cannot be loaded.
 SmallTraining reading_training(World& world, const std::string& path, std::int64_t accumulate) {
-  auto run = normalised();
+  auto run = normalized();
   if (world.size > 1) run.mode = Mode::ddp;
   run.accumulate = accumulate;
   auto t = small_training(world, run);

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/files/files.h"
+#include "base/text.h"
+#include "support/numbers.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -45,6 +47,18 @@ TEST(MembersTable, CallsRunsAsTheyAreTold) {
             "deviation       1.4142\n");  // sqrt(2)
 }
 
+TEST(MembersTable, CutsNoNumberAtAnyWidth) {
+  const std::vector<MemberResult> results{
+      {"7", {{"valid/loss", 1.0771234e-05}, {"valid/accuracy", 0.98765}, {"valid/r2", -3.25}}},
+      {"8", {{"valid/loss", 107712.34}, {"valid/accuracy", 0.12345}, {"valid/r2", 0.5}}}};
+  const auto wide = members_table("seed", results);
+  for (std::size_t columns = 20; columns <= 90; ++columns)
+    for (const auto& line : split(members_table("seed", results, columns), '\n')) {
+      EXPECT_LE(line.size(), columns) << line;
+      EXPECT_THAT(test::broken_numbers(line, wide), IsEmpty()) << columns << ": " << line;
+    }
+}
+
 TEST(MembersTable, SaysHowManyMetricsItLeavesOut) {
   NamedValues many;
   for (int i = 0; i < 10; ++i) many.emplace_back("m" + std::to_string(i), i);
@@ -55,11 +69,11 @@ TEST(MembersTable, HasTheBestEvaluationsToo) {
   const BestEvaluation best{"valid/acc", BestMode::max, 20, {{"valid/acc", 3}}};
   const BestEvaluation later{"valid/acc", BestMode::max, 40, {{"valid/acc", 5}}};
   EXPECT_THAT(best_members_table("seed", {{"1", {}, best}, {"2", {}, later}}),
-              HasSubstr("\nbest by valid/acc (larger is better)\n"
+              HasSubstr("best weights by valid/acc (larger is better)\n"
                         "seed             step  valid/acc\n"
                         "1                  20          3\n"
                         "2                  40          5\n"
-                        "mean               30          4\n"));
+                        "mean                -          4\n"));
   EXPECT_EQ(best_members_table("seed", {{"1", {{"valid/acc", 3}}}}), "");
 }
 
@@ -73,8 +87,8 @@ TEST(MembersCsv, HasEveryDigitOfBothTables) {
             "1,runs/net/001,0.125,20,0.75\n"
             "2,\"runs/a,b/002\",,40,0.25\n"
             "3,runs/net/003,2.125,,\n"
-            "mean,,1.125,30,0.5\n"
-            "deviation,,1.4142135623730951,14.142135623730951,0.3535533905932738\n");
+            "mean,,1.125,,0.5\n"
+            "deviation,,1.4142135623730951,,0.3535533905932738\n");
 }
 
 TEST(MembersCsv, HasAllMetricsHoweverMany) {

@@ -99,12 +99,12 @@ TEST_F(RunFolder, RecordsHowTheRunBeganAndEnded) {
   begin_run(folder, start_);
   begin_run(folder, start_);  // as ranks that are started again do
   note_data(folder, "abc");
-  note_result(folder, "interrupted", {{"valid/accuracy", 0.5}});
+  note_result(folder, {"interrupted", {{"valid/accuracy", 0.5}}, 10, 0.25});
   note_exit(folder, start_, 143);
   start_.launch = "second";
   begin_run(folder, start_);
   EXPECT_TRUE(record(folder).at("exit_code").is_null());
-  note_result(folder, "done", {{"valid/accuracy", 0.75}});
+  note_result(folder, {"done", {{"valid/accuracy", 0.75}}, 20, 0.5});
   note_exit(folder, start_, 0);
   const auto json = record(folder);
   EXPECT_EQ(json.at("data_digest"), "abc");

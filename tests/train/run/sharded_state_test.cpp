@@ -1,4 +1,4 @@
-// An optimiser's state that is on other ranks than the parameters: saved as one rank would save it,
+// An optimizer's state that is on other ranks than the parameters: saved as one rank would save it,
 // and restored on any number of ranks.
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>

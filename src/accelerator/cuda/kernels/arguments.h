@@ -32,7 +32,7 @@ NormArguments norm_arguments(const at::Tensor& input, double eps);
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);
 
-/// Whether four neighbours of a tensor can be read at once.
+/// Whether four neighbors of a tensor can be read at once.
 bool reads_fours(const at::Tensor& tensor);
 
 /// "float", "double", "bfloat16" or "half", as the kernels' names end.

@@ -1,6 +1,6 @@
 // relu((x - mean) / sqrt(variance + eps) * weight + bias + residual), rounded once
-// (src/models/layers/batch_norm_relu.h). Each thread takes four neighbours in memory, which are of
-// one channel, or of four where channels are neighbours.
+// (src/models/layers/batch_norm_relu.h). Each thread takes four neighbors in memory, which are of
+// one channel, or of four where channels are neighbors.
 #include "batch_norm_relu.cuh"
 #include "numbers.cuh"
 
@@ -45,7 +45,7 @@ __device__ inline void norm_relu(const T* from, const T* residual, T* to, const 
                                  const NormArguments& a) {
   typedef typename WideOf<T>::type Wide;
   const Index count = (Index)a.count, channels = (Index)a.channels, inner = (Index)a.inner;
-  OfChannel<Wide> of[4];  // of these neighbours
+  OfChannel<Wide> of[4];  // of these neighbors
   Index held = channels;  // the channel of the first
   for (Index i = first_of_thread<Index>(); i < (count + 3) / 4; i += all_threads<Index>()) {
     const Index first = 4 * i, channel = first / inner % channels;

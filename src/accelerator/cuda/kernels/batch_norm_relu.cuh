@@ -4,7 +4,7 @@
 /// The channel of the number at place i of memory is i / inner % channels.
 struct NormArguments {
   long long count, channels;
-  long long inner;  // 1: channels are neighbours (channels last)
+  long long inner;  // 1: channels are neighbors (channels last)
   int vectors;      // four numbers at once can be read and written
   int small;        // all counts fit into 31 bits
   double eps;

@@ -21,7 +21,7 @@ __device__ inline Words philox(unsigned block, unsigned row, unsigned step, Word
   return {{c0, c1, c2, c3}};
 }
 
-// Neighbouring threads take neighbouring channels where the memory has them so.
+// Neighboring threads take neighboring channels where the memory has them so.
 template <class Index>
 __device__ inline Index block_of(Index number, const DropoutArguments& a) {
   const Index inner = (Index)a.inner, elements = (Index)a.elements;

@@ -1,6 +1,6 @@
 // Bytes of images to numbers: byte * factor[channel] + offset[channel], each rounded to single
 // precision, and `fill` inside of boxes [top, left, bottom, right) (src/data/image); of images that
-// are mixed, the mean with their partner's. Each thread takes four neighbours in memory.
+// are mixed, the mean with their partner's. Each thread takes four neighbors in memory.
 #include "normalize_images.cuh"
 #include "numbers.cuh"
 
@@ -19,7 +19,7 @@ __device__ inline Pixel<Index> pixel_at(Index at, const NormalizeArguments& a) {
           at % width};
 }
 
-// The neighbour in memory.
+// The neighbor in memory.
 template <class Index>
 __device__ inline void advance(Pixel<Index>& p, const NormalizeArguments& a) {
   if (a.channels_last) {

@@ -54,7 +54,7 @@ __device__ inline void narrow(float x, Half& to) {
 inline void narrow(float x, Half& to) { to.bits = emulated::float_to_half(x); }
 #endif
 
-// Four neighbours in memory, read and written at once.
+// Four neighbors in memory, read and written at once.
 template <class T>
 struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Four {
   T at[4];

@@ -1,0 +1,13 @@
+// Encoding, separator and header of a CSV file that nobody describes.
+#pragma once
+
+#include <string>
+
+#include "data/csv/csv_format.h"
+
+namespace ddptrain {
+
+/// Encoding, separator and lines before the header; numbers and names are as by default.
+CsvFormat csv_layout(const std::string& path);
+
+}  // namespace ddptrain

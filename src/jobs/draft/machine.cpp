@@ -1,0 +1,47 @@
+#include "jobs/draft/machine.h"
+
+#include <filesystem>
+#include <thread>
+
+#include "accelerator/devices.h"
+#include "base/text.h"
+#include "jobs/published.h"
+#include "weights/weights.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t gpus() {
+  return visible_gpus() == 0 ? 0 : std::ssize(find_devices(DeviceKind::cuda).names);
+}
+
+}  // namespace
+
+std::string model_lines(const std::string& options, const std::string& network) {
+  const auto* weights = find_weights(network, "imagenet");
+  const auto plain = "model: {" + options + "}\n";
+  const auto pretrained = "model: {" + options + ", weights: imagenet}";
+  if (!weights) return plain;
+  std::error_code unknown;
+  if (fs::exists(weights_path(*weights), unknown))
+    return pretrained + "     # published weights, which are on this machine\n";
+  return plain + "# With weights that know ImageNet far fewer images do; 'ddptrain weights get " +
+         network + "' fetches them:\n# " + pretrained + "\n";
+}
+
+std::string parallel_line(bool small_work) {
+  const auto count = gpus();
+  const auto cores = plural(static_cast<std::int64_t>(std::thread::hardware_concurrency()), "core");
+  if (count > 1 && !small_work)
+    return "parallel: {mode: ddp, device: cuda, devices: auto}     # this machine: " +
+           plural(count, "GPU") + ", all of which train\n";
+  if (count > 1)
+    return "parallel: {mode: none, devices: 1}     # this machine: " + plural(count, "GPU") +
+           "; one is enough for this table\n";
+  return "parallel: {mode: none, devices: 1}     # this machine: " +
+         (count == 1 ? "one GPU, which auto takes" : cores + ", no GPU") + "\n";
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,17 @@
+// What a recipe that `init` writes says of this machine.
+#pragma once
+
+#include <string>
+
+namespace ddptrain {
+
+/// "parallel: {mode: none, ...}     # this machine: ...": every GPU where there are several and the
+/// work is worth it, else one device.
+std::string parallel_line(bool small_work);
+
+/// The line of a model with these options of its own, "type: unet, body: resnet18": with ImageNet's
+/// weights of `network` where their file is on this machine, else with a comment that says how it
+/// gets there.
+std::string model_lines(const std::string& options, const std::string& network);
+
+}  // namespace ddptrain

@@ -1,0 +1,18 @@
+// The addresses of this machine, as others can reach them.
+#pragma once
+
+#include <string>
+
+struct sockaddr;
+
+namespace ddptrain {
+
+bool is_loopback(const sockaddr& address);
+/// The same of an address in numbers; false for other text.
+bool is_loopback(const std::string& address);
+
+/// The address, in numbers, from which this machine reaches a host: that of the interface which
+/// routes there. Empty where the name is not known, or nothing routes there. Sends nothing.
+std::string address_towards(const std::string& host, int port);
+
+}  // namespace ddptrain

@@ -1,0 +1,70 @@
+#include "train/run/final_scores.h"
+
+#include <filesystem>
+
+#include "base/output/log.h"
+#include "checkpoint/checkpoint.h"
+#include "distributed/world.h"
+#include "train/build/weights_memory.h"
+#include "train/run/loop.h"
+#include "train/run/state.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+/// The folder of the best checkpoint as rank 0 sees it, which has written it; empty: it is gone.
+std::string best_checkpoint(World& world, const std::string& checkpoints, std::int64_t step) {
+  const auto folder = checkpoints + "/" + checkpoint_name(step);
+  const bool is_there = world.rank != 0 || std::filesystem::exists(folder);
+  return broadcast_text(*world.control, is_there ? folder : std::string(), 0);
+}
+
+void label_tables(std::vector<NamedTable>& tables, const ScoredWeights& weights) {
+  for (auto& table : tables) table.weights = weights;
+}
+
+}  // namespace
+
+ScoredWeights take_result_weights(const Training& t, const RunState& state,
+                                  const std::string& checkpoints) {
+  const auto last = state.position.step;
+  if (!t.recipe.checkpoint.keep_best || !state.best || checkpoints.empty())
+    return {"last weights", last};
+  const auto best = state.best->step;
+  if (best == last) return {"best and last weights", last};
+  const auto folder = best_checkpoint(*t.world, checkpoints, best);
+  if (folder.empty() && t.test.empty()) {
+    if (t.world->rank == 0)
+      log::warning("the checkpoint of the best weights (step " + std::to_string(best) +
+                   ") is gone: tables and samples at the end are those of the last weights");
+    return {"last weights", last};
+  }
+  const auto from = folder.empty() ? checkpoints + "/" + checkpoint_name(best) : folder;
+  with_weights([&] { restore_weights(t, load_checkpoint(from)); });
+  return {"best weights", best};
+}
+
+void keep_scores(RunResult& result, const ScoredWeights& weights, Evaluation found) {
+  result.weights = weights;
+  result.scored = std::move(found);
+  label_tables(result.scored.tables, weights);
+}
+
+void conclude(RunResult& result, const CompleteRun& run, const Score& score,
+              const std::function<void(Moment, const Evaluation&)>& told) {
+  const auto weights = take_result_weights(run.training, run.state, run.checkpoints);
+  const bool is_scored = !result.weights.name.empty() && result.weights.step == weights.step;
+  auto found = is_scored ? std::move(result.scored) : score(Evaluated::validation, "evaluation");
+  if (!found) return;
+  keep_scores(result, weights, std::move(*found));
+  told(Moment::concluded, result.scored);
+  if (run.training.test.empty()) return;
+  auto tested = score(Evaluated::test, "test");
+  if (!tested) return;
+  label_tables(tested->tables, weights);
+  result.test = TestScores{std::move(*tested), weights.step};
+  told(Moment::tested, result.test->found);
+}
+
+}  // namespace ddptrain
