@@ -61,7 +61,7 @@ class CatalogBase {
 };
 
 /// All kinds by name: floor 3 collects them once (train/catalogs.cpp) and hands them down to
-/// whoever checks a recipe.
+/// the checks of a recipe.
 using Catalogs = std::map<std::string, const CatalogBase*, std::less<>>;
 
 namespace detail {

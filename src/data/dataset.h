@@ -19,8 +19,8 @@ struct Preview;
 class PredictionForm;
 
 /// What a draw may depend on: augmentation is a function of (seed, epoch, position in the epoch's
-/// global order, index of the transform), so a sample drawn twice is augmented differently, whoever
-/// loads it.
+/// global order, index of the transform), so a sample drawn twice is augmented differently, on any
+/// rank and worker.
 struct Draw {
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;

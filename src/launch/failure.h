@@ -58,7 +58,7 @@ auto in_phase(const char* phase, Body body) {
 /// devices' libraries, no memory as Exit::memory and the like, in one line; anything else as a bug.
 Failure failure_of(std::exception_ptr error, int rank);
 
-/// Leaves a record for whoever started this rank: our launcher (in topology.store), torchrun (where
+/// Leaves a record for what started this rank: our launcher (in topology.store), torchrun (where
 /// TORCHELASTIC_ERROR_FILE says). A rank's first record stays. Never throws.
 void report_failure(const Topology& topology, const Failure& failure) noexcept;
 

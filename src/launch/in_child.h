@@ -1,4 +1,4 @@
-// Work in a process of its own, for whoever must fork again afterwards, or must survive it.
+// Work in a process of its own, where the caller must fork again afterwards, or must survive it.
 #pragma once
 
 #include <functional>

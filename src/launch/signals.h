@@ -32,7 +32,7 @@ class Signals {
 };
 
 /// Keeps SIGTERM, SIGINT, SIGHUP and SIGPIPE waiting while it lives, for a Signals or a launcher to
-/// take: whoever has made a run folder and is ended before those are there leaves it behind. A
+/// take: a process that has made a run folder and ends before those are there leaves it behind. A
 /// SIGPIPE that nobody took is forgotten: the log knows of it. In the main thread, one at a time.
 class HeldSignals {
  public:

@@ -40,7 +40,7 @@ struct OptimizerCommon {
   void fields(Fields& f);
 };
 
-/// What whoever builds an optimizer must know before: `no_decay` and `lr_batch`, of the innermost
+/// What must be known before an optimizer is built: `no_decay` and `lr_batch`, of the innermost
 /// one where optimizers wrap others. (`lr` and `weight_decay` are the recipe's only where written.)
 OptimizerCommon common_options(const ChoiceBase& optimizer);
 

@@ -97,6 +97,35 @@ TEST(EndOfRun, ShowsTheBestWeightsThatEvalScoresToo) {
   }
 }
 
+// Between the best loss and the last one, which a bound tells apart.
+TEST(EndOfRun, IsJudgedByTheWeightsThatAreItsResult) {
+  const Folder folder;
+  const std::string kept =
+      "eval: {every: 2 steps}\ncheckpoint: {keep_best: {metric: valid/loss}, keep_last: 1}\n";
+  write(folder / "small.yaml", small_recipe(kept));
+  const std::vector<std::string> words{"run", "small.yaml", kSmallModel, "optimizer.lr=0.5",
+                                       "train.threads=1"};
+  const auto judged = [&](const std::string& expect) {
+    auto all = words;
+    if (!expect.empty()) all.push_back(expect);
+    return run(all, folder.path(), environment());
+  };
+  ASSERT_EQ(judged("").code, 0);
+  const auto record = nlohmann::json::parse(read(folder / "runs/small/001/run.json"));
+  const auto best = record.at("best").at("metrics").at("valid/loss").get<double>(),
+             last = record.at("metrics").at("valid/loss").get<double>();
+  ASSERT_LT(best, last);
+  const auto bound = [](double value) {
+    return "expect={valid/loss: {max: " + std::to_string(value) + "}}";
+  };
+  const auto met = judged(bound((best + last) / 2));
+  EXPECT_EQ(met.code, 0) << met.err;
+  const auto failed = judged(bound(best / 2));
+  EXPECT_EQ(failed.code, 6);
+  const auto step = std::to_string(record.at("best").at("step").get<int>());
+  EXPECT_THAT(failed.err, HasSubstr("(best weights, step " + step + ")"));
+}
+
 TEST(EndOfRun, IsInTheRecordOfTheRun) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe("metrics: [error_rate]\neval: {every: 2 steps}\n"));

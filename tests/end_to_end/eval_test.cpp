@@ -165,6 +165,41 @@ TEST(Eval, ScoresASplitOrAllSamplesAndSaysWhich) {
   EXPECT_EQ(run({"eval", "runs/small/001", "--split", "test"}, folder.path()).code, 2);
 }
 
+TEST(Eval, NamesTablesByTheirSplitAndMakesNoFolderWhereThereAreNone) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe("metrics: [accuracy, confusion_matrix]\n"));
+  ASSERT_EQ(run(small_run(2), folder.path(), environment()).code, 0);
+  const auto train =
+      run({"eval", "runs/small/001", "--split", "train", "--tables", "tables"}, folder.path());
+  ASSERT_EQ(train.code, 0) << train.err;
+  EXPECT_THAT(read(folder / "tables/confusion.train.csv"),
+              testing::HasSubstr("(last weights, step 2)"));
+  EXPECT_EQ(list(folder / "tables"),
+            (std::vector<std::string>{"classes.train.csv", "confusion.train.csv"}));
+  const auto none =
+      run({"eval", "runs/small/001", "--tables", "none", "metrics=[accuracy]"}, folder.path());
+  ASSERT_EQ(none.code, 0) << none.err;
+  EXPECT_THAT(none.err, testing::HasSubstr("warning: --tables"));
+  EXPECT_FALSE(exists(folder / "none"));
+}
+
+// An unusual weight decay is a warning to those who train.
+TEST(Eval, AndPredictDoNotRepeatWarningsOfTheRecipe) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = small_run(2);
+  words.emplace_back("optimizer={type: sgd, lr: 0.01, weight_decay: 5}");
+  const auto trained = run(words, folder.path(), environment());
+  EXPECT_THAT(trained.err, testing::HasSubstr("warning[unusual-value]")) << trained.err;
+  const auto image = shapes() + "/val/circle/" + list(shapes() + "/val/circle")[0];
+  for (const auto& after :
+       {std::vector<std::string>{"eval", "runs/small/001"}, {"predict", "runs/small/001", image}}) {
+    const auto ended = run(after, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("unusual-value")));
+  }
+}
+
 /// The small shapes as 1 to 10, which an image folder puts in the order of their bytes ("1", "10",
 /// "2", ...) and a manifest in that of their values.
 class OtherOrder : public testing::Test {

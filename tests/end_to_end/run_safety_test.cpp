@@ -74,6 +74,16 @@ TEST_F(RunSafety, ARefusedResumeChangesNothing) {
   EXPECT_EQ(resume({"runs/small/001", "train.duration=10 steps"}).code, 0);
 }
 
+TEST_F(RunSafety, AResumeThatAsksForLessThanWasTrainedNamesAnOverrideThatWorks) {
+  ASSERT_EQ(start({"train.duration=4 steps"}).code, 0);
+  const auto before = contents(folder_ / "runs/small/001");
+  const auto less = resume({"runs/small/001", "train.duration=1 steps"});
+  EXPECT_EQ(less.code, 0);
+  EXPECT_TRUE(holds(less.err, "'train.duration=8 steps'")) << less.err;
+  EXPECT_EQ(contents(folder_ / "runs/small/001"), before);
+  EXPECT_EQ(resume({"runs/small/001", "train.duration=8 steps"}).code, 0);
+}
+
 // val is found by itself; valid, which would be preferred to test alone, comes later.
 TEST_F(RunSafety, TheValidationFolderThatWasFoundStaysThatOfTheRun) {
   fs::create_directories(folder_ / "data");

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -327,6 +328,44 @@ TEST_F(TrainedTable, ABadCellCostsItsRowAlone) {
     EXPECT_EQ(skipped.code, 0) << skipped.err;
     EXPECT_EQ(skipped.out, ended.out);
   }
+}
+
+// Prices as they are written in much of Europe: 1.234,50 is 1234.5.
+TEST(Table, PredictsNextToATruthThatIsReadAsTheDataIs) {
+  const Folder folder;
+  std::string csv = "rooms;area;price\n";
+  for (int i = 0; i < 40; ++i)
+    csv += std::to_string(i % 5 + 1) + ";" + std::to_string(20 + i) + ",5;1." +
+           std::to_string(200 + i) + ",50\n";
+  write(folder / "flats.csv", csv);
+  write(folder / "flats.yaml", R"(recipe: 1
+name: flats
+model: {type: tabular, layers: [8]}
+data:
+  type: csv_table
+  task: regression
+  file: flats.csv
+  csv: {separator: ;, decimal: ",", thousands: .}
+  target: price
+  continuous: [rooms, area]
+  valid: {fraction: 0.25}
+loss: {type: mse}
+metrics: [mae]
+batch: {global: 10}
+train: {duration: 3 steps, threads: 1}
+optimizer: {type: adam, lr: 1e-3}
+parallel: {device: cpu}
+)");
+  ASSERT_EQ(run({"run", "flats.yaml"}, folder.path()).code, 0);
+  write(folder / "more.csv", "rooms;area;price\n2;30,5;1.234,50\n");
+  const auto ended =
+      run({"predict", "runs/flats/001", "more.csv", "--format", "jsonl"}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("last weights, step 3"), std::string::npos) << ended.err;
+  const auto row = nlohmann::json::parse(ended.out);
+  EXPECT_EQ(row.at("truth"), "1234.50");
+  const double off = row.at("value").get<double>() - 1234.5;
+  EXPECT_NEAR(row.at("loss").get<double>(), off * off, 1e-6 * off * off) << ended.out;
 }
 
 TEST(Table, PredictsValuesOfARegressionWithinItsRange) {

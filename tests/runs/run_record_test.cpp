@@ -101,6 +101,28 @@ TEST_F(RunRecords, TellARunFromOneThatWasKilledByTheLockOfItsFolder) {
   EXPECT_EQ(status_text(of(record(Json::object()))), "killed");
 }
 
+TEST_F(RunRecords, OfARunWithoutAnEndHaveTheLastWholeRowOfMetrics) {
+  folder_.write("quick/003/metrics.csv",
+                "step,epoch,train/loss,valid/loss,valid/accuracy\n"
+                "10,1,2,0.75,0.5\n"
+                "20,2,1,0.5,0.625\n"
+                "30,3,0.5,0.2");
+  auto run = of(record(Json::object()));
+  EXPECT_EQ(run.evaluated, 20);
+  EXPECT_EQ(run.metrics, (NamedValues{{"valid/loss", 0.5}, {"valid/accuracy", 0.625}}));
+  run = of(record({{"result", "done"}, {"exit_code", 0}, {"metrics", {{"valid/loss", 0.125}}}}));
+  EXPECT_EQ(run.metrics, (NamedValues{{"valid/loss", 0.125}}));
+}
+
+TEST_F(RunRecords, OfARunWithoutAnEvaluationHaveNone) {
+  for (const auto* csv : {"", "step,valid/loss", "step,valid/loss\n", "step,valid/loss\n10"}) {
+    folder_.write("quick/003/metrics.csv", csv);
+    const auto run = of(record(Json::object()));
+    EXPECT_TRUE(run.metrics.empty()) << csv;
+    EXPECT_EQ(run.evaluated, -1) << csv;
+  }
+}
+
 TEST_F(RunRecords, OfTornFilesSayWhatIsWrong) {
   EXPECT_EQ(read_run_record(folder_ / "none").damage, "run.json is missing");
   folder_.write("torn/run.json", R"({"name": "qui)");

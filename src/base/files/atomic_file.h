@@ -11,7 +11,7 @@ namespace ddptrain {
 /// Errors (Exit::data) name `path`.
 class AtomicFile {
  public:
-  enum class Readers { usual, owner };  // as the umask says, or whoever writes it alone
+  enum class Readers { usual, owner };  // as the umask says, or the owner alone
   explicit AtomicFile(std::string path, Readers readers = Readers::usual);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

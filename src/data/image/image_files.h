@@ -1,4 +1,4 @@
-// A dataset of image files, whoever listed them.
+// A dataset of image files, of a folder or of a list.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ std::string default_text_cache();
 std::string text_cache_file(const std::string& folder, const std::string& key);
 
 /// The file `key` in a folder; made by the first process that wants it while the others wait, and
-/// made anew where it is damaged. Whoever makes one prunes the folder. Throws an Error (Exit::data)
+/// made anew where it is damaged. Making one prunes the folder. Throws an Error (Exit::data)
 /// where the folder cannot be written.
 PackedText cached_text(const std::string& folder, const std::string& key,
                        const std::function<TextPack()>& make);

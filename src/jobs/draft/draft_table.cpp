@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/output/table_text.h"
@@ -165,12 +166,11 @@ std::vector<std::string> found_in_table(const InitRequest& request, const TableP
     found.push_back(counted(target.missing, "row") + " without a '" + target.name +
                     "', which count in no loss and no metric");
   if (const auto csv = csv_in_words(profile.csv); !csv.empty()) found.push_back("CSV: " + csv);
-  constexpr std::size_t shown_strays = 5;
+  constexpr std::ptrdiff_t shown_strays = 5;
   const auto strays = std::ssize(profile.strays);
-  for (std::size_t i = 0; i < std::min(profile.strays.size(), shown_strays); ++i)
-    found.push_back(profile.strays[i]);
-  if (profile.strays.size() > shown_strays)
-    found.push_back("and " + counted(strays - 5, "such cell") + " more");
+  for (const auto& stray : profile.strays | std::views::take(shown_strays)) found.push_back(stray);
+  if (strays > shown_strays)
+    found.push_back("and " + counted(strays - shown_strays, "such cell") + " more");
   if (!profile.missing.empty())
     found.push_back("missing values are written " + one_of(profile.missing) + " too");
   const auto& options = plan.options;

@@ -166,6 +166,14 @@ TEST_F(EndOfARun, NamesTheBestWeightsAndThreeCommandsForThem) {
                   call + "export " + run_ + "' model.safetensors --checkpoint best"));
 }
 
+TEST_F(EndOfARun, NamesAFolderForPredictionsThatAreFiles) {
+  keep_best();
+  end_.predicts_files = true;
+  EXPECT_EQ(what_next(end_).at(4), "  " + called_as() + " predict " + run_ + "' '" +
+                                       folder_.path() +
+                                       "/a b.png' --checkpoint best --output predicted");
+}
+
 TEST_F(EndOfARun, NamesTheReport) {
   end_.report = true;
   EXPECT_EQ(what_next(end_).at(2), "report: " + run_ + "/report.html'");

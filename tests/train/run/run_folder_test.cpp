@@ -75,6 +75,31 @@ TEST_F(RunFolder, OfABegunRunIsLeftAloneByALaunchThatDidNotBegin) {
   EXPECT_EQ(read_text(folder + "/run.json"), before);
 }
 
+// Training decides what is `auto` and writes recipe.yaml with it.
+TEST_F(RunFolder, OfAnUnfinishedRunIsFoundByTheRecipeAsItWasAskedFor) {
+  const auto folder = make_run_folder(runs_, start_);
+  begin_run(folder, start_);
+  write_recipe(folder, start_.recipe_text + "batch: {accumulate: 4}\n");
+  EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), folder);
+  auto changed = start_;
+  changed.launch = "second";
+  changed.recipe_text += "seed: 2\n";
+  begin_run(folder, changed);  // the same recipe, resumed
+  EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), folder);
+  changed.launch = "third";
+  changed.new_recipe = true;
+  begin_run(folder, changed);
+  EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), std::nullopt);
+  EXPECT_EQ(unfinished_run(runs_, "shapes", changed.recipe_text), folder);
+}
+
+TEST_F(RunFolder, HasTheThreadsOfTheStartThatBegan) {
+  const auto folder = make_run_folder(runs_, start_);
+  start_.threads = 3;
+  begin_run(folder, start_);
+  EXPECT_EQ(record(folder).at("threads"), 3);
+}
+
 TEST_F(RunFolder, NamesTheRunThatItContinues) {
   start_.origin = {"/runs/shapes/001", "step-00000004"};
   const auto origin = record(make_run_folder(runs_, start_)).at("origin");
