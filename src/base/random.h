@@ -17,7 +17,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 /// a key.
 std::uint64_t hash_text(std::string_view text);
 
-/// Mixes two words into one (splitmix64 finaliser).
+/// Mixes two words into one (splitmix64 finalizer).
 std::uint64_t mix(std::uint64_t a, std::uint64_t b);
 
 /// A stream of draws that starts anew for each (key, a, b): key is a seed mixed with a purpose, a

@@ -13,7 +13,7 @@ namespace ddptrain {
 std::string_view verb_for(std::string_view word);
 
 /// Our verbs that somebody may mean who wrote `word`: what another tool calls it, what it
-/// begins, and else what is spelt nearly so. `verbs` are those of this build.
+/// begins, and else what is spelled nearly so. `verbs` are those of this build.
 std::vector<std::string> meant_verbs(const std::string& word,
                                      const std::vector<std::string>& verbs);
 

@@ -78,11 +78,11 @@ TEST(Verbs, RefuseWordsOutsideOfTheirClosedSets) {
       const auto words = closed_words(flag.value);
       if (words.empty()) continue;
       ++sets;
-      auto misspelt = words.back();
-      std::swap(misspelt[0], misspelt[1]);
-      EXPECT_EQ(refusal(verb, {"word", "word", std::string(flag.name), misspelt}),
-                std::string(flag.name) + ": '" + misspelt + "' is not one of " + join(words, ", ") +
-                    "; did you mean '" + words.back() + "'?")
+      auto misspelled = words.back();
+      std::swap(misspelled[0], misspelled[1]);
+      EXPECT_EQ(refusal(verb, {"word", "word", std::string(flag.name), misspelled}),
+                std::string(flag.name) + ": '" + misspelled + "' is not one of " +
+                    join(words, ", ") + "; did you mean '" + words.back() + "'?")
           << verb.name;
     }
   EXPECT_GE(sets, 6);

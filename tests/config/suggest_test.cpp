@@ -146,7 +146,7 @@ TEST(Suggestion, TheRightKeyInTheWrongSectionIsFound) {
             "'k' is not a key of a recipe; did you mean 'k' of 'top_k' in 'metrics'?");
 }
 
-TEST(Suggestion, AMisspeltKeyOfAnotherSectionIsFound) {
+TEST(Suggestion, AMisspelledKeyOfAnotherSectionIsFound) {
   EXPECT_EQ(only("momentm: 0.9\n"),
             "'momentm' is not a key of a recipe; did you mean 'optimizer.momentum'?");
 }
@@ -174,7 +174,7 @@ TEST(Suggestion, APartOfANameIsThatName) {
             "optimizer: 'weight' is not an option of 'sgd'; did you mean 'weight_decay'?");
 }
 
-TEST(Suggestion, AMisspeltKeyIsNotSoughtInOtherSections) {
+TEST(Suggestion, AMisspelledKeyIsNotSoughtInOtherSections) {
   EXPECT_EQ(only("log: {pase: one_step}\n"),
             "log: 'pase' is not an option of 'log'; its options are every");
 }

@@ -80,7 +80,7 @@ TEST(Engines, TotalsAreSummedOverRanksAndReplicas) {
 }
 
 /// A net whose every hidden number is what its weights say, with a penalty.
-Net::Options penalised(double penalty) {
+Net::Options penalized(double penalty) {
   Net::Options options;
   options.penalty = penalty;
   return options;
@@ -89,7 +89,7 @@ Net::Options penalised(double penalty) {
 // The gradient of mean(penalty) is that of a loss that holds the penalty: here by differences of
 // the loss itself, along one weight, whose rows weigh 1, 0.5 and 2.
 TEST(Penalties, AreAMeanOverRowsWeightedAsInTheLoss) {
-  auto plain = penalised(0);
+  auto plain = penalized(0);
   plain.dropout = false;
   auto with = plain;
   with.penalty = 3;
@@ -110,7 +110,7 @@ TEST(Penalties, AreAMeanOverRowsWeightedAsInTheLoss) {
 }
 
 TEST(Penalties, AreTheSameUnderEveryEngineHoweverTheBatchIsCut) {
-  const auto model = factory(penalised(2));
+  const auto model = factory(penalized(2));
   for (const auto& batches : {even(), uneven()}) {
     const auto expected = by_single(model, batches);
     expect_same(by_single(model, batches, in_double(), 2), expected);
@@ -123,14 +123,14 @@ TEST(Penalties, AreTheSameUnderEveryEngineHoweverTheBatchIsCut) {
 
 TEST(Penalties, AreNotPartOfTheLossThatIsReported) {
   const auto plain = make_single_engine(factory(), in_double());
-  const auto with = make_single_engine(factory(penalised(2)), in_double());
+  const auto with = make_single_engine(factory(penalized(2)), in_double());
   EXPECT_EQ(run_window(*with, samples(7), {}, {}).loss_sum,
             run_window(*plain, samples(7), {}, {}).loss_sum);
 }
 
 TEST(Penalties, ThatAreNotFiniteAreSaid) {
   const auto engine =
-      make_single_engine(factory(penalised(std::numeric_limits<double>::infinity())), in_double());
+      make_single_engine(factory(penalized(std::numeric_limits<double>::infinity())), in_double());
   EXPECT_FALSE(run_window(*engine, samples(4), {}, {}).finite);
 }
 

@@ -1,5 +1,5 @@
 // Gradients and whole runs of torch's DistributedDataParallel, and Accelerate's collectives,
-// through the engines, models, losses and optimisers that recipes get.
+// through the engines, models, losses and optimizers that recipes get.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
@@ -239,7 +239,7 @@ GOLDEN(batchnorm_ddp, ddp_run) {
   const auto dp = make_dp_engine(factory(c.input.at("net")), options);
   expect_trained(train_whole(c.input, *dp), one.at("losses"), one.at("state"), tolerance);
   expect_trained(train_ddp(c.input, true), one.at("losses"), one.at("state"), tolerance);
-  // Without sync_bn each rank normalises its own rows, as torch's DDP does; where the parts are
+  // Without sync_bn each rank normalizes its own rows, as torch's DDP does; where the parts are
   // equal, its mean of means is ours.
   if (!cut_evenly(c.input.at("parts"))) return;
   expect_trained(train_ddp(c.input, false), c.expect.at("ddp_mean_losses"),

@@ -1,4 +1,4 @@
-// Trajectories of the peers' optimisers, through the components that recipes get.
+// Trajectories of the peers' optimizers, through the components that recipes get.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ ParameterGroup group_of(std::vector<NamedTensor> parameters) {
   return group;
 }
 
-/// One group, or one per parameter with multipliers of the optimiser's rate and decay.
+/// One group, or one per parameter with multipliers of the optimizer's rate and decay.
 std::vector<ParameterGroup> groups_of(const Problem& problem, const json& input,
                                       const json& options) {
   std::vector<ParameterGroup> groups;

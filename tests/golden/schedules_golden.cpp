@@ -100,7 +100,7 @@ json one_cycle_of_torch(const json& input) {
   if (recipe.value("anneal", "") == "cos") recipe["anneal"] = "cosine";
   if (!input.value("cycle_momentum", true)) {
     recipe["moms"] = nullptr;
-  } else if (input.contains("max_momentum")) {  // else base_momentum is the optimiser's
+  } else if (input.contains("max_momentum")) {  // else base_momentum is the optimizer's
     const double top = input.at("max_momentum");
     recipe["moms"] = {top, input.at("base_momentum"), top};
   }
@@ -161,7 +161,7 @@ json recipe_of_torch(const json& input) {
                     {"eta_min", "min_lr"}});
 }
 
-/// The rate that the optimiser of a group is given: torch's cyclic rules name it apart.
+/// The rate that the optimizer of a group is given: torch's cyclic rules name it apart.
 std::vector<double> torch_rates(const json& input, std::size_t groups) {
   auto rates = numbers(input.value("max_lr", input.at("base_lr")));
   rates.resize(groups, rates.front());
@@ -246,7 +246,7 @@ GOLDEN(schedules, fastai_fit_sgdr) {
                  {"mult", c.input.value("cycle_mult", 2)}});
 }
 
-/// A Training that has what its stages are made of: a model of as many layer groups, an optimiser.
+/// A Training that has what its stages are made of: a model of as many layer groups, an optimizer.
 Training fine_tuning(const Case& c) {
   Training t;
   json layers = json::array();
@@ -374,7 +374,7 @@ GOLDEN(schedules, torch_plateau) {
   }
 }
 
-/// The rate advances once for each optimiser step, whatever the number of processes.
+/// The rate advances once for each optimizer step, whatever the number of processes.
 GOLDEN(schedules, accelerate_schedule) {
   const std::string lambda = c.input.at("lambda");
   ASSERT_EQ(lambda.rfind("1 - n/", 0), 0U) << lambda;

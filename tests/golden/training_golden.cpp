@@ -220,7 +220,7 @@ void make_data(Training& t, const golden::Case& c) {
   t.length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
 }
 
-void make_optimisation(Training& t, const golden::Case& c, const Call& call) {
+void make_optimization(Training& t, const golden::Case& c, const Call& call) {
   EngineOptions options;
   options.numerics.parameters = at::kDouble;
   t.engine = make_single_engine(make_network, options);
@@ -274,7 +274,7 @@ GOLDEN(training, fastai_learner) {
   t.world = &world;
   make_recipe(t, c, call);
   make_data(t, c);
-  make_optimisation(t, c, call);
+  make_optimization(t, c, call);
   Record::Kept kept;
   Callbacks observers;
   observers.push_back(std::make_unique<Record>(kept, t));

@@ -1,4 +1,4 @@
-// Keys that are misspelt, moved, given twice or left out.
+// Keys that are misspelled, moved, given twice or left out.
 #include <algorithm>
 
 #include "mutations/mutations.h"
@@ -11,7 +11,7 @@ bool is_line(const Spot& spot) { return !spot.flow && spot.value && spot.value->
 /// What a message may call the key that was meant.
 std::vector<std::string> names_of(const Spot& spot) { return {spot.key, spot.path}; }
 
-std::string misspelt(const std::string& key, int edit, Surgery& surgery) {
+std::string misspelled(const std::string& key, int edit, Surgery& surgery) {
   const auto letter = static_cast<char>('a' + surgery.draw(26));
   auto wrong = key;
   const auto at = surgery.draw(key.size());
@@ -26,12 +26,12 @@ void misspell(Surgery& surgery) {
   static const std::string edits[] = {"insert", "delete", "substitute", "transpose"};
   for (const auto& spot : surgery.spots()) {
     for (int edit = 0; edit < 4; ++edit) {
-      const auto wrong = misspelt(spot.key, edit, surgery);
+      const auto wrong = misspelled(spot.key, edit, surgery);
       // A front '-' or '_' is no key that somebody types; a legal key is no mistake.
       if (wrong.empty() || wrong == spot.key || spot.legal.contains(wrong) || wrong[0] == '-')
         continue;
       if (spot.path == spot.key && wrong.starts_with("x-")) continue;
-      surgery.replace("misspelt key: " + edits[edit], spot.at, spot.key.size(), wrong, spot.at,
+      surgery.replace("misspelled key: " + edits[edit], spot.at, spot.key.size(), wrong, spot.at,
                       names_of(spot));
     }
   }

@@ -76,9 +76,9 @@ void wrong_word(Surgery& surgery, const Spot& spot) {
   auto doubled = word;
   doubled.insert(surgery.draw(word.size()), 1, 'q');
   if (spot.key == "type" || spot.shape->kind == Kind::component)
-    instead(surgery, "misspelt component", spot, doubled, {word});
+    instead(surgery, "misspelled component", spot, doubled, {word});
   else if (spot.shape->kind == Kind::word)
-    instead(surgery, "misspelt word", spot, doubled, {word});
+    instead(surgery, "misspelled word", spot, doubled, {word});
 }
 
 void list_or_map(Surgery& surgery, const Spot& spot) {

@@ -188,13 +188,13 @@ TEST_F(Mutations, AreRefusedAtTheirPlaceWithTheRightSuggestion) {
     write_atomically(file, good);
   }
   print();
-  const auto all = total(), misspelt = total("misspelt key");
+  const auto all = total(), misspelled = total("misspelled key");
   EXPECT_GE(all.made, 1000);
   EXPECT_EQ(all.refused, all.made);
   EXPECT_EQ(all.line, all.made);
   EXPECT_GE(all.column, 0.95 * all.made);
-  EXPECT_GE(misspelt.asked, 500);
-  EXPECT_GE(misspelt.suggested, 0.95 * misspelt.asked);
+  EXPECT_GE(misspelled.asked, 500);
+  EXPECT_GE(misspelled.suggested, 0.95 * misspelled.asked);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(EnginesOnADevice, NameUnusedParametersOnAllRanks) {
   }
 }
 
-TEST(EnginesOnADevice, SynchroniseBatchNormOverTwo) {
+TEST(EnginesOnADevice, SynchronizeBatchNormOverTwo) {
   const std::vector<Batch> images{samples(8, "a", {2, 4, 4}), samples(7, "b", {2, 4, 4})};
   auto options = on_devices({0, 1});
   options.sync_bn = true;
@@ -78,7 +78,7 @@ std::unique_ptr<Model> residual_net() {
 }
 
 // Of seven and of six images, so that a rank has more than the other.
-TEST(EnginesOnADevice, SynchroniseBatchNormOverTwoRanksAsTheCpu) {
+TEST(EnginesOnADevice, SynchronizeBatchNormOverTwoRanksAsTheCpu) {
   const std::vector<Batch> images{samples(7, "a", {3, 16, 16}), samples(6, "b", {3, 16, 16})};
   auto near = in_double(), far = on_devices();
   near.sync_bn = far.sync_bn = true;

@@ -219,7 +219,7 @@ TEST(StepsOnADevice, AreThoseOfTheCpuWithoutAWait) {
 }
 
 // LibTorch has no kernels of theirs that heed the device's decision.
-TEST(StepsOnADevice, OfOtherOptimisersDoNotWaitEither) {
+TEST(StepsOnADevice, OfOtherOptimizersDoNotWaitEither) {
   const nlohmann::json lookahead{{"type", "lookahead"}, {"inner", "sgd"}, {"k", 2}};
   for (const auto& kind : {with("lion"), with("rmsprop"), with("radam"), with(lookahead),
                            with("muon"), with("ranger")}) {

@@ -50,7 +50,7 @@ TEST(Groups, OneGroupWhereEverythingDecays) {
   EXPECT_EQ(groups[0].parameters.size(), 6);
 }
 
-TEST(Groups, NormMeansEveryParameterOfNormalisationLayers) {
+TEST(Groups, NormMeansEveryParameterOfNormalizationLayers) {
   Net net;
   const auto groups = group_parameters(net, {"norm"});
   ASSERT_EQ(groups.size(), 2);

@@ -36,7 +36,7 @@ TEST(CyclicSchedule, RefusesALowerRateAboveTheUpper) {
       ThrowsMessage<Error>("schedule.min_lr: it is above optimizer.lr, the upper rate"));
 }
 
-TEST(ConstantSchedule, IsTheOptimisersRate) {
+TEST(ConstantSchedule, IsTheOptimizersRate) {
   EXPECT_EQ(rate(*build("constant", 0.3), 0), 0.3);
   EXPECT_EQ(rate(*build("constant", 0.3), 99), 0.3);
 }

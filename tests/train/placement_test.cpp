@@ -352,7 +352,7 @@ TEST(ResolvedRecipe, IsChannelsLastWhereModelAndDevicesGainByIt) {
   EXPECT_EQ(last(resolved_on(transformer, kModern)), false);
 }
 
-TEST(ResolvedRecipe, SynchronisesBatchNormWhereDevicesHaveSome) {
+TEST(ResolvedRecipe, SynchronizesBatchNormWhereDevicesHaveSome) {
   auto recipe = recipe_of(Mode::ddp);
   recipe.parallel.sync_bn = {};
   const Machine two{.gpus = 2, .cores = 4}, one{.gpus = 1, .cores = 4};

@@ -94,7 +94,7 @@ Image shown(const nlohmann::json& list, const Image& image) {
   return pipeline.shown(row.data(), extent);
 }
 
-TEST(Pipeline, ShowsWhatItNormalisedAsItWas) {
+TEST(Pipeline, ShowsWhatItNormalizedAsItWas) {
   const nlohmann::json normalize{{"type", "normalize"}, {"preset", "imagenet"}};
   const nlohmann::json flip{{"type", "horizontal_flip"}, {"p", 0}};
   const auto image = test::numbered(9, 4);

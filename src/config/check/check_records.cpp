@@ -75,7 +75,7 @@ void Checker::not_a_map(const Node& node, const Shape& shape, const std::string&
 /// `owner` is the component whose options these are, empty in a plain section.
 void Checker::fields(const Node& node, const Shape& shape, const std::string& path,
                      const std::string& owner) {
-  std::vector<std::string> misspelt, faulty;
+  std::vector<std::string> misspelled, faulty;
   for (const auto& member : node.members) {
     const auto before = problems_.size();
     const auto child = std::find_if(shape.children.begin(), shape.children.end(),
@@ -83,18 +83,18 @@ void Checker::fields(const Node& node, const Shape& shape, const std::string& pa
     if (child != shape.children.end())
       value(member.value, *child, path_below(path, member.key));
     else if (member.key != "type" || shape.component.empty())
-      misspelt.push_back(unknown_key(member, node, shape, path, owner));
+      misspelled.push_back(unknown_key(member, node, shape, path, owner));
     if (problems_.size() > before) faulty.push_back(member.key);
   }
-  faulty.insert(faulty.end(), misspelt.begin(), misspelt.end());
-  required(node, shape, path, misspelt);
-  if (!holds_word(misspelt, "extends")) constraints(node, shape, path, faulty);
+  faulty.insert(faulty.end(), misspelled.begin(), misspelled.end());
+  required(node, shape, path, misspelled);
+  if (!holds_word(misspelled, "extends")) constraints(node, shape, path, faulty);
 }
 
 void Checker::required(const Node& node, const Shape& shape, const std::string& path,
-                       const std::vector<std::string>& misspelt) {
+                       const std::vector<std::string>& misspelled) {
   for (const auto& child : shape.children) {
-    const bool told = holds_word(misspelt, child.key) || holds_word(misspelt, "extends");
+    const bool told = holds_word(misspelled, child.key) || holds_word(misspelled, "extends");
     if (child.required && !told && !node.find(child.key))
       report("missing-key", node.place, path,
              "'" + child.key + "' is missing: " + as_clause(child.doc));

@@ -52,7 +52,7 @@ class Checker {
   void fields(const Node& node, const Shape& shape, const std::string& path,
               const std::string& owner);
   void required(const Node& node, const Shape& shape, const std::string& path,
-                const std::vector<std::string>& misspelt);
+                const std::vector<std::string>& misspelled);
   void constraints(const Node& node, const Shape& shape, const std::string& path,
                    const std::vector<std::string>& faulty);
   std::string unknown_key(const Member& member, const Node& map, const Shape& shape,

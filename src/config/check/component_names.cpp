@@ -189,7 +189,7 @@ constexpr auto components_table = std::to_array<ForeignComponent>({
     {"tokenizer", "gpt2 bytelevel bytepairencoding", "bpe"},
 });
 
-/// The names that are spelt like this one.
+/// The names that are spelled like this one.
 bool holds_name(std::string_view names, const std::string& plain) {
   for (const auto& name : split(names, ' '))
     if (name == plain) return true;

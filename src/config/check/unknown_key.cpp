@@ -90,9 +90,9 @@ const Homes& KeyAdvisor::homes() {
 void KeyAdvisor::guess_here(const UnknownKey& key, std::vector<Guess>& guesses) const {
   for (const auto& child : key.shape.children) {
     const auto distance = name_distance(key.member.key, child.key);
-    const bool spelt = is_near(child.key, distance) || doubles_letter(key.member.key, child.key);
+    const bool spelled = is_near(child.key, distance) || doubles_letter(key.member.key, child.key);
     const bool part = is_part_of(key.member.key, child.key);
-    if (!spelt && !part) continue;
+    if (!spelled && !part) continue;
     const double edits = kEdit * static_cast<double>(distance);
     double cost = part ? std::min(edits, kPartOfName) : edits;
     if (key.map.find(child.key)) cost += kGivenAlready;

@@ -21,7 +21,7 @@ struct UnknownKey {
 };
 
 /// `sure` is whether a key of ours, or its place, was recognized; `meant` the key of this map that
-/// was misspelt, where it is that.
+/// was misspelled, where it is that.
 struct KeyAdvice {
   std::string rule;
   std::string message;

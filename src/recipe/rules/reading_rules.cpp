@@ -8,7 +8,8 @@ namespace {
 std::vector<RuleDoc> of_values() {
   return {
       {"unknown-key", "A key that nothing reads.",
-       "A misspelt key would leave its option at the default, and the run would train with another "
+       "A misspelled key would leave its option at the default, and the run would train with "
+       "another "
        "value than the one that is written. Every key of a recipe and of its components is "
        "declared; anything else is refused. Keys of the top level that begin with 'x-' are free, "
        "for notes and anchors.",

@@ -167,7 +167,7 @@ std::string data_for(const std::string& name) {
 }
 
 /// The same through the program, rules between parts included.
-TEST(Describe, ExamplesOfOptimisationRun) {
+TEST(Describe, ExamplesOfOptimizationRun) {
   const TemporaryFolder folder;
   const test::Inside inside(folder.path());
   const auto& catalogs = *this_program().catalogs;

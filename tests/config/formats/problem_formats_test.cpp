@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-Problem misspelt() {
+Problem misspelled() {
   Problem problem{Severity::error,
                   "unknown-key",
                   {"base/a b.yaml", 3, 5, 4},
@@ -34,7 +34,7 @@ const RuleDoc kUnknownKey{"unknown-key", "A key that nothing reads.", "It would 
                           "b: 1\n"};
 
 TEST(Json, IsOneDocument) {
-  const auto document = json::parse(render_json({misspelt(), on_command_line()}));
+  const auto document = json::parse(render_json({misspelled(), on_command_line()}));
   ASSERT_EQ(document.size(), 2U);
   EXPECT_EQ(document[0].at("path"), "optimizer");
   EXPECT_EQ(document[1].at("severity"), "warning");
@@ -42,11 +42,11 @@ TEST(Json, IsOneDocument) {
 }
 
 TEST(JsonLines, AreAnObjectALineInTheOrderOfPlaces) {
-  auto second = misspelt();
+  auto second = misspelled();
   second.place.line = 9;
   second.suggestion = "";
   second.extended_from.clear();
-  const auto lines = split(render_jsonl({second, on_command_line(), misspelt()}), '\n');
+  const auto lines = split(render_jsonl({second, on_command_line(), misspelled()}), '\n');
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0],
             R"({"file":"base/a b.yaml","line":3,"column":5,"end_column":9,"severity":"error",)"
@@ -65,14 +65,14 @@ TEST(JsonLines, AreAnObjectALineInTheOrderOfPlaces) {
 TEST(JsonLines, OfNothingAreNone) { EXPECT_EQ(render_jsonl({}), ""); }
 
 TEST(Json, IsUtf8WhateverAFileIsCalled) {
-  auto problem = misspelt();
+  auto problem = misspelled();
   problem.place.file = "\xFF.yaml";
   EXPECT_EQ(json::parse(render_json({problem})).at(0).at("file"), "\uFFFD.yaml");
 }
 
 // The escapes: https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
 TEST(GitHub, WritesWorkflowCommands) {
-  EXPECT_EQ(render_github({misspelt(), on_command_line(), nowhere()}),
+  EXPECT_EQ(render_github({misspelled(), on_command_line(), nowhere()}),
             "::error file=base/a b.yaml,line=3,col=5,endColumn=9,title=unknown-key::"
             "optimizer: 'momn' is not an option of 'sgd'; did you mean 'momentum'?"
             "%0Aextended from top.yaml:1:10\n"
@@ -81,7 +81,7 @@ TEST(GitHub, WritesWorkflowCommands) {
 }
 
 TEST(GitHub, EscapesWhatEndsAProperty) {
-  auto problem = misspelt();
+  auto problem = misspelled();
   problem.place.file = "a,b:c%.yaml";
   problem.extended_from.clear();
   EXPECT_TRUE(render_github({problem}).starts_with("::error file=a%2Cb%3Ac%25.yaml,line=3,"));
@@ -89,7 +89,7 @@ TEST(GitHub, EscapesWhatEndsAProperty) {
 
 TEST(Sarif, IsOneRunWithTheRulesThatWereBroken) {
   const RuleDoc other{"tab", "A tab.", "", "", ""};
-  const auto log = json::parse(render_sarif({misspelt(), misspelt()}, {&other, &kUnknownKey}));
+  const auto log = json::parse(render_sarif({misspelled(), misspelled()}, {&other, &kUnknownKey}));
   EXPECT_EQ(log.at("version"), "2.1.0");
   ASSERT_EQ(log.at("runs").size(), 1U);
   const auto& run = log.at("runs")[0];
@@ -109,7 +109,7 @@ TEST(Sarif, IsOneRunWithTheRulesThatWereBroken) {
 }
 
 TEST(Sarif, SaysPlaceChainAndWhatToWrite) {
-  const auto log = json::parse(render_sarif({misspelt()}, {&kUnknownKey}));
+  const auto log = json::parse(render_sarif({misspelled()}, {&kUnknownKey}));
   const auto& result = log.at("runs")[0].at("results")[0];
   EXPECT_EQ(result.at("ruleId"), "unknown-key");
   EXPECT_EQ(result.at("ruleIndex"), 0);
@@ -143,7 +143,7 @@ TEST(Sarif, GivesTheCommandLineNoRegionAndNothingNoPlace) {
 
 TEST(Sarif, NamesFilesFromTheCurrentFolder) {
   const auto uri = [](const std::string& file) {
-    auto problem = misspelt();
+    auto problem = misspelled();
     problem.place.file = file;
     const auto log = json::parse(render_sarif({problem}, {}));
     const auto& location = log.at("runs")[0].at("results")[0].at("locations")[0];

@@ -28,7 +28,7 @@ NormTerms terms_of_one_channel(bool training) {
 }
 
 // 1, 3, 5, 7: mean 4, variance 5, of a sample 20 / 3.
-TEST(BatchNormRelu, AddsToTheNormalisedAndCutsAtZero) {
+TEST(BatchNormRelu, AddsToTheNormalizedAndCutsAtZero) {
   const auto x = column({1, 3, 5, 7}), residual = column({10, 0, 0, -10});
   const auto terms = terms_of_one_channel(true);
   const double unit = 2 / std::sqrt(5.0);
@@ -38,7 +38,7 @@ TEST(BatchNormRelu, AddsToTheNormalisedAndCutsAtZero) {
   EXPECT_DOUBLE_EQ(terms.variance.item<double>(), 0.5 + 10.0 / 3);
 }
 
-TEST(BatchNormRelu, NormalisesByWhatIsKeptOutsideOfTraining) {
+TEST(BatchNormRelu, NormalizesByWhatIsKeptOutsideOfTraining) {
   const auto y = batch_norm_relu(column({1, -3}), {}, terms_of_one_channel(false));
   EXPECT_TRUE(y.equal(column({2.5, 0})));
 }

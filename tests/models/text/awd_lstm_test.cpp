@@ -73,7 +73,7 @@ TEST(AwdLstm, TrainsAsFastaiDoes) {
                -0.3749154213692625, 0.12942083980077843}});
 }
 
-TEST(AwdLstm, IsRegularisedAsFastaisRnnRegularizerDoes) {
+TEST(AwdLstm, IsRegularizedAsFastaisRnnRegularizerDoes) {
   expect_run({json::object(),  // alpha 2, beta 1
               {1.851829657937337, 2.176429915747456, 1.372811482575263, 0.9805653826069968},
               {-0.234214314243054, -0.1317340819402299, -0.32070456223752275, -0.0410671226297388,

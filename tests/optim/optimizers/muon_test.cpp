@@ -54,7 +54,7 @@ TEST(Muon, StepsAlongTheNearestOrthogonalMatrix) {
 }
 
 // Its rate is 1 where muon's is 0.1, so at 0.05 it is a half.
-TEST(Muon, LeavesTheRestToAnotherOptimiserAtTheSameShareOfItsRate) {
+TEST(Muon, LeavesTheRestToAnotherOptimizerAtTheSameShareOfItsRate) {
   const auto parameters = fresh();
   const auto optimizer = build(parameters);
   train(*optimizer, parameters, 0, 1);

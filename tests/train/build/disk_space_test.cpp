@@ -22,7 +22,7 @@ std::int64_t bytes_of_all(const Checkpoint& checkpoint) {
   return bytes;
 }
 
-TEST(DiskSpace, OfACheckpointIsKnownBeforeTheOptimiserHasState) {
+TEST(DiskSpace, OfACheckpointIsKnownBeforeTheOptimizerHasState) {
   auto world = single_world();
   auto t = small_training(world, {.norm = true});
   t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), 0.9);
