@@ -44,6 +44,7 @@ const std::map<std::string, std::string> kElsewhere{
     {"ddptrain run recipes/imdb-transformer.yaml", "needs as many texts as a batch has"},
     {"ddptrain run recipes/imagenette-resnet18.yaml data.root=", "needs another archive's images"},
     {"ddptrain run recipes/imagenette.yaml seed=N", "needs another archive's images"},
+    {"ddptrain run recipes/cifar10.yaml seed=N", "needs as many images as a batch has"},
     {"build/ddptrain verify configs/quickstart.yaml",
      "needs all images; Verify.* has smaller ones"},
     {"ddptrain export RUN FILE.safetensors --names timm", "needs a network that timm has"},
