@@ -139,6 +139,35 @@ std::string nvml_address(void* library, const std::string& name) {
   return text.data();
 }
 
+constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+
+/// "CUDA_VISIBLE_DEVICES='0,1'"; empty where it is unset.
+std::string visible_list() {
+  const char* list = std::getenv(kVisible);
+  return list ? std::string(kVisible) + "='" + list + "'" : std::string();
+}
+
+/// Why no GPU is shown, as far as the environment says.
+std::string hidden_by() {
+  const auto list = visible_list();
+  return list.empty() ? list : list + " hides every GPU";
+}
+
+/// Never throws.
+FoundDevices counted_by_accelerator(DeviceKind kind) {
+  try {
+    const auto answer = in_child([kind] { return names_or_reason(kind); });
+    if (answer.front() == kFailed) return {{}, {}, answer.substr(1)};
+    auto lines = split(answer, '\n');
+    const DeviceTraits traits{lines[0][0] == '1', lines[0][1] == '1'};
+    lines.erase(lines.begin());
+    if (lines.empty()) return {{}, {}, "it finds no device"};
+    return {std::move(lines), traits, {}};
+  } catch (const Error& error) {
+    return {{}, {}, error.what()};
+  }
+}
+
 }  // namespace
 
 std::string bus_address(DeviceKind kind, std::int64_t id) {
@@ -156,18 +185,22 @@ int visible_gpus() {
   return list ? std::min(present, listed_devices(list)) : present;
 }
 
+DeviceKind automatic_kind() { return DeviceKind::cuda; }
+
+DeviceKind examined_kind() {
+  return std::getenv(kSimulatedDevice) ? DeviceKind::simulated : automatic_kind();
+}
+
 FoundDevices find_devices(DeviceKind kind) {
-  try {
-    const auto answer = in_child([kind] { return names_or_reason(kind); });
-    if (answer.front() == kFailed) return {{}, {}, answer.substr(1)};
-    auto lines = split(answer, '\n');
-    const DeviceTraits traits{lines[0][0] == '1', lines[0][1] == '1'};
-    lines.erase(lines.begin());
-    if (lines.empty()) return {{}, {}, "it finds no device"};
-    return {std::move(lines), traits, {}};
-  } catch (const Error& error) {
-    return {{}, {}, error.what()};
-  }
+  const bool automatic = kind == DeviceKind::automatic;
+  if (automatic) kind = automatic_kind();
+  if (kind == DeviceKind::cpu) return {};
+  const bool by_driver = kind == DeviceKind::cuda;
+  if (by_driver && visible_gpus() == 0) return {{}, {}, automatic ? "" : hidden_by()};
+  auto found = counted_by_accelerator(kind);
+  if (const auto list = visible_list(); !list.empty() && !found.why_none.empty())
+    found.why_none += " (" + list + ")";
+  return found;
 }
 
 }  // namespace ddptrain

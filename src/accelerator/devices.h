@@ -20,14 +20,21 @@ std::string driver_version();
 /// visible ones in the driver's order; empty where nobody says. Creates no context.
 std::string bus_address(DeviceKind kind, std::int64_t id);
 
+/// The kind that `auto` takes where a machine has such devices.
+DeviceKind automatic_kind();
+
+/// The kind that a machine is examined for: automatic_kind(), or the simulated one where
+/// DDPTRAIN_SIMULATED_DEVICE names its plug-in.
+DeviceKind examined_kind();
+
 struct FoundDevices {
   std::vector<std::string> names;
   DeviceTraits traits;   // that all of them have
-  std::string why_none;  // why there are none although the driver shows some; else empty
+  std::string why_none;  // why none can be used although some are there or were asked for by name
 };
 
-/// The devices of a kind, counted by its accelerator in a child process. Never throws for devices
-/// that cannot be used.
+/// The devices of a kind, or of automatic_kind() where it is `automatic`, counted by their
+/// accelerator in a child process. Never throws for devices that cannot be used.
 FoundDevices find_devices(DeviceKind kind);
 
 }  // namespace ddptrain

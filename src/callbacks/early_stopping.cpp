@@ -64,7 +64,8 @@ Entry<Callback> early_stopping_callback() {
                                                  "Ends a run that has stopped getting better.",
                                                  [](const EarlyStopping::Options& options) {
                                                    return std::make_unique<EarlyStopping>(options);
-                                                 });
+                                                 },
+                                                 {"stops_by_patience"});
 }
 
 }  // namespace ddptrain

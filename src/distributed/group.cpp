@@ -34,14 +34,15 @@ class SingleGroup final : public Group {
   void abort(const std::string&) override {}
 };
 
-at::Tensor bytes_of(const std::string& text, std::int64_t length) {
-  auto bytes = at::zeros({length}, at::kByte);
+at::Tensor bytes_of(const std::string& text) {
+  auto bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
   std::memcpy(bytes.data_ptr(), text.data(), text.size());
   return bytes;
 }
 
-std::string text_of(const at::Tensor& bytes, std::int64_t length) {
-  return {static_cast<const char*>(bytes.const_data_ptr()), static_cast<std::size_t>(length)};
+std::string text_of(const at::Tensor& bytes) {
+  return {static_cast<const char*>(bytes.const_data_ptr()),
+          static_cast<std::size_t>(bytes.numel())};
 }
 
 at::Tensor flat_bytes(const at::Tensor& tensor) {
@@ -52,14 +53,20 @@ at::Tensor flat_bytes(const at::Tensor& tensor) {
 
 std::unique_ptr<Group> make_single_group() { return std::make_unique<SingleGroup>(); }
 
+std::vector<at::Tensor> gather_rows(Group& group, const at::Tensor& rows) {
+  std::vector<std::int64_t> counts;
+  for (const auto& count : group.all_gather(at::scalar_tensor(rows.size(0), at::kLong)))
+    counts.push_back(count.item<std::int64_t>());
+  auto missing = rows.sizes().vec();
+  missing.front() = *std::max_element(counts.begin(), counts.end()) - rows.size(0);
+  auto all = group.all_gather(at::cat({rows, at::zeros(missing, rows.options())}));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i].narrow(0, 0, counts[i]);
+  return all;
+}
+
 std::vector<std::string> gather_text(Group& group, const std::string& text) {
-  const auto mine = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
-  std::vector<std::int64_t> lengths;
-  for (const auto& length : group.all_gather(mine)) lengths.push_back(length.item<std::int64_t>());
-  const auto longest = *std::max_element(lengths.begin(), lengths.end());
-  const auto all = group.all_gather(bytes_of(text, longest));
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < all.size(); ++i) texts.push_back(text_of(all[i], lengths[i]));
+  for (const auto& bytes : gather_rows(group, bytes_of(text))) texts.push_back(text_of(bytes));
   return texts;
 }
 
@@ -67,9 +74,9 @@ std::string broadcast_text(Group& group, const std::string& text, int root) {
   auto length = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
   group.broadcast(length, root);
   const auto size = length.item<std::int64_t>();
-  auto bytes = group.rank() == root ? bytes_of(text, size) : at::zeros({size}, at::kByte);
+  auto bytes = group.rank() == root ? bytes_of(text) : at::zeros({size}, at::kByte);
   group.broadcast(bytes, root);
-  return text_of(bytes, size);
+  return text_of(bytes);
 }
 
 void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int root) {

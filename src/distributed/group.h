@@ -47,7 +47,11 @@ std::unique_ptr<Group> make_single_group();
 std::vector<std::unique_ptr<Group>> make_thread_groups(
     int size, std::chrono::milliseconds timeout = std::chrono::minutes(5));
 
-/// Bytes of every member in rank order, of any length (over all_gather).
+/// Rows [n, ...] of every member in rank order. Members may have different numbers of rows, 0 too,
+/// of one shape and type.
+std::vector<at::Tensor> gather_rows(Group& group, const at::Tensor& rows);
+
+/// Bytes of every member in rank order, of any length.
 std::vector<std::string> gather_text(Group& group, const std::string& text);
 std::string broadcast_text(Group& group, const std::string& text, int root);
 

@@ -14,8 +14,8 @@ struct MaskFacts {
   std::optional<std::int64_t> void_code;  // of pixels that are neither trained nor scored
 };
 
-/// At most one of `mask`, `points` and `numbers` is there; none where targets are classes or labels
-/// of samples.
+/// At most one of `several_labels`, `mask`, `points` and `numbers` is there; none where a target is
+/// one class of a sample.
 struct DataFacts {
   std::vector<std::string> classes;  // names in order of their label; empty: not a classification
   std::vector<std::int64_t> sample;  // shape of one input, {3, 128, 128}; empty when it varies
@@ -23,6 +23,7 @@ struct DataFacts {
                                             // take; of a text: the size of its vocabulary
   std::int64_t padding = -1;                // the number that fills up short rows; -1: none are
 
+  bool several_labels = false;  // float [N, classes] of zeros and ones: any number a sample
   std::optional<MaskFacts> mask;
   std::int64_t points = 0;  // of a sample: float [N, points, 2], x and y from -1 to 1; NaN: missing
   std::int64_t numbers = 0;  // of a sample: float [N], or of several [N, numbers]; NaN: missing

@@ -89,6 +89,13 @@ std::int64_t axis_of(const ChoiceBase& choice) {
 
 }  // namespace
 
+Targets targets_of(const DataFacts& facts) {
+  if (facts.mask) return {TargetKind::masks, facts.mask->classes};
+  if (facts.points > 0) return {TargetKind::points};
+  if (facts.numbers > 0) return {TargetKind::numbers};
+  return {facts.several_labels ? TargetKind::labels : TargetKind::classes, facts.class_count()};
+}
+
 std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs& catalogs) {
   const auto* option = option_named_by(recipe, catalogs, "labels_by");
   return option && !option->is_null() ? std::optional(option->text) : std::nullopt;

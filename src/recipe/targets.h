@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/catalog.h"
+#include "recipe/data_facts.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -23,6 +24,9 @@ struct Targets {
   TargetKind kind = TargetKind::classes;
   std::int64_t classes = 0;  // 0: not known, or not a classification
 };
+
+/// Those of data.
+Targets targets_of(const DataFacts& facts);
 
 /// Traits of losses and metrics: "takes_class", "takes_labels", "takes_number", "takes_mask" and
 /// "takes_points" say what they take (one without any takes what there is); "two_classes" that they

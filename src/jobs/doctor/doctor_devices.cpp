@@ -29,10 +29,6 @@ constexpr double kSecondsToAnswer = 90;        // of both together
 constexpr double kGrace = 2;                   // once one has failed
 constexpr const char* kGuide = "docs/gpu.md says what a GPU needs";
 
-DeviceKind looked_at() {
-  return std::getenv(kSimulatedDevice) ? DeviceKind::simulated : DeviceKind::cuda;
-}
-
 // What the driver shows; whether CUDA works with it is the next line.
 Observation shown_gpus(int count) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -200,9 +196,9 @@ Observation sum_over(DeviceKind kind, int ranks) {
 }  // namespace
 
 std::vector<NamedObservation> device_observations() {
-  const auto kind = looked_at();
+  const auto kind = examined_kind();
   std::vector<NamedObservation> found;
-  if (kind == DeviceKind::cuda) {
+  if (kind == automatic_kind()) {
     const int count = visible_gpus();
     found.push_back({"GPUs", shown_gpus(count)});
     if (count == 0) return found;

@@ -13,9 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t gpus() {
-  return visible_gpus() == 0 ? 0 : std::ssize(find_devices(DeviceKind::cuda).names);
-}
+std::int64_t gpus() { return std::ssize(find_devices(DeviceKind::automatic).names); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "models/layers/batch_norm_relu.h"
 #include "models/module.h"
+#include "models/running_statistics.h"
 
 namespace ddptrain {
 
@@ -24,7 +25,7 @@ struct BatchNormOptions {
 /// `weight` and `bias`, buffers `running_mean`, `running_var`, `num_batches_tracked`.
 /// In training it normalizes by the statistics of the batch: of this replica alone, or of all
 /// members when the Pass brings Statistics (sync_bn). A batch of 0 rows leaves the buffers alone.
-class BatchNorm final : public Module {
+class BatchNorm final : public Module, public RunningStatistics {
  public:
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
@@ -33,11 +34,10 @@ class BatchNorm final : public Module {
   at::Tensor forward_relu(const at::Tensor& input, const at::Tensor& residual, const Pass& pass);
   bool is_norm() const override { return true; }
   void keep_statistics(bool keep) override { keeps_statistics_ = keep; }
-  /// torch's attribute and reset_running_stats, for those who measure statistics anew.
-  std::optional<double> momentum() const { return options_.momentum; }
-  void set_momentum(std::optional<double> momentum) { options_.momentum = momentum; }
-  const at::Tensor& running_mean() const { return running_mean_; }
-  const at::Tensor& running_var() const { return running_var_; }
+  std::optional<double> momentum() const override { return options_.momentum; }
+  void set_momentum(std::optional<double> momentum) override { options_.momentum = momentum; }
+  const at::Tensor& running_mean() const override { return running_mean_; }
+  const at::Tensor& running_var() const override { return running_var_; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }
 

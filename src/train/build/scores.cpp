@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "recipe/layers/nested.h"
 #include "recipe/load/load.h"
+#include "recipe/targets.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
@@ -90,18 +91,8 @@ std::vector<std::int64_t> class_counts(const Dataset& data) {
 
 }  // namespace
 
-Targets targets_of(const Dataset& data) {
-  const auto& facts = data.facts();
-  if (facts.mask) return {TargetKind::masks, facts.mask->classes};
-  if (facts.points > 0) return {TargetKind::points};
-  const auto batch = data.allocate(Split::valid, 0);
-  if (!batch.targets.at(0).is_floating_point()) return {TargetKind::classes, facts.class_count()};
-  if (facts.class_count() > 0) return {TargetKind::labels, facts.class_count()};
-  return {TargetKind::numbers};
-}
-
 Scores build_scores(Recipe& recipe, const Dataset& data) {
-  const auto targets = targets_of(data);
+  const auto targets = targets_of(data.facts());
   settle_scores(recipe, targets.kind);
   const auto& metrics = *recipe.metrics.value;
   const auto void_code = data.facts().mask ? data.facts().mask->void_code : std::nullopt;
@@ -132,7 +123,7 @@ namespace {
 void try_samples(const Training& t, const Dataset& data, const std::string& which) {
   const auto batch = held_out_sample(data);
   if (!batch) return;
-  const auto targets = targets_of(data);
+  const auto targets = targets_of(data.facts());
   const auto output = tried_output(t, *batch, which).cpu();
   const auto shape = output.sizes().vec();
   const auto fitting = [&](const Named& part) {

@@ -19,10 +19,6 @@ struct Scores {
   std::vector<std::unique_ptr<Metric>> metrics;
 };
 
-/// What a dataset tells of its targets: masks or points, or by its held-out batches: whole numbers
-/// are classes; others are labels where there are classes to name them, else numbers.
-Targets targets_of(const Dataset& data);
-
 /// Makes loss and metrics, "loss" among them, and writes into the recipe which ones `auto` stands
 /// for. An Error (Exit::recipe) with the place of one that does not take the targets of the data.
 Scores build_scores(Recipe& recipe, const Dataset& data);

@@ -8,8 +8,8 @@
 #include "config/encode.h"
 #include "data/dataset.h"
 #include "data/fetch/source.h"
+#include "recipe/targets.h"
 #include "train/build/build.h"
-#include "train/build/scores.h"
 
 namespace ddptrain {
 namespace {
@@ -35,7 +35,7 @@ std::string class_text(std::int64_t count) {
 
 std::string text_of(const Dataset& data) {
   const auto& facts = data.facts();
-  switch (targets_of(data).kind) {
+  switch (targets_of(facts).kind) {
     case TargetKind::classes:
       return class_text(facts.class_count());
     case TargetKind::labels:
@@ -46,7 +46,7 @@ std::string text_of(const Dataset& data) {
     case TargetKind::points:
       return plural(facts.points, "point");
     case TargetKind::numbers:
-      return plural(std::max<std::int64_t>(facts.numbers, 1), "number");
+      return plural(facts.numbers, "number");
   }
   return {};
 }

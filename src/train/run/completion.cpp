@@ -5,6 +5,7 @@
 
 #include "base/files/digest.h"
 #include "base/text.h"
+#include "callbacks/callback.h"
 #include "config/encode.h"
 #include "recipe/period.h"
 #include "schedules/rate_plan.h"
@@ -36,15 +37,20 @@ std::string twice(Duration duration) {
   return to_text(duration);
 }
 
-/// `callbacks[0].patience=6` for the first that counts evaluations without a better one.
+bool stops_by_patience(const Choice<Callback>& callback) {
+  const auto* entry = catalog<Callback>().find(callback.type());
+  return entry && entry->has("stops_by_patience");
+}
+
+/// `callbacks[0].patience=6` for the first callback with the trait "stops_by_patience": its option
+/// `patience` counts evaluations without a better one.
 std::string more_patience(Recipe recipe) {
   const auto record = encode(recipe, &all_catalogs());
   const auto* callbacks = record.find("callbacks");
   for (std::size_t i = 0; callbacks && i < callbacks->items.size(); ++i) {
-    const auto* type = callbacks->items[i].find("type");
     const auto* patience = callbacks->items[i].find("patience");
     const auto number = patience ? parse_integer(patience->text) : std::nullopt;
-    if (type && type->text == "early_stopping" && number)
+    if (stops_by_patience(recipe.callbacks.at(i)) && number)
       return "callbacks[" + std::to_string(i) + "].patience=" + std::to_string(2 * *number);
   }
   return {};

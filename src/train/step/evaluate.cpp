@@ -109,8 +109,8 @@ std::int64_t score_batch(const Training& t, const Samples& samples, TermsRecord&
 }
 
 /// Terms of every batch of this rank; nothing where all ranks left early.
-std::optional<std::string> score_own_batches(const Training& t, const Samples& samples,
-                                             const Surroundings& around) {
+std::optional<at::Tensor> score_own_batches(const Training& t, const Samples& samples,
+                                            const Surroundings& around) {
   const at::NoGradGuard no_grad;
   auto plan = plan_of(t, samples.data);
   const auto batches = plan.micros.size();
@@ -123,19 +123,14 @@ std::optional<std::string> score_own_batches(const Training& t, const Samples& s
     if (round < batches) left_out += score_batch(t, samples, record, around);
   };
   if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
-  std::string count;
-  const auto all = static_cast<double>(left_out);
-  append(count, &all, 1);
-  return count + record.take();
+  return record.take(left_out);
 }
 
 /// How many samples were left out. All ranks see all records, so all of them throw.
 std::int64_t check_left_out(const Training& t, const Samples& samples,
-                            const std::vector<std::string>& records, std::vector<std::size_t>& at) {
-  double left_out = 0;
-  for (std::size_t rank = 0; rank < records.size(); ++rank)
-    left_out += take(records[rank], at[rank]).at(0);
-  const auto count = static_cast<std::int64_t>(left_out);
+                            const std::vector<TermsReader>& ranks) {
+  std::int64_t count = 0;
+  for (const auto& rank : ranks) count += rank.left_out();
   require_few_bad(
       t.recipe.policy, count, samples.data.size(Split::valid),
       samples.name == "valid" ? "validation samples" : "samples of '" + samples.name + "'");
@@ -143,17 +138,15 @@ std::int64_t check_left_out(const Training& t, const Samples& samples,
 }
 
 /// Adds up records in which each batch has the terms of all metrics once for each prefix.
-Evaluation add_up(const Training& t, const Samples& samples,
-                  const std::vector<std::string>& records,
+Evaluation add_up(const Training& t, const Samples& samples, std::vector<TermsReader> ranks,
                   const std::vector<std::string>& prefixes) {
   const auto count = t.metrics.size();
   std::vector<Metric::Terms> totals(count * prefixes.size());
-  std::vector<std::size_t> at(records.size(), 0);
   Evaluation found;
-  found.left_out = check_left_out(t, samples, records, at);
-  for (std::size_t rank = 0; at[rank] < records[rank].size(); rank = (rank + 1) % records.size())
+  found.left_out = check_left_out(t, samples, ranks);
+  for (std::size_t rank = 0; !ranks[rank].at_end(); rank = (rank + 1) % ranks.size())
     for (std::size_t i = 0; i < totals.size(); ++i)
-      t.metrics[i % count]->add(totals[i], take(records[rank], at[rank]));
+      t.metrics[i % count]->add(totals[i], ranks[rank].next());
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const auto prefix = prefixes[i / count] + "/";
     for (auto& [name, value] : t.metrics[i % count]->values(totals[i]))
@@ -173,7 +166,8 @@ std::optional<Evaluation> score(const Training& t, const Samples& samples,
   if (t.recipe.eval.tta) prefixes.push_back(prefixes.front() + "_tta");
   const auto record = score_own_batches(t, samples, around);
   if (!record) return {};
-  return add_up(t, samples, gather_text(*t.world->control, *record), prefixes);
+  const auto all = gather_rows(*t.world->control, *record);
+  return add_up(t, samples, {all.begin(), all.end()}, prefixes);
 }
 
 std::optional<Evaluation> score_average(const Training& t, const Samples& samples,
@@ -214,7 +208,7 @@ bool add_scores(const Training& t, const Samples& samples, const Surroundings& a
                                  : std::optional(under_average(samples, average, *found));
     if (!averaged) return false;
   }
-  if (shown) all.samples = all_outcomes(gather_text(*t.world->control, record.take()));
+  if (shown) all.samples = all_outcomes(gather_rows(*t.world->control, record.take()));
   add(all, std::move(*found));
   if (averaged) add(all, std::move(*averaged));
   return true;

@@ -3,12 +3,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/nonzero.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/topk.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace ddptrain {
@@ -63,34 +65,23 @@ void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const
   indices_.insert(indices_.end(), indices.begin(), indices.end());
 }
 
-std::string SampleRecord::take() {
-  if (rows_.empty()) return {};
+at::Tensor SampleRecord::take() {
+  if (rows_.empty()) return at::zeros({0, kColumns}, at::kDouble);
   std::vector<at::Tensor> batches;
   for (auto& rows : rows_) batches.push_back(rows.wait());
-  const auto all = at::cat(batches);
-  const auto* values = all.const_data_ptr<double>();
-  std::vector<double> kept;
-  for (const auto index : indices_) {
-    if (index % stride_ == 0) {
-      kept.push_back(static_cast<double>(index));
-      kept.insert(kept.end(), values, values + kColumns - 1);
-    }
-    values += kColumns - 1;
-  }
+  const auto indices = at::tensor(indices_, at::kLong);
+  const auto kept = indices.remainder(stride_).eq(0).nonzero().reshape(-1);
   rows_.clear();
   indices_.clear();
-  return {reinterpret_cast<const char*>(kept.data()), kept.size() * sizeof(double)};
+  return at::cat({indices.to(at::kDouble).unsqueeze(1), at::cat(batches)}, 1).index_select(0, kept);
 }
 
-std::vector<SampleOutcome> all_outcomes(const std::vector<std::string>& records) {
+std::vector<SampleOutcome> all_outcomes(const std::vector<at::Tensor>& records) {
   std::vector<SampleOutcome> all;
-  for (const auto& record : records) {
-    std::vector<double> values(record.size() / sizeof(double));
-    std::memcpy(values.data(), record.data(), values.size() * sizeof(double));
-    for (std::size_t at = 0; at + kColumns <= values.size(); at += kColumns)
-      all.push_back({std::llround(values[at]), values[at + 1], values[at + 2], values[at + 3],
-                     values[at + 4], values[at + 5]});
-  }
+  const auto rows = at::cat(records).contiguous();
+  const auto* values = rows.const_data_ptr<double>();
+  for (std::int64_t row = 0; row < rows.size(0); ++row, values += kColumns)
+    all.push_back({std::llround(values[0]), values[1], values[2], values[3], values[4], values[5]});
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
   return all;
 }

@@ -4,11 +4,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "distributed/async_host_copy.h"
 #include "losses/loss.h"
-#include "train/step/async_host_copy.h"
 
 namespace ddptrain {
 
@@ -33,8 +32,8 @@ class SampleRecord {
   /// the sample of each row.
   void add(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss,
            const std::vector<std::int64_t>& indices);
-  /// All that was added, for all_outcomes().
-  std::string take();
+  /// All that was added, for all_outcomes(): double [n, 6] on the host.
+  at::Tensor take();
 
  private:
   OutputActivation activation_;
@@ -44,6 +43,6 @@ class SampleRecord {
 };
 
 /// The records of all ranks, in order of the samples.
-std::vector<SampleOutcome> all_outcomes(const std::vector<std::string>& records);
+std::vector<SampleOutcome> all_outcomes(const std::vector<at::Tensor>& records);
 
 }  // namespace ddptrain

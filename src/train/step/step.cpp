@@ -16,7 +16,7 @@
 #include "data/loader/tolerant.h"
 #include "data/mix/mixing.h"
 #include "data/sampler.h"
-#include "distributed/late_numbers.h"
+#include "distributed/async_host_copy.h"
 #include "distributed/phases.h"
 #include "distributed/torch_compat.h"
 #include "distributed/window_numbers.h"
@@ -152,11 +152,11 @@ struct Stepper::Step {
   double nominal = 1;
   double scale = 1;  // of the loss, where the host keeps it
   Rates rates{};
-  const KeptBuffers* buffers = nullptr;  // as they were, of the rank that saves
-  std::optional<LateNumbers> numbers{};  // of the device
-  bool has_norm = false;                 // they have that of the gradients
-  std::int64_t count = 0;                // of them; those of group_norms() follow
-  bool whole = false;                    // one graph has made it
+  const KeptBuffers* buffers = nullptr;    // as they were, of the rank that saves
+  std::optional<AsyncHostCopy> numbers{};  // of the device
+  bool has_norm = false;                   // they have that of the gradients
+  std::int64_t count = 0;                  // of them; those of group_norms() follow
+  bool whole = false;                      // one graph has made it
   StepReport report{};
 };
 
@@ -261,7 +261,7 @@ void Stepper::await(const Step& step) const {
   if (!limit) return;
   const auto& board = t_.world->board;
   const CountedWait counted(board ? board->waits() : nullptr);
-  if (step.numbers->come_within(*limit)) return;
+  if (step.numbers->arrives_within(*limit)) return;
   throw PeerError("rank " + std::to_string(t_.world->rank) + ", step " +
                   std::to_string(step.at.step + 1) + ": its numbers did not come within " +
                   in_words(*limit) +
@@ -274,7 +274,7 @@ StepReport Stepper::read() {
   auto& report = step->report;
   if (decision_) {
     await(*step);
-    const auto& all = step->numbers->read();
+    const auto& all = step->numbers->wait();
     const auto numbers = all.slice(0, 0, step->count);
     const auto totals = t_.engine->totals(numbers);
     if (!is_made(totals)) note_refusal(totals.finite);

@@ -15,7 +15,7 @@
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/world.h"
-#include "models/layers/norm.h"
+#include "models/running_statistics.h"
 #include "optim/ema.h"
 #include "recipe/period.h"
 #include "train/requests.h"
@@ -38,7 +38,7 @@ bool is_ever_due(const Training& t) {
 
 struct Norm {
   std::string path;
-  BatchNorm* module;
+  RunningStatistics* statistics;
   std::optional<double> momentum;
 };
 
@@ -48,14 +48,14 @@ class Observed {
   explicit Observed(Model& model) : buffers_(model.named_buffers()) {
     for (const auto& [name, tensor] : buffers_) kept_.push_back(tensor.clone());
     for (const auto& [path, module] : model.modules())
-      if (auto* norm = dynamic_cast<BatchNorm*>(module)) {
+      if (auto* norm = dynamic_cast<RunningStatistics*>(module)) {
         norms_.push_back({path, norm, norm->momentum()});
         norm->set_momentum(1);
       }
   }
   ~Observed() {
     const at::NoGradGuard no_grad;
-    for (const auto& norm : norms_) norm.module->set_momentum(norm.momentum);
+    for (const auto& norm : norms_) norm.statistics->set_momentum(norm.momentum);
     for (std::size_t i = 0; i < kept_.size(); ++i) buffers_[i].tensor.copy_(kept_[i]);
   }
   Observed(const Observed&) = delete;
@@ -67,7 +67,7 @@ class Observed {
   at::Tensor statistics() const {
     std::vector<at::Tensor> parts;
     for (const auto& norm : norms_)
-      for (const auto& tensor : {norm.module->running_mean(), norm.module->running_var()})
+      for (const auto& tensor : {norm.statistics->running_mean(), norm.statistics->running_var()})
         parts.push_back(tensor.to(at::kDouble));
     return at::cat(parts);
   }
@@ -85,7 +85,7 @@ class Observed {
     std::int64_t at = 0;
     for (const auto& norm : norms_) {
       const auto prefix = norm.path.empty() ? "" : norm.path + ".";
-      const auto channels = norm.module->running_mean().numel();
+      const auto channels = norm.statistics->running_mean().numel();
       buffer(prefix + "running_mean").copy_(statistics.slice(0, at, at + channels));
       buffer(prefix + "running_var").copy_(statistics.slice(0, at + channels, at + 2 * channels));
       buffer(prefix + "num_batches_tracked").fill_(batches);
@@ -170,7 +170,7 @@ std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed&
 bool has_batch_norm(Model& model) {
   const auto modules = model.modules();
   return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
-    return dynamic_cast<const BatchNorm*>(module.second) != nullptr;
+    return dynamic_cast<const RunningStatistics*>(module.second) != nullptr;
   });
 }
 

@@ -1,49 +1,57 @@
 #include "train/step/terms_record.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 
-#include <cstring>
+#include <utility>
 
 #include "base/error.h"
 
 namespace ddptrain {
 
 void TermsRecord::add(const std::vector<at::Tensor>& terms) {
-  Coming added{{}, AsyncHostCopy(at::cat(terms))};
+  Pending added{{}, AsyncHostCopy(at::cat(terms))};
   for (const auto& each : terms) added.lengths.push_back(each.numel());
-  write_last();
-  last_ = std::move(added);
+  write_pending();
+  pending_ = std::move(added);
 }
 
-std::string TermsRecord::take() {
-  write_last();
-  return std::move(text_);
+at::Tensor TermsRecord::take(std::int64_t left_out) {
+  write_pending();
+  auto numbers = std::exchange(numbers_, {});
+  numbers.insert(numbers.begin(), static_cast<double>(left_out));
+  return at::tensor(numbers, at::kDouble);
 }
 
-void TermsRecord::write_last() {
-  if (!last_) return;
-  const auto* values = last_->values.wait().const_data_ptr<double>();
-  for (const auto length : last_->lengths) {
-    append(text_, values, static_cast<std::size_t>(length));
+void TermsRecord::write_pending() {
+  if (!pending_) return;
+  const auto* values = pending_->values.wait().const_data_ptr<double>();
+  for (const auto length : pending_->lengths) {
+    numbers_.push_back(static_cast<double>(length));
+    numbers_.insert(numbers_.end(), values, values + length);
     values += length;
   }
-  last_.reset();
+  pending_.reset();
 }
 
-void append(std::string& record, const double* terms, std::size_t count) {
-  const auto length = static_cast<double>(count);
-  record.append(reinterpret_cast<const char*>(&length), sizeof length);
-  record.append(reinterpret_cast<const char*>(terms), count * sizeof(double));
+TermsReader::TermsReader(const at::Tensor& record)
+    : numbers_(record.const_data_ptr<double>(), record.const_data_ptr<double>() + record.numel()) {
+  DDP_CHECK(!numbers_.empty(), "a record of terms begins with a count");
+  left_out_ = static_cast<std::int64_t>(numbers_.front());
 }
 
-Metric::Terms take(const std::string& record, std::size_t& at) {
-  double count = 0;
-  DDP_CHECK(at + sizeof count <= record.size(), "evaluation terms end early");
-  std::memcpy(&count, record.data() + at, sizeof count);
-  Metric::Terms terms(static_cast<std::size_t>(count));
-  std::memcpy(terms.data(), record.data() + at + sizeof count, terms.size() * sizeof(double));
-  at += (1 + terms.size()) * sizeof(double);
-  return terms;
+bool TermsReader::at_end() const { return next_ == numbers_.size(); }
+
+Metric::Terms TermsReader::next() {
+  DDP_CHECK(!at_end(), "evaluation terms end early");
+  const auto length = static_cast<std::size_t>(numbers_[next_]);
+  const auto first = next_ + 1;
+  DDP_CHECK(length <= numbers_.size() - first, "evaluation terms end early");
+  next_ = first + length;
+  const auto at = [this](std::size_t i) {
+    return numbers_.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  return {at(first), at(next_)};
 }
 
 }  // namespace ddptrain

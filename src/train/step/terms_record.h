@@ -1,40 +1,51 @@
-// Terms of the batches of an evaluation as one text, which ranks exchange.
+// Terms of the batches of an evaluation as doubles, which ranks exchange.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "distributed/async_host_copy.h"
 #include "metrics/metric.h"
-#include "train/step/async_host_copy.h"
 
 namespace ddptrain {
 
-/// Batch after batch the terms of each metric, each with its length before it. Terms of a device
-/// travel while it computes the next batch, and are read then.
+/// Batch after batch the terms of each metric. Terms of a device travel while it computes the next
+/// batch, and are read then.
 class TermsRecord {
  public:
   /// Of one batch: double [n] each, on one device.
   void add(const std::vector<at::Tensor>& terms);
-  /// All that was added.
-  std::string take();
+  /// Double [n] for a TermsReader: `left_out` samples, then all that was added, each list with its
+  /// length before it.
+  at::Tensor take(std::int64_t left_out);
 
  private:
-  struct Coming {
+  struct Pending {
     std::vector<std::int64_t> lengths;
-    AsyncHostCopy values;  // one after the other
+    AsyncHostCopy values;  // one list after the other
   };
-  void write_last();
+  void write_pending();
 
-  std::optional<Coming> last_;
-  std::string text_;
+  std::optional<Pending> pending_;
+  std::vector<double> numbers_;
 };
 
-void append(std::string& record, const double* terms, std::size_t count);
-/// The terms that begin at `at`, which is moved behind them.
-Metric::Terms take(const std::string& record, std::size_t& at);
+/// Reads the record of a rank from its beginning.
+class TermsReader {
+ public:
+  explicit TermsReader(const at::Tensor& record);
+  std::int64_t left_out() const { return left_out_; }
+  bool at_end() const;
+  /// The terms of the next metric.
+  Metric::Terms next();
+
+ private:
+  std::vector<double> numbers_;
+  std::int64_t left_out_ = 0;
+  std::size_t next_ = 1;
+};
 
 }  // namespace ddptrain

@@ -193,7 +193,7 @@ TEST(Outputs, AreOneForTwoClassesWhereAMetricTakesIt) {
 }
 
 TEST(Targets, AreTakenFromTheData) {
-  EXPECT_EQ(targets_of(NumbersDataset(3)).kind, TargetKind::classes);
+  EXPECT_EQ(targets_of(NumbersDataset(3).facts()).kind, TargetKind::classes);
 }
 
 }  // namespace

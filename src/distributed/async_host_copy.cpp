@@ -1,6 +1,9 @@
-#include "train/step/async_host_copy.h"
+#include "distributed/async_host_copy.h"
 
 #include <ATen/ops/empty.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <thread>
 
 namespace ddptrain {
 
@@ -17,6 +20,17 @@ const at::Tensor& AsyncHostCopy::wait() {
   if (copied_) copied_->synchronize();
   copied_.reset();
   return values_;
+}
+
+bool AsyncHostCopy::arrives_within(std::chrono::milliseconds limit) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPause = std::chrono::microseconds(50);
+  const auto end = Clock::now() + limit;
+  while (copied_ && !copied_->query()) {
+    if (Clock::now() > end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
 }
 
 }  // namespace ddptrain
