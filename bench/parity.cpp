@@ -44,8 +44,7 @@ void write_run(const Setting& setting, const std::string& folder, std::int64_t s
   std::ofstream losses(folder + "/losses.txt");
   losses.precision(17);
   RunState state;
-  for (; state.position.step < steps; ++state.position.step)
-    losses << make_step(*t, state, 1).loss << "\n";
+  while (state.position.step < steps) losses << make_step(*t, state, 1).loss() << "\n";
 }
 
 }  // namespace

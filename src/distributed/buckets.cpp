@@ -168,7 +168,7 @@ std::vector<NamedTensor> Buckets::gradients_of(const Bucket& bucket) const {
   return gradients;
 }
 
-void Buckets::take(const std::vector<bool>& used) {
+void Buckets::restore(const std::vector<bool>& used) {
   begin();
   next_ = buckets_.size();
   for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].used = used[i];

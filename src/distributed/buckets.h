@@ -50,7 +50,7 @@ class Buckets {
   void finish();
   /// As after finish(), in a window in which these parameters received a gradient: a graph of the
   /// device has repeated it.
-  void take(const std::vector<bool>& used);
+  void restore(const std::vector<bool>& used);
   /// Which parameters received a gradient here since begin().
   std::vector<bool> used() const;
   /// Gives the parameters that are used on any rank their sums; the others have no gradient.

@@ -32,7 +32,7 @@ std::string layout_of(const Replica& replica) {
          std::to_string(std::hash<std::string>{}(text));
 }
 
-class DdpEngine final : public Engine {
+class DdpEngine final : public Engine, private PassCapture {
  public:
   DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world)
       : options_(options), world_(world), replica_(factory(), options.numerics, options.device) {
@@ -70,36 +70,6 @@ class DdpEngine final : public Engine {
     if (batch.rows == 0 && !options_.sync_bn) return;
     const bool together = options_.sync_bn && !at.alone;
     replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
-  }
-
-  std::string prevents_capture() const override {
-    if (options_.find_unused_parameters)
-      return "'parallel.ddp.find_unused_parameters' may use others in each step";
-    if (compression_) return "'parallel.ddp.comm.power_sgd' compresses only after its start";
-    const auto takes = [](const std::unique_ptr<Group>& group) {
-      return !group || group->can_be_captured();
-    };
-    if (takes(world_.gradients) && takes(world_.statistics)) return {};
-    return "collectives of ranks that meet in the host's memory, as Gloo's, are no work of a "
-           "device";
-  }
-
-  PassResults results() override {
-    buckets_->finish();
-    auto results = replica_.results();
-    results.used = buckets_->used();
-    return results;
-  }
-
-  void take(const PassResults& results) override {
-    replica_.take(results);
-    buckets_->take(results.used);
-    saw_rows_ = true;
-    counts_ = {};
-  }
-
-  void bring(bool asked) override {
-    host_.on(replica_.sums().device(), host_numbers(used_here(), asked));
   }
 
   at::Tensor sum(bool asked) override {
@@ -147,10 +117,42 @@ class DdpEngine final : public Engine {
     compression_->load(state);
   }
   void parameters_changed() override {}
-  void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
-  at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
+  at::Tensor forward(const Batch& batch, const Pass& pass) override {
+    return replica_.forward(batch, pass);
+  }
+  PassCapture& capture() override { return *this; }
 
  private:
+  std::string obstacle() const override {
+    if (options_.find_unused_parameters)
+      return "'parallel.ddp.find_unused_parameters' may use others in each step";
+    if (compression_) return "'parallel.ddp.comm.power_sgd' compresses only after its start";
+    const auto captures = [](const std::unique_ptr<Group>& group) {
+      return !group || group->can_be_captured();
+    };
+    if (captures(world_.gradients) && captures(world_.statistics)) return {};
+    return "collectives of ranks that meet in the host's memory, as Gloo's, are no work of a "
+           "device";
+  }
+
+  PassResults results() override {
+    buckets_->finish();
+    auto results = replica_.results();
+    results.used = buckets_->used();
+    return results;
+  }
+
+  void restore(const PassResults& results) override {
+    replica_.restore(results);
+    buckets_->restore(results.used);
+    saw_rows_ = true;
+    counts_ = {};
+  }
+
+  void upload(bool asked) override {
+    host_.on(replica_.sums().device(), host_numbers(used_here(), asked));
+  }
+
   /// Which parameters received a gradient from rows of this rank.
   std::vector<bool> used_here() const {
     auto used = buckets_->used();

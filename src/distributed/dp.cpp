@@ -104,16 +104,6 @@ class DpEngine final : public Engine {
     });
   }
 
-  std::string prevents_capture() const override {
-    return "'parallel.mode: dp' computes in a thread for each device";
-  }
-  PassResults results() override {
-    DDP_CHECK(false, "its passes are not captured");
-    return {};
-  }
-  void take(const PassResults&) override { DDP_CHECK(false, "its passes are not captured"); }
-  void bring(bool) override { DDP_CHECK(false, "its passes are not captured"); }
-
   at::Tensor sum(bool asked) override {
     const PhaseScope phase(Phase::communication);
     auto sums = master().sums();
@@ -137,8 +127,10 @@ class DpEngine final : public Engine {
     }
   }
 
-  void observe(const Batch& batch, const Pass& pass) override { master().observe(batch, pass); }
-  at::Tensor evaluate(const Batch& batch) override { return master().evaluate(batch); }
+  at::Tensor forward(const Batch& batch, const Pass& pass) override {
+    return master().forward(batch, pass);
+  }
+  PassCapture& capture() override { return no_capture_; }
 
  private:
   Replica& master() { return *replicas_.front(); }
@@ -195,6 +187,7 @@ class DpEngine final : public Engine {
   HostCounts counts_;     // in this window
   bool trained_ = false;  // until then the master may get the buffers of a file
   HostNumbers host_;
+  NoPassCapture no_capture_{"'parallel.mode: dp' computes in a thread for each device"};
 };
 
 }  // namespace

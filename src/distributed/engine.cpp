@@ -2,6 +2,7 @@
 
 #include "base/output/log.h"
 #include "distributed/window_numbers.h"
+#include "models/pass.h"
 #include "recipe/mode.h"
 
 namespace ddptrain {
@@ -14,6 +15,8 @@ void Engine::load(const std::vector<NamedTensor>& state) {
 }
 
 StepTotals Engine::totals(const at::Tensor& numbers) const { return totals_of(numbers); }
+
+at::Tensor Engine::evaluate(const Batch& batch) { return forward(batch, Pass{}); }
 
 std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
                                     const EngineOptions& options, World& world) {

@@ -11,7 +11,9 @@
 
 #include "data/batch.h"
 #include "distributed/numerics.h"
+#include "distributed/pass_capture.h"
 #include "distributed/power_sgd.h"
+#include "distributed/step_totals.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
 #include "models/layer_groups.h"
@@ -52,25 +54,6 @@ struct MicroStep {
   at::Tensor step_there{};  // Pass::step_there
 };
 
-/// What the passes of a window leave behind for sum(): tensors of the device, and what the host
-/// knows of them.
-struct PassResults {
-  std::vector<at::Tensor> gradients;  // of the parameters, in their order; undefined: it has none
-  at::Tensor sums;                    // Replica::sums()
-  std::vector<bool> used;             // ddp: which of those that train received a gradient
-};
-
-/// What the window's micro-batches summed to, over all ranks and replicas.
-struct StepTotals {
-  double loss_sum = 0;
-  double weight = 0;
-  bool finite = true;
-  std::int64_t left_out = 0;  // bad samples
-  bool data_lost = false;     // of a rank: the step counts for nothing, buffers were moved
-  bool asked = false;         // a rank has a request for all
-  bool loss_finite = true;    // where not all is finite: whether the loss is
-};
-
 /// After finish() or sum(), gradients of the master parameters hold sum(loss gradients) *
 /// loss_scale / nominal over all ranks and replicas; multiply in place by nominal / (loss_scale *
 /// weight) for the step's mean. Parameters that received no gradient anywhere in the window have an
@@ -87,14 +70,6 @@ class Engine {
   virtual void begin() = 0;
   /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).
   virtual void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) = 0;
-  /// Why a graph of the device cannot repeat begin() and accumulate(); empty: it can.
-  virtual std::string prevents_capture() const = 0;
-  /// What they have left behind. To be captured with them: it ends what is still under way.
-  virtual PassResults results() = 0;
-  /// A graph has repeated them: all is as they left it. The batch had all of its rows.
-  virtual void take(const PassResults& results) = 0;
-  /// Brings what the host adds in sum() to where a graph that repeats sum() reads it.
-  virtual void bring(bool asked) = 0;
   /// Sums the window's numbers (window_numbers.h) and its gradients over ranks and replicas. The
   /// numbers are on the master replica's device; on an accelerator nobody waits for them there.
   /// `asked`: this rank has a request for all.
@@ -112,11 +87,13 @@ class Engine {
   virtual void load(const std::vector<NamedTensor>& state);
   /// Parameters were changed: replicas follow.
   virtual void parameters_changed() = 0;
-  /// Forward in evaluation mode on the master replica, without gradients, in the run's numerics.
-  virtual at::Tensor evaluate(const Batch& batch) = 0;
-  /// A forward pass of training on the master replica, without gradients and without company: what
-  /// moves batch-norm statistics.
-  virtual void observe(const Batch& batch, const Pass& pass) = 0;
+  /// Forward on the master replica in the run's numerics, without gradients and collectives. A pass
+  /// of training moves batch-norm statistics.
+  virtual at::Tensor forward(const Batch& batch, const Pass& pass) = 0;
+  /// The same in evaluation mode.
+  at::Tensor evaluate(const Batch& batch);
+  /// For a graph of the device that repeats the passes.
+  virtual PassCapture& capture() = 0;
 };
 
 /// Builds a replica: dp makes several. The first one's weights are broadcast.

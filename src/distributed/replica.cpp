@@ -93,7 +93,7 @@ PassResults Replica::results() const {
   return results;
 }
 
-void Replica::take(const PassResults& results) {
+void Replica::restore(const PassResults& results) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].tensor.mutable_grad() = results.gradients[i];
   set_sums(results.sums);
@@ -120,7 +120,7 @@ Replica::Moved Replica::moved(const Batch& batch) const {
   return {inputs_of(batch), targets_of(batch)};
 }
 
-at::Tensor Replica::forward(const std::vector<at::Tensor>& inputs, const Pass& pass) {
+at::Tensor Replica::run(const std::vector<at::Tensor>& inputs, const Pass& pass) {
   const Autocast autocast(device_.type(),
                           pass.training ? numerics_.autocast : numerics_.evaluation_autocast);
   return model_->run(inputs, pass).to(numerics_.parameters);
@@ -145,7 +145,7 @@ at::Tensor Replica::loss_sum(const Batch& batch, const Loss& loss, const MicroSt
   AuxiliaryOutputs auxiliary;
   const Pass pass{true,     at.seed,         at.step,       batch.first_row, statistics,
                   &penalty, batch.positions, at.step_there, &auxiliary};
-  const auto output = named("the forward pass", [&] { return forward(given.inputs, pass); });
+  const auto output = named("the forward pass", [&] { return run(given.inputs, pass); });
   given.inputs.clear();
   auto terms = loss_of(loss, output, given.targets);
   for (const auto& [other, weight] : auxiliary.all())
@@ -168,16 +168,11 @@ std::vector<at::Tensor> Replica::gradients() const {
   return defined;
 }
 
-void Replica::observe(const Batch& batch, const Pass& pass) {
+at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;
-  forward(inputs_of(batch), pass);
-}
-
-at::Tensor Replica::evaluate(const Batch& batch) {
-  const c10::OptionalDeviceGuard guard(device_);
-  const at::NoGradGuard no_grad;
-  return named("evaluation", [&] { return forward(inputs_of(batch), Pass{}); });
+  return named(pass.training ? "the forward pass" : "evaluation",
+               [&] { return run(inputs_of(batch), pass); });
 }
 
 }  // namespace ddptrain

@@ -32,10 +32,10 @@ class Replica {
   std::vector<at::Tensor> gradients() const;  // the defined ones
   /// Gradients and sums as they are, and as they were again.
   PassResults results() const;
-  void take(const PassResults& results);
+  void restore(const PassResults& results);
 
-  at::Tensor evaluate(const Batch& batch);
-  void observe(const Batch& batch, const Pass& pass);
+  /// Without gradients.
+  at::Tensor forward(const Batch& batch, const Pass& pass);
 
  private:
   /// A batch where and as the model and the loss want it.
@@ -46,7 +46,7 @@ class Replica {
   std::vector<at::Tensor> targets_of(const Batch& batch) const;
   Moved moved(const Batch& batch) const;
   /// In the parameters' type.
-  at::Tensor forward(const std::vector<at::Tensor>& inputs, const Pass& pass);
+  at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass);
   /// What is back-propagated; needs no gradient where there is nothing to learn.
   at::Tensor loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
                       Statistics* statistics);
@@ -66,7 +66,7 @@ class Replica {
   at::Tensor sums_;
   at::Tensor loss_sum_;  // views of sums_
   at::Tensor weight_;
-  at::Tensor penalty_sum_;  // of what the model wants small besides
+  at::Tensor penalty_sum_;  // of the model's auxiliary penalties
 };
 
 }  // namespace ddptrain

@@ -8,7 +8,7 @@
 namespace ddptrain {
 namespace {
 
-class SingleEngine final : public Engine {
+class SingleEngine final : public Engine, private PassCapture {
  public:
   SingleEngine(const ModelFactory& factory, const EngineOptions& options)
       : replica_(factory(), options.numerics, options.device) {}
@@ -25,15 +25,6 @@ class SingleEngine final : public Engine {
     if (batch.rows > 0) replica_.train(batch, loss, at, nullptr);
   }
 
-  std::string prevents_capture() const override { return {}; }
-  PassResults results() override { return replica_.results(); }
-  void take(const PassResults& results) override {
-    replica_.take(results);
-    counts_ = {};
-  }
-
-  void bring(bool asked) override { host_.on(replica_.sums().device(), counted(counts_, asked)); }
-
   at::Tensor sum(bool asked) override {
     const auto& sums = replica_.sums();
     auto numbers = at::cat({sums, host_.on(sums.device(), counted(counts_, asked))});
@@ -43,10 +34,20 @@ class SingleEngine final : public Engine {
 
   void broadcast_buffers() override {}
   void parameters_changed() override {}
-  void observe(const Batch& batch, const Pass& pass) override { replica_.observe(batch, pass); }
-  at::Tensor evaluate(const Batch& batch) override { return replica_.evaluate(batch); }
+  at::Tensor forward(const Batch& batch, const Pass& pass) override {
+    return replica_.forward(batch, pass);
+  }
+  PassCapture& capture() override { return *this; }
 
  private:
+  std::string obstacle() const override { return {}; }
+  PassResults results() override { return replica_.results(); }
+  void restore(const PassResults& results) override {
+    replica_.restore(results);
+    counts_ = {};
+  }
+  void upload(bool asked) override { host_.on(replica_.sums().device(), counted(counts_, asked)); }
+
   Replica replica_;
   HostCounts counts_;  // in this window
   HostNumbers host_;

@@ -13,7 +13,7 @@ void DeviceNumbers::reserve(std::int64_t count, at::Device device) {
   last_.clear();
 }
 
-void DeviceNumbers::bring(const std::vector<float>& numbers) {
+void DeviceNumbers::upload(const std::vector<float>& numbers) {
   if (numbers == last_) return;
   const auto pinned =
       at::empty(there_.sizes(), at::TensorOptions().dtype(at::kFloat).pinned_memory(true));

@@ -14,7 +14,7 @@ class DeviceNumbers {
   void reserve(std::int64_t count, at::Device device);
   /// Copies them there where they have changed, behind all that the current stream was given, and
   /// nobody waits. As many as were reserved.
-  void bring(const std::vector<float>& numbers);
+  void upload(const std::vector<float>& numbers);
   /// The device changes them from now on by itself.
   void forget() { last_.clear(); }
   /// All of them, and one without dimensions.

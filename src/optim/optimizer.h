@@ -14,6 +14,8 @@
 
 namespace ddptrain {
 
+class StepCapture;  // optim/step_capture.h
+
 /// Parameters that share settings, by name. The group's multipliers apply to the schedule's rate
 /// and to the optimizer's weight decay (no_decay groups have 0).
 struct ParameterGroup {
@@ -61,15 +63,8 @@ class Optimizer {
   /// step that a graph has repeated may come after the next such step.
   virtual void was_refused() {}
 
-  /// Where a graph of the device can repeat step() with other rates and nothing else: a number,
-  /// another one where it would have to be captured anew. Empty, the default: it cannot be, or not
-  /// yet, since a first step was not made.
-  virtual std::optional<std::int64_t> captured_kind() const { return {}; }
-  /// Gives the device what step() does, to be captured. What bring() writes is read there, and
-  /// `refused` is as in Rates. On the host nothing changes. Throws where it cannot be captured.
-  virtual void capture(const at::Tensor& /*refused*/) {}
-  /// Before a graph repeats what was captured: brings the rates, and counts the step.
-  virtual void bring(const Rates& /*rates*/) {}
+  /// For a graph of the device that repeats step(); null: none can.
+  virtual StepCapture* step_capture() { return nullptr; }
 
   /// Every tensor of state on this rank with torch's names: "<parameter>.exp_avg",
   /// "<parameter>.step"; tensors are live handles in a fixed order once the first step was made.

@@ -72,7 +72,7 @@ void Stateful::step(const Rates& rates) {
   host_slots_.clear();
   host_slots_before_.clear();
   if (find_gradients()) regroup();
-  bring_rates(rates);
+  upload_rates(rates);
   for (auto& u : updates_) begin(u, rates);
   prepare(updates_);
   const bool takes_back = undecided_ && !heeds_refusal();
@@ -164,7 +164,7 @@ bool Stateful::reads_rate_there(const Update& u) const {
   return heeds_refusal() && !first.is_cpu() && first.scalar_type() != at::kDouble;
 }
 
-void Stateful::bring_rates(const Rates& rates) {
+void Stateful::upload_rates(const Rates& rates) {
   const auto reads = [this](const Update& u) { return reads_rate_there(u); };
   if (std::ranges::none_of(updates_, reads)) return;
   const auto device = updates_.front().parameters.front().device();
@@ -172,18 +172,18 @@ void Stateful::bring_rates(const Rates& rates) {
   counts_there_.reserve(std::ssize(updates_), device);
   std::vector<float> numbers;
   for (const auto& group : groups_) numbers.push_back(static_cast<float>(rates.of(group)));
-  rates_there_.bring(numbers);
+  rates_there_.upload(numbers);
 }
 
 /// Of the steps that were made; every refusal among them is known.
-void Stateful::bring_counts() {
+void Stateful::upload_counts() {
   std::vector<float> numbers;
   for (const auto& u : updates_) numbers.push_back(static_cast<float>(u.step));
-  counts_there_.bring(numbers);
+  counts_there_.upload(numbers);
   counts_there_.forget();
 }
 
-std::optional<std::int64_t> Stateful::captured_kind() const {
+std::optional<std::int64_t> Stateful::version() const {
   const auto captured = [this](const Update& u) { return u.step > 0 && reads_rate_there(u); };
   if (updates_.empty() || !std::ranges::all_of(updates_, captured)) return {};
   return regrouped_;
@@ -191,7 +191,7 @@ std::optional<std::int64_t> Stateful::captured_kind() const {
 
 void Stateful::capture(const at::Tensor& refused) {
   const at::NoGradGuard no_grad;
-  if (!captured_kind() || find_gradients())
+  if (!version() || find_gradients())
     throw std::runtime_error("the optimizer's step is not as those before it");
   counts_there_.all().add_(1 - refused);
   for (std::size_t i = 0; i < updates_.size(); ++i) {
@@ -206,11 +206,11 @@ void Stateful::capture(const at::Tensor& refused) {
   }
 }
 
-void Stateful::bring(const Rates& rates) {
+void Stateful::upload(const Rates& rates) {
   const at::NoGradGuard no_grad;
   undecided_ = true;
-  bring_rates(rates);
-  if (!std::exchange(repeats_, true)) bring_counts();
+  upload_rates(rates);
+  if (!std::exchange(repeats_, true)) upload_counts();
   for (auto& u : updates_) count(u);
 }
 

@@ -9,6 +9,7 @@
 
 #include "optim/device_numbers.h"
 #include "optim/optimizer.h"
+#include "optim/step_capture.h"
 #include "recipe/optimizer_options.h"
 
 namespace ddptrain {
@@ -40,14 +41,12 @@ struct StateNames {
 /// A parameter's state is created when its first gradient comes. A step that the device refuses is
 /// taken back there, unless the optimizer's update() heeds the refusal itself. The host's part, the
 /// numbers of steps and the slots that it has, goes back in was_refused().
-class Stateful : public Optimizer {
+class Stateful : public Optimizer, private StepCapture {
  public:
   double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
   void was_refused() final;
-  std::optional<std::int64_t> captured_kind() const final;
-  void capture(const at::Tensor& refused) final;
-  void bring(const Rates& rates) final;
+  StepCapture* step_capture() final { return this; }
   std::vector<NamedTensor> state() const final;
   std::int64_t state_bytes() const final;
   void load(const std::vector<NamedTensor>& state) final;
@@ -74,6 +73,10 @@ class Stateful : public Optimizer {
     std::vector<at::Tensor> slots;  // empty before the first gradient
   };
 
+  std::optional<std::int64_t> version() const final;
+  void capture(const at::Tensor& refused) final;
+  void upload(const Rates& rates) final;
+
   bool find_gradients();
   void regroup();
   void add_to_update(std::size_t index);
@@ -81,8 +84,8 @@ class Stateful : public Optimizer {
   void count(Update& u);
   void set_gradients(Update& u);
   bool reads_rate_there(const Update& u) const;
-  void bring_rates(const Rates& rates);
-  void bring_counts();
+  void upload_rates(const Rates& rates);
+  void upload_counts();
   void keep_slots_of_the_host(const Update& u);
   void create_slots(Entry& entry);
   std::vector<NamedTensor> state_of(std::size_t index) const;

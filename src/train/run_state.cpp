@@ -100,4 +100,12 @@ RunState run_state_of(const StateJson& json) {
   return state;
 }
 
+void move_on(Position& at, std::int64_t steps_per_epoch) {
+  ++at.step;
+  if (++at.step_in_epoch < steps_per_epoch) return;
+  at.step_in_epoch = 0;
+  at.bad_in_epoch = 0;
+  ++at.epoch;
+}
+
 }  // namespace ddptrain

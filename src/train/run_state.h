@@ -27,6 +27,9 @@ struct Position {
   double seconds = 0;  // trained, where train.duration is a time
 };
 
+/// To the next step.
+void move_on(Position& at, std::int64_t steps_per_epoch);
+
 /// The evaluation with the best value of checkpoint.keep_best.
 struct BestSoFar {
   double value = 0;

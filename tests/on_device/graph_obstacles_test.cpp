@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "on_device/graph_runs.h"
-#include "train/step/step_graph.h"
+#include "train/step/decision.h"
+#include "train/step/graph_work.h"
 
 namespace ddptrain {
 namespace {
@@ -86,7 +87,8 @@ TEST(GraphObstacle, NamesReplicas) {
   auto world = single_world();
   auto t = graph_training(world, kind, true);
   try {
-    StepGraph graph(t);
+    Decision decision(simulated_device(), {});
+    GraphWork work(t, decision);
     ADD_FAILURE() << "it was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::recipe);
@@ -108,7 +110,7 @@ TEST(GraphObstacle, NamesRanksThatMeetOnTheHost) {
     auto kind = graph_run(kMomentum);
     kind.run.mode = Mode::ddp;
     const auto t = graph_training(world, kind, Auto<bool>());
-    EXPECT_THAT(t.engine->prevents_capture(), HasSubstr("collectives of ranks"));
+    EXPECT_THAT(t.engine->capture().obstacle(), HasSubstr("collectives of ranks"));
   });
 }
 
@@ -118,7 +120,7 @@ TEST(GraphObstacle, NamesParametersThatMayBeUnused) {
   options.device = simulated_device();
   options.find_unused_parameters = true;
   const auto engine = make_engine(Mode::ddp, small_model({}), options, world);
-  EXPECT_THAT(engine->prevents_capture(), HasSubstr("find_unused_parameters"));
+  EXPECT_THAT(engine->capture().obstacle(), HasSubstr("find_unused_parameters"));
 }
 
 TEST(GraphObstacle, NamesMemoryThatWouldNotDo) {

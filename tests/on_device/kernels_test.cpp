@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "losses/loss.h"
 #include "losses/tried_losses.h"
 #include "models/layers/add_relu.h"
 #include "models/layers/dropout_mask.h"

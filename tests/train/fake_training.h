@@ -41,18 +41,17 @@ class FakeEngine final : public Engine {
     world_.control->all_reduce(numbers);
     return numbers.div_(world_.size);
   }
-  std::string prevents_capture() const override { return "it only takes notes"; }
-  PassResults results() override { return {}; }
-  void take(const PassResults&) override {}
-  void bring(bool) override {}
   void broadcast_buffers() override {}
   void parameters_changed() override {}
-  at::Tensor evaluate(const Batch& batch) override { return at::zeros({batch.rows, 1}); }
-  void observe(const Batch&, const Pass&) override {}
+  at::Tensor forward(const Batch& batch, const Pass&) override {
+    return at::zeros({batch.rows, 1});
+  }
+  PassCapture& capture() override { return no_capture_; }
 
  private:
   World& world_;
   OneWeight model_;
+  NoPassCapture no_capture_{"its steps change nothing"};
 };
 
 /// Empty rows, as many as are planned.

@@ -40,8 +40,8 @@ class StepOutcome : public testing::Test {
 // 1 - 0.1 * 1 * nominal / weight; the nominal is length.global = 4 until a step was made.
 TEST_F(StepOutcome, IsAStepOfTheMean) {
   const auto report = step({6, 4, true, 0});
-  EXPECT_TRUE(report.changed);
-  EXPECT_EQ(report.loss, 1.5);
+  EXPECT_TRUE(report.changed());
+  EXPECT_EQ(report.loss(), 1.5);
   EXPECT_EQ(report.lr, 0.1);
   EXPECT_DOUBLE_EQ(weight(), 0.9);
   EXPECT_EQ(t_.state.nominal, 4);
@@ -71,7 +71,7 @@ TEST_F(StepOutcome, StopsTheRunWhereItIsNotFinite) {
 
 TEST_F(StepOutcome, IsSkippedAndCountedWhereThePolicySaysSo) {
   t_.recipe.policy.on_non_finite = OnNonFinite::skip;
-  EXPECT_FALSE(step(not_finite_).changed);
+  EXPECT_FALSE(step(not_finite_).changed());
   EXPECT_EQ(t_.state.position.skipped_steps, 1);
   EXPECT_EQ(t_.state.nominal, 0);
   EXPECT_EQ(weight(), 1);
@@ -80,7 +80,7 @@ TEST_F(StepOutcome, IsSkippedAndCountedWhereThePolicySaysSo) {
 // In half precision that is how the scale is found.
 TEST_F(StepOutcome, HalvesTheLossScaleInsteadOfStopping) {
   t_.state.loss_scale.emplace();
-  EXPECT_FALSE(step(not_finite_).changed);
+  EXPECT_FALSE(step(not_finite_).changed());
   EXPECT_EQ(t_.state.loss_scale->scale(), 32768);
   EXPECT_EQ(t_.state.position.skipped_steps, 1);
   EXPECT_EQ(weight(), 1);
@@ -92,8 +92,8 @@ TEST_F(StepOutcome, HalvesTheLossScaleInsteadOfStopping) {
 
 TEST_F(StepOutcome, ChangesNothingWithoutACountedSample) {
   const auto report = step({0, 0, true, 0});
-  EXPECT_FALSE(report.changed);
-  EXPECT_TRUE(std::isnan(report.loss));
+  EXPECT_FALSE(report.changed());
+  EXPECT_TRUE(std::isnan(report.loss()));
   EXPECT_EQ(t_.state.position.empty_steps, 1);
   EXPECT_EQ(weight(), 1);
 }

@@ -60,7 +60,7 @@ bool takes_one_row(const Training& t) {
   try {
     for (const auto& stage : t.stages) {
       freeze(t.engine->model(), stage.frozen);
-      for (const auto& row : rows) t.engine->observe(row, pass);
+      for (const auto& row : rows) t.engine->forward(row, pass);
     }
   } catch (const TooFewValues&) {
     takes = false;

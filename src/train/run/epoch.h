@@ -18,7 +18,4 @@ struct EpochSteps {
 /// Starts the loader on the epoch of a position, from the step there on.
 EpochSteps start_epoch(const Training& training, const Position& at);
 
-/// To the next step.
-void move_on(Position& at, std::int64_t steps_per_epoch);
-
 }  // namespace ddptrain

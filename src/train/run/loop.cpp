@@ -19,6 +19,7 @@
 #include "train/run/state.h"
 #include "train/run/view.h"
 #include "train/stages.h"
+#include "train/step/account.h"
 #include "train/step/evaluate.h"
 #include "train/step/step.h"
 #include "train/step/swa.h"
@@ -43,7 +44,7 @@ class Loop {
         seconds_(seconds_of(t_.recipe)),
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
-        stepper_(t_, state_, hooks_.gradients),
+        stepper_(make_stepper(t_, state_, hooks_.gradients)),
         writer_(t_.placement.on_cpu() ? CheckpointWriter::When::at_once
                                       : CheckpointWriter::When::in_background),
         saved_step_(state_.position.step) {}
@@ -53,7 +54,7 @@ class Loop {
     if (state_.position.evaluation_due && !finished()) evaluate_and_save();  // was interrupted
     while (!finished() && !paused()) {
       step();
-      if (stepper_.is_under_way()) continue;  // it is read during the next one
+      if (stepper_->is_under_way()) continue;  // it is read during the next one
       if (!data_lost_) heed_requests();
       evaluate_and_save();
     }
@@ -84,9 +85,9 @@ class Loop {
     beat("step");
     stage_ = enter_stage(t_, at.step, stage_);
     begin_step({at.step, at.epoch}, epoch_.micro_steps.at(index));
-    if (stepper_.is_under_way()) read_step();
-    if (data_lost_) return stepper_.abandon();
-    stepper_.finish(ask());
+    if (stepper_->is_under_way()) read_step();
+    if (data_lost_) return stepper_->abandon();
+    stepper_->finish(ask());
     samples_under_way_ = epoch_.samples.at(index);
     if (at.step_in_epoch + 1 == t_.length.per_epoch) epoch_started_ = false;
     if (is_to_be_read(at.step + 1)) read_step();
@@ -95,9 +96,9 @@ class Loop {
   // The step under way is told of before the next one fails, where no other rank holds it up.
   void begin_step(const StepPlace& at, std::int64_t micro_steps) {
     try {
-      stepper_.begin(at, micro_steps);
+      stepper_->begin(at, micro_steps);
     } catch (...) {
-      if (is_alone() && stepper_.is_under_way()) read_step();
+      if (is_alone() && stepper_->is_under_way()) read_step();
       throw;
     }
   }
@@ -105,20 +106,17 @@ class Loop {
   /// Of the step about to be made.
   Position next_position() const {
     auto at = state_.position;
-    if (stepper_.is_under_way()) move_on(at, t_.length.per_epoch);
+    if (stepper_->is_under_way()) move_on(at, t_.length.per_epoch);
     return at;
   }
 
   void read_step() {
-    const auto report = stepper_.read();
-    asked_ = asked_ || report.asked;
-    data_lost_ = save_now_ = report.data_lost;
+    const auto report = stepper_->read();
+    asked_ = asked_ || report.totals.asked;
+    data_lost_ = save_now_ = report.totals.data_lost;
     if (data_lost_) return;
-    move_on(state_.position, t_.length.per_epoch);
-    state_.position.samples += samples_under_way_;
+    account(t_, state_, report, samples_under_way_);
     seen_here_ += samples_under_way_;
-    state_.position.train_loss = report.loss;
-    state_.position.lr = report.lr;
     view_.momentum = report.momentum;
     view_.weight_decay = report.weight_decay;
     view_.gradient_norm = report.gradient_norm;
@@ -129,7 +127,7 @@ class Loop {
   /// Whether the step under way, the `made`-th, is read before the next one begins: where it has
   /// decided already, and where something depends on it or follows it. The same on all ranks.
   bool is_to_be_read(std::int64_t made) {
-    if (!stepper_.is_late() || asked_ || state_.stop || state_.nominal == 0) return true;
+    if (!stepper_->is_late() || asked_ || state_.stop || state_.nominal == 0) return true;
     if ((!seconds_ && made >= t_.length.total) || begins_stage(t_, made)) return true;
     if (evaluate_every_.due(made) || save_every_.due(made) || steers(t_.callbacks)) return true;
     return made == hooks_.pause_at || steers(observers_) || (is_alone() && has_requests());
@@ -366,7 +364,7 @@ class Loop {
   double seconds_before_ = state_.position.seconds;
   Period evaluate_every_;
   Period save_every_;
-  Stepper stepper_;
+  std::unique_ptr<Stepper> stepper_;
   RunResult result_;
   RunView view_;
   PhaseClock clock_;

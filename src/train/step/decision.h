@@ -15,6 +15,7 @@ class Decision {
  public:
   Decision(at::Device device, const std::optional<LossScale>& loss_scale);
 
+  bool has_loss_scale() const { return scale_.defined(); }
   /// Of the sum of losses: loss_scale / nominal. Undefined without a loss scale.
   at::Tensor loss_gradient(double nominal) const;
   /// What makes the sum of gradients the mean: nominal / (loss_scale * weight), a double.

@@ -3,7 +3,13 @@
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty_like.h>
 
+#include "distributed/world.h"
+
 namespace ddptrain {
+
+bool may_lose_data_midway(const World& world, std::int64_t micro_steps) {
+  return world.rank == 0 && (world.size > 1 || micro_steps > 1);
+}
 
 KeptBuffers::KeptBuffers(const Model& model) {
   for (const auto& [name, tensor] : model.named_buffers()) {

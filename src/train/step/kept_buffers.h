@@ -3,12 +3,19 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <map>
 #include <vector>
 
 #include "models/model.h"
 
 namespace ddptrain {
+
+struct World;
+
+/// Whether a step of so many micro-batches may find that data are lost after a pass moved buffers
+/// of this rank that a checkpoint keeps. Nothing has before the only micro-batch of a single rank.
+bool may_lose_data_midway(const World& world, std::int64_t micro_steps);
 
 /// Copies of all buffers as they were when it was made, or kept again in the same memory. The model
 /// outlives it and keeps its tensors.

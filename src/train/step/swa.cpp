@@ -141,7 +141,7 @@ void observe_batch(const Training& t, const Observed& observed, std::size_t roun
   forward.step = t.world->rank + static_cast<std::int64_t>(round) * t.world->size;
   forward.first_row = batch.first_row;
   forward.positions = batch.positions;
-  t.engine->observe(batch, forward);
+  t.engine->forward(batch, forward);
   const auto values = sum.numel() - 1;
   sum.narrow(0, 0, values) += observed.statistics();
   sum[values] += 1;

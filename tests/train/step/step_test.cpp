@@ -23,7 +23,6 @@ std::vector<double> norms(World& world, const SmallRun& run, const nlohmann::jso
     plan.micros = step;
     t.loader->start(plan);
     all.push_back(make_step(t, t.state, static_cast<std::int64_t>(step.size())).gradient_norm);
-    ++t.state.position.step;
   }
   return all;
 }

@@ -1,11 +1,13 @@
 // Steps whose passes a device repeats by itself give the bits of steps that the host makes one by
 // one.
-#include "train/step/step_graph.h"
+#include "train/step/graph_work.h"
+#include "train/step/decision.h"
 
 #include <gmock/gmock.h>
 
 #include "on_device/graph_runs.h"
 #include "optim/loss_scale.h"
+#include "train/step/decision.h"
 
 namespace ddptrain {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-TEST(StepGraph, GivesTheBitsOfEagerStepsWithEveryOptimizer) {
+TEST(SplitStep, GivesTheBitsOfEagerStepsWithEveryOptimizer) {
   for (const auto& optimizer : {kMomentum, nlohmann::json("adam"), nlohmann::json("adamw"),
                                 nlohmann::json("ranger"), nlohmann::json("lion")}) {
     SCOPED_TRACE(optimizer.dump());
@@ -21,13 +23,13 @@ TEST(StepGraph, GivesTheBitsOfEagerStepsWithEveryOptimizer) {
   }
 }
 
-TEST(StepGraph, MovesTheStatisticsOfBatchNorm) {
+TEST(SplitStep, MovesTheStatisticsOfBatchNorm) {
   auto kind = graph_run(kMomentum);
   kind.run.norm = true;
   expect_the_bits_of_eager_steps(kind);
 }
 
-TEST(StepGraph, LeavesTheAverageOfTheWeightsAsItIs) {
+TEST(SplitStep, LeavesTheAverageOfTheWeightsAsItIs) {
   expect_the_bits_of_eager_steps(altered(graph_run("adamw"), [](SmallTraining& t) {
     t.recipe.train.ema.emplace();
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(),
@@ -35,7 +37,7 @@ TEST(StepGraph, LeavesTheAverageOfTheWeightsAsItIs) {
   }));
 }
 
-TEST(StepGraph, FollowsASchedulesRateAndMomentum) {
+TEST(SplitStep, FollowsASchedulesRateAndMomentum) {
   for (const auto& optimizer : {kMomentum, nlohmann::json("adamw")})
     expect_the_bits_of_eager_steps(altered(graph_run(optimizer), [](SmallTraining& t) {
       t.stages[0].schedule =
@@ -43,7 +45,7 @@ TEST(StepGraph, FollowsASchedulesRateAndMomentum) {
     }));
 }
 
-TEST(StepGraph, LeavesClippingAsItIs) {
+TEST(SplitStep, LeavesClippingAsItIs) {
   for (const nlohmann::json& clip : {nlohmann::json{{"type", "norm"}, {"max", 0.1}},
                                      nlohmann::json{{"type", "value"}, {"max", 0.01}}})
     expect_the_bits_of_eager_steps(altered(graph_run(kMomentum), [clip](SmallTraining& t) {
@@ -51,14 +53,14 @@ TEST(StepGraph, LeavesClippingAsItIs) {
     }));
 }
 
-TEST(StepGraph, ComputesInHalfPrecision) {
+TEST(SplitStep, ComputesInHalfPrecision) {
   auto kind = graph_run("adamw");
   kind.autocast = at::kBFloat16;
   expect_the_bits_of_eager_steps(kind, 15, 1);
 }
 
 // Samples 40 and on are in a step that a graph makes: the sixth of each epoch.
-TEST(StepGraph, FollowsALossScaleThatARefusedStepHalves) {
+TEST(SplitStep, FollowsALossScaleThatARefusedStepHalves) {
   auto kind = altered(graph_run(kMomentum), [](SmallTraining& t) {
     t.state.loss_scale.emplace(LossScaleOptions{.initial = 1024, .growth_interval = 3});
   });
@@ -67,14 +69,14 @@ TEST(StepGraph, FollowsALossScaleThatARefusedStepHalves) {
   EXPECT_EQ(made_with(true, kind).skipped, 3);
 }
 
-TEST(StepGraph, LeavesOutStepsThatAreNotFinite) {
+TEST(SplitStep, LeavesOutStepsThatAreNotFinite) {
   auto kind = altered(graph_run("adamw"),
                       [](SmallTraining& t) { t.recipe.policy.on_non_finite = OnNonFinite::skip; });
   kind.poisoned = {41};
   expect_the_bits_of_eager_steps(kind);
 }
 
-TEST(StepGraph, StopsAtTheFirstStepThatIsNotFinite) {
+TEST(SplitStep, StopsAtTheFirstStepThatIsNotFinite) {
   auto kind = graph_run(kMomentum);
   kind.poisoned = {41};
   const auto graph = made_with(true, kind);
@@ -82,13 +84,13 @@ TEST(StepGraph, StopsAtTheFirstStepThatIsNotFinite) {
   EXPECT_THAT(graph.message, HasSubstr("the loss is not finite at step 6"));
 }
 
-TEST(StepGraph, LeavesBatchesWithBadSamplesToTheHost) {
+TEST(SplitStep, LeavesBatchesWithBadSamplesToTheHost) {
   auto kind = graph_run(kMomentum);
   kind.run.bad = {33};  // in the fifth step of each epoch
   expect_the_bits_of_eager_steps(kind, 12);
 }
 
-TEST(StepGraph, GoesOnAfterAnEvaluation) {
+TEST(SplitStep, GoesOnAfterAnEvaluation) {
   auto kind = altered(graph_run("adamw"), [](SmallTraining& t) {
     t.recipe.train.ema.emplace();
     t.ema = std::make_unique<Ema>(t.engine->model().named_parameters(), 0.9);
@@ -97,7 +99,7 @@ TEST(StepGraph, GoesOnAfterAnEvaluation) {
   expect_the_bits_of_eager_steps(kind);
 }
 
-TEST(StepGraph, IsCapturedAnewInAStageThatTrainsOtherWeights) {
+TEST(SplitStep, IsCapturedAnewInAStageThatTrainsOtherWeights) {
   const auto kind = altered(graph_run(kMomentum), [](SmallTraining& t) {
     auto second = TrainingStage{};
     t.stages[0].steps = second.first = 9;
@@ -111,7 +113,7 @@ TEST(StepGraph, IsCapturedAnewInAStageThatTrainsOtherWeights) {
   expect_the_bits_of_eager_steps(kind, 5 + 7);
 }
 
-TEST(StepGraph, ResumesToTheBitsOfARunThatWasNotInterrupted) {
+TEST(SplitStep, ResumesToTheBitsOfARunThatWasNotInterrupted) {
   const auto kind = graph_run("adamw");
   const auto expected = made_with(false, kind);
   auto world = single_world();
@@ -128,7 +130,7 @@ TEST(StepGraph, ResumesToTheBitsOfARunThatWasNotInterrupted) {
         << expected.tensors[i].name;
 }
 
-TEST(StepGraph, MakesTheTwoPassesInOneLaunch) {
+TEST(SplitStep, MakesTheTwoPassesInOneLaunch) {
   const auto kind = graph_run(kMomentum);
   auto world = single_world();
   const auto t = graph_training(world, kind, true);
@@ -136,16 +138,21 @@ TEST(StepGraph, MakesTheTwoPassesInOneLaunch) {
   for (std::int64_t row = 0; row < 8; ++row) t.data->load(Split::train, row, {}, batch, row);
   batch.inputs[0] = batch.inputs[0].to(simulated_device());
   batch.targets[0] = batch.targets[0].to(simulated_device());
-  StepGraph graph(t);
-  for (std::int64_t step = 0; step < 4; ++step) graph.pass(batch, {.step = step});
+  Decision decision(simulated_device(), {});
+  GraphWork work(t, decision);
+  const auto pass = [&](std::int64_t step) {
+    work.begin({.step = step}, 1);
+    work.pass(batch, {.step = step});
+  };
+  for (std::int64_t step = 0; step < 4; ++step) pass(step);
   simulated::reset();
-  graph.pass(batch, {.step = 4});
+  pass(4);
   EXPECT_EQ(simulated::counts().replays, 1);
   EXPECT_EQ(simulated::counts().operators, 4) << "the step's number, the batch, and the graph";
   EXPECT_EQ(simulated::counts().waited(), 0);
 }
 
-TEST(StepGraph, LeavesFourLaunchesToTheHost) {
+TEST(SplitStep, LeavesFourLaunchesToTheHost) {
   const auto launches = made_with(true, graph_run(kMomentum)).launches;
   const auto eager = made_with(false, graph_run(kMomentum)).launches;
   EXPECT_EQ(launches[17] - launches[16], 4) << "the step's number, two graphs, the optimizer";
@@ -153,7 +160,7 @@ TEST(StepGraph, LeavesFourLaunchesToTheHost) {
 }
 
 // Of other steps nobody wants the norm: a graph of its own.
-TEST(StepGraph, HasAnotherEndWhereTheNormIsWanted) {
+TEST(SplitStep, HasAnotherEndWhereTheNormIsWanted) {
   expect_the_bits_of_eager_steps(altered(graph_run(kMomentum), [](SmallTraining& t) {
     t.recipe.log.every = {2, Duration::Unit::steps};
   }));

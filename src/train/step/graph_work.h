@@ -1,0 +1,124 @@
+// Steps that are alike, captured once and replayed by the device itself.
+//
+//            pass            decide               update
+//   eager    operators       operators            operators
+//   split    [ one graph ]   [ one of two graphs ]  operators
+//   whole    [                 one graph                    ]
+//
+// The bits are the same in all three. A step is eager until three like it were made; it is whole
+// where the optimizer's step can be captured too, else split.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerator/graph.h"
+#include "data/batch.h"
+#include "distributed/engine.h"
+#include "train/step/step_work.h"
+
+namespace ddptrain {
+
+class Accelerator;
+
+/// Decorates EagerWork: what that gives the device is captured, and replayed from then on. Batches
+/// of other shapes, several passes a step and whatever else the graph is not of are left to it.
+class GraphWork final : public StepWork {
+ public:
+  /// Both outlive it. An Error (Exit::recipe) where `train.graph: true` cannot be.
+  GraphWork(const Training& training, Decision& decision);
+  ~GraphWork() override;
+
+  void begin(const StepInputs& inputs, std::int64_t micro_steps) override;
+  /// An Error (Exit::recipe) under `train.graph: true` where the step cannot be captured; under
+  /// `auto` that is logged once, and steps are eager.
+  void pass(const Batch& batch, const MicroStep& at) override;
+  StepOutcome decide(const StepInputs& inputs, bool asked) override;
+  void update(const StepInputs& inputs, const StepOutcome& outcome) override;
+  bool runs_ahead() const override { return how_ == How::whole && !waiting_; }
+
+ private:
+  enum class How { eager, split, whole };
+  /// All that a captured pass took from the host, addresses included: a tensor that was given other
+  /// memory is not where the graph looks.
+  struct Signature {
+    std::vector<std::int64_t> pass;
+    std::optional<std::int64_t> optimizer;  // StepCapture::version() of a whole step
+    bool operator==(const Signature&) const = default;
+  };
+  /// The graph of decide(), and the outcome that its replay leaves behind.
+  struct Ending {
+    std::unique_ptr<DeviceGraph> graph;
+    StepOutcome outcome;
+  };
+  struct Captured {
+    Signature signature;
+    Batch batch;  // whose tensors the graph reads
+    std::unique_ptr<DeviceGraph> graph;
+    PassResults results;            // that a replay leaves behind
+    StepOutcome outcome;            // of a whole step
+    std::array<Ending, 2> endings;  // [norm_is_wanted] of a split one
+  };
+  /// A whole step whose turn comes in decide().
+  struct Waiting {
+    Batch batch;
+    MicroStep at;
+  };
+
+  void pass_eagerly(const Batch& batch, const MicroStep& at);
+  void pass_split(const Batch& batch, const MicroStep& at);
+  void run_whole(const Batch& batch, const MicroStep& at);
+  StepOutcome decide_split(const StepInputs& inputs, bool asked);
+
+  MicroStep on_device(MicroStep at);
+  Signature signature_of(const Batch& batch, const MicroStep& at) const;
+  std::optional<std::int64_t> optimizer_version() const;
+  bool is_ready(const Batch& batch, const MicroStep& at);
+  bool is_captured() const { return captured_.graph && captured_.signature == signature_; }
+  bool capture_passes(const Batch& batch, const MicroStep& at);
+  bool capture_whole(const Batch& batch, const MicroStep& at);
+  std::string capture(const Batch& batch, const DeviceWork& work);
+  void capture_ending(Ending& ending, const StepInputs& inputs, bool asked);
+  void upload(const Batch& batch);
+
+  std::string too_little_memory() const;
+  void refuse(const std::string& why);
+  void note_eager_step();
+  void log_once(const std::string& text) const;
+
+  const Training& t_;
+  EagerWork eager_;
+  PassCapture& passes_;
+  const Accelerator& accelerator_;
+  at::Device device_;
+  std::vector<at::Tensor> weights_;  // and buffers
+
+  bool required_;                  // `train.graph: true`
+  std::string obstacle_;           // that stands before the first step; empty: none
+  bool refused_ = false;           // no step is captured
+  bool whole_is_refused_ = false;  // none as a whole
+  bool ends_are_eager_ = false;    // decide() of split steps is not captured
+  int alike_ = 0;                  // steps with the signature of the last one
+  int eager_steps_ = 0;            // in a row
+
+  // What a graph reads besides the batch.
+  at::Tensor step_number_, loss_gradient_;
+  std::int64_t step_uploaded_ = -1;  // the value of step_number_; -1: unknown
+
+  // Of the step under way.
+  How how_ = How::eager;
+  StepInputs inputs_;
+  std::int64_t micro_steps_ = 1;
+  Signature signature_, last_signature_;
+  std::optional<Waiting> waiting_;
+
+  Captured captured_;
+};
+
+/// Eager on devices for which `train.graph` is false.
+std::unique_ptr<StepWork> make_step_work(const Training& training, Decision& decision);
+
+}  // namespace ddptrain

@@ -1,0 +1,61 @@
+#include "train/step/scale_and_clip.h"
+
+#include <ATen/ops/_foreach_mul.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "distributed/engine.h"
+#include "optim/clip.h"
+#include "optim/scaling.h"
+#include "train/training.h"
+
+namespace ddptrain {
+namespace {
+
+std::vector<at::Tensor> gradients(const Training& t) {
+  std::vector<at::Tensor> defined;
+  for (const auto& [name, parameter] : t.engine->model().named_parameters())
+    if (parameter.grad().defined()) defined.push_back(parameter.grad());
+  return defined;
+}
+
+}  // namespace
+
+bool log_is_due(const Training& t, std::int64_t step) {
+  const Period period(t.recipe.log.every, t.length);
+  return period.timed() || period.due(step + 1);
+}
+
+bool group_norms_are_due(const Training& t, std::int64_t step) {
+  return t.recipe.log.group_norms && log_is_due(t, step);
+}
+
+double scale_and_clip(const Training& t, bool norm_is_wanted, double factor) {
+  auto all = gradients(t);
+  const double norm = norm_is_wanted && !all.empty()
+                          ? std::abs(factor) * gradient_norm(all).item<double>()
+                          : std::numeric_limits<double>::quiet_NaN();
+  if (t.clip) {
+    const double clipped = (*t.clip)(all, factor);
+    return std::isnan(clipped) ? norm : clipped;
+  }
+  if (factor != 1.0) at::_foreach_mul_(all, factor);
+  return norm;
+}
+
+DeviceNorm scale_and_clip(const Training& t, bool norm_is_wanted, const at::Tensor& factor,
+                          at::Tensor& overflow) {
+  const auto all = gradients(t);
+  at::Tensor norm;
+  if (norm_is_wanted && !all.empty()) norm = gradient_norm(all).mul(factor.abs());
+  if (!t.clip) {
+    scale_gradients(all, factor, overflow);
+    return {norm};
+  }
+  const auto clipped = (*t.clip)(all, factor, overflow);
+  return clipped.defined() ? DeviceNorm{clipped, true} : DeviceNorm{norm};
+}
+
+}  // namespace ddptrain
