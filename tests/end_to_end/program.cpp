@@ -1,4 +1,4 @@
-#include "program.h"
+#include "end_to_end/program.h"
 
 #include <fcntl.h>
 #include <pty.h>

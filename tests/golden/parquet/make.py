@@ -1,4 +1,4 @@
-# Writes the Parquet files of tests/data/table/parquet_test.cpp and tests/end_to_end/parquet_test.cpp, and the CSV file that
+# Writes the Parquet files of tests/data/table/parquet_test.cpp and tests/end_to_end/data/parquet_test.cpp, and the CSV file that
 # pandas makes of the table of people.
 import sys, decimal, datetime
 import pandas as pd, numpy as np, pyarrow as pa, pyarrow.parquet as pq

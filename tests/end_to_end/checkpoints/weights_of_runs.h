@@ -1,0 +1,62 @@
+// The weights of two runs next to each other.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "end_to_end/program.h"
+
+namespace ddptrain::end_to_end {
+
+using Weights = std::map<std::string, std::vector<double>>;
+
+/// The tensor of `Value`s at these bytes.
+template <class Value>
+std::vector<double> numbers_at(const char* bytes, std::size_t size) {
+  std::vector<Value> values(size / sizeof(Value));
+  std::memcpy(values.data(), bytes, size);
+  return {values.begin(), values.end()};
+}
+
+/// Of the one checkpoint below a folder: floating tensors in model.safetensors.
+inline Weights weights_of(const std::string& below) {
+  Weights weights;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(below)) {
+    if (entry.path().filename() != "model.safetensors") continue;
+    const auto bytes = read(entry.path());
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof length);
+    const auto header = nlohmann::json::parse(bytes.substr(8, length));
+    for (const auto& [name, tensor] : header.items()) {
+      if (name == "__metadata__") continue;
+      const std::size_t first = tensor.at("data_offsets")[0], end = tensor.at("data_offsets")[1];
+      const auto* data = bytes.data() + 8 + length + first;
+      if (tensor.at("dtype") == "F64") weights[name] = numbers_at<double>(data, end - first);
+      if (tensor.at("dtype") == "F32") weights[name] = numbers_at<float>(data, end - first);
+    }
+  }
+  EXPECT_FALSE(weights.empty());
+  return weights;
+}
+
+/// The largest difference of two runs' weights, next to the largest weight of the same tensor.
+inline double difference(const Weights& a, const Weights& b) {
+  double most = 0;
+  for (const auto& [name, values] : b) {
+    EXPECT_EQ(a.at(name).size(), values.size()) << name;
+    double size = 1e-300, apart = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      size = std::max(size, std::abs(values[i]));
+      apart = std::max(apart, std::abs(a.at(name)[i] - values[i]));
+    }
+    most = std::max(most, apart / size);
+  }
+  return most;
+}
+
+}  // namespace ddptrain::end_to_end

@@ -1,0 +1,86 @@
+// `doctor` tells what is there, and advises where something is lacking.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "end_to_end/ranks/machines.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Doctor, TellsVersionsDevicesAndDisk) {
+  const Folder folder;
+  const auto said = Program({"doctor"}, folder.path()).wait();
+  EXPECT_EQ(said.code, 0) << said.err;
+  for (const std::string what : {"with torch 2.11", "hardware thread", "GPUs", "/dev/shm",
+                                 "open at once", "free for runs in this folder"})
+    EXPECT_THAT(said.out, HasSubstr(what));
+}
+
+TEST(Doctor, AdvisesOnAHalfSetLauncherAndAFolderThatIsNotThere) {
+  const Folder folder;
+  const auto said =
+      Program({"doctor"}, folder.path(), {{"RANK", "1"}, {"DDPTRAIN_DATA", "/no/such/folder"}})
+          .wait();
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("-> a half-set environment"));
+  EXPECT_THAT(said.out, HasSubstr("-> there is no such folder"));
+  EXPECT_THAT(said.out, Not(HasSubstr("nothing to do")));
+}
+
+Ended doctor_on(const Variables& machine) {
+  const Folder folder;
+  return Program({"doctor"}, folder.path(), machine).wait();
+}
+
+TEST(Doctor, NamesDriverLibrariesAndDevicesAndAddsUpOnThem) {
+  const auto said = doctor_on(simulating(
+      {{"DDPTRAIN_SIMULATED_MEMORY", "1073741824"}, {"DDPTRAIN_SIMULATED_TRAITS", "bf16"}}));
+  EXPECT_EQ(said.code, 0) << said.err;
+  for (const std::string what : {"plug-in        opens; simulated runtime 1.0\n",
+                                 "GPU 0          simulated 0, 1.0 GiB, bf16\n",
+                                 "GPU 1          simulated 1, 1.0 GiB, bf16\n",
+                                 "peer access    not between 0-1: through the host's memory\n",
+                                 "all-reduce     right over a tensor on 2 devices\n"})
+    EXPECT_THAT(said.out, HasSubstr(what));
+}
+
+TEST(Doctor, AddsUpOnASingleDeviceToo) {
+  const auto said = doctor_on(simulating({{"DDPTRAIN_SIMULATED_COUNT", "1"}}));
+  EXPECT_THAT(said.out, HasSubstr("all-reduce     right over a tensor on 1 device\n"));
+  EXPECT_THAT(said.out, Not(HasSubstr("peer access")));
+}
+
+TEST(Doctor, SaysWhatFailsOnADeviceAndWhatWouldDo) {
+  const auto lost = doctor_on(simulating({{"DDPTRAIN_SIMULATED_FAIL", "lost@operator:1/1"}}));
+  EXPECT_EQ(lost.code, 0) << lost.err;
+  EXPECT_THAT(lost.out, HasSubstr("all-reduce     rank 1: CUDA error: unspecified launch failure\n"
+                                  "               -> "));
+  const auto old = doctor_on(simulating({{"DDPTRAIN_SIMULATED_FAULT", "the driver is too old"}}));
+  EXPECT_THAT(old.out,
+              HasSubstr("plug-in        opens; simulated runtime 1.0\n"
+                        "devices        the simulated device cannot be used: the driver is "
+                        "too old\n               -> no run can use a GPU; docs/gpu.md says "
+                        "what a GPU needs\n"));
+  EXPECT_THAT(old.out, Not(HasSubstr("all-reduce")));
+}
+
+// The driver of the fake shows a GPU; CUDA itself cannot be opened, or finds no device behind it.
+TEST(Doctor, NamesTheDriverAndSaysWhyCudaDoesNotWorkWithIt) {
+  const auto said = doctor_on(with_fake_gpu());
+  EXPECT_THAT(said.out, HasSubstr("GPUs           1, driver 580.65.06\nplug-in        "));
+  EXPECT_THAT(said.out, HasSubstr("-> no run can use a GPU; docs/gpu.md says what a GPU needs"));
+  EXPECT_THAT(said.out, Not(HasSubstr("frame #")));
+}
+
+TEST(Doctor, SaysThatGpusAreHidden) {
+  const auto said = doctor_on(with_fake_gpu({{"CUDA_VISIBLE_DEVICES", ""}}));
+  EXPECT_THAT(said.out,
+              HasSubstr("GPUs           none, driver 580.65.06, with CUDA_VISIBLE_DEVICES="
+                        "\n               -> there is a driver, and no device is visible"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end

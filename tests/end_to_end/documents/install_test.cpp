@@ -1,0 +1,99 @@
+// An installed tree runs from any folder, on any machine with this C library.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "end_to_end/program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string said_by(const std::string& program, const std::vector<std::string>& words,
+                    const std::string& folder) {
+  return Program(words, folder, {}, program).wait().out;
+}
+
+class Install : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto installed = Program({"--install", test::build_folder(), "--prefix", folder_ / "usr"},
+                                   folder_.path(), {}, "cmake")
+                               .wait();
+    ASSERT_EQ(installed.code, 0) << installed.err;
+    fs::rename(folder_ / "usr", folder_ / "moved");
+  }
+  const Folder folder_;
+  const std::string tree_ = folder_ / "moved";
+};
+
+TEST_F(Install, AMovedTreeTrainsAndHoldsItsSchema) {
+  const auto program = tree_ + "/bin/ddptrain", share = tree_ + "/share/ddptrain";
+  EXPECT_EQ(said_by(program, {"schema"}, folder_.path()), read(share + "/schemas/recipe.json"));
+  const auto trained = Program({"run", share + "/configs/quickstart.yaml", "data.root=" + shapes(),
+                                "train.duration=1 step", "~expect"},
+                               folder_.path(), {}, program)
+                           .wait();
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  EXPECT_TRUE(exists(folder_ / "runs/quickstart/001/checkpoints/step-00000001"));
+  EXPECT_TRUE(exists(tree_ + "/share/bash-completion/completions/ddptrain"));
+  EXPECT_TRUE(exists(tree_ + "/share/doc/ddptrain/LICENSE"));
+}
+
+// CMake refuses a cache of another folder: "The source ... does not match the source ... used to
+// generate cache".
+TEST(Makefile, ConfiguresACheckoutThatWasMovedAnew) {
+  const Folder folder;
+  fs::copy(test::in_source("Makefile"), folder / "Makefile");
+  const auto configuring = [&] {
+    return said_by("make", {"-n", "configure"}, folder.path()).find("cmake --fresh") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(configuring());
+  fs::create_directories(folder / "build");
+  const std::string home = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  write(folder / "build/CMakeCache.txt", home + "/no/such/checkout\n");
+  EXPECT_TRUE(configuring());
+  write(folder / "build/CMakeCache.txt", home + "/tmp\n");
+  EXPECT_TRUE(configuring());
+  write(folder / "build/CMakeCache.txt", home + fs::canonical(folder.path()).string() + "\n");
+  EXPECT_FALSE(configuring());
+}
+
+/// All but the C library's parts come from the tree, and no library is looked for elsewhere.
+TEST_F(Install, AMovedTreeHoldsItsLibraries) {
+  for (const auto& entry : fs::recursive_directory_iterator(tree_)) {
+    const auto path = entry.path().string();
+    if (!entry.is_regular_file() ||
+        (path.find(".so") == std::string::npos && entry.path().filename() != "ddptrain"))
+      continue;
+    const auto dynamic = said_by("readelf", {"-d", path}, folder_.path());
+    for (auto at = dynamic.find("path: ["); at != std::string::npos;
+         at = dynamic.find("path: [", at + 1))
+      EXPECT_EQ(dynamic.compare(at + 7, 7, "$ORIGIN"), 0) << path << "\n" << dynamic;
+    EXPECT_EQ(dynamic.find("path: [/"), std::string::npos) << path;
+    EXPECT_EQ(dynamic.find(":/"), std::string::npos) << path << "\n" << dynamic;
+  }
+  const auto needed = said_by("ldd", {tree_ + "/bin/ddptrain"}, folder_.path());
+  for (const char* library :
+       {"libtorch_cpu", "libc10", "libspdlog", "libfmt", "libstdc++", "libgomp"})
+    EXPECT_NE(needed.find(tree_ + "/bin/../lib/ddptrain/" + library), std::string::npos)
+        << library << "\n"
+        << needed;
+}
+
+/// Sources of the program and headers of LibTorch have no folder in messages and checks.
+TEST_F(Install, NoFileNamesTheFolderOfTheBuildOrOfAHome) {
+  std::vector<std::string> words{"-rlaF", "--exclude=*.so*",     "-e", test::build_folder(),
+                                 "-e",    test::in_source("src")};
+  if (const char* home = std::getenv("HOME"); home && std::string(home).size() > 1)
+    words.insert(words.end(), {"-e", std::string(home) + "/"});
+  words.push_back(tree_);
+  EXPECT_EQ(said_by("grep", words, folder_.path()), "");
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end

@@ -1,0 +1,295 @@
+// Ranks that somebody else started.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "end_to_end/program.h"
+#include "support/where.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
+                                       "parallel.devices=2"};
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto rank = [&](const std::string& number) {
+    return std::map<std::string, std::string>{{"SHAPES", shapes()},
+                                              {"RANK", number},
+                                              {"LOCAL_RANK", number},
+                                              {"WORLD_SIZE", "2"},
+                                              {"LOCAL_WORLD_SIZE", "2"},
+                                              {"MASTER_ADDR", "127.0.0.1"},
+                                              {"MASTER_PORT", "29517"},
+                                              {"TORCHELASTIC_RUN_ID", "test"},
+                                              {"TORCHELASTIC_RESTART_COUNT", "0"}};
+  };
+  Program first(words, folder.path(), rank("0"));
+  Program second(words, folder.path(), rank("1"));
+  const auto a = first.wait(), b = second.wait();
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(b.code, 0) << b.err;
+  for (const auto* file : {"/checkpoints/step-00000008/model.safetensors", "/metrics.csv"})
+    EXPECT_TRUE(read(folder / "runs/small/001" + file) == read(folder / "runs/small/002" + file))
+        << file;
+  EXPECT_FALSE(exists(folder / "runs/small/003"));
+}
+
+std::map<std::string, std::string> joined_rank(const std::string& number, const std::string& port) {
+  return {{"SHAPES", shapes()},
+          {"RANK", number},
+          {"LOCAL_RANK", number},
+          {"WORLD_SIZE", "2"},
+          {"LOCAL_WORLD_SIZE", "2"},
+          {"MASTER_ADDR", "127.0.0.1"},
+          {"MASTER_PORT", port},
+          {"TORCHELASTIC_RUN_ID", "test"},
+          {"TORCHELASTIC_RESTART_COUNT", "0"}};
+}
+
+TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> start{"run",
+                                       "small.yaml",
+                                       "parallel.mode=ddp",
+                                       "parallel.devices=2",
+                                       kSmallModel,
+                                       "train.duration=1000000 steps",
+                                       "eval.every=1000000 steps",
+                                       "checkpoint.every=5 steps"};
+  Program first(start, folder.path(), joined_rank("0", "29519"));
+  Program second(start, folder.path(), joined_rank("1", "29519"));
+  while (first.running() && first.err().find("  saved ") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const std::vector<std::string> resume{"resume", folder / "runs/small/001"};
+  Program a(resume, folder.path(), joined_rank("0", "29520"));
+  Program b(resume, folder.path(), joined_rank("1", "29520"));
+  for (const auto& ended : {a.wait(), b.wait()}) {
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_NE(ended.err.find("another process is working in the run folder"), std::string::npos)
+        << ended.err;
+  }
+  EXPECT_EQ(run(resume, folder.path(), environment()).code, 3);
+  for (auto* each : {&first, &second}) each->signal(SIGTERM);
+  EXPECT_EQ(first.wait().code, 128 + SIGTERM);
+  EXPECT_EQ(second.wait().code, 128 + SIGTERM);
+}
+
+// Rows 0 to 7 of the first batch are those of rank 0, which serves the store, the others of rank 1.
+TEST(Join, ALostPeerReportsTheCauseOfTheOther) {
+  for (const int failing : {0, 1}) {
+    const Folder folder;
+    write(folder / "small.yaml", small_recipe());
+    std::filesystem::copy(shapes(), folder / "torn", std::filesystem::copy_options::recursive);
+    const auto first = folder / "torn/train/" + list(shapes() + "/train")[0];
+    const auto image = first + "/" + list(first)[failing == 0 ? 2 : 9];
+    std::filesystem::resize_file(image, 40);
+    const std::vector<std::string> words{"run",
+                                         "small.yaml",
+                                         "parallel.mode=ddp",
+                                         "parallel.devices=2",
+                                         "data.sampler=sequential",
+                                         kSmallModel};
+    std::vector<std::unique_ptr<Program>> ranks;
+    for (const int rank : {0, 1}) {
+      auto environment = joined_rank(std::to_string(rank), "2953" + std::to_string(failing));
+      environment["SHAPES"] = folder / "torn";
+      ranks.push_back(std::make_unique<Program>(words, folder.path(), environment));
+    }
+    for (const int rank : {0, 1}) {
+      const auto ended = ranks[static_cast<std::size_t>(rank)]->wait();
+      EXPECT_EQ(ended.code, 3) << ended.err;
+      EXPECT_NE(ended.err.find(image), std::string::npos) << ended.err;
+      const auto other = "rank " + std::to_string(failing) + ": ";
+      EXPECT_EQ(ended.err.find(other) != std::string::npos, rank != failing) << ended.err;
+    }
+  }
+}
+
+const std::vector<std::string> kEndless{"run",
+                                        "small.yaml",
+                                        "parallel.mode=ddp",
+                                        "parallel.devices=3",
+                                        "batch.global=15",
+                                        kSmallModel,
+                                        "train.duration=1000000 steps",
+                                        "eval.every=1000000 steps",
+                                        "checkpoint.every=1000000 steps",
+                                        "log.every=1 step",
+                                        "parallel.timeout.step=6s"};
+
+/// Three ranks of another launcher on three nodes; `lost` gets a signal in the midst of training.
+std::vector<Ended> with_a_lost_rank(const Folder& folder, int lost, int signal,
+                                    const std::string& port) {
+  write(folder / "small.yaml", small_recipe());
+  std::vector<std::unique_ptr<Program>> ranks;
+  for (const int rank : {0, 1, 2}) {
+    auto environment = joined_rank(std::to_string(rank), port);
+    environment["WORLD_SIZE"] = "3";
+    environment["LOCAL_RANK"] = "0";
+    environment["LOCAL_WORLD_SIZE"] = "1";
+    ranks.push_back(std::make_unique<Program>(kEndless, folder.path(), environment));
+  }
+  while (ranks[0]->running() && reached_step(ranks[0]->err()) < 20)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // a sign is left every second
+  ranks[static_cast<std::size_t>(lost)]->signal(signal);
+  std::vector<Ended> ended;
+  for (const int rank : {0, 1, 2}) {
+    if (rank == lost) continue;
+    ended.push_back(ranks[static_cast<std::size_t>(rank)]->wait());
+  }
+  ranks[static_cast<std::size_t>(lost)]->signal(SIGKILL);
+  return ended;
+}
+
+// Rank 0 serves the store, so that its end is noticed in another way.
+TEST(Join, ARankThatWasKilledIsNamedByTheOthersWithItsPhase) {
+  for (const int lost : {2, 0}) {
+    const Folder folder;
+    for (const auto& ended :
+         with_a_lost_rank(folder, lost, SIGKILL, "2954" + std::to_string(lost))) {
+      EXPECT_EQ(ended.code, 4) << ended.err;
+      EXPECT_NE(ended.err.find("rank " + std::to_string(lost) + ": no "), std::string::npos)
+          << ended.err;
+      EXPECT_NE(ended.err.find("in phase 'step' after step "), std::string::npos) << ended.err;
+      EXPECT_EQ(ended.err.find("Exception raised from"), std::string::npos) << ended.err;
+    }
+    if (lost == 0) continue;
+    const auto record = read(folder / "runs/small/001/run.json");
+    EXPECT_NE(record.find("\"exit_code\": 4"), std::string::npos) << record;
+    EXPECT_EQ(record.find("\"ended\": null"), std::string::npos) << record;
+    for (const auto* log : {"log.txt", "log.rank1.txt"})
+      EXPECT_NE(read(folder / ("runs/small/001/" + std::string(log))).find("rank 2: no "),
+                std::string::npos)
+          << log;
+    EXPECT_NE(read(folder / "runs/small/001/log.txt").find(" resume "), std::string::npos);
+  }
+}
+
+TEST(Join, ARankThatIsSuspendedIsNamedByTheOthersWithItsPhase) {
+  for (const int lost : {1, 0})
+    for (const auto& ended :
+         with_a_lost_rank(Folder(), lost, SIGSTOP, "2955" + std::to_string(lost))) {
+      EXPECT_EQ(ended.code, 4) << ended.err;
+      EXPECT_NE(ended.err.find("rank " + std::to_string(lost) + ": no "), std::string::npos)
+          << ended.err;
+      EXPECT_NE(ended.err.find("in phase 'step' after step "), std::string::npos) << ended.err;
+    }
+}
+
+/// A pod of Kubeflow's TrainJob.
+std::map<std::string, std::string> pod(const std::string& node, const std::string& ranks,
+                                       const std::string& port) {
+  return {{"SHAPES", shapes()},
+          {"PET_NNODES", "2"},
+          {"PET_NODE_RANK", node},
+          {"PET_NPROC_PER_NODE", ranks},
+          {"PET_MASTER_ADDR", "127.0.0.1"},
+          {"PET_MASTER_PORT", port}};
+}
+
+TEST(Join, PodsOfATrainJobStartTheirRanksAndTrainAsOneRun) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
+                                       "parallel.devices=4", "train.threads=1"};
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  for (const auto* ranks : {"2", "auto"}) {
+    Program first(words, folder.path(), pod("0", ranks, "29561"));
+    Program second(words, folder.path(), pod("1", ranks, "29561"));
+    const auto a = first.wait(), b = second.wait();
+    ASSERT_EQ(a.code, 0) << a.err;
+    EXPECT_EQ(b.code, 0) << b.err;
+  }
+  for (const auto* file : {"/checkpoints/step-00000008/model.safetensors", "/metrics.csv"})
+    for (const auto* of : {"002", "003"})
+      EXPECT_TRUE(read(folder / "runs/small/001" + file) ==
+                  read(folder / "runs/small/" + of + file))
+          << file << of;
+  EXPECT_FALSE(exists(folder / "runs/small/004"));
+}
+
+TEST(Join, AKilledRankOfAPodIsNamedInBoth) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto words = kEndless;
+  words[3] = "parallel.devices=4";
+  words[4] = "batch.global=16";
+  Program first(words, folder.path(), pod("0", "2", "29562"));
+  Program second(words, folder.path(), pod("1", "2", "29562"));
+  while (first.running() && reached_step(first.err()) < 20)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  auto children = children_of(second.pid());
+  ASSERT_EQ(children.size(), 2u);
+  std::sort(children.begin(), children.end());
+  ::kill(children[1], SIGKILL);
+  const auto a = first.wait(), b = second.wait();
+  EXPECT_EQ(b.code, 128 + SIGKILL) << b.err;
+  EXPECT_NE(b.err.find("rank 3 was killed by signal 9"), std::string::npos) << b.err;
+  EXPECT_EQ(a.code, 4) << a.err;
+  EXPECT_NE(a.err.find("rank 3: no sign of life"), std::string::npos) << a.err;
+}
+
+TEST(Join, NodesThatStartDifferentNumbersOfRanksAreRefused) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run",       "small.yaml",      "parallel.mode=ddp",
+                                       kSmallModel, "batch.global=24", "parallel.timeout.start=5s"};
+  Program first(words, folder.path(), pod("0", "2", "29563"));
+  Program second(words, folder.path(), pod("1", "1", "29563"));
+  const auto a = first.wait(), b = second.wait();
+  EXPECT_EQ(a.code, 4) << a.err;
+  EXPECT_EQ(b.code, 4) << b.err;
+  EXPECT_NE((a.err + b.err).find("give every node the same number of ranks"), std::string::npos)
+      << a.err << b.err;
+}
+
+TEST(Join, AJobOnSeveralNodesNeverTrainsAlone) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  auto variables = environment();
+  variables["SLURM_JOB_NUM_NODES"] = "2";
+  const std::vector<std::string> words{"run", "small.yaml", kSmallModel};
+  const auto refused = run(words, folder.path(), variables);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("SLURM_JOB_NUM_NODES is 2"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("srun"), std::string::npos) << refused.err;
+  EXPECT_FALSE(exists(folder / "runs"));
+  variables["DDPTRAIN_SINGLE_NODE"] = "1";
+  EXPECT_EQ(run(words, folder.path(), variables).code, 0);
+}
+
+TEST(Join, UnderTorchrunTheModelIsThatOfOurOwnLauncher) {
+  const char* peers = std::getenv("DDPTRAIN_PEERS");
+  if (!peers) GTEST_SKIP() << "DDPTRAIN_PEERS names no Python environment with torchrun";
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
+                                       "parallel.devices=2", "train.threads=1"};
+  ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  std::vector<std::string> torchrun{"-m",           "torch.distributed.run", "--no-python",
+                                    "--standalone", "--nproc-per-node",      "2",
+                                    test::program()};
+  torchrun.insert(torchrun.end(), words.begin(), words.end());
+  const auto ended =
+      Program(torchrun, folder.path(), environment(), std::string(peers) + "/bin/python").wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string file = "/checkpoints/step-00000008/model.safetensors";
+  EXPECT_FALSE(read(folder / "runs/small/001" + file).empty());
+  EXPECT_TRUE(read(folder / "runs/small/001" + file) == read(folder / "runs/small/002" + file));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end

@@ -1,0 +1,124 @@
+// What is said of samples that are scored too before anything is trained.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "end_to_end/tasks/split_runs.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+TEST_F(Splits, WithOtherTargetsAreRefusedAtTheirPlace) {
+  write(folder_ / "numbers.csv", "a,b,side\n1,2,0.5\n2,3,1.5\n4,5,2.5\n5,6,3.5\n7,8,9.5\n");
+  const auto other = start({"eval.splits.others.file=numbers.csv"});
+  EXPECT_EQ(other.code, 3) << other.err;
+  EXPECT_NE(other.err.find("eval.splits.others: "), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("column 'side'"), std::string::npos) << other.err;
+  const auto missing = start({"eval.test.file=nothing.csv"});
+  EXPECT_EQ(missing.code, 3) << missing.err;
+  EXPECT_NE(missing.err.find("eval.test.file: "), std::string::npos) << missing.err;
+  EXPECT_FALSE(exists(folder_ / "runs/small/001"));
+}
+
+TEST_F(Splits, HaveAsManyPointsAsTheTrainingSamples) {
+  ASSERT_EQ(run({"data", "make", "points", "points", "--train", "8", "--val", "4", "--size", "24"},
+                folder_.path())
+                .code,
+            0);
+  write(folder_ / "points/one.csv",
+        "path,x1,y1,split\nimages/train_0000.png,3,4,train\nimages/val_0000.png,3,4,valid\n");
+  write(folder_ / "points.yaml", R"(recipe: 1
+name: points
+model: {type: sequential, layers: [flatten, {type: linear, out: 4}]}
+data:
+  type: image_points
+  file: points/points.csv
+  transforms: {train: [{type: resize, size: [24, 24]}], valid: [{type: resize, size: [24, 24]}]}
+batch: {global: 4}
+train: {duration: 1 epoch, threads: 1}
+loss: mse
+metrics: []
+eval: {test: {file: points/one.csv}}
+parallel: {device: cpu}
+log: {tensorboard: false}
+)");
+  const auto ended = run({"run", "points.yaml"}, folder_.path());
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(
+      ended.err.find("points.yaml:12:14: error: eval.test: a sample has as target 1 point, and "
+                     "in 'data' 2 points"),
+      std::string::npos)
+      << ended.err;
+}
+
+TEST_F(Splits, AreLookedAtByEveryLevelOfValidateAndInAPlan) {
+  for (const auto* level : {"data", "step"}) {
+    const auto ended = run({"validate", "small.yaml", "--level", level}, folder_.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE((ended.out + ended.err).find("eval.splits.others: 30 samples"), std::string::npos)
+        << ended.out << ended.err;
+  }
+  std::filesystem::remove(folder_ / "others.csv");
+  const auto ended = run({"validate", "small.yaml", "--level", "data"}, folder_.path());
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE((ended.out + ended.err).find("small.yaml:14:"), std::string::npos)
+      << ended.out << ended.err;
+  write(folder_ / "others.csv", points(500, 50));
+  const auto plan = run({"plan", "small.yaml"}, folder_.path());
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_NE(plan.out.find("half 60, others 30, test 36 at the end"), std::string::npos) << plan.out;
+}
+
+/// YAML without where each value came from.
+std::string without_comments(const std::string& yaml) {
+  std::istringstream lines(yaml);
+  std::string all;
+  for (std::string line; std::getline(lines, line); all += line + "\n") {
+    line = line.substr(0, line.find('#'));
+    line.resize(line.find_last_not_of(' ') + 1);
+  }
+  return all;
+}
+
+TEST_F(Splits, AreTheSameInTheRecipeWithoutDefaults) {
+  write(folder_ / "unseen.yaml",
+        "extends: [small.yaml]\ndata: {unseen: class}\neval: {test: {unseen: missing}}\n");
+  const auto minimal = run({"show", "unseen.yaml", "--minimal"}, folder_.path());
+  EXPECT_EQ(times(minimal.out, "file:"), 3) << minimal.out;  // of data, others and test
+  write(folder_ / "minimal.yaml", minimal.out);
+  const auto compared = run({"diff", "minimal.yaml", "unseen.yaml"}, folder_.path());
+  EXPECT_EQ(compared.code, 0) << compared.out << compared.err;
+  EXPECT_EQ(run({"diff", "minimal.yaml", "small.yaml"}, folder_.path()).code, 1);
+}
+
+// Quick tests need no data; the splits get some of their own too.
+TEST_F(Splits, AreMadeForAQuickTest) {
+  for (const auto* file : {"points.csv", "others.csv", "test.csv"})
+    std::filesystem::remove(folder_ / file);
+  const auto ended =
+      run({"test", "--quick", "small.yaml", "checkpoint.keep_best={metric: others/loss}"},
+          folder_.path());
+  EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+}
+
+TEST_F(Splits, ThatWereTrainedOnAreNamed) {
+  const auto ended = run({"validate", "small.yaml", "--level", "data"}, folder_.path());
+  EXPECT_NE((ended.out + ended.err).find(" of 60 samples are training samples of 'data'"),
+            std::string::npos)
+      << ended.out << ended.err;
+  EXPECT_EQ(times(ended.out + ended.err, "are training samples"), 1) << ended.out << ended.err;
+}
+
+// The resolved recipe is the same run again.
+TEST_F(Splits, AreInTheResolvedRecipe) {
+  ASSERT_EQ(start({}).code, 0);
+  ASSERT_EQ(start({}, "runs/small/001/recipe.yaml").code, 0);
+  EXPECT_EQ(without_comments(read(folder_ / "runs/small/001/recipe.yaml")),
+            without_comments(read(folder_ / "runs/small/002/recipe.yaml")));
+  EXPECT_EQ(read(folder_ / "runs/small/001/metrics.csv"),
+            read(folder_ / "runs/small/002/metrics.csv"));
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
