@@ -33,20 +33,21 @@ std::string what_trains(const Training& t, const TrainingStage& stage) {
 
 }  // namespace
 
-std::vector<TrainingStage> build_stages(const Training& t, const LayerGroups& groups) {
-  const auto plan = stages_of(t.recipe);
-  const auto common = common_options(t.recipe.optimizer);
-  const auto decay = optimizer_rates(t.recipe, all_catalogs()).weight_decay;
-  auto rates = plan_rates(t.recipe, t.length, {t.optimizer->lr(), t.optimizer->momentum(), decay});
+std::vector<TrainingStage> build_stages(const StageSource& from, const LayerGroups& groups) {
+  const auto plan = stages_of(from.recipe);
+  const auto common = common_options(from.recipe.optimizer);
+  const auto decay = optimizer_rates(from.recipe, all_catalogs()).weight_decay;
+  auto rates =
+      plan_rates(from.recipe, from.length, {from.optimizer.lr(), from.optimizer.momentum(), decay});
   std::vector<TrainingStage> stages;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     auto lr = plan[i].lr.value_or(common.lr);
-    if (!plan[i].lr) lr.to = t.optimizer->lr();  // its default, where the recipe writes none
+    if (!plan[i].lr) lr.to = from.optimizer.lr();  // its default, where the recipe writes none
     TrainingStage stage;
     static_cast<RateStage&>(stage) = std::move(rates.stages[i]);
     stage.shares = shares(lr, groups.size());
     stage.frozen =
-        frozen_before(t.engine->model(), groups, plan[i].freeze.freeze_to, plan[i].freeze.train_bn);
+        frozen_before(from.model, groups, plan[i].freeze.freeze_to, plan[i].freeze.train_bn);
     stage.frozen.statistics = plan[i].freeze.bn_freeze;
     stage.resets_optimizer = plan[i].reset_optimizer;
     stages.push_back(std::move(stage));

@@ -10,6 +10,8 @@
 
 namespace ddptrain {
 
+struct Recipe;
+struct RunLength;
 struct RunState;
 struct Training;
 
@@ -20,8 +22,15 @@ struct TrainingStage : RateStage {
   bool resets_optimizer = false;
 };
 
-/// The stages for the model, its layer groups, the optimizer and the length that were built.
-std::vector<TrainingStage> build_stages(const Training& training, const LayerGroups& groups);
+/// What stages follow from.
+struct StageSource {
+  const Recipe& recipe;
+  const RunLength& length;
+  const Optimizer& optimizer;
+  Model& model;
+};
+
+std::vector<TrainingStage> build_stages(const StageSource& source, const LayerGroups& groups);
 
 /// The stage of the step about to be made, after one of stage `before` (none: -1). Where it is
 /// another, freezes and thaws, and says what trains. All ranks call it before every step.

@@ -66,7 +66,8 @@ Training training(const std::vector<double>& w, double lr, const char* loss,
   group.parameters = t.engine->model().named_parameters();
   t.optimizer = catalog<Optimizer>().build(fragment<Optimizer>({{"type", "sgd"}, {"lr", lr}}),
                                            std::vector<ParameterGroup>{group});
-  t.stages = build_stages(t, layer_groups(t.engine->model()));
+  t.stages = build_stages({t.recipe, t.length, *t.optimizer, t.engine->model()},
+                          layer_groups(t.engine->model()));
   t.length.global = 1;
   return t;
 }

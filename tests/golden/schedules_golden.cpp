@@ -272,7 +272,8 @@ GOLDEN(schedules, fastai_fine_tune) {
   std::vector<std::vector<std::string>> patterns;
   for (std::int64_t i = 0; i < c.input.at("groups"); ++i)
     patterns.push_back({std::to_string(i) + ".*"});
-  t.stages = build_stages(t, layer_groups(t.engine->model(), patterns));
+  t.stages = build_stages({t.recipe, t.length, *t.optimizer, t.engine->model()},
+                          layer_groups(t.engine->model(), patterns));
   const auto& fits = c.expect.at("fits");
   ASSERT_EQ(t.stages.size(), fits.size());
   RunState state;

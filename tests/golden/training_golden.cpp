@@ -229,7 +229,7 @@ void make_optimization(Training& t, const golden::Case& c, const Call& call) {
   t.optimizer = catalog<Optimizer>().build(
       t.recipe.optimizer, group_parameters(t.engine->model(), common.no_decay, groups));
   t.recipe.schedule = fragment<Schedule>(schedule_of(call, t.optimizer->momentum().has_value()));
-  t.stages = build_stages(t, groups);
+  t.stages = build_stages({t.recipe, t.length, *t.optimizer, t.engine->model()}, groups);
   if (c.input.contains("clip_norm"))
     t.clip =
         catalog<Clip>().build(fragment<Clip>({{"type", "norm"}, {"max", c.input.at("clip_norm")}}));

@@ -131,40 +131,82 @@ ModelFactory model_factory(const Recipe& recipe, const DataFacts& facts) {
   };
 }
 
-std::unique_ptr<Loader> make_split_loader(const Training& t, const Dataset& data, Split split) {
-  const auto& spec = t.section.loader;
-  LoaderOptions options;
-  options.split = split;
-  options.workers = static_cast<int>(spec.workers.value.value_or(t.placement.threads));
-  options.prefetch = static_cast<int>(spec.prefetch);
-  options.seed = seed_of_data(t.recipe);
-  if (split == Split::train) options.mix = t.mix.get();
-  return build_loader(data, options, t.placement, *t.world);
-}
+/// Makes the loaders of a run's splits.
+class LoaderFactory {
+ public:
+  LoaderFactory(const Recipe& recipe, const Placement& placement, const World& world)
+      : spec_(decode<DataSection>(recipe.data.node()).loader),
+        seed_(seed_of_data(recipe)),
+        placement_(placement),
+        world_(world) {}
 
-/// What is scored beside the validation split; the recipe learns what their data decided.
-void build_splits(Training& t, const Recipe& written) {
-  for (auto& section : split_sections(t.recipe)) {
-    auto data = build_split(written, *t.data, section, !t.placement.on_cpu());
-    set_split(t.recipe, section);
-    agree(*t.world, "the data of " + section.path, data->digest());
-    const auto trained = trained_text(*data, section, *t.data, t.recipe.data);
-    if (!trained.empty() && t.world->rank == 0) log::warning(section.path + ": " + trained);
-    for (const auto& unknown : unknown_values(*data, Split::valid))
-      if (t.world->rank == 0) log::info(section.path + ": " + to_text(unknown));
-    auto loader = make_split_loader(t, *data, Split::valid);
-    (section.name == kTestSplit ? t.test : t.splits)
-        .push_back({section.name, std::move(data), std::move(loader)});
+  /// `mix`, of training samples, outlives the loader; null: none.
+  std::unique_ptr<Loader> make(const Dataset& data, Split split, const Mix* mix = nullptr) const {
+    LoaderOptions options;
+    options.split = split;
+    options.workers = static_cast<int>(spec_.workers.value.value_or(placement_.threads));
+    options.prefetch = static_cast<int>(spec_.prefetch);
+    options.seed = seed_;
+    options.mix = mix;
+    return build_loader(data, options, placement_, world_);
   }
+
+ private:
+  LoaderSpec spec_;
+  std::int64_t seed_;
+  const Placement& placement_;
+  const World& world_;
+};
+
+/// The run's data on all ranks; the recipe learns what they decided.
+std::unique_ptr<Dataset> build_run_data(const TrainingPlan& plan, World& world, Recipe& recipe) {
+  auto data =
+      with_scored(build_data(recipe, plan.saved, {}, !plan.placement.on_cpu()), plan.scored);
+  take_chosen(recipe.data, *data);
+  agree(world, "the data", data->digest());
+  const auto& facts = data->facts();
+  if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
+  return data;
 }
 
-RunLength run_length(const Training& t, const ShardPlan& shards) {
+void report_split(const Dataset& split, const SplitSection& section, const Dataset& data,
+                  const Recipe& recipe) {
+  const auto trained = trained_text(split, section, data, recipe.data);
+  if (!trained.empty()) log::warning(section.path + ": " + trained);
+  for (const auto& unknown : unknown_values(split, Split::valid))
+    log::info(section.path + ": " + to_text(unknown));
+}
+
+/// What is scored next to the validation split.
+struct Splits {
+  std::vector<ScoredSplit> evaluated;  // at each evaluation
+  std::vector<ScoredSplit> test;       // at the end: one or none
+};
+
+/// The recipe learns what their data decided; `plan` has it as it was written.
+Splits build_splits(const TrainingPlan& plan, World& world, Recipe& recipe, const Dataset& data,
+                    const LoaderFactory& loaders) {
+  Splits splits;
+  for (auto& section : split_sections(recipe)) {
+    auto split = build_split(plan.recipe, data, section, !plan.placement.on_cpu());
+    set_split(recipe, section);
+    agree(world, "the data of " + section.path, split->digest());
+    if (world.rank == 0) report_split(*split, section, data, recipe);
+    auto loader = loaders.make(*split, Split::valid);
+    (section.name == kTestSplit ? splits.test : splits.evaluated)
+        .push_back({section.name, std::move(split), std::move(loader)});
+  }
+  return splits;
+}
+
+RunLength run_length(const Recipe& recipe, const Sampler& sampler, const ShardPlan& shards,
+                     int rank) {
   RunLength length;
   length.global = shards.global;
-  const auto samples = static_cast<std::int64_t>(t.sampler->order(0).size());
-  length.per_epoch = static_cast<std::int64_t>(shard(samples, shards, t.world->rank).size());
+  const auto samples = static_cast<std::int64_t>(sampler.order(0).size());
+  length.per_epoch = static_cast<std::int64_t>(shard(samples, shards, rank).size());
   require_full_batch(length.per_epoch, samples, length.global);
-  const auto steps = stage_steps(t.recipe, length);
+  const auto steps = stage_steps(recipe, length);
   length.total = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
   return length;
 }
@@ -177,30 +219,56 @@ void go_at(const LrFindOptions& rates, TrainingStage& stage) {
 }
 
 /// What an epoch of training takes.
-void build_epochs(Training& t, const TrainingPlan& plan) {
-  t.sampler = build_sampler(plan.recipe, *t.data);
-  t.length = run_length(t, plan.shards.value_or(shard_plan(t)));
-  if (t.section.mix) t.mix = catalog<Mix>().build(*t.section.mix);
-  t.loader = make_split_loader(t, *t.data, Split::train);
+struct Epochs {
+  std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<Mix> mix;  // may be null
+  std::unique_ptr<Loader> loader;
+  RunLength length;
+};
+
+Epochs build_epochs(const TrainingPlan& plan, const World& world, const Dataset& data,
+                    const LoaderFactory& loaders) {
+  const auto section = decode<DataSection>(plan.recipe.data.node());
+  const auto& batch = plan.placement.batch;
+  const auto shards = plan.shards.value_or(
+      shard_plan(section.loader, {batch.global, batch.accumulate, world.size}));
+  Epochs epochs;
+  epochs.sampler = build_sampler(plan.recipe, data);
+  epochs.length = run_length(plan.recipe, *epochs.sampler, shards, world.rank);
+  if (section.mix) epochs.mix = catalog<Mix>().build(*section.mix);
+  epochs.loader = loaders.make(data, Split::train, epochs.mix.get());
+  return epochs;
 }
 
-void build_optimization(Training& t, const TrainingPlan& plan) {
-  const auto& recipe = t.recipe;
+/// What moves the weights.
+struct Optimization {
+  std::unique_ptr<Optimizer> optimizer;
+  std::vector<TrainingStage> stages;
+  std::unique_ptr<Clip> clip;  // may be null
+};
+
+Optimization build_optimization(const TrainingPlan& plan, const Recipe& recipe, Model& model,
+                                const RunLength& length) {
   const auto common = common_options(recipe.optimizer);
-  auto& model = t.engine->model();
   const auto groups = layer_groups(model, decode<ModelSection>(recipe.model.node()).layer_groups);
-  t.optimizer = catalog<Optimizer>().build(recipe.optimizer,
-                                           group_parameters(model, common.no_decay, groups));
-  t.stages = build_stages(t, groups);
-  if (plan.lr_finder) go_at(*plan.lr_finder, t.stages.front());
-  if (recipe.train.clip) t.clip = catalog<Clip>().build(*recipe.train.clip);
-  require_an_average(t);
-  for (const auto& choice : recipe.callbacks)
-    t.callbacks.push_back(catalog<Callback>().build(choice));
+  Optimization made;
+  made.optimizer = catalog<Optimizer>().build(recipe.optimizer,
+                                              group_parameters(model, common.no_decay, groups));
+  made.stages = build_stages({recipe, length, *made.optimizer, model}, groups);
+  if (plan.lr_finder) go_at(*plan.lr_finder, made.stages.front());
+  if (recipe.train.clip) made.clip = catalog<Clip>().build(*recipe.train.clip);
+  require_an_average(recipe, length);
+  return made;
+}
+
+Callbacks build_callbacks(const Recipe& recipe) {
+  Callbacks made;
+  for (const auto& choice : recipe.callbacks) made.push_back(catalog<Callback>().build(choice));
+  return made;
 }
 
 /// What trials decide where the recipe leaves it open becomes part of the run's recipe.
-void try_sizes(Training& t, const std::function<void()>& alive) {
+void decide_sizes(Training& t, const std::function<void()>& alive) {
   t.placement.threads = worthwhile_threads(t);
   at::set_num_threads(t.placement.threads);
   t.placement.batch = fitting_batch(t, alive);
@@ -285,31 +353,46 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
 
 std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
                                       const std::function<void()>& alive) {
+  auto recipe = plan.recipe;
+  auto data = build_run_data(plan, world, recipe);
+  const LoaderFactory loaders(recipe, plan.placement, world);
+  auto epochs = plan.trains ? build_epochs(plan, world, *data, loaders) : Epochs{};
+  auto valid_loader = loaders.make(*data, Split::valid);
+  auto splits = build_splits(plan, world, recipe, *data, loaders);
+  auto scores = build_scores(recipe, *data);
+  auto engine = with_weights([&] {
+    return build_engine(plan.recipe, plan.placement, world, data->facts(), epochs.length);
+  });
+  auto optimization = plan.trains ? build_optimization(plan, recipe, engine->model(), epochs.length)
+                                  : Optimization{};
+  auto callbacks = plan.trains ? build_callbacks(recipe) : Callbacks{};
+  auto average = build_average(recipe, engine->model());
   auto built = std::make_unique<Training>();
   auto& t = *built;
-  t.recipe = plan.recipe;
+  t.section = decode<DataSection>(plan.recipe.data.node());
+  t.recipe = std::move(recipe);
   t.placement = plan.placement;
   t.world = &world;
-  t.evaluation_batches = plan.evaluation_batches;
-  t.section = decode<DataSection>(t.recipe.data.node());
-  t.data = with_scored(build_data(t.recipe, plan.saved, {}, !t.placement.on_cpu()), plan.scored);
-  take_chosen(t.recipe.data, *t.data);
-  agree(world, "the data", t.data->digest());
-  const auto& facts = t.data->facts();
-  if (facts.class_count() == 1 && world.rank == 0) log::warning(one_class_text(facts.classes[0]));
-  if (plan.trains) build_epochs(t, plan);
-  t.valid_loader = make_split_loader(t, *t.data, Split::valid);
-  build_splits(t, plan.recipe);
-  auto scores = build_scores(t.recipe, *t.data);
+  t.data = std::move(data);
+  t.sampler = std::move(epochs.sampler);
+  t.mix = std::move(epochs.mix);
+  t.loader = std::move(epochs.loader);
+  t.length = epochs.length;
+  t.valid_loader = std::move(valid_loader);
+  t.splits = std::move(splits.evaluated);
+  t.test = std::move(splits.test);
   t.loss = std::move(scores.loss);
   t.metrics = std::move(scores.metrics);
-  t.engine =
-      with_weights([&] { return build_engine(plan.recipe, t.placement, world, facts, t.length); });
+  t.evaluation_batches = plan.evaluation_batches;
+  t.engine = std::move(engine);
+  t.optimizer = std::move(optimization.optimizer);
+  t.stages = std::move(optimization.stages);
+  t.clip = std::move(optimization.clip);
+  t.ema = std::move(average);
+  t.callbacks = std::move(callbacks);
   if (plan.trains) try_shapes(t);
   try_scores(t);
-  if (plan.trains) build_optimization(t, plan);
-  t.ema = build_average(t);
-  if (plan.tries_sizes) try_sizes(t, alive);
+  if (plan.tries_sizes) decide_sizes(t, alive);
   if (plan.most_steps) t.length.total = std::min(t.length.total, *plan.most_steps);
   return built;
 }

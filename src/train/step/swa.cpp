@@ -6,6 +6,8 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -26,13 +28,17 @@
 namespace ddptrain {
 namespace {
 
-std::int64_t first_step(const Training& t) {
-  return in_steps(t.recipe.train.swa->start, t.length).value();
+std::int64_t first_step(const SwaSpec& spec, const RunLength& length) {
+  return in_steps(spec.start, length).value();
 }
 
-bool is_ever_due(const Training& t) {
-  for (auto step = first_step(t) + 1; step <= t.length.total; ++step)
-    if (average_is_due(t, step)) return true;
+bool is_due(const SwaSpec& spec, const RunLength& length, std::int64_t step) {
+  return step > first_step(spec, length) && Period(spec.every, length).due(step);
+}
+
+bool is_ever_due(const SwaSpec& spec, const RunLength& length) {
+  for (auto step = first_step(spec, length) + 1; step <= length.total; ++step)
+    if (is_due(spec, length, step)) return true;
   return false;
 }
 
@@ -186,24 +192,25 @@ std::unique_ptr<Ema> exponential_average(const std::vector<NamedTensor>& paramet
 
 }  // namespace
 
-std::unique_ptr<Ema> build_average(const Training& t) {
-  const auto& train = t.recipe.train;
-  const auto parameters = t.engine->model().named_parameters();
+std::unique_ptr<Ema> build_average(const Recipe& recipe, Model& model) {
+  const auto& train = recipe.train;
+  const auto parameters = model.named_parameters();
   if (!train.swa) return train.ema ? exponential_average(parameters, *train.ema) : nullptr;
   return std::make_unique<Ema>(parameters, EmaOptions{.type = Averaging::swa});
 }
 
-void require_an_average(const Training& t) {
-  if (!t.recipe.train.swa || is_ever_due(t)) return;
+void require_an_average(const Recipe& recipe, const RunLength& length) {
+  const auto& spec = recipe.train.swa;
+  if (!spec || is_ever_due(*spec, length)) return;
   throw Error(Exit::recipe, Option{"train.swa"},
-              "a run of " + std::to_string(t.length.total) + " steps makes no average from step " +
-                  std::to_string(first_step(t)) +
-                  " on; an earlier 'start' or a shorter 'every' does");
+              fmt::format("a run of {} steps makes no average from step {} on; an earlier 'start' "
+                          "or a shorter 'every' does",
+                          length.total, first_step(*spec, length)));
 }
 
 bool average_is_due(const Training& t, std::int64_t step) {
   const auto& spec = t.recipe.train.swa;
-  return !spec || (step > first_step(t) && Period(spec->every, t.length).due(step));
+  return !spec || is_due(*spec, t.length, step);
 }
 
 bool average_statistics_are_missing(const Training& t) {

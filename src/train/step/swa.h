@@ -8,15 +8,18 @@
 namespace ddptrain {
 
 class Ema;
+class Model;
 struct Position;
+struct Recipe;
+struct RunLength;
 struct Training;
 
-/// The average that the recipe asks for (train.ema or train.swa), of the weights that were built;
-/// null: none.
-std::unique_ptr<Ema> build_average(const Training& training);
+/// The average that the recipe asks for (train.ema or train.swa), of the model's weights; null:
+/// none.
+std::unique_ptr<Ema> build_average(const Recipe& recipe, Model& model);
 
 /// An Error (Exit::recipe) where the recipe asks for train.swa and the run is too short for it.
-void require_an_average(const Training& training);
+void require_an_average(const Recipe& recipe, const RunLength& length);
 
 /// Whether the weights enter the run's average after `step` steps; always with an EMA.
 bool average_is_due(const Training& training, std::int64_t step);
