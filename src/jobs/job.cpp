@@ -19,14 +19,15 @@
 #include "data/fetch/source.h"
 #include "data/split/class_folders.h"
 #include "jobs/published.h"
-#include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "launch/failure.h"
+#include "launch/shared_memory.h"
 #include "launch/signals.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
 #include "report/report.h"
+#include "train/build/micro_batch.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/run/ending.h"
@@ -150,22 +151,20 @@ bool may_pass(int code) {
          code != 128 + SIGPIPE;
 }
 
-// The size that the first start found (batch.micro auto) is in the run folder's recipe.
-void keep_found_micro(Job& job, const Topology& outer) {
-  if (!job.placement.find_micro) return;
-  auto run = open_run(job.folder, {}, "last");
-  auto again = make_job(run.recipe, run.tree, outer);
-  again.folder = job.folder;
-  again.results_to_stdout = job.results_to_stdout;
-  again.traces = job.traces;
-  again.start = job.start;
-  job = std::move(again);
+/// What the first start found (batch.micro auto) stays.
+void keep_found_micro(Job& job, std::int64_t micro) {
+  job.placement.batch = with_micro(job.placement.batch, micro);
+  job.placement.find_micro = false;
+  job.recipe = resolved(std::move(job.recipe), job.placement);
+  job.recipe_text = job.record(job.recipe);
 }
 
 // Under policy.on_rank_failure restart, starts again from the newest checkpoint until a start
 // brings no new one.
 int start_until_done(Job job, const Topology& outer,
                      const std::function<RankMain(const Job&)>& one_rank, log::Level level) {
+  ReportedNumber micro;
+  job.report_batch = [&](const BatchPlan& batch) { micro.set(batch.micro); };
   while (true) {
     const int code = start_ranks(job.recipe, job.placement, outer, one_rank(job),
                                  {level, job.folder, &job.tree, /*makes_logs=*/true});
@@ -178,7 +177,8 @@ int start_until_done(Job job, const Topology& outer,
       log::error("not started again: no checkpoint was made since the last start");
       return code;
     }
-    keep_found_micro(job, outer);
+    if (const auto found = micro.get(); found && job.placement.find_micro)
+      keep_found_micro(job, *found);
     job.rewrite_recipe = job.set_aside = false;
     job.checkpoint = newest;
     log::warning("starting again from " + *newest);

@@ -1,16 +1,9 @@
 // `test RECIPE...`: recipes as tests. Runs each and compares its metrics with what it expects.
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -23,6 +16,7 @@
 #include "config/encode.h"
 #include "jobs/job.h"
 #include "jobs/quick.h"
+#include "launch/in_child.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
 #include "train/run/expect.h"
@@ -38,6 +32,7 @@ struct Tested {
   int code = 0;
   double seconds = 0;
   std::vector<Expectation> expected;
+  int asked = 0;  // the signal that asked to stop meanwhile; 0: none did
 };
 
 Loaded load(const std::string& file, const std::vector<std::string>& overrides) {
@@ -46,10 +41,10 @@ Loaded load(const std::string& file, const std::vector<std::string>& overrides) 
   return loaded;
 }
 
-/// In this process, which was forked for the recipe.
-int run_in_this_process(const Job& job) {
+/// The exit code; what is thrown is logged.
+int logged(const std::function<int()>& body) {
   try {
-    return start_job(job, {}, log::Level::quiet);
+    return body();
   } catch (const Error& error) {
     log::error(error.what(), error.place());
     return static_cast<int>(error.code());
@@ -72,7 +67,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
-  const int code = run_in_this_process(job);
+  const int code = logged([&] { return start_job(job, {}, log::Level::quiet); });
   if (fs::exists(job.folder + "/run.json"))  // else it failed to start
     tested.expected = expectations(job.recipe, run_end(job.folder).metrics);
   return code;
@@ -89,14 +84,11 @@ Tested test_one(const std::string& file, const RecipeWords& words, const Argumen
   Tested tested;
   tested.file = file;
   const auto begin = std::chrono::steady_clock::now();
-  try {
+  tested.code = logged([&] {
     auto loaded = load(file, words.overrides);
     const bool cut = arguments.has("--quick") && !has_errors(loaded.problems);
-    tested.code = cut ? run_quick(loaded, arguments, tested) : run_one(loaded, arguments, tested);
-  } catch (const Error& error) {
-    log::error(error.what(), error.place());
-    tested.code = static_cast<int>(error.code());
-  }
+    return cut ? run_quick(loaded, arguments, tested) : run_one(loaded, arguments, tested);
+  });
   tested.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return tested;
 }
@@ -127,43 +119,13 @@ std::optional<Tested> tested_from(const std::string& text, const std::string& fi
   return tested;
 }
 
-std::string read_until_closed(int from) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t got; (got = ::read(from, buffer.data(), buffer.size())) != 0;) {
-    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) break;
-  }
-  return text;
-}
-
 /// In a process of its own: each recipe meets the program fresh, and the memory that it took is
 /// free again.
 Tested test_apart(const std::string& file, const RecipeWords& words, const Arguments& arguments) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(Exit::device, "cannot make a pipe");
-  std::fflush(nullptr);
-  const auto parent = ::getpid();
-  const auto child = ::fork();
-  if (child < 0) throw Error(Exit::device, "cannot start a process");
-  if (child == 0) {
-    ::close(ends[0]);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(static_cast<int>(Exit::device));
-    const auto text = to_text(test_one(file, words, arguments));
-    const auto written = ::write(ends[1], text.data(), text.size());
-    std::fflush(nullptr);
-    ::_exit(written == std::ssize(text) ? 0 : static_cast<int>(Exit::bug));
-  }
-  ::close(ends[1]);
-  const auto before = std::signal(SIGINT, SIG_IGN);  // the run saves and says so; then we end
-  const auto text = read_until_closed(ends[0]);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  std::signal(SIGINT, before);
-  if (auto tested = tested_from(text, file)) return *tested;
-  return {file, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), 0, {}};
+  const auto answer = answer_of_child([&] { return to_text(test_one(file, words, arguments)); });
+  auto tested = tested_from(answer.text, file).value_or(Tested{file, answer.code, 0, {}});
+  tested.asked = answer.asked;
+  return tested;
 }
 
 using Row = std::vector<std::string>;
@@ -203,10 +165,11 @@ int test(const Arguments& arguments) {
   int worst = 0;
   for (const auto& file : words.files) {
     all.push_back(test_apart(file, words, arguments));
-    const int code = all.back().code;
+    const int code = all.back().code, asked = all.back().asked;
     const bool worse = worst == 0 || (worst == static_cast<int>(Exit::expect) && code != 0);
     if (worse) worst = code;
-    if (code > 128) break;  // a signal ends it all
+    if (asked != 0) worst = 128 + asked;
+    if (code > 128 || asked != 0) break;  // a signal ends it all
   }
   print_table(all);
   return worst;

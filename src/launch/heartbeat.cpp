@@ -1,14 +1,11 @@
 #include "launch/heartbeat.h"
 
-#include <sys/mman.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <new>
 
 #include "base/clock.h"
-#include "base/error.h"
 
 namespace ddptrain {
 
@@ -19,27 +16,15 @@ struct alignas(64) Heartbeats::Slot {
   std::array<std::atomic<std::uint64_t>, 4> phase{};
 };
 
-namespace {
-
-template <class Slot>
-std::size_t bytes(int ranks) {
-  return sizeof(Slot) * static_cast<std::size_t>(ranks);
-}
-
-}  // namespace
-
-Heartbeats::Heartbeats(int ranks) : ranks_(ranks) {
-  void* memory = ::mmap(nullptr, bytes<Slot>(ranks), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw Error(Exit::memory, "no shared memory for the ranks' heartbeats");
-  slots_ = static_cast<Slot*>(memory);
+Heartbeats::Heartbeats(int ranks)
+    : ranks_(ranks),
+      memory_(sizeof(Slot) * static_cast<std::size_t>(ranks), "the ranks' heartbeats"),
+      slots_(static_cast<Slot*>(memory_.data())) {
   for (int rank = 0; rank < ranks; ++rank) {
     new (slots_ + rank) Slot;
     beat(rank, -1, "start");
   }
 }
-
-Heartbeats::~Heartbeats() { ::munmap(slots_, bytes<Slot>(ranks_)); }
 
 void Heartbeats::beat(int rank, std::int64_t step, std::string_view phase) {
   auto& slot = slots_[rank];

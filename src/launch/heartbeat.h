@@ -1,10 +1,11 @@
 // Signs of life of ranks, in memory that they share with the launcher.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "launch/shared_memory.h"
 
 namespace ddptrain {
 
@@ -19,9 +20,6 @@ struct Beat {
 class Heartbeats {
  public:
   explicit Heartbeats(int ranks);
-  ~Heartbeats();
-  Heartbeats(const Heartbeats&) = delete;
-  Heartbeats& operator=(const Heartbeats&) = delete;
 
   /// Cheap: a few stores. Of `phase` the first 32 bytes are kept.
   void beat(int rank, std::int64_t step, std::string_view phase);
@@ -30,8 +28,9 @@ class Heartbeats {
 
  private:
   struct Slot;
-  Slot* slots_;
   int ranks_;
+  SharedMemory memory_;
+  Slot* slots_;
 };
 
 }  // namespace ddptrain

@@ -1,18 +1,18 @@
 #include "launch/in_child.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
+#include "launch/child_process.h"
 #include "launch/signals.h"
 
 namespace ddptrain {
@@ -39,20 +39,20 @@ class StopRequests {
   ~StopRequests() {
     if (file_ >= 0) ::close(file_);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    if (taken_ != 0) ::raise(taken_);
   }
   StopRequests(const StopRequests&) = delete;
   StopRequests& operator=(const StopRequests&) = delete;
 
   int file() const { return file_; }
-  void restore() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  int asked() const { return taken_; }  // 0: nothing
+  const sigset_t& of_children() const { return before_; }
 
   /// A terminal sends its signals to the child as well.
-  void pass_on(pid_t child) {
+  void pass_on(const ChildProcess& child) {
     signalfd_siginfo about{};
     while (::read(file_, &about, sizeof about) == static_cast<ssize_t>(sizeof about)) {
       taken_ = static_cast<int>(about.ssi_signo);
-      if (about.ssi_code != SI_KERNEL) ::kill(child, taken_);
+      if (about.ssi_code != SI_KERNEL) child.send(taken_);
     }
   }
 
@@ -62,7 +62,7 @@ class StopRequests {
   int taken_ = 0;
 };
 
-std::string read_all(int from, pid_t child, StopRequests& requests) {
+std::string read_all(int from, const ChildProcess& child, StopRequests& requests) {
   std::string text;
   std::array<char, 4096> buffer;
   std::array<pollfd, 2> watched{{{from, POLLIN, 0}, {requests.file(), POLLIN, 0}}};
@@ -77,45 +77,33 @@ std::string read_all(int from, pid_t child, StopRequests& requests) {
   }
 }
 
-[[noreturn]] void be_the_child(int to, const std::function<std::string()>& work) {
-  try {
-    write_all(to, work());
-  } catch (...) {
-    ::_exit(static_cast<int>(Exit::bug));  // what a person may see, work() returns
-  }
-  std::fflush(nullptr);
-  ::_exit(0);
-}
-
 }  // namespace
 
-std::string in_child(const std::function<std::string()>& work) {
+Answer answer_of_child(const std::function<std::string()>& work) {
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0)
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     throw Error(Exit::device, std::string("cannot make a pipe: ") + std::strerror(errno));
-  std::fflush(nullptr);
   StopRequests requests;
-  const auto parent = ::getpid();
-  const auto child = ::fork();
-  if (child < 0)
-    throw Error(Exit::device, std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) {
-    ::close(ends[0]);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(static_cast<int>(Exit::device));
-    requests.restore();
-    be_the_child(ends[1], work);
-  }
+  ChildProcess child({"a process", Tie::our_group, requests.of_children(), [&] {
+                        ::close(ends[0]);
+                        write_all(ends[1], work());
+                        return 0;
+                      }});
   ::close(ends[1]);
   auto text = read_all(ends[0], child, requests);
   ::close(ends[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+  child.wait();
+  return {std::move(text), child.code(), requests.asked()};
+}
+
+std::string in_child(const std::function<std::string()>& work) {
+  auto answer = answer_of_child(work);
+  if (answer.asked != 0) ::raise(answer.asked);
+  if (answer.code == 128 + SIGKILL)
     throw Error(Exit::memory, "the process was killed, as happens where memory ends");
-  if (status != 0) throw Error(Exit::bug, "a bug in ddptrain: the process that looked ended early");
-  return text;
+  if (answer.code != 0)
+    throw Error(Exit::bug, "a bug in ddptrain: the process that looked ended early");
+  return std::move(answer.text);
 }
 
 }  // namespace ddptrain

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "launch/ending.h"
 #include "launch/rank_process.h"
-#include "launch/taken_signals.h"
+#include "launch/signal_relay.h"
 
 namespace ddptrain {
 namespace {
@@ -35,12 +35,8 @@ int count_threads() {
 
 class Launcher {
  public:
-  Launcher(const LaunchOptions& options, const TakenSignals& signals)
-      : options_(options), signals_(signals) {}
-  ~Launcher() {
-    kill_now();
-    for (auto& process : processes_) process->wait();
-  }
+  explicit Launcher(const LaunchOptions& options) : options_(options) {}
+  ~Launcher() { kill_now(); }
 
   void start(int ranks, const RankProcess::Main& main) {
     Topology alone;
@@ -55,7 +51,7 @@ class Launcher {
 
   int watch() {
     while (running()) {
-      obey(signals_.next(0.1));
+      obey(signals_.next(0.1, [this](int signal) { send_all(signal); }));
       notice_a_pause();
       for (auto& process : processes_)
         if (process->reap()) note(ending_of(*process));
@@ -87,32 +83,15 @@ class Launcher {
     send_all(SIGKILL);
   }
 
-  void obey(int signal) {
-    if (signal == SIGUSR1) send_all(SIGUSR1);
-    if (signal == SIGTSTP) suspend();
-    if (signal == SIGCONT) resume();
-    if (signal == SIGQUIT || (signal == SIGINT && forwarded_ != 0)) {
-      killed_by_user_ = signal;
-      kill_now();
-    } else if (forwarded_ == 0 && (signal == SIGTERM || signal == SIGINT || signal == SIGHUP)) {
-      forwarded_ = signal;
-      send_all(signal);
-    }
+  void obey(const Asked& asked) {
+    if (asked.what == Asked::save || asked.what == Asked::stop) send_all(asked.signal);
+    if (asked.what == Asked::resumed) resumed_at_ = seconds_now();  // time asleep is no hang
+    if (asked.what != Asked::end_now) return;
+    killed_by_user_ = asked.signal;
+    kill_now();
   }
 
-  void suspend() {
-    send_all(SIGSTOP);
-    ::raise(SIGSTOP);
-    resume();
-  }
-
-  // Time asleep is nobody's hang.
-  void resume() {
-    resumed_at_ = seconds_now();
-    send_all(SIGCONT);
-  }
-
-  // So does a stop that no signal announced: of the whole control group, of the machine.
+  // Also where no signal announced it: the whole control group was stopped, or the machine.
   void notice_a_pause() {
     const double now = seconds_now();
     if (now - looked_at_ > 2) resumed_at_ = now;
@@ -129,7 +108,7 @@ class Launcher {
     return ending;
   }
 
-  int stop_signal() const { return forwarded_ != 0 ? forwarded_ : agreed_; }
+  int stop_signal() const { return signals_.stop_signal() != 0 ? signals_.stop_signal() : agreed_; }
 
   // Ranks that somebody else signaled agree among themselves, save, and leave with its number.
   void agree_with(const Ending& ending) {
@@ -261,7 +240,7 @@ class Launcher {
   }
 
   const LaunchOptions& options_;
-  const TakenSignals& signals_;
+  SignalRelay signals_{SIGSTOP};
   ScratchFolder folder_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::vector<Ending> endings_;
@@ -269,8 +248,7 @@ class Launcher {
   double resumed_at_ = 0;
   double failed_at_ = 0;     // 0: no failure
   double ending_since_ = 0;  // SIGTERM to all; 0: not yet
-  int forwarded_ = 0;
-  int agreed_ = 0;  // a stop signal that the ranks left with; 0: none
+  int agreed_ = 0;           // a stop signal that the ranks left with; 0: none
   int killed_by_user_ = 0;
   bool hang_found_ = false;
 };
@@ -280,8 +258,7 @@ class Launcher {
 int launch(int ranks, const std::function<int(const Topology&)>& rank_main,
            const LaunchOptions& options) {
   DDP_CHECK(count_threads() == 1 + runtime_threads, "ranks are forked before any thread exists");
-  const TakenSignals signals;
-  Launcher launcher(options, signals);
+  Launcher launcher(options);
   launcher.start(ranks, rank_main);
   return launcher.watch();
 }

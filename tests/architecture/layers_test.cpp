@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "architecture/source_lines.h"
 #include "base/files/files.h"
 #include "base/text.h"
 #include "support/where.h"
@@ -140,46 +141,53 @@ TEST(Layers, OnlyTheReaderIncludesYamlCpp) {
           << include.file;
 }
 
-/// Lines of src/ with one of these words, outside of the files that may have it.
-Names lines_with(const std::string& words, const Names& allowed) {
-  const std::regex word(words);
-  Names found;
-  for (const auto& entry : fs::recursive_directory_iterator(source())) {
-    const auto name = entry.path().lexically_relative(source()).string();
-    if (!(name.ends_with(".h") || name.ends_with(".cpp")) || allowed.contains(name)) continue;
-    for (const auto& line : split(read_text(entry.path()), '\n'))
-      if (std::regex_search(line, word)) found.insert(name + ": " + line);
-  }
-  return found;
-}
-
 // What a device needs, its accelerator does: another kind of device is a plug-in.
 TEST(Devices, AreToldApartInTheirFolderAlone) {
-  Names own;
-  for (const auto& entry : fs::recursive_directory_iterator(source() / "accelerator"))
-    own.insert(entry.path().lexically_relative(source()));
-  EXPECT_EQ(lines_with("\\bk(CUDA|HPU|XPU|HIP)\\b|\\bis_(cuda|hpu)\\(|DeviceType::(CUDA|HPU)", own),
-            Names{});
+  const auto in_accelerator = [](const std::string& file) {
+    return file.starts_with("accelerator/");
+  };
+  test::expect_lines_only_where(
+      in_accelerator, "\\bk(CUDA|HPU|XPU|HIP)\\b|\\bis_(cuda|hpu)\\(|DeviceType::(CUDA|HPU)",
+      {"at::kCUDA", "tensor.is_cuda()", "c10::DeviceType::HPU"});
   // The recipe language has a value for each kind.
-  own.insert("recipe/rules/run.cpp");
-  EXPECT_EQ(lines_with("DeviceKind::(cuda|simulated)\\b", own), Names{});
+  test::expect_lines_only_where(
+      [&](const std::string& file) {
+        return in_accelerator(file) || file == "recipe/rules/run.cpp";
+      },
+      "DeviceKind::(cuda|simulated)\\b", {"kind == DeviceKind::cuda", "DeviceKind::simulated)"});
 }
 
 // A pipe or a device that is opened in another way is waited for, or fills the memory.
 TEST(Inputs, AreOpenedByInputFileAlone) {
-  EXPECT_EQ(lines_with("O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"
-                       "gzopen\\(|archive_read_open_file|mmap\\([^,]*,[^,]*,[^,]*,[^,]*, *open",
-                       {"base/files/files.cpp", "launch/rank_process.cpp"}),
-            Names{});
+  test::expect_lines_only_in(
+      {"base/files/files.cpp", "launch/rank_process.cpp"},
+      "O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"
+      "gzopen\\(|archive_read_open_file|mmap\\([^,]*,[^,]*,[^,]*,[^,]*, *open",
+      {"::open(path, O_RDONLY)", "::open(path, O_RDWR)", "std::fopen(path", "freopen(path",
+       "std::ifstream in", "std::basic_filebuf<char>", "std::fstream file", "gzopen(path",
+       "archive_read_open_filename(", "::mmap(nullptr, size, PROT_READ, MAP_SHARED, open(path"});
 }
 
 // What others wrote may steer a terminal or CI where it is printed in another way.
 TEST(Output, IsPrintedByPrintAndLogAlone) {
-  EXPECT_EQ(lines_with("\\b(f|v|vf)?printf\\(|\\bf?puts\\(|\\bfputc\\(|\\bfwrite\\(|putchar\\(|"
-                       "std::(cout|cerr|clog)\\b",
-                       {"base/output/print.cpp", "base/output/print.h", "base/output/log.cpp",
-                        "base/error.cpp", "cli/documents/completion_scripts.cpp"}),
-            Names{});
+  test::expect_lines_only_in(
+      {"base/output/print.cpp", "base/output/print.h", "base/output/log.cpp", "base/error.cpp",
+       "cli/documents/completion_scripts.cpp"},
+      "\\b(f|v|vf)?printf\\(|\\bf?puts\\(|\\bfputc\\(|\\bfwrite\\(|putchar\\(|"
+      "std::(cout|cerr|clog)\\b",
+      {"std::printf(", "fprintf(stderr", "vfprintf(", "puts(", "std::fputs(", "fputc(", "fwrite(",
+       "putchar(", "std::cout <<", "std::cerr <<"});
+}
+
+// One way to start, signal and collect a child process; a handler may signal its own process.
+TEST(Processes, AreStartedAndEndedByChildProcessAlone) {
+  test::expect_lines_only_in(
+      {"launch/child_process.cpp", "launch/signals.cpp"},
+      "\\bv?fork\\(|posix_spawn|\\bexec[lv]p?e?\\(|\\bwait(pid|id|3|4)\\(|"
+      "::kill\\(|killpg\\(|\\bpopen\\(|::system\\(|::setpgid\\(|prctl\\(PR_SET",
+      {"::fork()", "vfork()", "posix_spawnp(&pid", "::execvp(name", "::waitpid(pid, &status, 0)",
+       "::kill(pid, SIGTERM)", "killpg(group", "popen(command", "std::system(command)",
+       "::setpgid(0, 0)", "::prctl(PR_SET_PDEATHSIG, SIGKILL)"});
 }
 
 /// Functions `Entry<Kind> name() {` of a folder's component files, with kind, file, and the comment

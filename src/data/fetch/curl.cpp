@@ -1,15 +1,13 @@
 #include "data/fetch/curl.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -82,39 +80,30 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   output_ = ends[0];
   const int input = file_of(config);
   errors_ = file_of("");  // what it says may hold a password
-  auto words = curl_words(from, most);
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t streams;
-  posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_adddup2(&streams, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, ends[1], STDOUT_FILENO);
-  if (errors_ >= 0) posix_spawn_file_actions_adddup2(&streams, errors_, STDERR_FILENO);
-  const int failed =
-      posix_spawnp(&process_, arguments[0], &streams, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&streams);
+  int failed = 0;
+  try {
+    process_.emplace(ProgramStart{curl_words(from, most), input, ends[1], errors_});
+  } catch (const std::system_error& error) {
+    failed = error.code().value();
+  }
   ::close(ends[1]);
   ::close(input);
   if (failed == 0) return;
   ::close(output_);
-  if (errors_ >= 0) ::close(errors_);
+  ::close(errors_);
   throw Error(Exit::data, std::string("cannot run the program 'curl' to fetch data: ") +
                               std::strerror(failed) +
                               "; install it, or name the archive under data.source.file");
 }
 
 int Curl::wait() {
-  int status = 0;
-  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
-  process_ = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  process_->wait();
+  return process_->killed_by() == 0 ? process_->code() : -1;
 }
 
 std::string Curl::complaint() const {
   char text[1000];
-  const auto size = errors_ < 0 ? 0 : ::pread(errors_, text, sizeof text, 0);
+  const auto size = ::pread(errors_, text, sizeof text, 0);
   const auto lines =
       split(trim({text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))}), '\n');
   return without_secrets(lines.back());
@@ -122,10 +111,7 @@ std::string Curl::complaint() const {
 
 Curl::~Curl() {
   ::close(output_);
-  if (errors_ >= 0) ::close(errors_);
-  if (process_ == 0) return;
-  ::kill(process_, SIGKILL);
-  wait();
+  ::close(errors_);
 }
 
 }  // namespace ddptrain

@@ -1,10 +1,11 @@
 // The program curl as a source of bytes. Torch-free.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "launch/child_process.h"
 
 namespace ddptrain {
 
@@ -20,13 +21,13 @@ class Curl {
   int output() const { return output_; }
   /// Waits for its end. Its exit status; -1 when it did not exit by itself.
   int wait();
-  /// What it complained of last; empty where a terminal has it already.
+  /// What it complained of last.
   std::string complaint() const;
 
  private:
   void start(const std::string& config, std::int64_t from, std::int64_t most);
 
-  pid_t process_ = 0;
+  std::optional<ChildProcess> process_;
   int output_ = -1, errors_ = -1;
 };
 

@@ -8,17 +8,14 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files/scratch_folder.h"
 #include "base/output/log.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "cli/verb.h"
 #include "jobs/series.h"
 #include "jobs/sweep/trial_run.h"
-#include "jobs/why_ended.h"
-#include "launch/failure.h"
-#include "launch/rank_process.h"
-#include "launch/taken_signals.h"
+#include "launch/run_process.h"
+#include "launch/signal_relay.h"
 
 namespace ddptrain {
 namespace {
@@ -31,8 +28,7 @@ bool is_success(int code) {
 struct Child {
   RunKey key;
   int slot = 0;
-  std::unique_ptr<ScratchFolder> failures;
-  std::unique_ptr<RankProcess> process;
+  std::unique_ptr<RunProcess> run;
 };
 
 TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
@@ -54,10 +50,7 @@ class SweepRunner {
   SweepRunner(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
               SweepRecord& record, const Arguments& arguments)
       : plan_(plan), words_(words), recipe_(recipe), record_(record), arguments_(arguments) {}
-  ~SweepRunner() {
-    send_all(SIGKILL);
-    for (auto& child : children_) child.process->wait();
-  }
+  ~SweepRunner() { send_all(SIGKILL); }
 
   int run() {
     while (true) {
@@ -65,7 +58,7 @@ class SweepRunner {
       if (is_ending()) ask_to_leave();
       if (children_.empty()) break;
       show_status();
-      obey(signals_.next(0.1));
+      obey(signals_.next(0.1, [this](int signal) { send_all(signal); }));
       collect();
     }
     log::status("");
@@ -129,24 +122,19 @@ class SweepRunner {
   }
 
   void start(const RunKey& key) {
-    Child child{key, free_slot(), std::make_unique<ScratchFolder>(), nullptr};
-    auto run = trial_run(plan_, words_, recipe_, record_, key);
-    run.part = {child.slot, plan_.halving.workers};
-    Topology topology;
-    topology.rank = 1;  // what it throws goes into its output and a record, not to our terminal
-    topology.store = child.failures->path();
-    const auto main = [&](const Topology&) {
-      log::use_color(log::Color::never);
-      return train_trial(run, arguments_);
-    };
-    child.process = std::make_unique<RankProcess>(
-        topology, main, record_.output_file(key, plan_.spec.seeds), signals_.of_children());
-    children_.push_back(std::move(child));
+    const int slot = free_slot();
+    auto trial = trial_run(plan_, words_, recipe_, record_, key);
+    trial.part = {slot, plan_.halving.workers};
+    const auto train = [&] { return train_trial(trial, arguments_); };
+    children_.push_back(
+        {key, slot,
+         std::make_unique<RunProcess>(train, record_.output_file(key, plan_.spec.seeds),
+                                      signals_.of_children())});
   }
 
   void collect() {
     for (std::size_t i = children_.size(); i-- > 0;) {
-      if (!children_[i].process->reap()) continue;
+      if (!children_[i].run->child().reap()) continue;
       const auto child = std::move(children_[i]);
       children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(i));
       end_of(child);
@@ -154,13 +142,10 @@ class SweepRunner {
   }
 
   void end_of(const Child& child) {
-    const int code = child.process->code();
+    const int code = child.run->child().code();
     if (is_ending() && !is_result(code)) return;  // it goes on with the sweep
     auto value = value_of(folder_of(child.key), code, plan_.watched);
-    if (const auto failure = read_failure(child.failures->path(), child.process->rank()))
-      value.error = failure->message;
-    else if (!is_success(code))
-      value.error = why_ended(code, record_.output_file(child.key, plan_.spec.seeds));
+    if (!is_success(code)) value.error = child.run->failure().message;
     note(child.key, std::move(value));
   }
 
@@ -196,30 +181,20 @@ class SweepRunner {
   }
 
   void send_all(int signal) const {
-    for (const auto& child : children_) child.process->send(signal);
+    for (const auto& child : children_) child.run->child().send(signal);
   }
 
-  void obey(int signal) {
-    if (signal == SIGUSR1) send_all(SIGUSR1);
-    if (signal == SIGTSTP) suspend();
-    if (signal == SIGCONT) send_all(SIGCONT);
-    if (signal == SIGQUIT || (signal == SIGINT && asked_ != 0)) {
-      asked_ = signal;
-      send_all(SIGKILL);
-    } else if (asked_ == 0 && (signal == SIGTERM || signal == SIGINT || signal == SIGHUP)) {
-      asked_ = signal;
+  void obey(const Asked& asked) {
+    if (asked.what == Asked::save) send_all(SIGUSR1);
+    if (asked.what == Asked::end_now) send_all(SIGKILL);
+    if (asked.what == Asked::stop && asked_ == 0)
       log::info("asked to stop: the trials under way save and leave");
-    }
+    if (asked.what == Asked::end_now || (asked.what == Asked::stop && asked_ == 0))
+      asked_ = asked.signal;
   }
 
   void ask_to_leave() {
     if (!std::exchange(asked_to_leave_, true)) send_all(SIGTERM);
-  }
-
-  void suspend() {
-    send_all(SIGTSTP);
-    ::raise(SIGSTOP);
-    send_all(SIGCONT);
   }
 
   const SweepPlan& plan_;
@@ -227,7 +202,7 @@ class SweepRunner {
   const Recipe& recipe_;
   SweepRecord& record_;
   const Arguments& arguments_;
-  const TakenSignals signals_;
+  SignalRelay signals_{SIGTSTP};
   std::vector<Child> children_;
   int asked_ = 0;  // the signal that ends the sweep
   int failed_ = 0;

@@ -1,48 +1,18 @@
 #include "jobs/verify/short_runs.h"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
-#include "jobs/why_ended.h"
-#include "launch/failure.h"
-#include "launch/rank_process.h"
+#include "launch/run_process.h"
+#include "launch/signal_relay.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A child that is killed, with the ranks that it started, where it is left early. The kernel kills
-/// ranks whose launcher is gone, and they become children of this process, which waits for them:
-/// nothing writes into the folder that is about to be removed.
-class KilledChild {
- public:
-  explicit KilledChild(RankProcess& process) : process_(process) {}
-  ~KilledChild() {
-    if (!process_.running()) return;
-    process_.send(SIGKILL);
-    process_.wait();
-    while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-    }
-  }
-  KilledChild(const KilledChild&) = delete;
-  KilledChild& operator=(const KilledChild&) = delete;
-
- private:
-  RankProcess& process_;
-};
-
-Exit exit_of(int code) {
-  if (code == 128 + SIGKILL) return Exit::memory;
-  return code > 128 ? Exit::device : static_cast<Exit>(code);
-}
 
 std::string text_of(const RunCut& cut) {
   auto text = precision_name(cut.precision) + ", " + plural(cut.devices, "device");
@@ -54,7 +24,7 @@ std::string text_of(const RunCut& cut) {
 
 ShortRuns::ShortRuns(ShortRunPlan plan, const Arguments& arguments)
     : plan_(std::move(plan)), arguments_(arguments), folder_("ddptrain-verify-") {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  adopt_descendants();
 }
 
 std::string ShortRuns::trained(const RunCut& cut, std::int64_t until) {
@@ -111,39 +81,23 @@ std::string ShortRuns::made(const Key& key, const Work& work) {
   return made_.emplace(key, run.folder).first->second;
 }
 
+// The kernel kills ranks whose launcher is gone, and they become children of this process, which
+// waits for them: nothing writes into the folder that is about to be removed.
 void ShortRuns::run_in_child(const std::function<int()>& work) {
-  const ScratchFolder failures(folder_.path() + "/failures-");
-  const auto output = failures.path() + "/output.txt";
-  Topology topology;
-  topology.rank = 1;  // what it throws goes into its output and a record, not to our terminal
-  topology.store = failures.path();
-  RankProcess process(
-      topology,
-      [&](const Topology&) {
-        log::use_color(log::Color::never);
-        return work();
-      },
-      output, signals_.of_children());
-  {
-    const KilledChild killed(process);
-    while (!process.reap()) obey(signals_.next(0.1), process);
-  }
-  if (process.code() == 0) return;
-  if (const auto failure = read_failure(failures.path(), process.rank()))
-    throw Error(failure->code, failure->message, failure->place);
-  throw Error(exit_of(process.code()), why_ended(process.code(), output));
-}
-
-void ShortRuns::obey(int signal, const RankProcess& process) const {
-  if (signal == SIGTSTP) {
-    process.send(SIGTSTP);
-    ::raise(SIGSTOP);
-    process.send(SIGCONT);
-  }
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
+  RunProcess run(work, "", signals_.of_children());
+  auto& child = run.child();
+  while (!child.reap()) {
+    const auto asked = signals_.next(0.1, [&](int signal) { child.send(signal); });
+    if (asked.what != Asked::stop && asked.what != Asked::end_now) continue;
     log::status("");
-    throw Interrupted{signal};
+    child.send(SIGKILL);
+    child.wait();
+    wait_for_descendants();
+    throw Interrupted{asked.signal};
   }
+  if (child.code() == 0) return;
+  const auto failure = run.failure();
+  throw Error(failure.code, failure.message, failure.place);
 }
 
 }  // namespace ddptrain

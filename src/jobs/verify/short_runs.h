@@ -9,7 +9,7 @@
 
 #include "base/files/scratch_folder.h"
 #include "jobs/verify/short_run.h"
-#include "launch/taken_signals.h"
+#include "launch/signal_relay.h"
 
 namespace ddptrain {
 
@@ -45,12 +45,11 @@ class ShortRuns {
   using Work = std::function<int(const ShortRun&)>;
   std::string made(const Key& key, const Work& work);
   void run_in_child(const std::function<int()>& work);
-  void obey(int signal, const class RankProcess& process) const;
 
   ShortRunPlan plan_;
   const Arguments& arguments_;
   const ScratchFolder folder_;
-  const TakenSignals signals_;
+  SignalRelay signals_{SIGTSTP};
   std::map<Key, std::string> made_;
   int count_ = 0;  // of the folders made so far
 };

@@ -24,13 +24,11 @@ namespace ddptrain {
 namespace {
 
 /// The largest divisor of what a device sees in a step that is at most half of `micro`.
-BatchPlan smaller(BatchPlan plan) {
+BatchPlan smaller(const BatchPlan& plan) {
   const auto share = plan.micro * plan.accumulate;
   auto micro = plan.micro / 2;
   while (share % micro != 0) --micro;
-  plan.micro = micro;
-  plan.accumulate = share / micro;
-  return plan;
+  return with_micro(plan, micro);
 }
 
 /// On how many ranks it does not fit.
@@ -104,6 +102,12 @@ Batch largest_batch(const Dataset& data, std::int64_t rows) {
   for (const auto& target : batch.targets) target.zero_();
   batch.indices.resize(static_cast<std::size_t>(rows));
   return batch;
+}
+
+BatchPlan with_micro(BatchPlan plan, std::int64_t micro) {
+  plan.accumulate = plan.micro * plan.accumulate / micro;
+  plan.micro = micro;
+  return plan;
 }
 
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {

@@ -17,6 +17,9 @@ struct Training;
 /// Whether a micro-batch of a size fits into this rank's memory.
 using FitsMicro = std::function<bool(std::int64_t micro)>;
 
+/// The same batch in micro-batches of `micro`, which divides what a device sees in a step.
+BatchPlan with_micro(BatchPlan plan, std::int64_t micro);
+
 /// The planned micro-batch if it fits on every rank, else the largest part of at most half of it
 /// that still cuts `global` evenly, and so on; what is left of the step is accumulated. Every rank
 /// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much.

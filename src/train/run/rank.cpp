@@ -170,6 +170,7 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
                 const std::string& folder) {
   agree(*training.world, "the step at which training begins", std::to_string(step));
   if (training.world->rank != 0) return {};
+  if (job.report_batch) job.report_batch(training.placement.batch);
   // The data or the devices may have told what the recipe left open.
   const auto text = job.record ? job.record(training.recipe) : job.recipe_text;
   if (text != job.recipe_text || job.rewrite_recipe) write_recipe(folder, text);

@@ -35,6 +35,8 @@ struct Job {
   std::optional<std::string> checkpoint;     // to go on from
   Traces traces;                             // that the run writes of itself
   bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
+  /// Called by rank 0 when training begins, with the batch as trials found it to fit.
+  std::function<void(const BatchPlan&)> report_batch = {};
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };
 

@@ -238,17 +238,22 @@ TEST_P(ShippedSteps, OnlyCopyBatchesOnceTheyAreWarm) {
   train();
   if (HasFatalFailure()) return;
   const int each = tensors(GetParam());
+  int trained = 0, waits_of_all = 0;
   for (const auto& [process, notes] : notes_of(folder_ / "notes")) {
     int copies = 0, waits = 0;
     for (const auto& note : notes) {
       if (note.starts_with("copies from pinned memory")) ++copies;
+      waits_of_all += note.starts_with("waits");
       if (copies <= 4 * each || copies > 6 * each) continue;
       EXPECT_FALSE(note.starts_with("copies from pageable")) << note;
       waits += note.starts_with("waits");
     }
     EXPECT_EQ(waits, 0) << "in two steps or three";
     EXPECT_GE(copies, kSteps * each);
+    ++trained;
   }
+  EXPECT_EQ(trained, GetParam().mode == "ddp" ? 2 : 1) << "processes that noted what they did";
+  EXPECT_GT(waits_of_all, 0) << "waits are noted: those at the end of the run";
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, ShippedSteps, testing::ValuesIn(runs_of_steps()), name_of);

@@ -1,0 +1,62 @@
+#include "launch/signal_relay.h"
+
+#include <ctime>
+
+#include "launch/signals.h"
+
+namespace ddptrain {
+
+SignalRelay::SignalRelay(int suspending) : suspending_(suspending) {
+  ::sigemptyset(&taken_);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT, SIGPIPE})
+    ::sigaddset(&taken_, signal);
+  if (!is_ignored(SIGHUP)) ::sigaddset(&taken_, SIGHUP);
+  ::sigprocmask(SIG_BLOCK, &taken_, &before_);
+}
+
+SignalRelay::~SignalRelay() {
+  sigset_t pipe;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  const timespec at_once{};
+  ::sigtimedwait(&pipe, nullptr, &at_once);  // a headline that nobody read
+  ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+sigset_t SignalRelay::of_children() const { return without_held(before_); }
+
+int SignalRelay::take(double seconds) const {
+  const auto whole = static_cast<std::time_t>(seconds);
+  const timespec patience{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+  const int signal = ::sigtimedwait(&taken_, nullptr, &patience);
+  return signal > 0 ? signal : 0;
+}
+
+Asked SignalRelay::next(double seconds, const Send& send) {
+  const int signal = take(seconds);
+  switch (signal) {
+    case SIGUSR1:
+      return {Asked::save, signal};
+    case SIGTSTP:
+      send(suspending_);
+      ::raise(SIGSTOP);
+      [[fallthrough]];
+    case SIGCONT:
+      send(SIGCONT);
+      return {Asked::resumed, signal};
+    case SIGQUIT:
+      return {Asked::end_now, signal};
+    case SIGINT:
+      if (stop_signal_ != 0) return {Asked::end_now, signal};
+      [[fallthrough]];
+    case SIGTERM:
+    case SIGHUP:
+      if (stop_signal_ != 0) return {};
+      stop_signal_ = signal;
+      return {Asked::stop, signal};
+    default:
+      return {};
+  }
+}
+
+}  // namespace ddptrain
