@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/csv/csv_columns.h"
+#include "sources/csv/csv_columns.h"
 
 namespace {
 

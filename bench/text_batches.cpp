@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "config/catalog.h"
 #include "data/loader/lengths.h"
-#include "data/sampler.h"
 #include "recipe/load/load.h"
+#include "sources/sampler.h"
 #include "train/build/build.h"
 #include "train/catalogs.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "data/text/numericalize.h"
+#include "sources/text/numericalize.h"
 
 using namespace ddptrain;
 namespace fs = std::filesystem;

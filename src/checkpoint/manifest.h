@@ -1,4 +1,4 @@
-// MANIFEST.json: what a complete checkpoint consists of, to the last bit. Torch-free.
+// MANIFEST.json: what a complete checkpoint consists of, to the last bit.
 #pragma once
 
 #include <cstdint>

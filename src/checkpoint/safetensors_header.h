@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file: what lies where. Torch-free apart from the element types.
+// The JSON header of a safetensors file: what lies where.
 #pragma once
 
 #include <c10/core/ScalarType.h>

@@ -1,5 +1,4 @@
-// A zip file as torch.save writes it: entries by name, read at their places (APPNOTE 6.3). It is
-// torch-free.
+// A zip file as torch.save writes it: entries by name, read at their places (APPNOTE 6.3).
 #pragma once
 
 #include <cstdint>

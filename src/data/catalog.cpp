@@ -1,7 +1,6 @@
-// The datasets, samplers and mixes.
+// The datasets and mixes.
 #include "data/dataset.h"
 #include "data/mix.h"
-#include "data/sampler.h"
 
 namespace ddptrain {
 
@@ -52,26 +51,6 @@ const Catalog<Dataset>& catalog<Dataset>() {
       text_csv_dataset(),
       text_folder_dataset(),
       text_jsonl_dataset(),
-  });
-  return all;
-}
-
-Entry<Sampler> length_sorted_sampler();
-Entry<Sampler> partial_sampler();
-Entry<Sampler> repeat_aug_sampler();
-Entry<Sampler> sequential_sampler();
-Entry<Sampler> shuffle_sampler();
-Entry<Sampler> weighted_sampler();
-
-template <>
-const Catalog<Sampler>& catalog<Sampler>() {
-  static const Catalog<Sampler> all({
-      sequential_sampler(),
-      shuffle_sampler(),
-      weighted_sampler(),
-      partial_sampler(),
-      repeat_aug_sampler(),
-      length_sorted_sampler(),
   });
   return all;
 }

@@ -9,8 +9,8 @@
 
 #include "config/catalog.h"
 #include "data/batch.h"
-#include "data/classes.h"
 #include "recipe/data_facts.h"
+#include "sources/classes.h"
 
 namespace ddptrain {
 

@@ -1,4 +1,4 @@
-// Where a row of a batch comes from in its image. Torch-free.
+// Where a row of a batch comes from in its image.
 #pragma once
 
 #include <array>

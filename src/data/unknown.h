@@ -1,5 +1,4 @@
 // Values of samples that became "unknown", since what was fitted has no number for them.
-// Torch-free.
 #pragma once
 
 #include <cstdint>

@@ -11,12 +11,12 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "data/order/shard.h"
 #include "distributed/crew.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/replica.h"
 #include "distributed/window_numbers.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "cli/levels.h"
-#include "data/fetch/source.h"
 #include "jobs/draft/init.h"
+#include "sources/fetch/source.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/run/trial.h"

@@ -9,8 +9,8 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "config/decode.h"
-#include "data/fetch/file.h"
 #include "recipe/model_section.h"
+#include "sources/fetch/file.h"
 
 namespace ddptrain {
 namespace {

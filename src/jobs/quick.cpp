@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "config/catalog.h"
 #include "config/node.h"
-#include "data/synthetic/scenes.h"
-#include "data/synthetic/shapes.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/nested.h"
 #include "recipe/targets.h"
+#include "sources/synthetic/scenes.h"
+#include "sources/synthetic/shapes.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

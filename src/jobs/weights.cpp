@@ -12,8 +12,8 @@
 #include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/verb.h"
-#include "data/fetch/file.h"
 #include "jobs/published.h"
+#include "sources/fetch/file.h"
 
 namespace ddptrain {
 namespace {

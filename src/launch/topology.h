@@ -1,4 +1,4 @@
-// Who we are among the processes of a run, read from the environment. Torch-free.
+// Who we are among the processes of a run, read from the environment.
 #pragma once
 
 #include <string>

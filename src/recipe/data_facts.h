@@ -1,4 +1,4 @@
-// What a model must know of the data: found by a dataset, read by models. Torch-free.
+// What a model must know of the data: found by a dataset, read by models.
 #pragma once
 
 #include <cstdint>

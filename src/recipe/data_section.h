@@ -1,5 +1,5 @@
-// What every `data` section has, whatever its type: where to fetch it, order, loading. Torch-free;
-// each dataset's options visit these fields beside their own.
+// What every `data` section has, whatever its type: where to fetch it, order, loading; the
+// options of each dataset visit these fields too.
 #pragma once
 
 #include <cstdint>

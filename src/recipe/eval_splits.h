@@ -1,4 +1,4 @@
-// The samples that are scored beside the validation split of `data`. Torch-free.
+// The samples that are scored beside the validation split of `data`.
 #pragma once
 
 #include <string>

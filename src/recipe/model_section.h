@@ -1,5 +1,5 @@
-// What every `model` section has, whatever its type. Torch-free; the models' catalog adds these
-// fields to each model's own.
+// What every `model` section has, whatever its type; the models' catalog adds these fields to
+// each model's own.
 #pragma once
 
 #include <map>

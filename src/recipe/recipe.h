@@ -1,4 +1,4 @@
-// A whole run as data: what a recipe says after layering, with every default filled in. Torch-free.
+// A whole run as data: what a recipe says after layering, with every default filled in.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
 // A run in stages: each with a length, a schedule and rates, and a part of the model that trains.
-// Torch-free.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The section `sweep` of a recipe: which options are varied, how, and what decides. Torch-free.
+// The section `sweep` of a recipe: which options are varied, how, and what decides.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which targets a loss or a metric takes, and what the model must give for them. Torch-free.
+// Which targets a loss or a metric takes, and what the model must give for them.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The rules that fastai.text.core applies to a text before it is cut into words, one function each,
-// exactly as its regular expressions have them. Torch-free.
+// exactly as its regular expressions have them.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // A part of a JSON file that knows its place, so that what is wrong or not supported there is
-// named. Torch-free.
+// named.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a tokenizer.json does to a text before it is cut (Hugging Face's normalizers). Torch-free.
+// What a tokenizer.json does to a text before it is cut (Hugging Face's normalizers).
 #pragma once
 
 #include <functional>

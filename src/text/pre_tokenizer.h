@@ -1,4 +1,4 @@
-// How a tokenizer.json cuts a text into words (Hugging Face's pre-tokenizers). Torch-free.
+// How a tokenizer.json cuts a text into words (Hugging Face's pre-tokenizers).
 #pragma once
 
 #include <functional>

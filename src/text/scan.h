@@ -1,4 +1,4 @@
-// Looks for bytes of text eight at a time. Torch-free.
+// Looks for bytes of text eight at a time.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Text to tokens. Torch-free.
+// Text to tokens.
 #pragma once
 
 #include <cstdint>

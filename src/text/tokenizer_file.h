@@ -1,5 +1,5 @@
 // What every tokenizer.json of Hugging Face's tokenizers has around its model: normalizer, cutting,
-// added tokens, and the tokens around a document. Torch-free.
+// added tokens, and the tokens around a document.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // Which number each token has: fitted by frequency on training texts, or given by a tokenizer's
-// file. Torch-free.
+// file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A set of words that count from 0 in the order in which they came: the dictionary behind a
-// vocabulary. Torch-free.
+// vocabulary.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,6 @@
 #include "callbacks/callback.h"
 #include "data/dataset.h"
 #include "data/mix.h"
-#include "data/sampler.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
 #include "models/layers/layer.h"
@@ -11,6 +10,7 @@
 #include "optim/clip.h"
 #include "optim/optimizer.h"
 #include "schedules/schedule.h"
+#include "sources/sampler.h"
 #include "text/tokenizer.h"
 #include "transforms/transform.h"
 

@@ -4,13 +4,13 @@
 #include "data/dataset.h"
 #include "data/loader/loader.h"
 #include "data/mix.h"
-#include "data/sampler.h"
 #include "distributed/engine.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
 #include "optim/clip.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
+#include "sources/sampler.h"
 #include "train/stages.h"
 
 namespace ddptrain {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/loader/scored.h"
-#include "data/order/shard.h"
 #include "optim/lr_finder.h"
+#include "sources/order/shard.h"
 #include "train/placement.h"
 
 namespace ddptrain {

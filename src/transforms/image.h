@@ -1,5 +1,5 @@
 // A decoded image in memory, before it becomes a tensor, with the targets that belong to its
-// pixels. Torch-free.
+// pixels.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What a transform that resizes or crops does to images of any size, as data, for programs that do
-// it without our code. Torch-free.
+// it without our code.
 #pragma once
 
 #include <optional>

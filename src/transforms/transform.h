@@ -1,4 +1,4 @@
-// Sample in, sample out. Torch-free.
+// Sample in, sample out.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Weights that others published for models of the catalog, by name. Torch-free.
+// Weights that others published for models of the catalog, by name.
 #pragma once
 
 #include <array>

@@ -120,8 +120,9 @@ TEST(Layers, IncludesBetweenSubFoldersFollowTheTable) {
 
 TEST(Layers, TheLowerOnesIncludeNoLibTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
-  for (const std::string folder : {"base", "config", "recipe", "launch", "transforms", "text",
-                                   "callbacks", "schedules", "cli", "checker"})
+  for (const std::string folder :
+       {"base", "config", "weights", "recipe", "launch", "transforms", "text", "sources",
+        "callbacks", "runs", "report", "schedules", "cli", "checker"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;
@@ -226,9 +227,9 @@ std::string catalog_text(const std::string& folder) {
 }
 
 const std::vector<std::string>& component_folders() {
-  static const std::vector<std::string> folders{"models",     "losses",    "metrics",
-                                                "optim",      "schedules", "data",
-                                                "transforms", "text",      "callbacks"};
+  static const std::vector<std::string> folders{"models",    "losses",   "metrics", "optim",
+                                                "schedules", "sources",  "data",    "transforms",
+                                                "text",      "callbacks"};
   return folders;
 }
 

@@ -1,12 +1,12 @@
 // Classes are matched by their names, whatever folder, list or file they come from.
-#include "data/classes.h"
+#include "sources/classes.h"
 
 #include <gmock/gmock.h>
 
-#include "data/csv_tables.h"
 #include "data/image_data.h"
 #include "data/loader/scored.h"
 #include "data/text_data.h"
+#include "sources/csv_tables.h"
 
 namespace ddptrain {
 namespace {

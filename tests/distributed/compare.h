@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "data/order/shard.h"
 #include "nets.h"
+#include "sources/order/shard.h"
 #include "support/ranks.h"
 
 namespace ddptrain::test {

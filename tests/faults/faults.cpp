@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "checkpoint/checkpoint.h"
-#include "data/order/shard.h"
 #include "distributed/world.h"
+#include "sources/order/shard.h"
 
 namespace {
 

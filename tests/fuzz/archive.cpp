@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "data/fetch/unpack.h"
 #include "input_file.h"
+#include "sources/fetch/unpack.h"
 
 using namespace ddptrain;
 namespace fs = std::filesystem;

@@ -1,9 +1,9 @@
 // The CSV reader, in the formats that files of other programs have.
-#include "data/csv/csv.h"
+#include "sources/csv/csv.h"
 
 #include "base/error.h"
-#include "data/csv/csv_columns.h"
 #include "input_file.h"
+#include "sources/csv/csv_columns.h"
 
 using namespace ddptrain;
 

@@ -1,5 +1,5 @@
 // The head of IDX files of one and of three dimensions.
-#include "data/image/idx.h"
+#include "sources/image/idx.h"
 
 #include "base/error.h"
 #include "input_file.h"

@@ -1,5 +1,5 @@
 // Texts in lines of JSON.
-#include "data/text/text_records.h"
+#include "sources/text/text_records.h"
 
 #include "base/error.h"
 #include "base/text.h"

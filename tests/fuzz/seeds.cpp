@@ -7,7 +7,7 @@
 #include "base/files/digest.h"
 #include "base/files/files.h"
 #include "checkpoint/manifest.h"
-#include "data/archives.h"
+#include "sources/archives.h"
 #include "transforms/codecs/decode.h"
 
 using namespace ddptrain;

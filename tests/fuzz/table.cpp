@@ -1,6 +1,6 @@
 // A table made ready for a network.
-#include "data/table/table.h"
-#include "data/table/csv_source.h"
+#include "sources/table/table.h"
+#include "sources/table/csv_source.h"
 
 #include "base/error.h"
 #include "input_file.h"

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "config/decode.h"
-#include "data/order/layouts.h"
-#include "data/order/shard.h"
 #include "losses/loss.h"
+#include "sources/order/layouts.h"
+#include "sources/order/shard.h"
 #include "support/golden.h"
 #include "support/node.h"
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "config/decode.h"
-#include "data/sampler.h"
-#include "data/split/split.h"
+#include "sources/sampler.h"
+#include "sources/split/split.h"
 #include "support/golden.h"
 #include "support/node.h"
 

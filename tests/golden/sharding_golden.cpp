@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "config/decode.h"
-#include "data/order/layouts.h"
-#include "data/order/shard.h"
-#include "data/sampler.h"
+#include "sources/order/layouts.h"
+#include "sources/order/shard.h"
+#include "sources/sampler.h"
 #include "support/golden.h"
 #include "support/node.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "data/image/image_list.h"
 #include "data/image/image_rows.h"
 #include "data/targets/image_target.h"
+#include "sources/image/image_list.h"
 
 namespace ddptrain {
 

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
-#include "data/image/image_scan.h"
-#include "data/split/class_folders.h"
-#include "data/split/split.h"
+#include "sources/image/image_scan.h"
+#include "sources/split/class_folders.h"
+#include "sources/split/split.h"
 
 namespace ddptrain {
 namespace {

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
-#include "data/image/image_scan.h"
-#include "data/split/split.h"
 #include "data/targets/mask_target.h"
+#include "sources/image/image_scan.h"
+#include "sources/split/split.h"
 
 namespace ddptrain {
 namespace {

@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "data/csv/csv.h"
 #include "data/dataset.h"
-#include "data/image/image_csv.h"
 #include "data/image/image_files.h"
-#include "data/image/image_scan.h"
-#include "data/split/split.h"
 #include "data/targets/points_target.h"
-#include "data/targets/pose_file.h"
+#include "sources/csv/csv.h"
+#include "sources/image/image_csv.h"
+#include "sources/image/image_scan.h"
+#include "sources/image/pose_file.h"
+#include "sources/split/split.h"
 
 namespace ddptrain {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/csv/csv.h"
-#include "data/csv/csv_columns.h"
 #include "data/dataset.h"
-#include "data/image/image_csv.h"
 #include "data/image/image_files.h"
-#include "data/split/split.h"
 #include "data/targets/number_target.h"
+#include "sources/csv/csv.h"
+#include "sources/csv/csv_columns.h"
+#include "sources/image/image_csv.h"
+#include "sources/split/split.h"
 
 namespace ddptrain {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
-#include "data/image/idx.h"
 #include "data/image/pixel_dataset.h"
+#include "sources/image/idx.h"
 
 namespace ddptrain {
 namespace {

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
-#include "data/image/image_scan.h"
+#include "sources/image/image_scan.h"
 
 namespace ddptrain {
 namespace {

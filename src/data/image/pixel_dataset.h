@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "data/files/mapped_file.h"
 #include "data/image/image_rows.h"
+#include "sources/files/mapped_file.h"
 
 namespace ddptrain {
 

@@ -1,4 +1,4 @@
-// Progressive resizing: training images are small at first. Torch-free.
+// Progressive resizing: training images are small at first.
 #pragma once
 
 #include <cstdint>

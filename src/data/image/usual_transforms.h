@@ -1,4 +1,4 @@
-// Transforms for images of different sizes, where a recipe has none. Torch-free.
+// Transforms for images of different sizes, where a recipe has none.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/order/shard.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 

@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 #include "data/mix.h"
-#include "data/order/shard.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 

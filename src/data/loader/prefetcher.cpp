@@ -7,7 +7,7 @@
 #include <deque>
 #include <exception>
 
-#include "data/order/shard.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 namespace {

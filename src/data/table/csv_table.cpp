@@ -1,8 +1,8 @@
 // data csv_table: rows of a CSV file, names as codes and numbers as they are.
 #include "data/dataset.h"
-#include "data/table/csv_source.h"
 #include "data/table/table_dataset.h"
 #include "recipe/data_section.h"
+#include "sources/table/csv_source.h"
 
 namespace ddptrain {
 namespace {

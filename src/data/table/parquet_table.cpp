@@ -1,8 +1,8 @@
 // data parquet_table: rows of a Parquet file, text as codes and numbers as they are.
 #include "data/dataset.h"
-#include "data/table/parquet_source.h"
 #include "data/table/table_dataset.h"
 #include "recipe/data_section.h"
+#include "sources/table/parquet_source.h"
 
 namespace ddptrain {
 namespace {

@@ -1,10 +1,10 @@
 // data ratings: who gave what which rating (fastai.collab.CollabDataLoaders).
 #include "base/error.h"
 #include "base/text.h"
-#include "data/csv/csv_format.h"
 #include "data/dataset.h"
 #include "data/table/table_dataset.h"
 #include "recipe/data_section.h"
+#include "sources/csv/csv_format.h"
 
 namespace ddptrain {
 namespace {

@@ -11,9 +11,9 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "data/preview.h"
-#include "data/table/table.h"
 #include "data/targets/number_columns.h"
 #include "data/unknown.h"
+#include "sources/table/table.h"
 
 namespace ddptrain {
 namespace {

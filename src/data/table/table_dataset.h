@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "data/dataset.h"
-#include "data/table/table_options.h"
-#include "data/table/table_source.h"
+#include "sources/table/table_options.h"
+#include "sources/table/table_source.h"
 
 namespace ddptrain {
 
@@ -14,7 +14,7 @@ namespace ddptrain {
 /// [rows, columns]. The training and validation rows of `options.file`, or, where
 /// `context.unlabeled` names a file, all its rows without targets; a warning or a line counts rows
 /// with names that no training row has. `chosen` is what Dataset::chosen tells. Errors are those of
-/// read_table (data/table/table.h).
+/// read_table (sources/table/table.h).
 std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
                                             const DataContext& context, Node chosen = Node::map());
 

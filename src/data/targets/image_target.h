@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "data/targets/image_file.h"
 #include "recipe/data_facts.h"
+#include "sources/image/image_file.h"
 #include "transforms/codecs/decode.h"
 
 namespace ddptrain {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "data/targets/image_target.h"
-#include "data/targets/mask_codes.h"
+#include "sources/image/mask_codes.h"
 
 namespace ddptrain {
 

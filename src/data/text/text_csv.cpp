@@ -1,10 +1,10 @@
 // data text_csv: texts in columns of a CSV file.
 #include "base/error.h"
 #include "config/encode.h"
-#include "data/csv/csv.h"
 #include "data/dataset.h"
 #include "data/text/text_dataset.h"
-#include "data/text/text_records.h"
+#include "sources/csv/csv.h"
+#include "sources/text/text_records.h"
 
 namespace ddptrain {
 namespace {

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/preview.h"
-#include "data/text/text_cache.h"
 #include "data/unknown.h"
+#include "sources/text/text_cache.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "data/dataset.h"
-#include "data/text/corpus.h"
-#include "data/text/numericalize.h"
-#include "data/text/text_options.h"
+#include "sources/text/corpus.h"
+#include "sources/text/numericalize.h"
+#include "sources/text/text_options.h"
 
 namespace ddptrain {
 

@@ -9,9 +9,9 @@
 #include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dataset.h"
-#include "data/split/class_folders.h"
-#include "data/split/split.h"
 #include "data/text/text_dataset.h"
+#include "sources/split/class_folders.h"
+#include "sources/split/split.h"
 
 namespace ddptrain {
 namespace {

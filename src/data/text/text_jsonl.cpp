@@ -1,7 +1,7 @@
 // data text_jsonl: texts in lines of JSON.
 #include "data/dataset.h"
 #include "data/text/text_dataset.h"
-#include "data/text/text_records.h"
+#include "sources/text/text_records.h"
 
 namespace ddptrain {
 namespace {

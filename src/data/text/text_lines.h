@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/text/numericalize.h"
-#include "data/text/text_options.h"
+#include "sources/text/numericalize.h"
+#include "sources/text/text_options.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {

@@ -8,11 +8,11 @@
 #include "base/output/log.h"
 #include "base/output/progress.h"
 #include "base/text.h"
-#include "data/synthetic/houses.h"
-#include "data/synthetic/ratings.h"
-#include "data/synthetic/scenes.h"
-#include "data/synthetic/shapes.h"
 #include "launch/signals.h"
+#include "sources/synthetic/houses.h"
+#include "sources/synthetic/ratings.h"
+#include "sources/synthetic/scenes.h"
+#include "sources/synthetic/shapes.h"
 
 namespace ddptrain {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/output/print.h"
 #include "base/text.h"
 #include "data/preview.h"
-#include "data/sampler.h"
+#include "sources/sampler.h"
 #include "train/build/build.h"
 #include "transforms/codecs/write.h"
 #include "transforms/preview/contact_sheet.h"

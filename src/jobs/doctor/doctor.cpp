@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/program.h"
-#include "data/text/text_cache.h"
 #include "jobs/doctor/doctor_devices.h"
 #include "launch/topology.h"
+#include "sources/text/text_cache.h"
 
 namespace ddptrain {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "data/csv/csv_encoding.h"
-#include "data/files/mapped_file.h"
+#include "sources/csv/csv_encoding.h"
+#include "sources/files/mapped_file.h"
 
 namespace ddptrain {
 namespace {

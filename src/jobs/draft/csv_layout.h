@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "data/csv/csv_format.h"
+#include "sources/csv/csv_format.h"
 
 namespace ddptrain {
 

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "data/csv/csv_columns.h"
 #include "jobs/draft/csv_layout.h"
 #include "jobs/draft/draft.h"
+#include "sources/csv/csv_columns.h"
 
 namespace ddptrain {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/csv/csv_format.h"
+#include "sources/csv/csv_format.h"
 
 namespace ddptrain {
 

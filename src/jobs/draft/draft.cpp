@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "data/image/image_scan.h"
+#include "sources/image/image_scan.h"
 
 namespace ddptrain {
 namespace {

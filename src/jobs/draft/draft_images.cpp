@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "data/image/image_scan.h"
 #include "data/image/usual_transforms.h"
-#include "data/split/pattern.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
 #include "jobs/draft/machine.h"
+#include "sources/image/image_scan.h"
+#include "sources/split/pattern.h"
 
 namespace ddptrain {
 namespace {

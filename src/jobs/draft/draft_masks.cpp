@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/text.h"
-#include "data/image/image_scan.h"
 #include "data/image/usual_transforms.h"
-#include "data/targets/mask_codes.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
 #include "jobs/draft/machine.h"
+#include "sources/image/image_scan.h"
+#include "sources/image/mask_codes.h"
 
 namespace ddptrain {
 namespace {

@@ -4,12 +4,12 @@
 #include <set>
 
 #include "base/text.h"
-#include "data/image/image_scan.h"
 #include "jobs/draft/csv_sniff.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/image_profile.h"
 #include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
+#include "sources/image/image_scan.h"
 
 namespace ddptrain {
 namespace {

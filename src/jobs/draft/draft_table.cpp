@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
-#include "data/table/csv_source.h"
-#include "data/table/date_columns.h"
-#include "data/table/parquet_source.h"
-#include "data/table/table.h"
 #include "jobs/draft/csv_sniff.h"
 #include "jobs/draft/draft_rows.h"
 #include "jobs/draft/table_profile.h"
 #include "jobs/draft/table_training.h"
+#include "sources/table/csv_source.h"
+#include "sources/table/date_columns.h"
+#include "sources/table/parquet_source.h"
+#include "sources/table/table.h"
 
 namespace ddptrain {
 namespace {

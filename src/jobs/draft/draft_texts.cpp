@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/files/mapped_file.h"
-#include "data/image/image_scan.h"
-#include "data/text/text_records.h"
 #include "jobs/draft/draft.h"
+#include "sources/files/mapped_file.h"
+#include "sources/image/image_scan.h"
+#include "sources/text/text_records.h"
 
 namespace ddptrain {
 namespace {

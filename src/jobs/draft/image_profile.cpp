@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "data/image/image_scan.h"
 #include "jobs/draft/draft.h"
+#include "sources/image/image_scan.h"
 
 namespace ddptrain {
 namespace {

@@ -12,12 +12,12 @@
 #include "base/text.h"
 #include "cli/editor_line.h"
 #include "cli/program.h"
-#include "data/image/image_scan.h"
-#include "data/table/csv_source.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
 #include "recipe/load/load.h"
+#include "sources/image/image_scan.h"
+#include "sources/table/csv_source.h"
 
 namespace ddptrain {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/image/image_scan.h"
-#include "data/table/csv_source.h"
-#include "data/table/date.h"
 #include "jobs/draft/csv_sniff.h"
+#include "sources/image/image_scan.h"
+#include "sources/table/csv_source.h"
+#include "sources/table/date.h"
 
 namespace ddptrain {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/columns.h"
-#include "data/csv/csv_format.h"
+#include "sources/columns.h"
+#include "sources/csv/csv_format.h"
 
 namespace ddptrain {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "data/table/table.h"
 #include "jobs/draft/draft.h"
+#include "sources/table/table.h"
 
 namespace ddptrain {
 namespace {

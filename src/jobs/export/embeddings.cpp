@@ -7,11 +7,11 @@
 #include "base/output/log.h"
 #include "base/quoting.h"
 #include "base/text.h"
-#include "data/table/table_fit.h"
 #include "jobs/saved_model.h"
 #include "models/embeddings.h"
 #include "models/model.h"
 #include "recipe/recipe.h"
+#include "sources/table/table_fit.h"
 
 namespace ddptrain {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/decode.h"
-#include "data/text/text_records.h"
+#include "sources/text/text_records.h"
 
 namespace ddptrain {
 namespace {

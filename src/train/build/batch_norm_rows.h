@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "data/order/shard.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "data/order/shard.h"
 #include "recipe/period.h"
+#include "sources/order/shard.h"
 #include "train/training_plan.h"
 
 namespace ddptrain {

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/dataset.h"
-#include "data/fetch/source.h"
 #include "recipe/targets.h"
+#include "sources/fetch/source.h"
 #include "train/build/build.h"
 
 namespace ddptrain {

@@ -17,7 +17,7 @@ class Dataset;
 std::unique_ptr<Dataset> build_split(const Recipe& recipe, const Dataset& data,
                                      SplitSection& section, bool on_device);
 
-/// provide() (data/fetch/source.h) for each of them.
+/// provide() (sources/fetch/source.h) for each of them.
 void provide_splits(const Recipe& recipe);
 
 /// An Error (Exit::data) where one names an archive that is not unpacked yet.

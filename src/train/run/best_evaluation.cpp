@@ -7,9 +7,9 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "callbacks/best.h"
-#include "data/csv/csv.h"
 #include "recipe/eval_splits.h"
 #include "recipe/rules/metric_names.h"
+#include "sources/csv/csv.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

@@ -8,9 +8,9 @@
 
 #include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
-#include "data/files/mapping_guard.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
+#include "sources/files/mapping_guard.h"
 #include "train/build/build.h"
 #include "train/requests.h"
 #include "train/run/checkpoint_writer.h"

@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "data/loader/lengths.h"
-#include "data/sampler.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "optim/ema.h"
 #include "recipe/eval_splits.h"
+#include "sources/sampler.h"
 #include "train/build/batch_norm_rows.h"
 #include "train/build/build.h"
 #include "train/build/flops.h"

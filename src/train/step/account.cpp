@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/output/log.h"
 #include "data/loader/tolerant.h"
-#include "data/sampler.h"
+#include "sources/sampler.h"
 #include "train/run_state.h"
 #include "train/step/step.h"
 #include "train/training.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/order/shard.h"
 #include "losses/loss.h"
 #include "recipe/recipe.h"
+#include "sources/order/shard.h"
 
 namespace ddptrain {
 

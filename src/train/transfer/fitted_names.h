@@ -1,5 +1,5 @@
 // The names in what a dataset fitted: words of a vocabulary, columns of a table and their
-// categories. Torch-free.
+// categories.
 #pragma once
 
 #include <map>

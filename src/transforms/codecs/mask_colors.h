@@ -1,4 +1,4 @@
-// A color for each class of a mask. Torch-free.
+// A color for each class of a mask.
 #pragma once
 
 #include <array>

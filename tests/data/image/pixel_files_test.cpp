@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "data/archives.h"
 #include "data/image/normalize_images.h"
 #include "data/image_data.h"
 #include "data/loader/loader.h"
+#include "sources/archives.h"
 
 namespace ddptrain {
 namespace {

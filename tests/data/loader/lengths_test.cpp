@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "data/loader/loader.h"
 #include "data/numbers_dataset.h"
-#include "data/order/length_order.h"
-#include "data/sampler.h"
+#include "sources/order/length_order.h"
+#include "sources/sampler.h"
 #include "support/node.h"
 
 namespace ddptrain {

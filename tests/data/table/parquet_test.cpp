@@ -1,4 +1,4 @@
-#include "data/table/parquet_source.h"
+#include "sources/table/parquet_source.h"
 
 #include <gmock/gmock.h>
 
@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "data/csv_tables.h"
 #include "data/dataset.h"
+#include "sources/csv_tables.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
 

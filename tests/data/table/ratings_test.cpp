@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "data/csv_tables.h"
 #include "data/dataset.h"
 #include "data/preview.h"
+#include "sources/csv_tables.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "data/table/table.h"
+#include "sources/table/table.h"
 
 #include <gmock/gmock.h>
 
@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "data/csv_tables.h"
 #include "data/dataset.h"
 #include "data/prediction_form.h"
 #include "data/preview.h"
+#include "sources/csv_tables.h"
 #include "support/node.h"
 #include "support/refused.h"
 #include "support/temporary_folder.h"

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "data/files/mapped_file.h"
 #include "launch/failure.h"
+#include "sources/files/mapped_file.h"
 #include "support/temporary_folder.h"
 #include "train/finished_run.h"
 #include "train/step/evaluate.h"

@@ -1,0 +1,155 @@
+#include "sources/fetch/fetch.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "base/output/log.h"
+#include "base/output/long_work.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "sources/fetch/curl.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr int attempts = 4;
+constexpr int refused = 22, no_range = 33, too_large = 63;  // curl's exit statuses
+
+/// How one run of curl ended.
+struct Ended {
+  int status = 0;  // curl's, or too_large
+  std::string complaint;
+};
+
+std::string reason(const Ended& ended, std::int64_t most) {
+  switch (ended.status) {
+    case 1:
+      return "it leads to something that is not https";
+    case 3:
+      return "the address is malformed";
+    case 5:
+      return "the proxy's name is not known";
+    case 6:
+      return "the host's name is not known";
+    case 7:
+      return "the host does not answer";
+    case refused:
+      return "the server has no such file";
+    case 28:
+      return "timed out";
+    case 60:
+      return "the server's certificate is not trusted";
+    case too_large:
+      return "it is larger than it may be: more than " + std::to_string(most) +
+             " bytes; data.source.size says how large it is";
+    default:
+      return "curl ended with status " + std::to_string(ended.status) +
+             (ended.complaint.empty() ? "" : " and '" + ended.complaint + "'");
+  }
+}
+
+/// A failure that another attempt may not meet, by curl's words for --retry.
+bool is_passing(int status) { return status == 18 || status == 28 || status == 56 || status == 7; }
+
+/// The file that an earlier attempt may have begun; nobody else's, and no link.
+class Download {
+ public:
+  explicit Download(const std::string& path)
+      : path_(path),
+        file_(::open(path.c_str(),
+                     O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)) {
+    struct stat about {};
+    if (file_ < 0 || ::fstat(file_, &about) != 0) fail();
+    size_ = about.st_size;
+    if (S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid()) return;
+    ::close(file_);
+    throw Error(Exit::data, "cannot write '" + path + "': it is not a file of one's own");
+  }
+  ~Download() { ::close(file_); }
+  Download(const Download&) = delete;
+  Download& operator=(const Download&) = delete;
+
+  std::int64_t size() const { return size_; }
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail();
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      size_ += written;
+    }
+  }
+  void empty() {
+    if (::ftruncate(file_, 0) != 0) fail();
+    size_ = 0;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(Exit::data, "cannot write '" + path_ + "': " + std::strerror(errno));
+  }
+
+  std::string path_;
+  int file_;
+  std::int64_t size_ = 0;
+};
+
+/// One run of curl; too_large as soon as more comes than may.
+Ended fetch_once(const std::string& url, Download& into, std::int64_t most) {
+  Curl curl(url, into.size(), most);
+  std::vector<char> buffer(1 << 18);
+  LongWork work("fetching, bytes");
+  while (true) {
+    const auto got = ::read(curl.output(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const int status = curl.wait();
+      return {status, curl.complaint()};
+    }
+    if (got > most - into.size()) return {too_large, ""};
+    into.add({buffer.data(), static_cast<std::size_t>(got)});
+    work.did(got);
+  }
+}
+
+void check_url(const std::string& url) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
+  if (lower(url.substr(0, 8)) != "https://")
+    throw Error(Exit::recipe, Option{"data.source.url"},
+                "'" + shown_url(url) +
+                    "' is not https; fetch the archive yourself and name it under "
+                    "data.source.file");
+  if (std::any_of(url.begin(), url.end(), is_control))
+    throw Error(Exit::recipe, Option{"data.source.url"}, "it has characters that no address has");
+}
+
+}  // namespace
+
+void fetch(const std::string& url, const std::string& path, std::int64_t most) {
+  check_url(url);
+  log::info("fetching " + shown_url(url));
+  Download download(path);
+  if (download.size() > most) download.empty();
+  Ended ended;
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    ended = fetch_once(url, download, most);
+    const int status = ended.status;
+    if (status == 0) return;
+    // A server refuses to continue what is complete.
+    const bool again = (status == no_range || status == refused) && download.size() > 0;
+    if (again) download.empty();
+    if (!again && !is_passing(status)) break;
+    if (attempt < attempts) ::sleep(again ? 0 : 1U << (attempt - 1));
+  }
+  if (ended.status == too_large) ::unlink(path.c_str());
+  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(ended, most));
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,60 @@
+#include "sources/fetch/file.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files/digest.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/text.h"
+#include "sources/fetch/fetch.h"
+
+namespace ddptrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What stands at `download` afterwards.
+void bring(const FileSource& source, const std::string& download) {
+  if (!source.file) return fetch(source.url, download);
+  std::error_code failed;
+  fs::copy_file(InputFile(*source.file).path(), download, fs::copy_options::overwrite_existing,
+                failed);
+  if (failed)
+    throw Error(Exit::data,
+                "cannot copy '" + *source.file + "' to '" + download + "': " + failed.message());
+}
+
+}  // namespace
+
+bool is_digest(const std::string& digest, std::string_view known) {
+  return known.size() >= 8 && digest.starts_with(lower(std::string(known)));
+}
+
+bool provide_file(const FileSource& source, const std::string& path) {
+  const auto target = fs::absolute(path).lexically_normal();
+  if (fs::exists(target)) return false;
+  const auto beside = [&](const std::string& what) {
+    return (target.parent_path() / ("." + target.filename().string() + what)).string();
+  };
+  make_folders(target.parent_path().string());
+  const FileLock lock(beside(".lock"));
+  if (fs::exists(target)) return false;  // another process was first
+  const auto download = beside(".download");
+  bring(source, download);
+  const auto digest = digest_file(DigestKind::sha256, download);
+  if (!is_digest(digest, source.sha256)) {
+    fs::remove(download);  // so that the next attempt does not continue it
+    throw Error(Exit::data, "sha256 of '" + source.file.value_or(source.url) + "' is " + digest +
+                                ", and should " +
+                                (source.sha256.size() < 64 ? "begin with " : "be ") +
+                                source.sha256);
+  }
+  write_atomically(target.string() + ".sha256", digest + "  " + target.filename().string() + "\n");
+  fs::permissions(download, fs::perms::group_read | fs::perms::others_read, fs::perm_options::add);
+  fs::rename(download, target);
+  sync_folder(target.parent_path().string());
+  return true;
+}
+
+}  // namespace ddptrain

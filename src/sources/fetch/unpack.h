@@ -1,0 +1,31 @@
+// Unpacking of archives that nobody has to trust.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ddptrain {
+
+/// What an archive may become. Data sets shrink to a tenth at best, texts; what becomes two hundred
+/// times as large, or has a file for every few bytes, was made to fill a disk.
+struct UnpackLimits {
+  std::int64_t bytes;
+  std::int64_t members;
+  int depth = 64;  // folders in folders
+
+  static UnpackLimits of_archive(std::int64_t size) {
+    return {(std::int64_t{64} << 20) + 200 * size, 10'000 + size / 32};
+  }
+};
+
+/// Unpacks a tar (plain, gz, bz2, xz, zstd) or zip archive into an existing empty folder that
+/// nobody else writes to, and returns what becomes the data's root: the only folder at the top, or
+/// all. Throws an Error (Exit::data) on an entry that would land outside of the folder: an absolute
+/// path,
+/// `..`, a path through a link, a link that leaves that root; on devices and the like; and on more
+/// than the limits.
+std::string unpack(const std::string& archive, const std::string& folder);
+std::string unpack(const std::string& archive, const std::string& folder,
+                   const UnpackLimits& limits);
+
+}  // namespace ddptrain

@@ -1,0 +1,47 @@
+// A file in memory: mapped, so that ranks of one node share it, inflated where it is compressed, or
+// made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sources/files/mapping_guard.h"
+
+namespace ddptrain {
+
+class InputFile;
+
+class MappedFile {
+ public:
+  /// What begins like gzip is inflated: up to 64 MiB, or 200 times its size, and to 4 GiB at most.
+  /// Throws an Error (Exit::data) that names the file. One that is cut later reads as zeros
+  /// (sources/files/mapping_guard.h).
+  explicit MappedFile(const std::string& path);
+  /// What would be in a file that nobody else needs.
+  explicit MappedFile(std::vector<std::uint8_t> bytes) : own_(std::move(bytes)) {}
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::span<const std::uint8_t> bytes() const {
+    return own_.empty() ? std::span<const std::uint8_t>{data_, size_}
+                        : std::span<const std::uint8_t>{own_};
+  }
+
+ private:
+  void map(const InputFile& file);
+  void inflate(const InputFile& file);
+
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::vector<std::uint8_t> own_;
+  std::optional<MappingGuard> guard_;
+};
+
+}  // namespace ddptrain

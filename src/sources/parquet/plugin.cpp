@@ -1,0 +1,249 @@
+// Parquet files by Apache Arrow.
+#include "sources/parquet/plugin.h"
+
+#include <arrow/array.h>
+#include <arrow/buffer.h>
+#include <arrow/chunked_array.h>
+#include <arrow/io/memory.h>
+#include <arrow/memory_pool.h>
+#include <arrow/scalar.h>
+#include <arrow/type.h>
+#include <arrow/util/float16.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace ddptrain {
+namespace {
+
+/// A file of a few kilobytes may claim any number of rows; real tables take more than this.
+constexpr std::int64_t most_rows_per_byte = 16;
+
+ParquetType type_of(const arrow::DataType& type) {
+  switch (type.id()) {
+    case arrow::Type::NA:
+      return ParquetType::none;
+    case arrow::Type::INT8:
+    case arrow::Type::INT16:
+    case arrow::Type::INT32:
+    case arrow::Type::INT64:
+    case arrow::Type::UINT8:
+    case arrow::Type::UINT16:
+    case arrow::Type::UINT32:
+    case arrow::Type::UINT64:
+      return ParquetType::integers;
+    case arrow::Type::HALF_FLOAT:
+    case arrow::Type::FLOAT:
+    case arrow::Type::DOUBLE:
+    case arrow::Type::DECIMAL128:
+    case arrow::Type::DECIMAL256:
+      return ParquetType::floats;
+    case arrow::Type::BOOL:
+    case arrow::Type::STRING:
+    case arrow::Type::LARGE_STRING:
+    case arrow::Type::DATE32:
+    case arrow::Type::DATE64:
+    case arrow::Type::TIME32:
+    case arrow::Type::TIME64:
+    case arrow::Type::TIMESTAMP:
+      return ParquetType::text;
+    case arrow::Type::DICTIONARY:
+      return type_of(*static_cast<const arrow::DictionaryType&>(type).value_type());
+    default:
+      return ParquetType::other;
+  }
+}
+
+/// Gives each cell of an array to `give(row)`, or reports it as missing.
+template <class Give>
+void give_cells(const arrow::Array& array, ParquetCells& cells, const Give& give) {
+  for (std::int64_t row = 0; row < array.length(); ++row)
+    if (array.IsNull(row))
+      cells.missing();
+    else
+      give(row);
+}
+
+template <class Array>
+void give_integers(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const Array&>(array);
+  give_cells(array, cells, [&](std::int64_t row) {
+    const auto value = values.Value(row);
+    if (std::in_range<std::int64_t>(value))
+      cells.integer(static_cast<std::int64_t>(value));
+    else
+      cells.number(static_cast<double>(value));
+  });
+}
+
+template <class Array>
+void give_floats(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const Array&>(array);
+  give_cells(array, cells,
+             [&](std::int64_t row) { cells.number(static_cast<double>(values.Value(row))); });
+}
+
+template <class Array>
+void give_texts(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const Array&>(array);
+  give_cells(array, cells, [&](std::int64_t row) { cells.text(values.GetView(row)); });
+}
+
+/// Through text, to the nearest double: Arrow's ToDouble is off in the last bit.
+template <class Array>
+void give_decimals(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const Array&>(array);
+  give_cells(array, cells,
+             [&](std::int64_t row) { cells.number(std::stod(values.FormatValue(row))); });
+}
+
+/// Dates and times, as Arrow writes them: ISO 8601.
+void give_scalars(const arrow::Array& array, ParquetCells& cells) {
+  give_cells(array, cells,
+             [&](std::int64_t row) { cells.text(array.GetScalar(row).ValueOrDie()->ToString()); });
+}
+
+void give_array(const arrow::Array& array, ParquetCells& cells);
+
+/// One cell of a dictionary at a time.
+void give_dictionary(const arrow::Array& array, ParquetCells& cells) {
+  const auto& coded = static_cast<const arrow::DictionaryArray&>(array);
+  give_cells(array, cells, [&](std::int64_t row) {
+    give_array(*coded.dictionary()->Slice(coded.GetValueIndex(row), 1), cells);
+  });
+}
+
+void give_array(const arrow::Array& array, ParquetCells& cells) {
+  switch (array.type_id()) {
+    case arrow::Type::NA:
+      return give_cells(array, cells, [](std::int64_t) {});
+    case arrow::Type::INT8:
+      return give_integers<arrow::Int8Array>(array, cells);
+    case arrow::Type::INT16:
+      return give_integers<arrow::Int16Array>(array, cells);
+    case arrow::Type::INT32:
+      return give_integers<arrow::Int32Array>(array, cells);
+    case arrow::Type::INT64:
+      return give_integers<arrow::Int64Array>(array, cells);
+    case arrow::Type::UINT8:
+      return give_integers<arrow::UInt8Array>(array, cells);
+    case arrow::Type::UINT16:
+      return give_integers<arrow::UInt16Array>(array, cells);
+    case arrow::Type::UINT32:
+      return give_integers<arrow::UInt32Array>(array, cells);
+    case arrow::Type::UINT64:
+      return give_integers<arrow::UInt64Array>(array, cells);
+    case arrow::Type::HALF_FLOAT: {
+      const auto& values = static_cast<const arrow::HalfFloatArray&>(array);
+      return give_cells(array, cells, [&](std::int64_t row) {
+        cells.number(arrow::util::Float16::FromBits(values.Value(row)).ToDouble());
+      });
+    }
+    case arrow::Type::FLOAT:
+      return give_floats<arrow::FloatArray>(array, cells);
+    case arrow::Type::DOUBLE:
+      return give_floats<arrow::DoubleArray>(array, cells);
+    case arrow::Type::DECIMAL128:
+      return give_decimals<arrow::Decimal128Array>(array, cells);
+    case arrow::Type::DECIMAL256:
+      return give_decimals<arrow::Decimal256Array>(array, cells);
+    case arrow::Type::BOOL: {
+      const auto& values = static_cast<const arrow::BooleanArray&>(array);
+      return give_cells(array, cells, [&](std::int64_t row) {
+        cells.text(values.Value(row) ? "True" : "False");
+      });
+    }
+    case arrow::Type::STRING:
+      return give_texts<arrow::StringArray>(array, cells);
+    case arrow::Type::LARGE_STRING:
+      return give_texts<arrow::LargeStringArray>(array, cells);
+    case arrow::Type::DICTIONARY:
+      return give_dictionary(array, cells);
+    default:
+      return give_scalars(array, cells);
+  }
+}
+
+class ArrowFile final : public ParquetFile {
+ public:
+  ArrowFile(const std::string& path, std::span<const std::uint8_t> bytes) : path_(path) {
+    guarded([&] { open(bytes); });
+  }
+  const std::vector<ParquetField>& fields() const override { return fields_; }
+  std::int64_t rows() const override { return rows_; }
+
+  void read(std::size_t column, ParquetCells& cells) const override {
+    guarded([&] {
+      std::shared_ptr<arrow::ChunkedArray> chunks;
+      require(reader_->ReadColumn(static_cast<int>(column), &chunks));
+      require(chunks->ValidateFull());
+      if (chunks->length() != rows_)
+        refuse("column '" + fields_[column].name + "' has " + std::to_string(chunks->length()) +
+               " rows, the table " + std::to_string(rows_));
+      for (const auto& chunk : chunks->chunks()) give_array(*chunk, cells);
+    });
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(Exit::data, "'" + path_ + "' cannot be read as Parquet: " + why);
+  }
+
+  void require(const arrow::Status& status) const {
+    if (status.IsOutOfMemory()) throw std::bad_alloc();
+    if (!status.ok()) refuse(status.message());
+  }
+
+  /// Arrow's own exceptions become an Error.
+  template <class Action>
+  void guarded(const Action& action) const {
+    try {
+      action();
+    } catch (const parquet::ParquetException& error) {
+      refuse(error.what());
+    }
+  }
+
+  void open(std::span<const std::uint8_t> bytes) {
+    auto buffer = std::make_shared<arrow::Buffer>(bytes.data(), std::ssize(bytes));
+    parquet::arrow::FileReaderBuilder builder;
+    require(builder.Open(std::make_shared<arrow::io::BufferReader>(buffer)));
+    rows_ = builder.raw_reader()->metadata()->num_rows();
+    if (rows_ < 0 || rows_ / most_rows_per_byte > std::ssize(bytes))
+      refuse("it claims " + std::to_string(rows_) + " rows in " + std::to_string(bytes.size()) +
+             " bytes");
+    builder.memory_pool(arrow::system_memory_pool());
+    require(builder.Build(&reader_));
+    std::shared_ptr<arrow::Schema> schema;
+    require(reader_->GetSchema(&schema));
+    for (const auto& field : schema->fields())
+      fields_.push_back({field->name(), type_of(*field->type()), field->type()->ToString()});
+  }
+
+  std::string path_;
+  std::int64_t rows_ = 0;
+  std::vector<ParquetField> fields_;
+  std::unique_ptr<parquet::arrow::FileReader> reader_;
+};
+
+std::unique_ptr<ParquetFile> open_parquet(const std::string& path,
+                                          std::span<const std::uint8_t> bytes) {
+  return std::make_unique<ArrowFile>(path, bytes);
+}
+
+}  // namespace
+}  // namespace ddptrain
+
+extern "C" __attribute__((visibility("default"))) const ddptrain::ParquetPlugin*
+ddptrain_parquet_plugin() {
+  static const ddptrain::ParquetPlugin plugin{ddptrain::ParquetPlugin::current,
+                                              ddptrain::open_parquet};
+  return &plugin;
+}

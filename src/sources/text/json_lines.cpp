@@ -1,0 +1,125 @@
+#include "sources/text/text_records.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/output/log.h"
+#include "base/output/long_work.h"
+#include "base/text.h"
+#include "sources/files/mapped_file.h"
+#include "text/unicode.h"
+
+namespace ddptrain {
+namespace {
+
+class LineReader {
+ public:
+  LineReader(const std::string& file, const TextRecordOptions& options, Labels labels,
+             InvalidUtf8 invalid_utf8)
+      : file_(file), options_(options), labels_(labels), invalid_utf8_(invalid_utf8) {}
+
+  std::vector<TextRecord> run() {
+    const MappedFile mapped(file_);
+    const auto bytes = mapped.bytes();
+    std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+    LongWork work("reading '" + file_ + "'", static_cast<std::int64_t>(rest.size()));
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      ++line_;
+      work.did(static_cast<std::int64_t>(end) + 1);
+      if (const auto line = trim(rest.substr(0, end)); !line.empty()) read(line);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (records_.empty()) throw Error(Exit::data, file_ + ": no lines");
+    if (replaced_ > 0)
+      log::warning(file_ + ": " + plural(replaced_, "line") +
+                   " not UTF-8 text; U+FFFD stands for bytes that are not; the first is line " +
+                   std::to_string(first_replaced_));
+    return std::move(records_);
+  }
+
+ private:
+  std::string place() const { return file_ + ":" + std::to_string(line_); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Exit::data, place() + ": " + what);
+  }
+
+  void read(std::string_view line) {
+    const auto bad = find_invalid_utf8(line);
+    if (!bad) return read_object(parsed(line));
+    if (invalid_utf8_ == InvalidUtf8::error)
+      fail("not UTF-8 text (byte " + std::to_string(*bad + 1) +
+           "); 'invalid_utf8: replace' reads it all the same");
+    if (replaced_++ == 0) first_replaced_ = line_;
+    read_object(parsed(replace_invalid_utf8(line)));
+  }
+
+  nlohmann::json parsed(std::string_view line) const {
+    try {
+      return nlohmann::json::parse(line);
+    } catch (const nlohmann::json::parse_error& error) {
+      fail("not JSON (at byte " + std::to_string(error.byte) + ")");
+    } catch (const nlohmann::json::exception&) {
+      fail("not JSON: a number is too large");
+    }
+  }
+
+  void read_object(const nlohmann::json& object) {
+    if (!object.is_object()) fail("not an object, {\"text\": ..., \"label\": ...}");
+    TextRecord record;
+    record.place = place();
+    for (const auto& key : options_.text) {
+      const auto& text = value(object, key);
+      if (!text.is_string()) fail("'" + key + "' is not text");
+      record.texts.push_back(text.get<std::string>());
+    }
+    if (labels_ == Labels::known) {
+      record.label = options_.task == TextTask::regression ? number(object, options_.label)
+                                                           : word(object, options_.label);
+      if (options_.valid.column && !options_.valid_file)
+        record.split = word(object, *options_.valid.column);
+      if (const auto* groups = options_.groups()) record.group = word(object, *groups);
+    }
+    records_.push_back(std::move(record));
+  }
+
+  const nlohmann::json& value(const nlohmann::json& object, const std::string& key) const {
+    const auto found = object.find(key);
+    if (found == object.end()) fail("no '" + key + "'");
+    return *found;
+  }
+
+  std::string word(const nlohmann::json& object, const std::string& key) const {
+    const auto& found = value(object, key);
+    if (found.is_string() && !found.get_ref<const std::string&>().empty()) return found;
+    if (found.is_number_integer() || found.is_boolean()) return found.dump();
+    fail("'" + key + "' is neither a word nor a whole number");
+  }
+
+  /// As a number or its text; empty: missing.
+  std::string number(const nlohmann::json& object, const std::string& key) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return {};
+    if (found->is_string()) return *found;
+    if (!found->is_number()) fail("'" + key + "' is no number, and data.task is regression");
+    return format_number(found->get<double>());
+  }
+
+  const std::string& file_;
+  const TextRecordOptions& options_;
+  const Labels labels_;
+  const InvalidUtf8 invalid_utf8_;
+  std::vector<TextRecord> records_;
+  std::int64_t line_ = 0, replaced_ = 0, first_replaced_ = 0;
+};
+
+}  // namespace
+
+std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
+                                        Labels labels, InvalidUtf8 invalid_utf8) {
+  return LineReader(file, options, labels, invalid_utf8).run();
+}
+
+}  // namespace ddptrain

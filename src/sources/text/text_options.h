@@ -1,0 +1,34 @@
+// Options that every dataset of texts has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/choice.h"
+#include "recipe/data_section.h"
+#include "sources/text/padding.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
+
+namespace ddptrain {
+
+enum class Truncate { end, start };
+enum class InvalidUtf8 { error, replace };
+std::span<const std::string_view> names(Truncate);
+std::span<const std::string_view> names(InvalidUtf8);
+
+struct TextOptions {
+  Choice<Tokenizer> tokenizer{"fastai"};
+  VocabularyOptions vocabulary;
+  std::optional<std::int64_t> max_length;
+  Truncate truncate = Truncate::end;
+  PaddingOptions padding;
+  std::optional<std::string> cache;
+  DataSection section;
+  void fields(Fields& f);
+};
+
+}  // namespace ddptrain
