@@ -242,7 +242,7 @@ std::vector<double> ticks(double low, double high, int count) {
     if (factor * power >= rough * 0.999) step = factor * power;
   const double slack = step * 1e-9;
   for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k)
-    found.push_back(k * step);
+    found.push_back(k * step + 0.0);  // no -0
   return found;
 }
 

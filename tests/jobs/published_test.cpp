@@ -143,8 +143,7 @@ TEST_F(WeightsFolder, AreComparedWithTheRecipesDigest) {
                                         sha256("others"));
 }
 
-std::string rules_of(const std::string& model) {
-  TemporaryFolder folder;
+std::string rules_of(const std::string& model, const TemporaryFolder& folder = {}) {
   const auto file = folder.write(
       "r.yaml", "recipe: 1\nmodel: " + model +
                     "\ndata: {type: image_folder, root: x, valid: val}\nbatch: {global: 2}\n");
@@ -166,6 +165,13 @@ TEST(WeightsRule, KnowsNamesOfTheModel) {
               HasSubstr("error[weights-fetch]"));
   EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, sha256: f37072fd}}"),
               HasSubstr("error[weights-digest]"));
+}
+
+TEST(WeightsRule, LeavesAFolderNextToTheRecipeAlone) {
+  TemporaryFolder folder;
+  folder.write("vit_small/model.safetensors", "");
+  EXPECT_EQ(rules_of("{type: vit_s_16, weights: vit_small}", folder).find("error"),
+            std::string::npos);
 }
 
 TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {

@@ -48,6 +48,10 @@ TEST(Ticks, AreRoundNumbersWithinTheRange) {
   EXPECT_THAT(ticks(3, 3, 5), ElementsAre());
 }
 
+TEST(Ticks, OfARangeThatBeginsBelow0HaveNoNegative0) {
+  for (const auto tick : ticks(-0.5, 10, 5)) EXPECT_FALSE(std::signbit(tick)) << tick;
+}
+
 TEST(Figure, IsEmptyWithoutAPointAndHasGapsWhereAValueIsNotKnown) {
   EXPECT_EQ(figure({"a", "step", {{"a", {{1}, {NAN}}}}}), "");
   const auto gap = figure({"a", "step", {{"a", {{1, 2, 3, 4, 5}, {1, 2, NAN, 2, 1}}}}});

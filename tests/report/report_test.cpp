@@ -238,6 +238,7 @@ TEST_F(Report, SaysOfWhichWeightsItsTablesAndSamplesAre) {
   EXPECT_THAT(html, HasSubstr("<th>test split</th><th class=\"n\">best weights, step 20</th>"));
   EXPECT_THAT(html, HasSubstr("0.625"));
   EXPECT_THAT(html, HasSubstr("last, step 40"));
+  EXPECT_THAT(html, HasSubstr("0.73 – 0.80")) << "the eleventh of fifteen bins";
 }
 
 TEST_F(Report, ShowsHowManySamplesEachClassHas) {

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -54,9 +56,11 @@ Draft draft_file(const InitRequest& request) {
   if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
   if (extension == ".csv" || extension == ".tsv") return draft_csv(request);
   if (extension == ".parquet") return draft_parquet(request);
+  static const std::set<std::string> packed{".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"};
   throw Error(Exit::recipe, "'" + request.path +
                                 "' is no data that ddptrain reads; it takes a folder of images or "
-                                "texts, a .csv, .tsv, .jsonl or .parquet file");
+                                "texts, a .csv, .tsv, .jsonl or .parquet file" +
+                                (packed.contains(extension) ? "; unpack it first" : ""));
 }
 
 /// The file in a folder, as a request of its own.

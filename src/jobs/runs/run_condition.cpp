@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -14,20 +15,22 @@ namespace {
 using Relation = RunCondition::Relation;
 
 // Longer ones first: "<=" is no "<".
-constexpr std::array<std::pair<const char*, Relation>, 7> kSigns{{{"!=", Relation::unequal},
-                                                                  {"<=", Relation::at_most},
-                                                                  {">=", Relation::at_least},
-                                                                  {"==", Relation::equal},
-                                                                  {"=", Relation::equal},
-                                                                  {"<", Relation::less},
-                                                                  {">", Relation::more}}};
+constexpr std::array<std::pair<std::string_view, Relation>, 7> kSigns{{{"!=", Relation::unequal},
+                                                                       {"<=", Relation::at_most},
+                                                                       {">=", Relation::at_least},
+                                                                       {"==", Relation::equal},
+                                                                       {"=", Relation::equal},
+                                                                       {"<", Relation::less},
+                                                                       {">", Relation::more}}};
 
 RunCondition read_condition(const std::string& text) {
   const auto at = text.find_first_of("=!<>");
   for (const auto& [sign, relation] : kSigns)
-    if (at != std::string::npos && at > 0 && text.compare(at, std::string(sign).size(), sign) == 0)
-      return {std::string(trim(text.substr(0, at))), relation,
-              std::string(trim(text.substr(at + std::string(sign).size())))};
+    if (at != std::string::npos && at > 0 && text.compare(at, sign.size(), sign) == 0) {
+      const std::string value(trim(text.substr(at + sign.size())));
+      if (value.empty() || value.find_first_of("=<>") == 0) break;
+      return {std::string(trim(text.substr(0, at))), relation, value};
+    }
   throw Error(Exit::recipe, "--where: '" + text +
                                 "' is no condition; write 'state=done', 'optimizer.lr>=1e-3' or "
                                 "'valid/loss<0.5'");

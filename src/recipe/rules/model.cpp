@@ -57,6 +57,9 @@ std::optional<std::string> weights_word(const RuleContext& rule) {
   const bool of_a_run = name == "last" || name == "best" || name == "latest" ||
                         name.starts_with("step-") || parse_integer(name);
   if (!alone || of_a_run || name.find('.') != std::string::npos) return {};
+  const bool published = find_weights(weights_model(rule.recipe.model), name) != nullptr;
+  std::error_code unreadable;
+  if (!published && fs::exists(file, unreadable)) return {};
   return name;
 }
 

@@ -1,4 +1,5 @@
 // Whether a probability of 0.8 is right eight times out of ten: the reliability diagram.
+#include "base/text.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/samples.h"
@@ -10,8 +11,8 @@ namespace {
 constexpr int kBins = 15;  // as in Guo et al., 2017
 
 std::string bin_name(std::size_t index) {
-  return number_html(static_cast<double>(index) / kBins) + " – " +
-         number_html(static_cast<double>(index + 1) / kBins);
+  return escaped(format_fixed(static_cast<double>(index) / kBins, 2) + " – " +
+                 format_fixed(static_cast<double>(index + 1) / kBins, 2));
 }
 
 std::string calibration(const ReportRuns& runs) {

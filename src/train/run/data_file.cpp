@@ -23,20 +23,26 @@ std::vector<std::int64_t> counts_of(const Dataset& data, Split split) {
   return counts;
 }
 
+void add(Json& splits, const std::string& name, const Dataset& data, Split split) {
+  if (data.size(split) > 0)
+    splits.push_back(
+        {{"name", name}, {"samples", data.size(split)}, {"counts", counts_of(data, split)}});
+}
+
 }  // namespace
 
-std::string data_json(const Dataset& data) {
+std::string data_json(const Dataset& data, const std::vector<NamedData>& others) {
   Json json{{"classes", data.facts().classes}, {"splits", Json::array()}};
-  for (const auto& [name, split] : {std::pair{"train", Split::train}, {"valid", Split::valid}})
-    if (data.size(split) > 0)
-      json["splits"].push_back(
-          {{"name", name}, {"samples", data.size(split)}, {"counts", counts_of(data, split)}});
+  add(json["splits"], "train", data, Split::train);
+  add(json["splits"], "valid", data, Split::valid);
+  for (const auto& [name, other] : others) add(json["splits"], name, *other, Split::valid);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void write_data_file(const Dataset& data, const std::string& folder) {
+void write_data_file(const Dataset& data, const std::vector<NamedData>& others,
+                     const std::string& folder) {
   try {
-    write_atomically(folder + "/data.json", data_json(data));
+    write_atomically(folder + "/data.json", data_json(data, others));
   } catch (const std::exception& error) {
     log::warning("no data.json was written: " + std::string(error.what()));
   }

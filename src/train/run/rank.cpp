@@ -164,6 +164,14 @@ class MadeFolder {
   bool made_;
 };
 
+/// Of eval.splits and eval.test.
+std::vector<NamedData> other_data(const Training& training) {
+  std::vector<NamedData> others;
+  for (const auto* splits : {&training.splits, &training.test})
+    for (const auto& split : *splits) others.emplace_back(split.name, split.data.get());
+  return others;
+}
+
 // The run folder stays as it was until every rank has built and restored its part. Returns the
 // writers of its logs.
 Callbacks begin(const Job& job, const Training& training, std::int64_t step,
@@ -180,7 +188,7 @@ Callbacks begin(const Job& job, const Training& training, std::int64_t step,
   launched.new_recipe = job.rewrite_recipe;
   begin_run(folder, launched);
   note_data(folder, training.data->digest());
-  write_data_file(*training.data, folder);
+  write_data_file(*training.data, other_data(training), folder);
   return make_writers(training, folder);
 }
 

@@ -55,6 +55,14 @@ TEST_F(InitOfData, NeedsAnObjectWithATextAndALabelInALine) {
   EXPECT_EQ(refusal("text.jsonl"), "error: text.jsonl:1: no text with a label in it\n");
 }
 
+TEST_F(InitOfData, NeedsAnUnpackedFile) {
+  folder_.write("t.csv.gz", "\x1f\x8b");
+  EXPECT_EQ(
+      refusal("t.csv.gz"),
+      "error: 't.csv.gz' is no data that ddptrain reads; it takes a folder of images or texts, "
+      "a .csv, .tsv, .jsonl or .parquet file; unpack it first\n");
+}
+
 TEST_F(InitOfData, NeedsATargetThatIsAColumn) {
   folder_.write("t.csv", "path,label\na,b\nc,d\n");
   EXPECT_EQ(refusal("t.csv"),

@@ -34,7 +34,7 @@ TEST(RunConditions, MayBeSeveral) {
   ASSERT_EQ(conditions.size(), 2u);
   EXPECT_EQ(conditions[1].column, "valid/loss");
   EXPECT_EQ(conditions[1].value, "0.5");
-  for (const auto* wrong : {"done", "", "=3", "a=1,,b=2"})
+  for (const auto* wrong : {"done", "", "=3", "a=1,,b=2", "seed>", "seed=", "seed>>4", "seed=>4"})
     EXPECT_THROW(read_conditions(wrong), Error) << wrong;
 }
 
