@@ -15,6 +15,8 @@
 namespace ddptrain {
 
 enum class Split { train, valid };
+class FileSystem;
+const FileSystem& local_files();
 struct Preview;
 class PredictionForm;
 
@@ -43,6 +45,7 @@ struct DataContext {
                                          // with a target of its own kind, which is unknown
   std::optional<double> epochs = {};     // the run's, where its recipe says epochs
   bool pixels_as_bytes = false;  // images travel to a device that normalizes them (PixelScale)
+  const FileSystem* file_system = &local_files();  // of the section's files; outlives the dataset
 };
 
 /// One `data` section: samples of both splits, addressed by index, safe to read from many threads.

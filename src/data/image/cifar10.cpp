@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/image/pixel_dataset.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 namespace {
@@ -23,8 +24,9 @@ struct Cifar10Options {
 
 constexpr std::size_t cifar_record = 1 + 3 * 32 * 32;
 
-void add_file(PixelSet& set, const std::string& root, const std::string& name) {
-  set.files.emplace_back((std::filesystem::path(root) / name).string());
+void add_file(const FileSystem& files, PixelSet& set, const std::string& root,
+              const std::string& name) {
+  set.files.push_back(files.map((std::filesystem::path(root) / name).string()));
   const auto bytes = set.files.back().bytes();
   if (bytes.size() % cifar_record != 0)
     throw Error(Exit::data, "'" + set.files.back().path() + "' has " +
@@ -37,10 +39,11 @@ void add_file(PixelSet& set, const std::string& root, const std::string& name) {
   }
 }
 
-std::array<PixelSet, 2> read_cifar10(const std::string& root) {
+std::array<PixelSet, 2> read_cifar10(const FileSystem& files, const std::string& root) {
   std::array<PixelSet, 2> sets;
-  for (int i = 1; i <= 5; ++i) add_file(sets[0], root, "data_batch_" + std::to_string(i) + ".bin");
-  add_file(sets[1], root, "test_batch.bin");
+  for (int i = 1; i <= 5; ++i)
+    add_file(files, sets[0], root, "data_batch_" + std::to_string(i) + ".bin");
+  add_file(files, sets[1], root, "test_batch.bin");
   return sets;
 }
 
@@ -54,9 +57,9 @@ Entry<Dataset> cifar10_dataset() {
   return entry<Dataset, Cifar10Options>(
       "cifar10", "CIFAR-10 in its binary version.",
       [](const Cifar10Options& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<PixelDataset>(read_cifar10(options.root), Extent{3, 32, 32},
-                                              cifar10_classes(), options.pixels.transforms,
-                                              context);
+        return std::make_unique<PixelDataset>(read_cifar10(*context.file_system, options.root),
+                                              Extent{3, 32, 32}, cifar10_classes(),
+                                              options.pixels.transforms, context);
       },
       {"gives_images", "gives_class", "pixels 32"});
 }

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
-#include "base/files/files.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/image/usual_transforms.h"
@@ -56,7 +55,7 @@ TransformLists ImageFiles::transforms_for(const TransformLists& written) {
   std::vector<std::string> paths;
   for (const auto& files : list_.files)
     for (const auto& each : files) paths.push_back(full_path(each));
-  const auto usual = usual_transforms_for(paths);
+  const auto usual = usual_transforms_for(*list_.file_system, paths);
   if (usual.is_null()) return written;
   chosen_.set("transforms", usual);
   auto lists = decode<TransformLists>(usual);
@@ -95,7 +94,7 @@ bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& 
   std::string bytes;
   Image targets;
   const auto read = [&] {
-    bytes = read_text(path);
+    bytes = read_text(*list_.file_system, path);
     if (in_image) targets = targets_in(wanted, encoded(bytes, path));
   };
   const bool good = rows_.guarded(read) && rows_.load(split, encoded(bytes, path), draw, batch, row,
@@ -163,10 +162,9 @@ std::string ImageFiles::digest() const {
   Digest digest(DigestKind::sha256);
   for (const auto& files : list_.files)
     for (const auto& each : files) {
-      std::error_code unknown;
-      const auto bytes = std::filesystem::file_size(full_path(each), unknown);
-      digest.add(each.path + '\n' + std::to_string(unknown ? 0 : bytes) + ' ' +
-                 std::to_string(each.label) + '\n');
+      const auto bytes = list_.file_system->info(full_path(each)).size;
+      digest.add(each.path + '\n' + std::to_string(bytes) + ' ' + std::to_string(each.label) +
+                 '\n');
       for (const auto label : each.labels) digest.add(std::to_string(label) + ' ');
       for (const auto value : each.numbers) digest.add(format_number(value) + ' ');
       if (!each.target.empty()) digest.add(each.target + '\n');
@@ -188,7 +186,7 @@ std::string ImageFiles::full_path(const ImageFile& file) const {
 Extent ImageFiles::source_size(Split split, bool skips_bad) const {
   for (std::int64_t index = 0;; ++index) try {
       const auto path = sample_name(split, index);
-      const auto bytes = read_text(path);
+      const auto bytes = read_text(*list_.file_system, path);
       const auto size = image_size(encoded(bytes, path), {.max_pixels = max_pixels_});
       return {3, size.height, size.width};
     } catch (const Error& error) {

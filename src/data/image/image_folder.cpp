@@ -41,18 +41,20 @@ struct ImageFolderOptions {
   }
 };
 
-bool is_class_folder(const fs::path& path) { return is_folder(path) && !is_hidden(path); }
+bool is_class_folder(const FileEntry& entry) {
+  return entry.kind == FileKind::folder && !is_hidden(entry.path);
+}
 
-void require_folder(const fs::path& folder, const std::string& option) {
-  if (is_folder(folder)) return;
+void require_folder(const FileSystem& files, const fs::path& folder, const std::string& option) {
+  if (is_folder(files, folder.string())) return;
   throw Error(Exit::data, Option{option},
               "no folder '" + folder.string() + "'; name another, or an archive under data.source");
 }
 
 /// All that are there, or those that were asked for, sorted. A trained model's data may lack some.
-std::vector<std::string> chosen_classes(const fs::path& folder, std::vector<std::string> asked,
-                                        bool may_lack) {
-  const auto there = class_folders(folder, "data.train", is_class_folder);
+std::vector<std::string> chosen_classes(const FileSystem& files, const fs::path& folder,
+                                        std::vector<std::string> asked, bool may_lack) {
+  const auto there = class_folders(files, folder.string(), "data.train", is_class_folder);
   if (asked.empty()) return there;
   std::sort(asked.begin(), asked.end());
   for (std::size_t i = 0; i < asked.size() && !may_lack; ++i)
@@ -72,7 +74,8 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
   const auto path = fs::path(list.root) / folder;
   const std::string option = split == Split::train ? "data.train" : "data.valid";
   auto& files = list.files[static_cast<std::size_t>(split)];
-  for (const auto& name : class_folders(path, option, is_class_folder)) {
+  for (const auto& name :
+       class_folders(*list.file_system, path.string(), option, is_class_folder)) {
     auto found = std::find(list.classes.begin(), list.classes.end(), name);
     if (found == list.classes.end() && !choice.all) continue;
     if (found == list.classes.end()) found = list.classes.insert(found, name);
@@ -84,25 +87,26 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
   if (files.empty()) throw Error(Exit::data, "no images in '" + path.string() + "'");
 }
 
-ImageList list_images(const ImageFolderOptions& options, const KnownClasses& known) {
+ImageList list_images(const FileSystem& system, const ImageFolderOptions& options,
+                      const KnownClasses& known) {
   const fs::path root = options.root;
-  require_folder(root, "data.root");
-  require_split(options.root, options.train);
-  const ImageScan scan(options.root, options.extensions);
-  ImageList list;
+  require_folder(system, root, "data.root");
+  require_split(system, options.root, options.train);
+  const ImageScan scan(options.root, options.extensions, system);
+  ImageList list(system);
   list.root = options.root;
   const ClassChoice choice{options.classes.empty(), known.from_checkpoint()};
-  list.classes = chosen_classes(root / options.train, options.classes, choice.may_lack);
+  list.classes = chosen_classes(system, root / options.train, options.classes, choice.may_lack);
   const auto own = list.classes;
   if (list.classes.empty())
     throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
   add_split(list, Split::train, options.train, scan, choice);
   if (options.valid.divides()) {
-    say_unused_folder(options.valid, options.root, options.train);
+    say_unused_folder(system, options.valid, options.root, options.train);
     hold_out(list, options.valid);
   } else {
-    const auto valid = validation_folder(options.valid, options.root);
-    require_folder(root / valid, "data.valid");
+    const auto valid = validation_folder(system, options.valid, options.root);
+    require_folder(system, root / valid, "data.valid");
     add_split(list, Split::valid, valid, scan, choice);
   }
   number_classes(list, known, own);
@@ -116,8 +120,8 @@ Entry<Dataset> image_folder_dataset() {
       "image_folder", "Images in a folder per class.",
       [](const ImageFolderOptions& options,
          const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_images(options, context.classes), options.images,
-                                            context);
+        return std::make_unique<ImageFiles>(
+            list_images(*context.file_system, options, context.classes), options.images, context);
       },
       {"gives_images", "gives_class", "finds_valid"});
 }

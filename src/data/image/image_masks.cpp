@@ -79,8 +79,8 @@ std::string mask_of(const std::string& image, const ImageMasksOptions& options) 
 void require_masks(const ImageList& list) {
   std::vector<const ImageFile*> lacking;
   for (const auto& file : list.files[0]) {
-    std::error_code unknown;
-    if (!fs::exists(fs::path(list.root) / file.target, unknown)) lacking.push_back(&file);
+    const auto path = (fs::path(list.root) / file.target).string();
+    if (list.file_system->info(path).kind == FileKind::none) lacking.push_back(&file);
   }
   if (lacking.empty()) return;
   throw Error(Exit::data,
@@ -90,10 +90,11 @@ void require_masks(const ImageList& list) {
 }
 
 /// Images with their masks; what is a mask of another is none.
-std::vector<ImageFile> pairs_in(const ImageMasksOptions& options, const std::string& folder) {
+std::vector<ImageFile> pairs_in(const FileSystem& system, const ImageMasksOptions& options,
+                                const std::string& folder) {
   std::vector<ImageFile> files;
   std::set<std::string> masks;
-  for (const auto& path : ImageScan(options.root, options.extensions).images(folder)) {
+  for (const auto& path : ImageScan(options.root, options.extensions, system).images(folder)) {
     files.push_back({path, -1});
     files.back().target = mask_of(path, options);
     masks.insert(files.back().target);
@@ -102,16 +103,15 @@ std::vector<ImageFile> pairs_in(const ImageMasksOptions& options, const std::str
   return files;
 }
 
-ImageList list_images(const ImageMasksOptions& options, bool skip_bad) {
+ImageList list_images(const FileSystem& system, const ImageMasksOptions& options, bool skip_bad) {
   const auto place = (fs::path(options.root) / options.images).string();
   const auto folder = fs::path(options.images).lexically_normal().string();
-  std::error_code unknown;
-  if (!fs::is_directory(place, unknown))
+  if (!is_folder(system, place))
     throw Error(Exit::data, Option{"data.images"},
                 "no folder '" + place + "'; name another, or an archive under data.source");
-  ImageList list;
+  ImageList list(system);
   list.root = options.root;
-  list.files[0] = pairs_in(options, folder == "." ? "" : folder);
+  list.files[0] = pairs_in(system, options, folder == "." ? "" : folder);
   if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + place + "'");
   if (!skip_bad) require_masks(list);
   divide(list, options.valid);
@@ -122,7 +122,7 @@ ImageList list_images(const ImageMasksOptions& options, bool skip_bad) {
 std::vector<std::string> known_names(const ImageMasksOptions& options, const DataContext& context) {
   const auto& known = context.classes.names;
   if (!context.images.empty()) return known;
-  auto names = code_names(options.codes, options.root);
+  auto names = code_names(options.codes, options.root, *context.file_system);
   if (!known.empty() && names != known)
     throw Error(Exit::data, Option{"data.codes"},
                 "other classes than the model was trained with, which are " + join(known, ", "));
@@ -130,12 +130,13 @@ std::vector<std::string> known_names(const ImageMasksOptions& options, const Dat
 }
 
 std::unique_ptr<Dataset> open_masks(const ImageMasksOptions& options, const DataContext& context) {
-  auto list = context.images.empty() ? list_images(options, context.skip_bad_samples)
-                                     : unlabeled_images(context.images);
+  const auto& system = *context.file_system;
+  auto list = context.images.empty() ? list_images(system, options, context.skip_bad_samples)
+                                     : unlabeled_images(system, context.images);
   MaskCodes codes(known_names(options, context), options.values, options.void_codes);
   list.classes = codes.names();
   return std::make_unique<ImageFiles>(std::move(list), options.files, context,
-                                      mask_target(std::move(codes)));
+                                      mask_target(std::move(codes), system));
 }
 
 }  // namespace

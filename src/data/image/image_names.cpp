@@ -93,17 +93,17 @@ class Labeler {
   std::map<std::string, Pattern> each_;
 };
 
-ImageList list_images(const ImageNamesOptions& options, const KnownClasses& known) {
-  std::error_code unknown;
-  if (!fs::is_directory(options.root, unknown))
+ImageList list_images(const FileSystem& system, const ImageNamesOptions& options,
+                      const KnownClasses& known) {
+  if (!is_folder(system, options.root))
     throw Error(Exit::data, Option{"data.root"},
                 "no folder '" + options.root + "'; name another, or an archive under data.source");
   const Labeler labeler(options);
-  const auto paths = ImageScan(options.root, options.extensions).images("");
+  const auto paths = ImageScan(options.root, options.extensions, system).images("");
   if (paths.empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   std::vector<std::string> labels;
   for (const auto& path : paths) labels.push_back(labeler.label(path));
-  ImageList list;
+  ImageList list(system);
   list.root = options.root;
   list.classes = class_order(labels);
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -121,8 +121,8 @@ Entry<Dataset> image_names_dataset() {
   return entry<Dataset, ImageNamesOptions>(
       "image_names", "Images whose labels are in their names.",
       [](const ImageNamesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_images(options, context.classes), options.images,
-                                            context);
+        return std::make_unique<ImageFiles>(
+            list_images(*context.file_system, options, context.classes), options.images, context);
       },
       {"gives_images", "gives_class"});
 }

@@ -114,13 +114,13 @@ std::vector<std::string> columns_of(const ImagePointsOptions& options, const Csv
   return names;
 }
 
-ImageList listed(const ImagePointsOptions& options, const Csv& csv,
+ImageList listed(const FileSystem& system, const ImagePointsOptions& options, const Csv& csv,
                  const std::vector<std::string>& names) {
   const auto path = csv.required_column(options.columns.path);
   const auto split = column_of(csv, options.columns.split, "split");
   std::vector<std::size_t> columns;
   for (const auto& name : names) columns.push_back(csv.required_column(name));
-  ImageList list;
+  ImageList list(system);
   list.root = options.root.value_or(fs::path(*options.file).parent_path().string());
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     if (csv.at(row, path).empty()) csv.fail(row, path, "empty");
@@ -133,16 +133,15 @@ ImageList listed(const ImagePointsOptions& options, const Csv& csv,
   return list;
 }
 
-ImageList with_poses(const ImagePointsOptions& options) {
+ImageList with_poses(const FileSystem& system, const ImagePointsOptions& options) {
   const auto& poses = *options.poses;
   const auto& root = *options.root;
-  std::error_code unknown;
-  if (!fs::is_directory(root, unknown))
+  if (!is_folder(system, root))
     throw Error(Exit::data, Option{"data.root"},
                 "no folder '" + root + "'; name another, or an archive under data.source");
-  ImageList list;
+  ImageList list(system);
   list.root = root;
-  for (const auto& path : ImageScan(root, image_extensions()).images("")) {
+  for (const auto& path : ImageScan(root, image_extensions(), system).images("")) {
     if (!path.ends_with(poses.image_ending)) continue;
     list.files[0].push_back({path, -1});
     list.files[0].back().target =
@@ -166,18 +165,18 @@ std::vector<ImagePoint> listed_points(const ImageFile& file, const std::string&)
   return points;
 }
 
-ReadPoints pose_points(const ImagePointsOptions& options) {
+ReadPoints pose_points(const FileSystem& system, const ImagePointsOptions& options) {
   const auto path = (fs::path(*options.root) / options.poses->calibration).string();
-  const auto calibration = read_calibration(path);
-  return [calibration](const ImageFile& file, const std::string& root) {
-    return std::vector{head_center((fs::path(root) / file.target).string(), calibration)};
+  const auto calibration = read_calibration(system, path);
+  return [calibration, &system](const ImageFile& file, const std::string& root) {
+    return std::vector{head_center(system, (fs::path(root) / file.target).string(), calibration)};
   };
 }
 
 /// Images that are to be predicted: the columns alone are known.
 std::unique_ptr<Dataset> unlabeled(const ImagePointsOptions& options, const DataContext& context) {
   return std::make_unique<ImageFiles>(
-      unlabeled_images(context.images), options.images, context,
+      unlabeled_images(*context.file_system, context.images), options.images, context,
       points_target(nlohmann::json::parse(context.fitted).get<std::vector<std::string>>(),
                     options.outside, listed_points));
 }
@@ -185,13 +184,14 @@ std::unique_ptr<Dataset> unlabeled(const ImagePointsOptions& options, const Data
 std::unique_ptr<Dataset> open_points(const ImagePointsOptions& options,
                                      const DataContext& context) {
   if (!context.images.empty()) return unlabeled(options, context);
+  const auto& system = *context.file_system;
   if (options.poses)
     return std::make_unique<ImageFiles>(
-        with_poses(options), options.images, context,
-        points_target({"x", "y"}, options.outside, pose_points(options)));
-  const Csv csv(*options.file, options.csv);
+        with_poses(system, options), options.images, context,
+        points_target({"x", "y"}, options.outside, pose_points(system, options)));
+  const Csv csv(*options.file, options.csv, system);
   const auto names = columns_of(options, csv);
-  return std::make_unique<ImageFiles>(listed(options, csv, names), options.images, context,
+  return std::make_unique<ImageFiles>(listed(system, options, csv, names), options.images, context,
                                       points_target(names, options.outside, listed_points));
 }
 

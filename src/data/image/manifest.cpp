@@ -142,11 +142,11 @@ RowTargets label_targets(const ManifestOptions& options, const Csv& csv, ImageLi
   };
 }
 
-ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
+ImageList read_rows(const FileSystem& system, const ManifestOptions& options, const Csv& csv) {
   const auto path = csv.required_column(options.columns.path);
   const auto weight = column_of(csv, options.columns.weight, "weight");
   const auto split = column_of(csv, options.columns.split, "split");
-  ImageList list;
+  ImageList list(system);
   list.root = root_of(options);
   list.groups = groups_at(csv, options.valid, split);
   const auto target =
@@ -161,9 +161,10 @@ ImageList read_rows(const ManifestOptions& options, const Csv& csv) {
   return list;
 }
 
-ImageList read_manifest(const ManifestOptions& options, const KnownClasses& known) {
-  const Csv csv(options.file, options.csv);
-  auto list = read_rows(options, csv);
+ImageList read_manifest(const FileSystem& system, const ManifestOptions& options,
+                        const KnownClasses& known) {
+  const Csv csv(options.file, options.csv, system);
+  auto list = read_rows(system, options, csv);
   divide_rows(list, options.valid, csv, column_of(csv, options.columns.split, "split").has_value());
   if (options.numbers.empty()) number_classes(list, known, classes_in_train(list));
   return list;
@@ -175,8 +176,9 @@ Entry<Dataset> manifest_dataset() {
   return entry<Dataset, ManifestOptions>(
       "manifest", "Images listed in a CSV file.",
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        auto list = context.images.empty() ? read_manifest(options, context.classes)
-                                           : unlabeled_images(context.images);
+        const auto& system = *context.file_system;
+        auto list = context.images.empty() ? read_manifest(system, options, context.classes)
+                                           : unlabeled_images(system, context.images);
         if (options.numbers.empty())
           return std::make_unique<ImageFiles>(std::move(list), options.images, context);
         return std::make_unique<ImageFiles>(std::move(list), options.images, context,

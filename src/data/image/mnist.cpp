@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/image/pixel_dataset.h"
+#include "sources/files/file_system.h"
 #include "sources/image/idx.h"
 
 namespace ddptrain {
@@ -24,20 +25,22 @@ struct MnistOptions {
   }
 };
 
-MappedFile open_idx(const std::string& root, const std::string& name) {
+MappedFile open_idx(const FileSystem& files, const std::string& root, const std::string& name) {
   const auto folder = std::filesystem::path(root);
   const auto dotted = name.substr(0, name.rfind('-')) + "." + name.substr(name.rfind('-') + 1);
   for (const auto& stem : {name, dotted})  // the second as Kaggle names it
     for (const auto* end : {"-ubyte", "-ubyte.gz"})
-      if (const auto path = folder / (stem + end); std::filesystem::exists(path))
-        return MappedFile(path.string());
-  return MappedFile((folder / (name + "-ubyte")).string());
+      if (const auto path = (folder / (stem + end)).string();
+          files.info(path).kind != FileKind::none)
+        return files.map(path);
+  return files.map((folder / (name + "-ubyte")).string());
 }
 
-PixelSet read_idx(const std::string& root, const std::string& part, Extent& extent) {
+PixelSet read_idx(const FileSystem& files, const std::string& root, const std::string& part,
+                  Extent& extent) {
   PixelSet set;
-  set.files.push_back(open_idx(root, part + "-images-idx3"));
-  set.files.push_back(open_idx(root, part + "-labels-idx1"));
+  set.files.push_back(open_idx(files, root, part + "-images-idx3"));
+  set.files.push_back(open_idx(files, root, part + "-labels-idx1"));
   const auto sizes = idx_sizes(set.files[0].bytes(), 3, set.files[0].path());
   const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
   if (labels[0] != sizes[0])
@@ -56,8 +59,8 @@ PixelSet read_idx(const std::string& root, const std::string& part, Extent& exte
 
 std::unique_ptr<Dataset> read_mnist(const MnistOptions& options, const DataContext& context) {
   Extent extent{1, 0, 0};
-  auto train = read_idx(options.root, "train", extent);
-  auto valid = read_idx(options.root, "t10k", extent);
+  auto train = read_idx(*context.file_system, options.root, "train", extent);
+  auto valid = read_idx(*context.file_system, options.root, "t10k", extent);
   const auto most = *std::max_element(train.labels.begin(), train.labels.end());
   std::vector<std::string> classes;
   for (int label = 0; label <= most; ++label) classes.push_back(std::to_string(label));

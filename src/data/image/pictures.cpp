@@ -21,13 +21,11 @@ struct PicturesOptions {
 };
 
 // Both splits are the same images: the valid transforms are the ones that matter.
-ImageList list_images(const PicturesOptions& options) {
-  std::error_code unknown;
-  if (!std::filesystem::is_directory(options.root, unknown))
-    throw Error(Exit::data, "no folder '" + options.root + "'");
-  ImageList list;
+ImageList list_images(const FileSystem& system, const PicturesOptions& options) {
+  if (!is_folder(system, options.root)) throw Error(Exit::data, "no folder '" + options.root + "'");
+  ImageList list(system);
   list.root = options.root;
-  for (const auto& path : ImageScan(options.root, options.extensions).images(""))
+  for (const auto& path : ImageScan(options.root, options.extensions, system).images(""))
     list.files[0].push_back({path, -1});
   if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
   list.files[1] = list.files[0];
@@ -40,7 +38,8 @@ Entry<Dataset> pictures_dataset() {
   return entry<Dataset, PicturesOptions>(
       "pictures", "Every image below a folder, labels unknown; what predict reads.",
       [](const PicturesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
-        return std::make_unique<ImageFiles>(list_images(options), options.images, context);
+        return std::make_unique<ImageFiles>(list_images(*context.file_system, options),
+                                            options.images, context);
       },
       {"gives_images"});
 }

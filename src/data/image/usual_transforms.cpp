@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/files/files.h"
+#include "sources/files/file_system.h"
 #include "transforms/codecs/decode.h"
 
 namespace ddptrain {
@@ -15,8 +15,8 @@ Node step(const std::string& type, const std::string& key, const std::string& va
   return made;
 }
 
-ImageSize size_in(const std::string& path) {
-  const auto bytes = read_text(path);
+ImageSize size_in(const FileSystem& files, const std::string& path) {
+  const auto bytes = read_text(files, path);
   return image_size({{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, path});
 }
 
@@ -36,12 +36,12 @@ Node usual_transforms(int side) {
   return lists;
 }
 
-Node usual_transforms_for(const std::vector<std::string>& paths) {
+Node usual_transforms_for(const FileSystem& files, const std::vector<std::string>& paths) {
   constexpr std::size_t looked_at = 64;
   std::vector<ImageSize> sizes;
   const auto every = std::max<std::size_t>(1, paths.size() / looked_at);
   for (std::size_t i = 0; i < paths.size(); i += every) try {
-      sizes.push_back(size_in(paths[i]));
+      sizes.push_back(size_in(files, paths[i]));
     } catch (const Error&) {  // told when the sample is wanted
     }
   const auto other = [&](const ImageSize& size) { return size != sizes.front(); };

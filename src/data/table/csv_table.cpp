@@ -26,7 +26,9 @@ Entry<Dataset> csv_table_dataset() {
       [](const CsvTableOptions& options, const DataContext& context) {
         return make_table_dataset(
             options.table,
-            [&](const std::string& path) { return std::make_unique<CsvSource>(path, options.csv); },
+            [&](const std::string& path) {
+              return std::make_unique<CsvSource>(path, options.csv, *context.file_system);
+            },
             context);
       },
       {"unlabeled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});

@@ -27,7 +27,10 @@ Entry<Dataset> parquet_table_dataset() {
         // A null is what is missing; words are not.
         if (table.missing.automatic()) table.missing.value.emplace();
         return make_table_dataset(
-            table, [](const std::string& path) { return std::make_unique<ParquetSource>(path); },
+            table,
+            [&](const std::string& path) {
+              return std::make_unique<ParquetSource>(path, *context.file_system);
+            },
             context);
       },
       {"unlabeled", "gives_tables", "task_by task", "numbers_by target", "label_column target"});

@@ -81,7 +81,7 @@ TableOptions as_table(const RatingsTableOptions& options, const TableSource& sou
 std::unique_ptr<Dataset> make_ratings_dataset(const RatingsTableOptions& options,
                                               const DataContext& context) {
   const auto& file = context.unlabeled.empty() ? options.file : context.unlabeled;
-  auto source = open_table(file, options.csv);
+  auto source = open_table(file, options.csv, *context.file_system);
   const auto table = as_table(options, *source);
   return make_table_dataset(
       table, [&](const std::string&) { return std::move(source); }, context,

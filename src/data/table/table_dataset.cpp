@@ -7,7 +7,6 @@
 #include <ATen/ops/empty.h>
 
 #include "base/error.h"
-#include "base/files/digest.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "data/preview.h"
@@ -29,12 +28,13 @@ std::string cell_text(float normalized, const ContinuousColumn& column) {
 
 class TableDataset final : public Dataset, public CountsUnknown {
  public:
-  TableDataset(const TableOptions& options, Table table, bool labeled, Node chosen)
+  TableDataset(const TableOptions& options, Table table, bool labeled, Node chosen,
+               std::string digest)
       : options_(options),
         table_(std::move(table)),
         labeled_(labeled),
         chosen_(std::move(chosen)),
-        digest_(digest_file(DigestKind::sha256, options.file)),
+        digest_(std::move(digest)),
         targets_(options.target.names()) {
     facts_.classes = table_.fit.target_classes;
     if (facts_.classes.empty()) facts_.numbers = targets_.count();
@@ -154,7 +154,8 @@ std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTabl
   // Of a trained model's data whoever scores them says what is unknown: both splits were read.
   if (!labeled || context.fitted.empty())
     for (const auto& note : unseen_notes(table)) labeled ? log::info(note) : log::warning(note);
-  return std::make_unique<TableDataset>(options, std::move(table), labeled, std::move(chosen));
+  return std::make_unique<TableDataset>(options, std::move(table), labeled, std::move(chosen),
+                                        digest_of(*context.file_system, options.file));
 }
 
 }  // namespace ddptrain

@@ -30,7 +30,7 @@ Image empty_mask(int width, int height) {
 
 class MaskTarget final : public ImageTarget, public PredictionForm {
  public:
-  explicit MaskTarget(MaskCodes codes) : codes_(std::move(codes)) {}
+  MaskTarget(MaskCodes codes, const FileSystem& files) : codes_(std::move(codes)), files_(files) {}
 
   void tell(DataFacts& facts) const override {
     facts.classes = codes_.names();
@@ -45,7 +45,7 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
             Image& into) const override {
     if (file.target.empty()) return;  // it is to be predicted
     const auto path = (std::filesystem::path(root) / file.target).string();
-    const auto bytes = read_text(path);
+    const auto bytes = read_text(files_, path);
     const EncodedImage encoded{{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
                                path};
     const auto found = image_size(encoded);
@@ -124,12 +124,13 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
   }
 
   MaskCodes codes_;
+  const FileSystem& files_;
 };
 
 }  // namespace
 
-std::unique_ptr<ImageTarget> mask_target(MaskCodes codes) {
-  return std::make_unique<MaskTarget>(std::move(codes));
+std::unique_ptr<ImageTarget> mask_target(MaskCodes codes, const FileSystem& files) {
+  return std::make_unique<MaskTarget>(std::move(codes), files);
 }
 
 }  // namespace ddptrain

@@ -27,9 +27,8 @@ std::string number_or_cell(const Csv& csv, std::size_t row, std::size_t column) 
 }
 
 std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOptions& options,
-                                 Labels labels, const CsvFormat& format) {
-  const Csv csv(file, format);
-  const bool is_number = options.task == TextTask::regression && !format.plain_numbers();
+                                 Labels labels, const Csv& csv) {
+  const bool is_number = options.task == TextTask::regression && !csv.format().plain_numbers();
   std::vector<std::size_t> columns;
   for (const auto& name : options.text) columns.push_back(csv.required_column(name));
   const bool labeled = labels == Labels::known;
@@ -59,13 +58,14 @@ Entry<Dataset> text_csv_dataset() {
   return entry<Dataset, TextCsvOptions>(
       "text_csv", "Texts in columns of a CSV file.",
       [](const TextCsvOptions& options, const DataContext& context) {
-        const ReadRecords read = [csv = options.csv](const auto& file, const auto& records,
-                                                     Labels labels) {
-          return read_csv(file, records, labels, csv);
+        const auto& files = *context.file_system;
+        const ReadRecords read = [csv = options.csv, &files](const auto& file, const auto& records,
+                                                             Labels labels) {
+          return read_csv(file, records, labels, Csv(file, csv, files));
         };
         auto source = context.unlabeled.empty()
-                          ? record_source(options.records, read)
-                          : unlabeled_records(options.records, context.unlabeled, read);
+                          ? record_source(files, options.records, read)
+                          : unlabeled_records(files, options.records, context.unlabeled, read);
         auto csv = options.csv;
         source.key += "\n" + to_flow(encode(csv));
         return make_text_dataset(source, options.texts, InvalidUtf8::error, context);

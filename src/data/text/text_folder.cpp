@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dataset.h"
@@ -51,10 +50,11 @@ struct TextFile {
 };
 
 struct TextFiles {
-  std::string root;
-  std::vector<std::string> classes;  // as in Corpus
+  const FileSystem& system;
+  std::string root = {};
+  std::vector<std::string> classes = {};  // as in Corpus
   std::size_t trained = 0;
-  std::array<std::vector<TextFile>, 2> splits;
+  std::array<std::vector<TextFile>, 2> splits = {};
 };
 
 bool is_ignored(const TextFolderOptions& options, const std::string& name) {
@@ -65,40 +65,39 @@ bool is_ignored(const TextFolderOptions& options, const std::string& name) {
 }
 
 /// Whether an entry is a class folder: not an ignored one. A file is an Error (Exit::data).
-bool is_class_folder(const TextFolderOptions& options, const fs::path& path) {
-  if (is_ignored(options, path.filename().string())) return false;
-  if (is_folder(path)) return true;
-  throw Error(Exit::data, "'" + path.string() +
-                              "' is a file next to the class folders; list it in data.ignore");
+bool is_class_folder(const TextFolderOptions& options, const FileEntry& entry) {
+  if (is_ignored(options, fs::path(entry.path).filename().string())) return false;
+  if (entry.kind == FileKind::folder) return true;
+  throw Error(Exit::data,
+              "'" + entry.path + "' is a file next to the class folders; list it in data.ignore");
 }
 
-std::vector<std::string> labeled_folders(const TextFolderOptions& options, const fs::path& folder,
-                                         const std::string& option) {
-  const auto names = class_folders(
-      folder, option, [&](const auto& path) { return is_class_folder(options, path); });
+std::vector<std::string> labeled_folders(const FileSystem& system, const TextFolderOptions& options,
+                                         const fs::path& folder, const std::string& option) {
+  const auto names = class_folders(system, folder.string(), option, [&](const FileEntry& entry) {
+    return is_class_folder(options, entry);
+  });
   if (names.empty()) throw Error(Exit::data, "no class folders in '" + folder.string() + "'");
   return names;
 }
 
-/// Every text below a folder, in order of their paths.
-std::vector<TextFile> texts_below(const TextFolderOptions& options, const fs::path& root,
+/// Every text below a folder of `files`, in order of their paths.
+std::vector<TextFile> texts_below(const TextFolderOptions& options, const TextFiles& files,
                                   const fs::path& folder, std::int64_t label) {
   std::vector<TextFile> found;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, error);
   LongWork work("listing '" + folder.string() + "'");
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
+  walk(files.system, folder.string(), [&](const FileEntry& entry) {
     work.did();
-    const auto extension = at->path().extension().string();
+    const fs::path path = entry.path;
     const auto& wanted = options.extensions;
-    if (std::find(wanted.begin(), wanted.end(), extension) == wanted.end()) continue;
-    if (!at->is_regular_file()) continue;
-    found.push_back({{at->path().lexically_relative(root).string(), label},
-                     at->file_size(),
-                     at->last_write_time().time_since_epoch().count()});
-  }
-  if (error)
-    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
+    const bool is_wanted =
+        std::find(wanted.begin(), wanted.end(), path.extension().string()) != wanted.end();
+    if (!is_wanted || entry.kind != FileKind::file) return true;
+    const auto info = files.system.info(entry.path);
+    found.push_back(
+        {{path.lexically_relative(files.root).string(), label}, info.size, info.changed});
+    return true;
+  });
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.document.name < b.document.name; });
   return found;
@@ -109,10 +108,10 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
                const std::string& folder, bool may_lack) {
   const auto path = fs::path(files.root) / folder;
   const std::string option = split == 0 ? "data.train" : "data.valid";
-  for (const auto& name : labeled_folders(options, path, option)) {
+  for (const auto& name : labeled_folders(files.system, options, path, option)) {
     auto known = std::find(files.classes.begin(), files.classes.end(), name);
     if (known == files.classes.end()) known = files.classes.insert(known, name);
-    auto texts = texts_below(options, files.root, path / name, known - files.classes.begin());
+    auto texts = texts_below(options, files, path / name, known - files.classes.begin());
     if (texts.empty() && split == 0 && !may_lack)
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no texts");
     auto& all = files.splits[split];
@@ -128,39 +127,38 @@ void hold_out(TextFiles& files, const ValidSpec& valid) {
     paths.push_back(text.document.name);
     classes.push_back(files.classes[static_cast<std::size_t>(text.document.label)]);
   }
-  const auto parts = hold_out(paths, valid, "text", {std::move(classes), {}});
+  const auto parts = hold_out(files.system, paths, valid, "text", {std::move(classes), {}});
   files.splits[0].clear();
   for (const auto i : parts.train) files.splits[0].push_back(all[static_cast<std::size_t>(i)]);
   for (const auto i : parts.valid) files.splits[1].push_back(all[static_cast<std::size_t>(i)]);
 }
 
-TextFiles list_texts(const TextFolderOptions& options, bool may_lack) {
-  require_split(options.root, options.train);
-  TextFiles files;
-  files.root = options.root;
-  files.classes = labeled_folders(options, fs::path(options.root) / options.train, "data.train");
+TextFiles list_texts(const FileSystem& system, const TextFolderOptions& options, bool may_lack) {
+  require_split(system, options.root, options.train);
+  TextFiles files{system, options.root};
+  files.classes =
+      labeled_folders(system, options, fs::path(options.root) / options.train, "data.train");
   files.trained = files.classes.size();
   add_split(options, files, 0, options.train, may_lack);
   if (options.valid.divides()) {
-    say_unused_folder(options.valid, options.root, options.train);
+    say_unused_folder(system, options.valid, options.root, options.train);
     hold_out(files, options.valid);
   } else {
-    add_split(options, files, 1, validation_folder(options.valid, options.root), may_lack);
+    add_split(options, files, 1, validation_folder(system, options.valid, options.root), may_lack);
   }
   return files;
 }
 
 /// Every text below a folder, or one file.
-TextFiles list_unlabeled(const TextFolderOptions& options, const std::string& path) {
-  TextFiles files;
-  files.root = path;
-  if (is_folder(path)) {
-    files.splits[1] = texts_below(options, path, path, -1);
+TextFiles list_unlabeled(const FileSystem& system, const TextFolderOptions& options,
+                         const std::string& path) {
+  TextFiles files{system, path};
+  if (is_folder(system, path)) {
+    files.splits[1] = texts_below(options, files, path, -1);
   } else {
     const fs::path file(path);
     files.root = file.parent_path().string();
-    std::error_code unknown;
-    files.splits[1] = {{{file.filename().string(), -1}, fs::file_size(file, unknown), 0}};
+    files.splits[1] = {{{file.filename().string(), -1}, system.info(path).size, 0}};
   }
   if (files.splits[1].empty()) throw Error(Exit::data, "no texts in '" + path + "'");
   return files;
@@ -185,7 +183,8 @@ Corpus corpus_of(const TextFiles& files) {
   for (std::size_t split = 0; split < 2; ++split)
     for (const auto& file : files.splits[split]) corpus.documents[split].push_back(file.document);
   corpus.read = [&files](std::size_t split, std::size_t index) {
-    return read_text((fs::path(files.root) / files.splits[split][index].document.name).string());
+    return read_text(files.system,
+                     (fs::path(files.root) / files.splits[split][index].document.name).string());
   };
   return corpus;
 }
@@ -196,9 +195,10 @@ Entry<Dataset> text_folder_dataset() {
   return entry<Dataset, TextFolderOptions>(
       "text_folder", "Texts, a file each, in a folder per class.",
       [](const TextFolderOptions& options, const DataContext& context) {
+        const auto& system = *context.file_system;
         const auto files = context.unlabeled.empty()
-                               ? list_texts(options, context.classes.from_checkpoint())
-                               : list_unlabeled(options, context.unlabeled);
+                               ? list_texts(system, options, context.classes.from_checkpoint())
+                               : list_unlabeled(system, options, context.unlabeled);
         return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
                                  options.texts, options.invalid_utf8, context);
       },

@@ -25,12 +25,14 @@ Entry<Dataset> text_jsonl_dataset() {
       "text_jsonl", "Texts in lines of JSON, an object each.",
       [](const TextJsonlOptions& options, const DataContext& context) {
         const auto policy = options.invalid_utf8;
-        const ReadRecords read = [policy](const auto& file, const auto& records, Labels labels) {
-          return read_json_lines(file, records, labels, policy);
+        const auto& files = *context.file_system;
+        const ReadRecords read = [policy, &files](const auto& file, const auto& records,
+                                                  Labels labels) {
+          return read_json_lines(file, records, labels, policy, files);
         };
-        const auto source = context.unlabeled.empty()
-                                ? record_source(options.records, read)
-                                : unlabeled_records(options.records, context.unlabeled, read);
+        const auto source = context.unlabeled.empty() ? record_source(files, options.records, read)
+                                                      : unlabeled_records(files, options.records,
+                                                                          context.unlabeled, read);
         return make_text_dataset(source, options.texts, policy, context);
       },
       {"unlabeled", "gives_texts", "gives_class", "task_by task", "label_in_lines"});

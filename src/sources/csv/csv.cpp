@@ -82,27 +82,27 @@ void check_header(const std::string& path, std::size_t line,
 
 }  // namespace
 
-Csv::Csv(const std::string& path, const CsvFormat& format)
-    : path_(path),
+Csv::Csv(MappedFile file, const CsvFormat& format)
+    : path_(file.path()),
       format_(format),
-      file_(path),
+      file_(std::move(file)),
       dialect_{format.separator_char(), 0, format.header},
-      text_(table_in(csv_text(file_.bytes(), format.encoding, path, dialect_, decoded_), format,
-                     path, dialect_)),
+      text_(table_in(csv_text(file_.bytes(), format.encoding, path_, dialect_, decoded_), format,
+                     path_, dialect_)),
       first_(format.header ? 1 : 0),
-      index_(text_, path, dialect_) {
-  if (index_.records() == 0) throw Error(Exit::data, path + ": no header");
+      index_(text_, path_, dialect_) {
+  if (index_.records() == 0) throw Error(Exit::data, path_ + ": no header");
   const auto line = dialect_.skipped + 1;
   if (index_.columns() > most_columns)
-    throw Error(Exit::data, path + ":" + std::to_string(line) + ": " +
+    throw Error(Exit::data, path_ + ":" + std::to_string(line) + ": " +
                                 std::to_string(index_.columns()) + " columns, at most " +
                                 std::to_string(most_columns) + " are read");
   for (std::size_t i = 0; i < index_.columns(); ++i)
     header_.emplace_back(format.header ? std::string(index_.cell(0, i))
                                        : "column_" + std::to_string(i + 1));
   if (format.duplicate_names == DuplicateNames::number) number_duplicates(header_);
-  check_header(path, line, header_);
-  if (rows() == 0) throw Error(Exit::data, path + ": no rows below the header");
+  check_header(path_, line, header_);
+  if (rows() == 0) throw Error(Exit::data, path_ + ": no rows below the header");
 }
 
 std::optional<std::size_t> Csv::column(std::string_view name) const {

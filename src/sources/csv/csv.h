@@ -12,7 +12,7 @@
 #include "sources/columns.h"
 #include "sources/csv/csv_format.h"
 #include "sources/csv/csv_index.h"
-#include "sources/files/mapped_file.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 
@@ -25,7 +25,10 @@ class Csv {
   /// column named twice, no rows. Blank lines at the end of a file of several columns are
   /// no rows. A first line "sep=;", which Excel reads, is skipped; an Error
   /// where it names another separator than the format.
-  explicit Csv(const std::string& path, const CsvFormat& format = {});
+  explicit Csv(MappedFile file, const CsvFormat& format = {});
+  explicit Csv(const std::string& path, const CsvFormat& format = {},
+               const FileSystem& files = local_files())
+      : Csv(files.map(path), format) {}
   Csv(const Csv&) = delete;
   Csv& operator=(const Csv&) = delete;
 

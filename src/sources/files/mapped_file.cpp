@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -26,18 +25,16 @@ std::size_t most_inflated(std::size_t packed) {
   return std::clamp(packed * ratio, small, most);
 }
 
-bool is_gzip(const InputFile& file) {
-  char start[3] = {};
-  if (file.size() >= sizeof start) file.read(start, sizeof start, 0);
-  return start[0] == '\x1f' && start[1] == '\x8b';
-}
+using Bytes = std::span<const std::uint8_t>;
 
-[[noreturn]] void refuse_bomb(const InputFile& file, std::size_t most) {
+bool is_gzip(Bytes bytes) { return bytes.size() >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
+
+[[noreturn]] void refuse_bomb(const std::string& path, std::size_t packed, std::size_t most) {
   const auto text = [](std::uint64_t bytes) {
     return format_bytes(static_cast<std::int64_t>(bytes));
   };
-  throw Error(Exit::data, "'" + file.path() + "' has " + text(file.size()) +
-                              " and becomes larger than " + text(most) +
+  throw Error(Exit::data, "'" + path + "' has " + text(packed) + " and becomes larger than " +
+                              text(most) +
                               " unpacked (gzip); if that is right, unpack it with gunzip and name "
                               "the unpacked file");
 }
@@ -49,8 +46,11 @@ class Pages {
   ~Pages() {
     if (start_) ::munmap(start_, capacity_);
   }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  Pages(Pages&& other) noexcept
+      : start_(std::exchange(other.start_, nullptr)),
+        size_(other.size_),
+        capacity_(other.capacity_) {}
+  Pages& operator=(Pages&&) = delete;
 
   std::size_t size() const { return size_; }
   /// `count` bytes at the end, to be written and then added.
@@ -79,12 +79,72 @@ class Pages {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
+/// A gzip file (RFC 1952) of one or several members. What follows the last is left out, as gzip
+/// does.
+class Inflater {
+ public:
+  Inflater(Bytes packed, const std::string& path) : packed_(packed), path_(path) {
+    if (::inflateInit2(&stream_, kGzip) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { ::inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  Pages run() {
+    const auto most = most_inflated(packed_.size());
+    Pages pages;
+    while (next_piece(pages))
+      if (pages.size() > most) refuse_bomb(path_, packed_.size(), most);
+    return pages;
+  }
+
+ private:
+  static constexpr int kGzip = 15 + 16;  // zlib's word for the largest window, with gzip's header
+
+  /// Returns false at the end of the last member.
+  bool next_piece(Pages& pages) {
+    constexpr unsigned piece = 1 << 20;
+    if (stream_.avail_in == 0) feed();
+    stream_.next_out = pages.room(piece);
+    stream_.avail_out = piece;
+    const int status = ::inflate(&stream_, Z_NO_FLUSH);
+    pages.add(piece - stream_.avail_out);
+    if (status == Z_STREAM_END) return next_member();
+    if (status != Z_OK) throw Error(Exit::data, "'" + path_ + "' is cut short or damaged (gzip)");
+    return true;
+  }
+  void feed() {
+    const auto size = std::min<std::size_t>(packed_.size() - fed_, 1 << 30);
+    stream_.next_in = const_cast<std::uint8_t*>(packed_.data()) + fed_;
+    stream_.avail_in = static_cast<unsigned>(size);
+    fed_ += size;
+  }
+  bool next_member() {
+    const auto rest = packed_.subspan(fed_ - stream_.avail_in);
+    return is_gzip(rest) && ::inflateReset(&stream_) == Z_OK;
+  }
+
+  Bytes packed_;
+  const std::string& path_;
+  z_stream stream_{};
+  std::size_t fed_ = 0;  // bytes of packed_ that zlib was given
+};
+
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) : path_(path) {
+MappedFile::MappedFile(const std::string& path) : MappedFile(std::vector<std::uint8_t>()) {
+  path_ = path;
   const InputFile file(path);
   if (file.size() == 0) throw Error(Exit::data, "'" + path + "' is empty");
-  is_gzip(file) ? inflate(file) : map(file);
+  map(file);
+  if (is_gzip(bytes())) inflate();
+}
+
+MappedFile::MappedFile(std::vector<std::uint8_t> bytes, const std::string& path)
+    : MappedFile(std::move(bytes)) {
+  path_ = path;
+  if (own_.empty()) throw Error(Exit::data, "'" + path + "' is empty");
+  if (is_gzip(own_)) inflate();
 }
 
 void MappedFile::map(const InputFile& file) {
@@ -96,31 +156,20 @@ void MappedFile::map(const InputFile& file) {
   guard_.emplace(data_, size_, path_);
 }
 
-void MappedFile::inflate(const InputFile& file) {
-  constexpr std::size_t piece = 1 << 20;
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> gzip(::gzdopen(::dup(file.descriptor()), "rb"),
-                                                        ::gzclose);
-  if (!gzip) throw Error(Exit::data, "cannot read '" + path_ + "'");
-  const auto most = most_inflated(file.size());
-  Pages pages;
-  int read = 0;
-  do {
-    if (pages.size() > most) refuse_bomb(file, most);
-    read = ::gzread(gzip.get(), pages.room(piece), piece);
-    pages.add(static_cast<std::size_t>(std::max(read, 0)));
-  } while (read > 0);
-  int status = Z_OK;
-  ::gzerror(gzip.get(), &status);
-  if (read < 0 || status != Z_OK)
-    throw Error(Exit::data, "'" + path_ + "' is cut short or damaged (gzip)");
+void MappedFile::inflate() {
+  auto pages = Inflater(bytes(), path_).run();
   if (pages.size() == 0) throw Error(Exit::data, "'" + path_ + "' is empty");
+  release();
   std::tie(data_, size_) = pages.release();
 }
 
-MappedFile::~MappedFile() {
+void MappedFile::release() {
   guard_.reset();  // before another mapping can have its addresses
   if (data_) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+  own_ = {};
 }
+
+MappedFile::~MappedFile() { release(); }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),

@@ -1,5 +1,5 @@
-// A file in memory: mapped, so that ranks of one node share it, inflated where it is compressed, or
-// made.
+// A file in memory: mapped, so that ranks of one node share it, inflated if it is compressed, or
+// bytes that came from elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,13 @@ class InputFile;
 
 class MappedFile {
  public:
-  /// What begins like gzip is inflated: up to 64 MiB, or 200 times its size, and to 4 GiB at most.
-  /// Throws an Error (Exit::data) that names the file. One that is cut later reads as zeros
-  /// (sources/files/mapping_guard.h).
+  /// A file of this machine. What begins like gzip is inflated: up to 64 MiB, or 200 times its
+  /// size, and to 4 GiB at most. Throws an Error (Exit::data) that names the file. One that is cut
+  /// later reads as zeros (sources/files/mapping_guard.h).
   explicit MappedFile(const std::string& path);
-  /// What would be in a file that nobody else needs.
+  /// The bytes of a file that lies elsewhere: inflated and refused alike.
+  MappedFile(std::vector<std::uint8_t> bytes, const std::string& path);
+  /// What would be in a file that has no other reader.
   explicit MappedFile(std::vector<std::uint8_t> bytes) : own_(std::move(bytes)) {}
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -35,7 +37,8 @@ class MappedFile {
 
  private:
   void map(const InputFile& file);
-  void inflate(const InputFile& file);
+  void inflate();
+  void release();
 
   std::string path_;
   const std::uint8_t* data_ = nullptr;

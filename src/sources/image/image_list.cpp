@@ -72,8 +72,8 @@ bool is_below(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-ImageList unlabeled_images(const std::vector<std::string>& paths) {
-  ImageList list;
+ImageList unlabeled_images(const FileSystem& files, const std::vector<std::string>& paths) {
+  ImageList list(files);
   for (const auto& path : paths) list.files[1].push_back({path, -1});
   list.files[0] = {list.files[1].front()};
   return list;
@@ -82,8 +82,8 @@ ImageList unlabeled_images(const std::vector<std::string>& paths) {
 void hold_out(ImageList& list, const ValidSpec& valid) {
   const auto all = std::move(list.files[0]);
   const auto weights = std::move(list.weights[0]);
-  const auto parts =
-      hold_out(paths_of(all), valid, "image", {classes_of(list, all), std::move(list.groups)});
+  const auto parts = hold_out(*list.file_system, paths_of(all), valid, "image",
+                              {classes_of(list, all), std::move(list.groups)});
   list.files = {chosen(all, parts.train), chosen(all, parts.valid)};
   if (!weights.empty()) list.weights = {chosen(weights, parts.train), chosen(weights, parts.valid)};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sources/files/file_system.h"
 #include "sources/image/image_file.h"
 
 namespace ddptrain {
@@ -14,6 +15,9 @@ struct KnownClasses;
 struct ValidSpec;
 
 struct ImageList {
+  explicit ImageList(const FileSystem& system) : file_system(&system) {}
+
+  const FileSystem* file_system;  // where the files are
   std::string root;
   std::vector<std::string> classes;
   bool multi_label = false;
@@ -23,7 +27,7 @@ struct ImageList {
 };
 
 /// Valid images at these paths, of unknown targets; the first is also a training image.
-ImageList unlabeled_images(const std::vector<std::string>& paths);
+ImageList unlabeled_images(const FileSystem& files, const std::vector<std::string>& paths);
 
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
 /// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter), or

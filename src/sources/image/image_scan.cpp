@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/output/long_work.h"
 #include "base/text.h"
 
@@ -11,39 +10,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <class Visit>
-void visit_all(const fs::path& folder, const Visit& visit) {
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, error);
-  LongWork work("listing '" + folder.string() + "'");
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    if (is_hidden(at->path()))
-      at.disable_recursion_pending();
-    else
-      visit(*at);
-    work.did();
-  }
-  if (error)
-    throw Error(Exit::data, "cannot read folder '" + folder.string() + "': " + error.message());
-}
-
 }  // namespace
 
 std::vector<std::string> image_extensions() { return {".jpg", ".jpeg", ".png", ".webp"}; }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-ImageScan::ImageScan(fs::path root, const std::vector<std::string>& extensions)
-    : root_(std::move(root)) {
+ImageScan::ImageScan(fs::path root, const std::vector<std::string>& extensions,
+                     const FileSystem& files)
+    : files_(files), root_(std::move(root)) {
   for (const auto& extension : extensions) extensions_.push_back(lower(extension));
 }
 
 std::vector<std::string> ImageScan::images(const std::string& folder) const {
   std::vector<std::string> paths;
-  visit_all(root_ / folder, [&](const auto& entry) {
-    std::error_code unknown;
-    if (!is_image(entry.path()) || entry.is_directory(unknown)) return;
-    paths.push_back(entry.path().lexically_relative(root_).string());
+  const auto place = (root_ / folder).string();
+  LongWork work("listing '" + place + "'");
+  walk(files_, place, [&](const FileEntry& entry) {
+    work.did();
+    const fs::path path = entry.path;
+    if (is_hidden(path)) return false;
+    if (entry.kind != FileKind::folder && is_image(path))
+      paths.push_back(path.lexically_relative(root_).string());
+    return true;
   });
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -26,12 +25,13 @@ void CodesOption::fields(Fields& f) {
   f.require(exactly_one({"file", "names"}));
 }
 
-std::vector<std::string> code_names(const CodesOption& codes, const std::string& root) {
+std::vector<std::string> code_names(const CodesOption& codes, const std::string& root,
+                                    const FileSystem& files) {
   if (!codes.file) return codes.names;
   const auto file = (std::filesystem::path(root) / *codes.file).string();
   std::vector<std::string> names;
   int line = 0;
-  for (const auto& text : split(read_text(file), '\n')) {
+  for (const auto& text : split(read_text(files, file), '\n')) {
     ++line;
     const auto name = std::string(trim(text));
     if (name.empty()) continue;

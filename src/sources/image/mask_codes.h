@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 
@@ -53,6 +54,7 @@ class MaskCodes {
 
 /// The names of `codes`, whose file is relative to `root`: one a line. An Error (Exit::data) names
 /// file and line.
-std::vector<std::string> code_names(const CodesOption& codes, const std::string& root);
+std::vector<std::string> code_names(const CodesOption& codes, const std::string& root,
+                                    const FileSystem& files = local_files());
 
 }  // namespace ddptrain

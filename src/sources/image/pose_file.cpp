@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/text.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 namespace {
@@ -14,8 +14,9 @@ namespace {
 constexpr std::size_t kLongestPose = 1 << 16;  // bytes
 
 /// The first numbers of a text, apart by blanks and line breaks.
-std::vector<double> numbers_in(const std::string& path, std::size_t wanted) {
-  const auto text = read_text(path, kLongestPose);
+std::vector<double> numbers_in(const FileSystem& files, const std::string& path,
+                               std::size_t wanted) {
+  const auto text = read_text(files, path, kLongestPose);
   const auto is_blank = [](unsigned char c) { return std::isspace(c) != 0; };
   std::vector<double> numbers;
   for (auto at = text.begin(); numbers.size() < wanted;) {
@@ -36,15 +37,16 @@ std::vector<double> numbers_in(const std::string& path, std::size_t wanted) {
 
 }  // namespace
 
-Calibration read_calibration(const std::string& path) {
+Calibration read_calibration(const FileSystem& files, const std::string& path) {
   Calibration calibration;
-  const auto numbers = numbers_in(path, calibration.size());
+  const auto numbers = numbers_in(files, path, calibration.size());
   std::copy(numbers.begin(), numbers.end(), calibration.begin());
   return calibration;
 }
 
-ImagePoint head_center(const std::string& pose_path, const Calibration& calibration) {
-  const auto numbers = numbers_in(pose_path, 12);
+ImagePoint head_center(const FileSystem& files, const std::string& pose_path,
+                       const Calibration& calibration) {
+  const auto numbers = numbers_in(files, pose_path, 12);
   const double x = numbers[9], y = numbers[10], z = numbers[11];
   if (z <= 0)
     throw Error(Exit::data, "'" + pose_path + "': the head is " + format_number(z) +

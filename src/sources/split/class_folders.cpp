@@ -1,6 +1,7 @@
 #include "sources/split/class_folders.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/output/log.h"
@@ -15,14 +16,20 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kUsual{"val", "valid", "validation", "test"};
 constexpr const char* kTakeSome = "valid: {fraction: 0.2, seed: 42}";
 
+std::string entry_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string path_in(const std::string& root, const std::string& name) {
+  return (fs::path(root) / name).string();
+}
+
 /// The first few folders, sorted.
-std::vector<std::string> folders_below(const fs::path& root, std::size_t most) {
-  std::error_code error;
+std::vector<std::string> folders_below(const FileSystem& files, const std::string& root,
+                                       std::size_t most) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(root, error)) {
-    const auto name = entry.path().filename().string();
-    if (!name.starts_with('.') && is_folder(entry.path())) names.push_back(name);
-  }
+  files.list(root, [&](const FileEntry& entry) {
+    const auto name = entry_name(entry.path);
+    if (!name.starts_with('.') && entry.kind == FileKind::folder) names.push_back(name);
+  });
   std::sort(names.begin(), names.end());
   if (names.size() > most) names.resize(most), names.emplace_back("...");
   return names;
@@ -30,18 +37,20 @@ std::vector<std::string> folders_below(const fs::path& root, std::size_t most) {
 
 }  // namespace
 
-std::optional<std::string> usual_validation_folder(const std::string& root) {
+std::optional<std::string> usual_validation_folder(const std::string& root,
+                                                   const FileSystem& files) {
   for (const auto& name : kUsual)
-    if (is_folder(fs::path(root) / name)) return name;
+    if (is_folder(files, path_in(root, name))) return name;
   return {};
 }
 
-std::string validation_folder(const ValidSpec& spec, const std::string& root) {
-  const auto usual = usual_validation_folder(root);
-  if (spec.folder && usual && !is_folder(fs::path(root) / *spec.folder))
+std::string validation_folder(const FileSystem& files, const ValidSpec& spec,
+                              const std::string& root) {
+  const auto usual = usual_validation_folder(root, files);
+  if (spec.folder && usual && !is_folder(files, path_in(root, *spec.folder)))
     throw Error(Exit::data, Option{"data.valid"},
-                "no folder '" + (fs::path(root) / *spec.folder).string() +
-                    "'; 'data.valid=" + *usual + "' takes the one that is there");
+                "no folder '" + path_in(root, *spec.folder) + "'; 'data.valid=" + *usual +
+                    "' takes the one that is there");
   if (spec.folder) return *spec.folder;
   if (!usual)
     throw Error(Exit::data, Option{"data.valid"},
@@ -51,18 +60,19 @@ std::string validation_folder(const ValidSpec& spec, const std::string& root) {
   return *usual;
 }
 
-void say_unused_folder(const ValidSpec& spec, const std::string& root, const std::string& train) {
-  const auto usual = usual_validation_folder(root);
+void say_unused_folder(const FileSystem& files, const ValidSpec& spec, const std::string& root,
+                       const std::string& train) {
+  const auto usual = usual_validation_folder(root, files);
   if (spec.fold && usual && *usual != train)
     log::info("folder '" + *usual + "' in '" + root + "' is not used: a fold of '" + train +
               "' is held out");
 }
 
-void require_split(const std::string& root, const std::string& train) {
-  const auto folder = (fs::path(root) / train).string();
-  if (is_folder(folder)) return;
-  const auto there = folders_below(root, 3);
-  if (is_folder(root) && !there.empty())
+void require_split(const FileSystem& files, const std::string& root, const std::string& train) {
+  const auto folder = path_in(root, train);
+  if (is_folder(files, folder)) return;
+  const auto there = folders_below(files, root, 3);
+  if (is_folder(files, root) && !there.empty())
     throw Error(Exit::data, Option{"data.train"},
                 "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
                     ": if these are classes without a split, write 'train: .' and '" + kTakeSome +
@@ -71,20 +81,15 @@ void require_split(const std::string& root, const std::string& train) {
               "no folder '" + folder + "'; name another, or an archive under data.source");
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown);
-}
-
-std::vector<std::string> class_folders(const fs::path& folder, const std::string& option,
-                                       const std::function<bool(const fs::path&)>& is_class) {
-  std::error_code error;
+std::vector<std::string> class_folders(const FileSystem& files, const std::string& folder,
+                                       const std::string& option,
+                                       const std::function<bool(const FileEntry&)>& is_class) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (is_class(entry.path())) names.push_back(entry.path().filename().string());
-  if (error)
-    throw Error(Exit::data, Option{option},
-                "cannot read folder '" + folder.string() + "': " + error.message());
+  const auto why = files.list(folder, [&](const FileEntry& entry) {
+    if (is_class(entry)) names.push_back(entry_name(entry.path));
+  });
+  if (!why.empty())
+    throw Error(Exit::data, Option{option}, "cannot read folder '" + folder + "': " + why);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "sources/files/file_system.h"
 #include "sources/order/torch_order.h"
 
 namespace ddptrain {
@@ -42,12 +42,12 @@ Parts fastai_split(std::int64_t n, const ValidSpec& spec) {
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 /// The lines of a text file, each of which must name a sample.
-std::set<std::string> read_names(const std::string& file, const std::vector<std::string>& paths,
-                                 const std::string& noun) {
+std::set<std::string> read_names(const std::string& content, const std::string& file,
+                                 const std::vector<std::string>& paths, const std::string& noun) {
   std::set<std::string> known, names;
   for (const auto& path : paths) known.insert({path, file_name(path)});
   int line = 0;
-  for (const auto& text : split(read_text(file), '\n')) {
+  for (const auto& text : split(content, '\n')) {
     ++line;
     const auto name = std::string(trim(text));
     if (name.empty()) continue;
@@ -59,9 +59,9 @@ std::set<std::string> read_names(const std::string& file, const std::vector<std:
   return names;
 }
 
-Parts listed_parts(const std::vector<std::string>& paths, const std::string& file,
-                   const std::string& noun) {
-  const auto names = read_names(file, paths, noun);
+Parts listed_parts(const FileSystem& files, const std::vector<std::string>& paths,
+                   const std::string& file, const std::string& noun) {
+  const auto names = read_names(read_text(files, file), file, paths, noun);
   Parts parts;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool listed = names.contains(paths[i]) || names.contains(file_name(paths[i]));
@@ -124,10 +124,10 @@ Parts split_samples(std::int64_t n, const ValidSpec& spec) {
   return {std::move(parts[0]), std::move(parts[1])};
 }
 
-Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
-               const std::string& noun, FoldKeys keys) {
+Parts hold_out(const FileSystem& files, const std::vector<std::string>& paths,
+               const ValidSpec& spec, const std::string& noun, FoldKeys keys) {
   if (spec.fold) return held_fold(paths, spec, std::move(keys));
-  auto parts = spec.list ? listed_parts(paths, *spec.list, noun)
+  auto parts = spec.list ? listed_parts(files, paths, *spec.list, noun)
                          : split_samples(static_cast<std::int64_t>(paths.size()), spec);
   if (parts.train.empty() || parts.valid.empty())
     throw Error(Exit::data, Option{spec.list ? "data.valid.list" : "data.valid.fraction"},

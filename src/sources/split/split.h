@@ -13,6 +13,8 @@
 
 namespace ddptrain {
 
+class FileSystem;
+
 /// philox: ours. torch: torch.utils.data.random_split([1 - fraction, fraction]). fastai:
 /// RandomSplitter(fraction), whose valid samples come first in the permutation.
 enum class SplitRule { philox, torch, fastai };
@@ -43,12 +45,13 @@ struct ValidFiles : ValidSpec {
 Parts split_samples(std::int64_t n, const ValidSpec& spec);
 
 /// Divides samples by their paths: by `fraction` and `seed`, or those that the text file `list`
-/// names, one a line, by path or by file name in any folder (fastai.FileSplitter), or by `fold`
+/// of `files` names, one a line, by path or by file name in any folder (fastai.FileSplitter), or by
+/// `fold`
 /// (groups that `keys` lack are those of files: groups_of_files). `noun` is what a sample is called
 /// in messages. Errors (Exit::data): a line that names no sample, with its file and line; a part
 /// without samples; those of fold_parts.
-Parts hold_out(const std::vector<std::string>& paths, const ValidSpec& spec,
-               const std::string& noun, FoldKeys keys = {});
+Parts hold_out(const FileSystem& files, const std::vector<std::string>& paths,
+               const ValidSpec& spec, const std::string& noun, FoldKeys keys = {});
 
 /// torch.utils.data.random_split with a CPU generator seeded with `seed`.
 std::vector<std::vector<std::int64_t>> random_split(const std::vector<std::int64_t>& lengths,

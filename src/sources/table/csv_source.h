@@ -9,7 +9,11 @@ namespace ddptrain {
 class CsvSource final : public TableSource {
  public:
   /// Errors are those of Csv (sources/csv/csv.h).
-  explicit CsvSource(const std::string& path, const CsvFormat& format = {}) : csv_(path, format) {}
+  explicit CsvSource(MappedFile file, const CsvFormat& format = {})
+      : csv_(std::move(file), format) {}
+  explicit CsvSource(const std::string& path, const CsvFormat& format = {},
+                     const FileSystem& files = local_files())
+      : CsvSource(files.map(path), format) {}
   const std::string& path() const override { return csv_.path(); }
   const CsvFormat& format() const { return csv_.format(); }
   const std::vector<std::string>& header() const override { return csv_.header(); }

@@ -127,14 +127,14 @@ ColumnKind settled(ColumnKind asked, ParquetType type) {
 
 }  // namespace
 
-ParquetSource::ParquetSource(const std::string& path) : path_(path), file_(path) {
+ParquetSource::ParquetSource(MappedFile file) : path_(file.path()), file_(std::move(file)) {
   static const ParquetPlugin& plugin = load_parquet();
-  parquet_ = plugin.open(path, file_.bytes());
-  if (parquet_->rows() == 0) throw Error(Exit::data, path + ": no rows");
+  parquet_ = plugin.open(path_, file_.bytes());
+  if (parquet_->rows() == 0) throw Error(Exit::data, path_ + ": no rows");
   std::set<std::string> names;
   for (const auto& field : parquet_->fields()) {
     if (!names.insert(field.name).second)
-      throw Error(Exit::data, path + ": two columns are both called '" + field.name + "'");
+      throw Error(Exit::data, path_ + ": two columns are both called '" + field.name + "'");
     header_.push_back(field.name);
   }
 }

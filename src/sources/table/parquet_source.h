@@ -1,7 +1,7 @@
 // A Parquet file as a table.
 #pragma once
 
-#include "sources/files/mapped_file.h"
+#include "sources/files/file_system.h"
 #include "sources/parquet/plugin.h"
 #include "sources/table/table_source.h"
 
@@ -13,7 +13,9 @@ class ParquetSource final : public TableSource {
  public:
   /// Errors (Exit::data): a file that is no Parquet, damaged, or without rows; two columns of one
   /// name; the plug-in libddptrain_parquet.so cannot be opened.
-  explicit ParquetSource(const std::string& path);
+  explicit ParquetSource(MappedFile file);
+  explicit ParquetSource(const std::string& path, const FileSystem& files = local_files())
+      : ParquetSource(files.map(path)) {}
   const std::string& path() const override { return path_; }
   const std::vector<std::string>& header() const override { return header_; }
   std::size_t rows() const override { return static_cast<std::size_t>(parquet_->rows()); }

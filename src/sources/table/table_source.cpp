@@ -27,13 +27,14 @@ void TableSource::report(std::size_t row, std::size_t column, const std::string&
   errors->emplace(row, "column '" + header()[column] + "': " + what);
 }
 
-std::unique_ptr<TableSource> open_table(const std::string& path, const CsvFormat& csv) {
-  const MappedFile file(path);
+std::unique_ptr<TableSource> open_table(const std::string& path, const CsvFormat& csv,
+                                        const FileSystem& files) {
+  auto file = files.map(path);
   const auto bytes = file.bytes();
   const std::string first(bytes.begin(),
                           bytes.begin() + std::min<std::ptrdiff_t>(4, std::ssize(bytes)));
-  if (first == "PAR1") return std::make_unique<ParquetSource>(path);
-  return std::make_unique<CsvSource>(path, csv);
+  if (first == "PAR1") return std::make_unique<ParquetSource>(std::move(file));
+  return std::make_unique<CsvSource>(std::move(file), csv);
 }
 
 }  // namespace ddptrain

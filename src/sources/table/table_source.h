@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sources/columns.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 
@@ -52,6 +53,7 @@ struct CsvFormat;
 
 /// Opens a file of any format that there is: Parquet where it begins as one does, otherwise CSV of
 /// that format. Errors are those of the source.
-std::unique_ptr<TableSource> open_table(const std::string& path, const CsvFormat& csv);
+std::unique_ptr<TableSource> open_table(const std::string& path, const CsvFormat& csv,
+                                        const FileSystem& files = local_files());
 
 }  // namespace ddptrain

@@ -7,7 +7,6 @@
 #include "base/output/log.h"
 #include "base/output/long_work.h"
 #include "base/text.h"
-#include "sources/files/mapped_file.h"
 #include "text/unicode.h"
 
 namespace ddptrain {
@@ -19,9 +18,7 @@ class LineReader {
              InvalidUtf8 invalid_utf8)
       : file_(file), options_(options), labels_(labels), invalid_utf8_(invalid_utf8) {}
 
-  std::vector<TextRecord> run() {
-    const MappedFile mapped(file_);
-    const auto bytes = mapped.bytes();
+  std::vector<TextRecord> run(std::span<const std::uint8_t> bytes) {
     std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
     LongWork work("reading '" + file_ + "'", static_cast<std::int64_t>(rest.size()));
@@ -118,8 +115,10 @@ class LineReader {
 }  // namespace
 
 std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
-                                        Labels labels, InvalidUtf8 invalid_utf8) {
-  return LineReader(file, options, labels, invalid_utf8).run();
+                                        Labels labels, InvalidUtf8 invalid_utf8,
+                                        const FileSystem& files) {
+  const auto mapped = files.map(file);
+  return LineReader(file, options, labels, invalid_utf8).run(mapped.bytes());
 }
 
 }  // namespace ddptrain

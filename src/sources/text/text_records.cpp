@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <limits>
 #include <memory>
 
@@ -52,7 +51,6 @@ std::string joined_fields(const std::vector<std::string>& fields,
 
 namespace {
 
-namespace fs = std::filesystem;
 using Records = std::vector<TextRecord>;
 
 /// The rows of both splits, and the file that each split is of.
@@ -204,12 +202,10 @@ Corpus corpus_of(Rows read, const TextRecordOptions& options) {
 }
 
 /// A file by its path, size and time of change.
-std::string file_key(const std::string& file) {
-  std::error_code error;
-  const auto size = fs::file_size(file, error);
-  if (error) throw Error(Exit::data, "cannot read '" + file + "': " + error.message());
-  const auto changed = fs::last_write_time(file, error).time_since_epoch().count();
-  return file + "\n" + std::to_string(size) + " " + std::to_string(changed) + "\n";
+std::string file_key(const FileSystem& files, const std::string& file) {
+  const auto info = files.info(file);
+  if (!info.why.empty()) throw Error(Exit::data, "cannot read '" + file + "': " + info.why);
+  return file + "\n" + std::to_string(info.size) + " " + std::to_string(info.changed) + "\n";
 }
 
 std::string options_key(const TextRecordOptions& options) {
@@ -230,18 +226,20 @@ std::string options_key(const TextRecordOptions& options) {
 
 }  // namespace
 
-CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read) {
+CorpusSource record_source(const FileSystem& files, const TextRecordOptions& options,
+                           const ReadRecords& read) {
   if (options.valid.fold && options.valid_file)
     log::info("'" + *options.valid_file + "' is not used: a fold of '" + options.file +
               "' is held out");
-  return {"records\n" + file_key(options.file) +
-              (options.valid_file ? file_key(*options.valid_file) : "") + options_key(options),
+  return {"records\n" + file_key(files, options.file) +
+              (options.valid_file ? file_key(files, *options.valid_file) : "") +
+              options_key(options),
           [options, read] { return corpus_of(read_rows(options, read), options); }};
 }
 
-CorpusSource unlabeled_records(const TextRecordOptions& options, const std::string& file,
-                               const ReadRecords& read) {
-  return {"unlabeled\n" + file_key(file) + options_key(options), [options, file, read] {
+CorpusSource unlabeled_records(const FileSystem& files, const TextRecordOptions& options,
+                               const std::string& file, const ReadRecords& read) {
+  return {"unlabeled\n" + file_key(files, file) + options_key(options), [options, file, read] {
             Corpus corpus;
             corpus.regression = options.task == TextTask::regression;
             const auto records =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "sources/files/file_system.h"
 #include "sources/split/valid_rows.h"
 #include "sources/text/corpus.h"
 #include "sources/text/text_options.h"
@@ -54,16 +55,19 @@ std::string joined_fields(const std::vector<std::string>& fields, const TextReco
 /// pandas.read_csv takes for none missing. Else classes are
 /// the labels of the training rows, in order of their bytes, or of their value where all are
 /// numbers.
-CorpusSource record_source(const TextRecordOptions& options, const ReadRecords& read);
+/// `files` has the files of the options, and outlives the source, as below.
+CorpusSource record_source(const FileSystem& files, const TextRecordOptions& options,
+                           const ReadRecords& read);
 /// Rows of another file, all held out and without a label.
-CorpusSource unlabeled_records(const TextRecordOptions& options, const std::string& file,
-                               const ReadRecords& read);
+CorpusSource unlabeled_records(const FileSystem& files, const TextRecordOptions& options,
+                               const std::string& file, const ReadRecords& read);
 
 /// One object a line with the keys that the options name: texts are strings, a label a string, a
 /// whole number, true or false; of a regression a number, a string that holds one, or null. Blank
 /// lines are left out; other lines may be as long as memory allows. Throws an Error (Exit::data):
 /// "reviews.jsonl:12: no 'label'".
 std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
-                                        Labels labels, InvalidUtf8 invalid_utf8);
+                                        Labels labels, InvalidUtf8 invalid_utf8,
+                                        const FileSystem& files = local_files());
 
 }  // namespace ddptrain

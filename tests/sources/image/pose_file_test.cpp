@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "sources/files/file_system.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -30,8 +31,8 @@ std::string refusal_of(const Work& work) {
 // x * fx / z + cx: fastai's get_ctr.
 TEST(PoseFile, GivesTheMiddleOfTheHeadInPixels) {
   const TemporaryFolder folder;
-  const auto camera = read_calibration(folder.write("rgb.cal", kCalibration));
-  const auto center = head_center(folder.write("a_pose.txt", kPose), camera);
+  const auto camera = read_calibration(local_files(), folder.write("rgb.cal", kCalibration));
+  const auto center = head_center(local_files(), folder.write("a_pose.txt", kPose), camera);
   EXPECT_NEAR(center.x, 62.3638 * 517.679 / 899.134 + 320, 1e-9);
   EXPECT_NEAR(center.y, 96.2159 * 517.679 / 899.134 + 240.5, 1e-9);
 }
@@ -41,15 +42,16 @@ TEST(PoseFile, IsNamedWhereItCannotBeRead) {
   const Calibration camera{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const auto refusal = [&](const char* text) {
     const auto path = folder.write("p.txt", text);
-    return refusal_of([&] { head_center(path, camera); });
+    return refusal_of([&] { head_center(local_files(), path, camera); });
   };
   const auto file = "'" + (folder / "p.txt") + "'";
   EXPECT_EQ(refusal("1 2 3\n4 five 6\n"),
             file + " begins with 4 numbers, then 'five'; 12 are wanted");
   EXPECT_EQ(refusal("1 2 3\n"), file + " begins with 3 numbers; 12 are wanted");
   EXPECT_EQ(refusal("1 0 0 0 1 0 0 0 1 5 5 0"), file + ": the head is 0 mm in front of the camera");
-  EXPECT_NE(refusal_of([&] { read_calibration(folder / "none"); }).find(folder / "none"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of([&] { read_calibration(local_files(), folder / "none"); }).find(folder / "none"),
+      std::string::npos);
 }
 
 }  // namespace
