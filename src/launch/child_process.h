@@ -1,9 +1,9 @@
 // Child processes. Every process that ddptrain starts is started, signaled and collected here:
 //
-//   a rank                    rank_process.h  forked before any thread exists; launcher.h watches
-//   it a run of sweep or verify  run_process.h   forked too; starts its ranks by itself work that
-//   returns text    in_child.h      forked; stops when this process is asked to a program such as
-//   curl    ChildProcess    spawned, which a process with threads may do as well
+//   rank_process.h   a rank: forked before any thread exists, watched by launcher.h
+//   run_process.h    a run of sweep or verify: forked too, starts its ranks itself
+//   in_child.h       work that returns text: forked, stops when this process is asked to
+//   ProgramStart     a program such as curl: spawned, also where there are threads
 //
 // Who watches over children gets its signals from signal_relay.h.
 #pragma once

@@ -152,7 +152,7 @@ std::string rules_of(const std::string& model, const TemporaryFolder& folder = {
 }
 
 TEST(WeightsRule, KnowsNamesOfTheModel) {
-  EXPECT_EQ(rules_of("{type: resnet18, weights: imagenet}").find("error"), std::string::npos);
+  EXPECT_THAT(rules_of("{type: resnet18, weights: imagenet}"), testing::Not(HasSubstr("error")));
   EXPECT_THAT(rules_of("{type: resnet18, weights: imagnet}"),
               HasSubstr("'imagnet' is neither a .safetensors or .pth file nor the folder of a run "
                         "such as runs/NAME/latest, and 'resnet18' has no weights 'imagnet'; did "

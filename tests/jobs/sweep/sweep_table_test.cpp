@@ -1,5 +1,6 @@
 #include "jobs/sweep/sweep_table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,7 +63,7 @@ TEST(SweepTable, HasTheBestFirstAndFailuresLast) {
   EXPECT_EQ(order(sweep_rows(three(BestMode::min), record)), (std::vector<std::size_t>{0, 2, 1}));
   EXPECT_EQ(sweep_rows(three(), record)[2].state, "failed");
   const auto text = write_tables(three(), record);
-  EXPECT_NE(text.find("trial 2 failed: it, \"fell\"\n"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("trial 2 failed: it, \"fell\"\n"));
   EXPECT_EQ(read_text(record.folder() + "/trials.txt"), text);
   EXPECT_EQ(read_text(record.folder() + "/trials.csv"),
             "rank,trial,seed,valid/x,deviation,best,rung,steps,state,runs,error,weights\n"

@@ -1,5 +1,6 @@
 #include "recipe/layers/layers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -181,11 +182,11 @@ TEST_F(Layers, WrongOverridesAreProblemsAtTheirWord) {
 
 TEST_F(Layers, ACircleOfExtendsPrintsItsChain) {
   const auto a = file("a.yaml", "extends: [b.yaml]\n");
-  file("b.yaml", "extends: [a.yaml]\n");
+  const auto b = file("b.yaml", "extends: [a.yaml]\n");
   const auto read = read_layers({a}, {});
   ASSERT_EQ(read.problems.size(), 1U);
   EXPECT_EQ(read.problems[0].rule, "extends-cycle");
-  EXPECT_NE(read.problems[0].message.find("a.yaml extends"), std::string::npos);
+  EXPECT_EQ(read.problems[0].message, a + " extends " + b + " extends " + a);
 }
 
 TEST_F(Layers, AMissingBaseIsAProblemWhereItIsNamed) {
@@ -193,7 +194,8 @@ TEST_F(Layers, AMissingBaseIsAProblemWhereItIsNamed) {
   const auto read = read_layers({top}, {});
   ASSERT_EQ(read.problems.size(), 1U);
   EXPECT_EQ(read.problems[0].place.line, 2);
-  EXPECT_NE(read.problems[0].message.find("nowhere.yaml"), std::string::npos);
+  EXPECT_EQ(read.problems[0].message,
+            "cannot read '" + folder_ + "/nowhere.yaml': no such file or directory");
 }
 
 TEST_F(Layers, APipeIsNotWaitedFor) {
@@ -229,7 +231,7 @@ TEST_F(Layers, MissingEnvironmentAndCirclesOfReferencesAreProblems) {
   const auto read = read_layers({base}, {});
   ASSERT_EQ(read.problems.size(), 2U);
   EXPECT_EQ(read.problems[0].place.line, 1);
-  EXPECT_NE(read.problems[1].message.find("itself"), std::string::npos);
+  EXPECT_EQ(read.problems[1].message, "'${name}' refers to itself");
 }
 
 TEST_F(Layers, AFileWithoutAnEndIsTooLarge) {
@@ -257,8 +259,8 @@ TEST_F(Layers, ReferencesThatMultiplyAreRefused) {
     const auto read = read_layers({file("base.yaml", recipe)}, {});
     ASSERT_FALSE(read.problems.empty());
     EXPECT_EQ(read.problems[0].rule, "reference");
-    EXPECT_NE(read.problems[0].message.find("multiply to more than"), std::string::npos)
-        << read.problems[0].message;
+    EXPECT_EQ(read.problems[0].message,
+              "the references of this recipe multiply to more than 1.0 MiB");
   }
 }
 
@@ -268,7 +270,7 @@ TEST_F(Layers, ALongChainOfReferencesIsRefused) {
     recipe += "a" + std::to_string(i) + ": ['${a" + std::to_string(i + 1) + "}']\n";
   const auto read = read_layers({file("base.yaml", recipe + "a100: x\n")}, {});
   ASSERT_FALSE(read.problems.empty());
-  EXPECT_NE(read.problems[0].message.find("stands behind 20 other references"), std::string::npos);
+  EXPECT_EQ(read.problems[0].message, "'${a21}' stands behind 20 other references");
 }
 
 TEST_F(Layers, AVeryLongKeyIsAProblemAtItsWord) {
@@ -276,7 +278,9 @@ TEST_F(Layers, AVeryLongKeyIsAProblemAtItsWord) {
   for (int i = 0; i < 50'000; ++i) key += ".a";
   const auto read = read_layers({file("base.yaml", "name: x\n")}, {key + "=1"});
   ASSERT_EQ(read.problems.size(), 1U);
-  EXPECT_NE(read.problems[0].message.find("is not a key"), std::string::npos);
+  EXPECT_THAT(read.problems[0].message,
+              testing::HasSubstr("' is not a key; write 'optimizer.lr=0.1' or "
+                                 "'data.transforms.train[0].size=96'"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "recipe/load/load.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -281,7 +282,7 @@ TEST_F(Load, TheResolvedRecipeReadsBackToTheSame) {
   auto again = load({"b.yaml"});
   EXPECT_EQ(problems(again), Lines{}) << text;
   EXPECT_EQ(to_yaml(encode(again.recipe, &catalogs)), text);
-  EXPECT_NE(text.find("momentum: 0"), std::string::npos);
+  EXPECT_THAT(text, testing::HasSubstr("momentum: 0"));
 }
 
 TEST_F(Load, ANewerFormatNeedsANewerProgram) {
