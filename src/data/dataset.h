@@ -87,6 +87,9 @@ class Dataset {
   /// Its labels where it may have several; none when unknown.
   virtual std::vector<std::int64_t> labels(Split split, std::int64_t index) const;
   virtual std::vector<double> weights(Split) const { return {}; }
+  /// Whether a sample has a target, or one of several; without one it counts in no loss and no
+  /// metric.
+  virtual bool has_target(Split, std::int64_t /*index*/) const { return true; }
   /// What was fitted on the training samples and a trained model relies on (a vocabulary,
   /// statistics), as JSON text for the checkpoint; it comes back as DataContext::fitted where the
   /// model is used again: resume, eval, predict. Empty: nothing is.

@@ -91,6 +91,10 @@ void log_scored(const EvalJob& job, const Training& t, const ScoredWeights& weig
                 std::int64_t skipped) {
   log::info(to_text(weights) + ": scored " +
             plural(t.data->size(Split::valid) - skipped, "sample") + " of " + split_text(job, t));
+  if (const auto without = without_target(*t.data, Split::valid); without > 0)
+    log::info(std::to_string(without) + " of them " +
+              (without == 1 ? "has no target and counts" : "have no target and count") +
+              " in no score");
   for (const auto& unknown : unknown_values(*t.data, Split::valid)) log::info(to_text(unknown));
   auto absent = absent_classes(*t.data, Split::valid);
   if (absent.empty()) return;

@@ -1,5 +1,7 @@
 #include "data/image/image_files.h"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -145,6 +147,12 @@ std::int64_t ImageFiles::label(Split split, std::int64_t index) const {
 
 std::vector<std::int64_t> ImageFiles::labels(Split split, std::int64_t index) const {
   return list_.multi_label ? file(split, index).labels : Dataset::labels(split, index);
+}
+
+bool ImageFiles::has_target(Split split, std::int64_t index) const {
+  const auto& numbers = file(split, index).numbers;
+  return numbers.empty() ||
+         std::any_of(numbers.begin(), numbers.end(), [](double n) { return !std::isnan(n); });
 }
 
 std::vector<double> ImageFiles::weights(Split split) const { return list_.weights[side(split)]; }

@@ -26,6 +26,7 @@ class ImageFiles final : public Dataset {
             std::int64_t row) const override;
   std::string sample_name(Split split, std::int64_t index) const override;
   std::int64_t label(Split split, std::int64_t index) const override;
+  bool has_target(Split split, std::int64_t index) const override;
   std::vector<std::int64_t> labels(Split split, std::int64_t index) const override;
   std::vector<double> weights(Split split) const override;
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override;

@@ -52,6 +52,10 @@ class ScoredDataset final : public Dataset, public CountsUnknown {
     return data_->labels(at.split, at.index);
   }
   std::vector<double> weights(Split split) const override { return data_->weights(split); }
+  bool has_target(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->has_target(at.split, at.index);
+  }
   std::string state() const override { return data_->state(); }
   std::vector<UnknownValues> unknown(Split split) const override {
     auto found = unknown_values(*data_, Split::train);
@@ -108,6 +112,12 @@ std::span<const std::string_view> names(Scored) {
 std::unique_ptr<Dataset> with_scored(std::unique_ptr<Dataset> data, Scored scored) {
   if (scored == Scored::valid) return data;
   return std::make_unique<ScoredDataset>(std::move(data), scored == Scored::all);
+}
+
+std::int64_t without_target(const Dataset& data, Split split) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < data.size(split); ++i) count += !data.has_target(split, i);
+  return count;
 }
 
 std::vector<std::string> absent_classes(const Dataset& data, Split split) {

@@ -18,6 +18,9 @@ std::span<const std::string_view> names(Scored);
 /// then of validation. They go through the transforms of the validation split.
 std::unique_ptr<Dataset> with_scored(std::unique_ptr<Dataset> data, Scored scored);
 
+/// How many samples of a split have no target.
+std::int64_t without_target(const Dataset& data, Split split);
+
 /// Names of the classes of which a split has no sample.
 std::vector<std::string> absent_classes(const Dataset& data, Split split);
 

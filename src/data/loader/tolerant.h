@@ -41,6 +41,9 @@ class Tolerant final : public Dataset {
   std::int64_t label(Split split, std::int64_t index) const override {
     return inner_->label(split, index);
   }
+  bool has_target(Split split, std::int64_t index) const override {
+    return inner_->has_target(split, index);
+  }
   const PredictionForm* prediction_form() const override { return inner_->prediction_form(); }
   at::Tensor aligned(const at::Tensor& predictions, const Batch& from,
                      const Batch& to) const override {

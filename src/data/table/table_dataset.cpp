@@ -87,6 +87,11 @@ class TableDataset final : public Dataset, public CountsUnknown {
     const bool none = facts_.classes.empty() || !labeled_;
     return none ? -1 : of(split).labels.at(static_cast<std::size_t>(index));
   }
+  bool has_target(Split split, std::int64_t index) const override {
+    if (!labeled_ || !facts_.classes.empty()) return true;
+    const auto* first = of(split).numbers.data() + index * targets_.count();
+    return std::any_of(first, first + targets_.count(), [](float n) { return !std::isnan(n); });
+  }
   std::vector<UnknownValues> unknown(Split split) const override {
     std::vector<UnknownValues> found;
     for (const auto& unseen : table_.unseen)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/loader/scored.h"
 #include "data/prediction_form.h"
 #include "data/preview.h"
 #include "sources/csv_tables.h"
@@ -254,6 +255,19 @@ TEST_F(TablesOfSeveralTargets, AreATensorWithAColumnForEach) {
   EXPECT_THAT(shown.cells, ElementsAre(Pair("a", "missing"), Pair("b", "1"), Pair("x", "2")));
   ASSERT_NE(data->prediction_form(), nullptr);
   EXPECT_THAT(data->prediction_form()->columns(), ElementsAre("a", "b"));
+}
+
+TEST_F(TablesOfSeveralTargets, KnowTheRowsThatHaveNone) {
+  const auto file = folder_.write("t.csv", "x,a,b\n1,10,0.5\n2,,1\n3,,\n4,,\n5,1,1\n");
+  const auto data = catalog<Dataset>().build(
+      fragment<Dataset>({{"type", "csv_table"},
+                         {"file", file},
+                         {"target", {"a", "b"}},
+                         {"valid", {{"fraction", nullptr}, {"rows", {3, 4}}}}}),
+      DataContext{});
+  EXPECT_TRUE(data->has_target(Split::train, 1)) << "one of two";
+  EXPECT_FALSE(data->has_target(Split::train, 2));
+  EXPECT_EQ(without_target(*data, Split::valid), 1);
 }
 
 TEST_F(Tables, ShowZeroAsZero) {

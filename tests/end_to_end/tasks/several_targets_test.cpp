@@ -191,6 +191,14 @@ TEST_F(SeveralTargets, AreEachComparedWithTheirTruth) {
   EXPECT_NE(lines[78].find(",,,NA,,,"), std::string::npos) << "all are missing: " << lines[78];
 }
 
+TEST_F(SeveralTargets, CountTheRowsThatHaveNone) {
+  ASSERT_EQ(train({}).code, 0);
+  const auto all = call({"eval", "runs/flats/latest", "--split", "all"});
+  EXPECT_NE(all.err.find("scored 125 samples"), std::string::npos) << all.err;
+  EXPECT_NE(all.err.find("2 of them have no target and count in no score"), std::string::npos)
+      << all.err;  // rows 0 and 77
+}
+
 TEST_F(SeveralTargets, AreShownAndCounted) {
   const auto shown = call({"data", "show", "flats.yaml", "--split", "valid", "--count", "3"});
   ASSERT_EQ(shown.code, 0) << shown.err;
