@@ -1,7 +1,5 @@
 #include "callbacks/best.h"
 
-#include <limits>
-
 #include "base/error.h"
 
 namespace ddptrain {
@@ -21,14 +19,6 @@ BestMode resolve(const Auto<BestMode>& mode, const std::string& metric) {
   if (mode.value) return *mode.value;
   const auto holds = [&](const char* part) { return metric.find(part) != std::string::npos; };
   return holds("loss") || holds("error") ? BestMode::min : BestMode::max;
-}
-
-bool Best::improves(double value) {
-  constexpr double far = std::numeric_limits<double>::infinity();
-  const bool better = mode_ == BestMode::max ? value - min_delta_ > best_.value_or(-far)
-                                             : value + min_delta_ < best_.value_or(far);
-  if (better) best_ = value;
-  return better;
 }
 
 }  // namespace ddptrain

@@ -1,11 +1,11 @@
-// Whether a metric is the best so far.
+// The metric that a callback watches; Best (runs/best_evaluation.h) says whether it is better.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "callbacks/callback.h"
 #include "recipe/recipe.h"
+#include "runs/best_evaluation.h"
 
 namespace ddptrain {
 
@@ -17,22 +17,5 @@ double monitored(const RunView& run, const std::string& metric, const std::strin
 /// (recipe/load/load.h). An `auto` that is left, of an unknown metric, is min where the name
 /// holds "loss" or "error", else max (fastai's TrackerCallback).
 BestMode resolve(const Auto<BestMode>& mode, const std::string& metric);
-
-/// Remembers the best of a row of values; not a number is never best.
-class Best {
- public:
-  /// A value must be better by more than `min_delta`.
-  explicit Best(BestMode mode, double min_delta = 0) : mode_(mode), min_delta_(min_delta) {}
-  /// Takes a value in; true when it is the best so far (fastai.callback.tracker).
-  bool improves(double value);
-  /// Empty before the first.
-  std::optional<double> value() const { return best_; }
-  void restore(std::optional<double> value) { best_ = value; }
-
- private:
-  BestMode mode_;
-  double min_delta_;
-  std::optional<double> best_;
-};
 
 }  // namespace ddptrain

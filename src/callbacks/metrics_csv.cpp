@@ -2,15 +2,14 @@
 
 #include "base/files/files.h"
 #include "base/output/log.h"
-#include "base/quoting.h"
-#include "base/text.h"
 #include "callbacks/append_file.h"
 #include "callbacks/writers.h"
+#include "runs/metrics_csv.h"
 
 namespace ddptrain {
 namespace {
 
-/// metrics.csv.1, or the first that is free.
+/// The path with ".1", or the first that is free.
 std::string free_copy(const std::string& path) {
   int number = 1;
   while (std::filesystem::exists(path + "." + std::to_string(number))) ++number;
@@ -19,7 +18,7 @@ std::string free_copy(const std::string& path) {
 
 class MetricsCsv final : public Callback {
  public:
-  explicit MetricsCsv(std::string path) : path_(std::move(path)) {}
+  MetricsCsv(std::string path, BestEvaluationSoFar* best) : path_(std::move(path)), best_(best) {}
 
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment == Moment::run_begin) begin(run);
@@ -33,6 +32,8 @@ class MetricsCsv final : public Callback {
     const auto before = read_text(path_);
     const auto kept = rows_until(before, run.step);
     header_ = kept.header;
+    if (best_)
+      for (auto& row : metrics_rows(kept.text)) best_->add(row.step, std::move(row.scores));
     if (kept.shorter) {
       const auto copy = free_copy(path_);
       write_atomically(copy, before);
@@ -53,13 +54,10 @@ class MetricsCsv final : public Callback {
   }
 
   void write_row(const RunView& run) {
-    std::vector<std::string> names, values;
-    for (const auto& [name, value] : columns(run)) {
-      names.push_back(csv_cell(name));
-      values.push_back(format_number(value));
-    }
-    begin_table(join(names, ","), run.step);
-    AppendFile(path_).write(join(values, ",") + "\n");
+    const auto row = columns(run);
+    begin_table(metrics_header(row), run.step);
+    AppendFile(path_).write(metrics_row(row) + "\n");
+    if (best_) best_->add(run.step, run.metrics);
   }
 
   void write_test(const RunView& run) const {
@@ -74,19 +72,21 @@ class MetricsCsv final : public Callback {
       const auto old = path_ + ".until-step-" + std::to_string(step);
       std::filesystem::rename(path_, old);
       log::warning("the metrics are others than before: earlier rows are in '" + old + "'");
+      if (best_) best_->clear();
     }
     header_ = header;
     AppendFile(path_).write(header + "\n");
   }
 
   std::string path_;
-  std::string header_;  // as in the file; empty: no file yet
+  std::string header_;         // as in the file; empty: no file yet
+  BestEvaluationSoFar* best_;  // of the rows of the file; may be null
 };
 
 }  // namespace
 
-std::unique_ptr<Callback> make_metrics_csv(const std::string& path) {
-  return std::make_unique<MetricsCsv>(path);
+std::unique_ptr<Callback> make_metrics_csv(const std::string& path, BestEvaluationSoFar* best) {
+  return std::make_unique<MetricsCsv>(path, best);
 }
 
 }  // namespace ddptrain

@@ -1,13 +1,13 @@
 // What a run logs: the status line and the files of its folder, by callbacks of rank 0 that recipes
-// do not name, and what of those files is still true at a step that it is resumed from.
+// do not name.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "callbacks/callback.h"
+#include "runs/best_evaluation.h"
 
 namespace ddptrain {
 
@@ -20,15 +20,13 @@ using Due = std::function<bool(const RunView&)>;
 /// those are lines of their own.
 std::unique_ptr<Callback> make_status_line(Due due);
 
-/// metrics.csv: a row per evaluation with step, epoch, samples, "train/loss", "train/lr" and the
-/// metrics. The scores of the test split come last, in the row of the evaluation whose weights they
-/// are of. No clock in it: rows behind the step at which a run begins again move to metrics.csv.1
-/// (or .2 and so on, a copy of the whole), so that a resumed run's file equals an uninterrupted
-/// one's.
-std::unique_ptr<Callback> make_metrics_csv(const std::string& path);
+/// Writes runs/metrics_csv.h. Rows behind the step at which a run begins again move to
+/// metrics.csv.1 (or .2 and so on, a copy of the whole). `best` gets each evaluation of the file,
+/// those of earlier starts too.
+std::unique_ptr<Callback> make_metrics_csv(const std::string& path,
+                                           BestEvaluationSoFar* best = nullptr);
 
-/// events.jsonl: an object per period, evaluation, checkpoint, beginning and end, and of a complete
-/// run for its result and the test split.
+/// Writes runs/events_jsonl.h: an event per period, evaluation, checkpoint, warning, ...
 std::unique_ptr<Callback> make_events_jsonl(const std::string& path, Due due);
 
 /// confusion.csv and whatever other tables an evaluation brings, in `folder`: those of the last
@@ -42,21 +40,5 @@ void write_table(const std::string& folder, const NamedTable& table);
 /// An event file for TensorBoard in `folder`: "train/loss", "train/lr", "train/gradient_norm",
 /// "train/samples_per_second" and the metrics.
 std::unique_ptr<Callback> make_tensorboard(const std::string& folder, Due due);
-
-/// Of metrics.csv the header and the rows up to a step, without the test split, which a run that
-/// goes on scores again.
-struct KeptRows {
-  std::string header;    // empty: there is none
-  std::string text;      // header and rows
-  bool shorter = false;  // rows of later steps were left out
-};
-KeptRows rows_until(const std::string& text, std::int64_t step);
-
-/// metrics.csv with scores of the test split in place of those that it has: in the row of a step,
-/// in a row of their own where there is none.
-std::string with_test_scores(const std::string& text, std::int64_t step, const NamedValues& scores);
-
-/// Of events.jsonl the lines up to a step.
-std::string events_until(const std::string& text, std::int64_t step);
 
 }  // namespace ddptrain

@@ -17,6 +17,7 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/verify.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 namespace {
@@ -117,7 +118,7 @@ void write_all(const std::string& folder, const Checkpoint& checkpoint) {
     files.push_back(write_tensors(folder, "ema.safetensors", checkpoint.ema));
   if (!checkpoint.reduction.empty())
     files.push_back(write_tensors(folder, "reduction.safetensors", checkpoint.reduction));
-  files.push_back({"state.json", write_file(folder + "/state.json", checkpoint.state), {}});
+  files.push_back({kStateJson, write_file(folder + "/" + kStateJson, checkpoint.state), {}});
   write_file(folder + "/MANIFEST.json", to_text(manifest));
 }
 
@@ -185,7 +186,7 @@ Checkpoint load_checkpoint(const std::string& folder) {
     if (file.name == "optimizer.safetensors") checkpoint.optimizer = read_safetensors(path).tensors;
     if (file.name == "ema.safetensors") checkpoint.ema = read_safetensors(path).tensors;
     if (file.name == "reduction.safetensors") checkpoint.reduction = read_safetensors(path).tensors;
-    if (file.name == "state.json") checkpoint.state = read_text(path);
+    if (file.name == kStateJson) checkpoint.state = read_text(path);
   }
   return checkpoint;
 }

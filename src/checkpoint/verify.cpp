@@ -9,6 +9,7 @@
 #include "base/files/files.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 namespace {
@@ -45,7 +46,7 @@ void check_place(const std::string& folder, const Manifest& manifest) {
 // Of every checkpoint; others are there where a run has them. A manifest whose own digest is right
 // may lack one all the same, and a run would resume as if it had just begun.
 void check_files(const std::string& folder, const Manifest& manifest) {
-  for (const std::string name : {"model.safetensors", "optimizer.safetensors", "state.json"})
+  for (const std::string name : {"model.safetensors", "optimizer.safetensors", kStateJson})
     if (std::ranges::none_of(manifest.files,
                              [&](const ManifestFile& file) { return file.name == name; }))
       refuse_file(folder + "/MANIFEST.json", "does not list '" + name + "'");

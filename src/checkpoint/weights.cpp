@@ -114,20 +114,10 @@ SavedWeights read_saved_weights(const std::string& path, Calls calls) {
   if (!file.ends_with(".safetensors")) return {read_torch_file(file, calls), {}};
   auto content = read_safetensors(file);
   SavedWeights saved{std::move(content.tensors), names_in_header(content.metadata)};
-  const auto state = fs::path(file).parent_path() / "state.json";
+  const auto state = fs::path(file).parent_path() / kStateJson;
   if (!content.metadata.contains("classes") && fs::exists(state))
     saved.names = saved_names(read_text(state.string()));
   return saved;
-}
-
-SavedNames saved_names(const std::string& state) {
-  SavedNames names;
-  const auto json = Json::parse(state, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return names;
-  names.classes = list_of_names(json.value("classes", Json()));
-  names.targets = list_of_names(json.value("targets", Json()));
-  if (const auto fitted = json.find("fitted"); fitted != json.end()) names.fitted = fitted->dump();
-  return names;
 }
 
 std::map<std::string, std::string> header_of(const SavedNames& names) {

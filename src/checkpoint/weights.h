@@ -10,6 +10,7 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/torch_file.h"
 #include "models/module.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 
@@ -17,22 +18,13 @@ namespace ddptrain {
 /// a checkpoint's folder or in that of a run's newest one. Throws an Error (Exit::data).
 std::vector<NamedTensor> read_weights(const std::string& path, Calls calls = Calls::refused);
 
-/// What the rows of saved tensors stand for: of the checkpoint that a file lies in, or in its
-/// header (export). All empty where nobody knows.
-struct SavedNames {
-  std::vector<std::string> classes;  // of the outputs, in their order
-  std::vector<std::string> targets;  // of outputs that are numbers
-  std::string fitted;                // Dataset::state(), JSON: words, categories, columns
-  bool operator==(const SavedNames&) const = default;
-};
+/// With what their rows stand for: of the checkpoint that a file lies in, or in its header
+/// (export).
 struct SavedWeights {
   std::vector<NamedTensor> tensors;
   SavedNames names;
 };
 SavedWeights read_saved_weights(const std::string& path, Calls calls = Calls::refused);
-
-/// Of a checkpoint's state.json; none where it is no such text.
-SavedNames saved_names(const std::string& state);
 
 /// The header of a .safetensors file whose tensors have these names of rows.
 std::map<std::string, std::string> header_of(const SavedNames& names);

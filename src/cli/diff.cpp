@@ -129,7 +129,7 @@ class Comparison {
 std::string recipe_file(const std::string& word) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(word)) return word;
-  auto file = (fs::path(word) / "recipe.yaml").lexically_normal();
+  auto file = (fs::path(word) / kRecipeYaml).lexically_normal();
   if (!fs::exists(file)) throw no_run_folder(word, Exit::recipe);
   return file.string();
 }

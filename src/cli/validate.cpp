@@ -16,6 +16,7 @@
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"
 #include "recipe/rules/rules.h"
+#include "recipe/run_folders.h"
 #include "recipe/sweep/trials.h"
 
 namespace ddptrain {
@@ -40,7 +41,7 @@ bool is_recipe(const std::string& text) {
 /// Copies of recipes that were good once, or what belongs to another tool.
 bool is_left_out(const fs::path& folder) {
   std::error_code none;  // a folder that may not be read
-  return folder.filename().string().starts_with('.') || fs::exists(folder / "run.json", none) ||
+  return folder.filename().string().starts_with('.') || holds_run(folder.string()) ||
          fs::exists(folder / "sweep.json", none);
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> sources_of(const std::vector<std::string>& words) {
   for (const auto& word : words) {
     const bool weights = fs::is_regular_file(word) || fs::exists(word + "/MANIFEST.json") ||
                          fs::exists(word + "/model.safetensors");
-    if (!weights && !fs::exists(word + "/recipe.yaml")) throw no_run_folder(word);
+    if (!weights && !fs::exists(word + "/" + kRecipeYaml)) throw no_run_folder(word);
     if (weights) {
       sources.push_back(word);
       continue;

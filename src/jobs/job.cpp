@@ -25,6 +25,7 @@
 #include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
 #include "report/report.h"
+#include "runs/events_jsonl.h"
 #include "sources/fetch/source.h"
 #include "sources/split/class_folders.h"
 #include "train/build/micro_batch.h"
@@ -201,15 +202,11 @@ void say_end(const RunEnding& ending, bool wanted, log::Level level) {
   for (const auto& line : what_next(ending)) log::info(line);
 }
 
-/// Rank 0 of a run that trained to its end, or was asked to stop, has written what came of it.
-void finish(const Job& job, const Outcome& outcome, log::Level level) {
-  if (!outcome.begun)
-    return log::info("asked to stop (" + signal_name(outcome.signal) +
-                     ") before the first step: nothing was trained");
-  note_result(outcome.folder,
-              {outcome.reason, outcome.metrics, outcome.ending.evaluated, outcome.ending.seconds});
-  if (outcome.ending.best) note_best(outcome.folder, *outcome.ending.best);
-  say_end(outcome.ending, job.results_to_stdout, level);
+/// Of a run that trained to its end, or was asked to stop.
+void say_outcome(const Job& job, const RunEnding& ending, log::Level level) {
+  if (ending.begun) return say_end(ending, job.results_to_stdout, level);
+  log::info("asked to stop (" + signal_name(ending.signal) +
+            ") before the first step: nothing was trained");
 }
 
 /// Where no rank came to say it: killed, hung, or without its device.
@@ -230,8 +227,7 @@ bool tells_in_logs(int code) {
 
 /// Where the recipe asks for a report, and training began.
 void report_on(const Job& job, const std::string& folder) {
-  if (job.recipe.output.report && std::filesystem::exists(folder + "/events.jsonl"))
-    write_report(folder);
+  if (job.recipe.output.report && has_events(folder)) write_report(folder);
 }
 
 void end_in_folder(const Job& job, const Topology& outer, int code) {
@@ -256,10 +252,9 @@ int run_as_rank(const Job& job, const Topology& topology, Hooks hooks, log::Leve
     if (std::filesystem::exists(folder)) report_on(job, folder);
   };
   try {
-    const auto outcome = run_rank(job, topology, hooks);
-    if (topology.rank == 0) finish(job, outcome, level);
-    const int ended = outcome.signal ? 128 + outcome.signal : static_cast<int>(outcome.code);
-    const int code = delivered(ended);  // while SIGPIPE is ignored
+    const auto ending = run_rank(job, topology, hooks);
+    if (topology.rank == 0) say_outcome(job, ending, level);
+    const int code = delivered(exit_code(ending));  // while SIGPIPE is ignored
     record(code);
     return code;
   } catch (...) {

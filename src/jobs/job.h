@@ -6,8 +6,8 @@
 #include "cli/verb.h"
 #include "config/problem.h"
 #include "recipe/layers/layers.h"
+#include "runs/run_folder.h"
 #include "train/run/rank.h"
-#include "train/run/run_folder.h"
 
 namespace ddptrain {
 
@@ -31,7 +31,7 @@ Traces traces_of(const Arguments& arguments);
 /// Whether a rule has found something.
 bool reported(const Problems& problems, std::string_view rule);
 
-/// Runs all ranks, notes result and exit code in the run folder, and returns the code.
+/// Runs all ranks, sees to it that the run folder has their exit code, and returns it.
 int start_job(const Job& job, const Topology& outer, log::Level level);
 
 }  // namespace ddptrain

@@ -11,6 +11,7 @@
 #include "config/yaml/reader.h"
 #include "models/model.h"
 #include "recipe/layers/address.h"
+#include "recipe/run_folders.h"
 
 namespace ddptrain {
 namespace {
@@ -27,8 +28,9 @@ std::size_t mark_of(const std::string& line) { return line.rfind("  # "); }
 class RecordedRecipe {
  public:
   explicit RecordedRecipe(const std::string& folder)
-      : lines_(split(read_text(folder + "/recipe.yaml"), '\n')),
-        tree_(read_yaml(read_text(folder + "/recipe.yaml"), folder + "/recipe.yaml").tree) {}
+      : text_(read_text(folder + "/" + kRecipeYaml)),
+        lines_(split(text_, '\n')),
+        tree_(read_yaml(text_, folder + "/" + kRecipeYaml).tree) {}
 
   std::string value(const std::string& option) const {
     const auto* node = find(option);
@@ -53,6 +55,7 @@ class RecordedRecipe {
     return find_at(tree_, read_address(option).value());
   }
 
+  std::string text_;
   std::vector<std::string> lines_;
   Node tree_;
 };
@@ -149,7 +152,7 @@ bool is_of_devices(const Error& error) {
 
 std::string with_marks_of(const std::string& before, const std::string& text) {
   auto lines = split(text, '\n');
-  copy_marks(read_yaml(before, "recipe.yaml").tree, read_yaml(text, "recipe.yaml").tree,
+  copy_marks(read_yaml(before, kRecipeYaml).tree, read_yaml(text, kRecipeYaml).tree,
              split(before, '\n'), lines);
   return join(lines, "\n");
 }

@@ -2,11 +2,9 @@
 // of its earlier checkpoints.
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "callbacks/writers.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
 #include "config/yaml/reader.h"
@@ -15,6 +13,10 @@
 #include "jobs/saved_run.h"
 #include "launch/signals.h"
 #include "recipe/layers/changes.h"
+#include "recipe/run_folders.h"
+#include "runs/events_jsonl.h"
+#include "runs/metrics_csv.h"
+#include "runs/state_json.h"
 #include "train/run/completion.h"
 #include "train/run/ending.h"
 
@@ -25,7 +27,7 @@ namespace fs = std::filesystem;
 
 /// On other devices also what stays as it was.
 void log_changes(const std::string& folder, const Job& job) {
-  const auto file = folder + "/recipe.yaml";
+  const auto file = folder + "/" + kRecipeYaml;
   const auto before = read_yaml(read_text(file), file).tree;
   const auto all = changes(before, read_yaml(job.recipe_text, file).tree);
   for (const auto& change : all) log::info("changed: " + to_text(change));
@@ -40,17 +42,13 @@ void log_changes(const std::string& folder, const Job& job) {
             " and the learning rates stay; results are the same up to rounding");
 }
 
-std::string state_of(const std::string& checkpoint) {
-  return read_text(checkpoint + "/state.json");
-}
-
 /// Whether a run is complete and its record says so: then nothing is to be done, and how to ask for
 /// more is logged.
 bool is_complete(const SavedRun& run, const std::string& folder, int rank) {
   if (run.checkpoint.empty()) return false;
   const auto code = run_end(run.folder).exit_code;
   if (code != static_cast<int>(Exit::done) && code != static_cast<int>(Exit::expect)) return false;
-  const auto state = state_of(run.checkpoint);
+  const auto state = read_saved_state(run.checkpoint);
   const auto why = completion(run.recipe, state);
   if (why.empty()) return false;
   if (rank != 0) return true;
@@ -70,10 +68,9 @@ bool is_earlier(const SavedRun& run, const std::string& which) {
 void copy_checkpoints(const SavedRun& run, const std::string& folder) {
   const auto root = folder + "/checkpoints";
   const auto chosen = copy_checkpoint(run.checkpoint, root);
-  const auto state = nlohmann::json::parse(state_of(chosen));
-  const auto best = state.find("best");
-  if (best == state.end()) return;
-  const auto name = checkpoint_name(best->at("step"));
+  const auto best = read_saved_state(chosen).best;
+  if (!best) return;
+  const auto name = checkpoint_name(best->step);
   const auto from = run.folder + "/checkpoints/" + name;
   if (!fs::exists(root + "/" + name) && (!fs::exists(from) || !damages_of(from).empty())) return;
   if (!fs::exists(root + "/" + name)) copy_checkpoint(from, root);
@@ -81,13 +78,9 @@ void copy_checkpoints(const SavedRun& run, const std::string& folder) {
 }
 
 void copy_history(const SavedRun& run, const std::string& folder) {
-  const std::int64_t step =
-      nlohmann::json::parse(state_of(run.checkpoint)).at("position").at("step");
-  const auto metrics = run.folder + "/metrics.csv", events = run.folder + "/events.jsonl";
-  if (fs::exists(metrics))
-    write_atomically(folder + "/metrics.csv", rows_until(read_text(metrics), step).text);
-  if (fs::exists(events))
-    write_atomically(folder + "/events.jsonl", events_until(read_text(events), step));
+  const auto step = read_saved_state(run.checkpoint).position.step;
+  copy_metrics(run.folder, folder, step);
+  copy_events(run.folder, folder, step);
 }
 
 /// A new run folder with what the run had at the chosen checkpoint. The run itself stays as it is.
@@ -103,7 +96,8 @@ std::string make_branch(const Job& job, const SavedRun& run) {
 
 int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Level level) {
   job.start.origin = {run.folder, fs::path(run.checkpoint).filename().string()};
-  job.start.sources = {{run.folder + "/recipe.yaml", read_text(run.folder + "/recipe.yaml")}};
+  const auto recipe = run.folder + "/" + kRecipeYaml;
+  job.start.sources = {{recipe, read_text(recipe)}};
   job.checkpoint = run.checkpoint;
   if (outer.joined()) {
     job.make_folder = [&] { return make_branch(job, run); };
@@ -120,8 +114,8 @@ int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Leve
 void require_nothing_left(const SavedRun& run) {
   if (!run.checkpoint.empty())
     throw Error(Exit::recipe, "--from-scratch: this run can continue from '" + run.checkpoint +
-                                  "'; 'ddptrain run " + run.folder +
-                                  "/recipe.yaml' starts another one from the first step");
+                                  "'; 'ddptrain run " + run.folder + "/" + kRecipeYaml +
+                                  "' starts another one from the first step");
 }
 
 void log_where(const Job& job, bool from_scratch) {
@@ -181,7 +175,7 @@ Resumed on_devices_here(SavedRun run, const std::vector<std::string>& given,
 
 /// The recipe of the run folder says what was `auto` when the run began.
 void keep_marks(Job& job, const std::string& folder) {
-  job.record = [record = std::move(job.record), before = read_text(folder + "/recipe.yaml")](
+  job.record = [record = std::move(job.record), before = read_text(folder + "/" + kRecipeYaml)](
                    Recipe found) { return with_marks_of(before, record(std::move(found))); };
   job.recipe_text = job.record(job.recipe);
 }

@@ -12,6 +12,7 @@
 #include "cli/problems.h"
 #include "recipe/load/load.h"
 #include "recipe/run_folders.h"
+#include "runs/events_jsonl.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -23,16 +24,6 @@ std::string choose_checkpoint(const std::string& root, const std::string& which)
   const auto path = fs::path(root) / which;
   if (!fs::exists(path)) throw Error(Exit::data, "no checkpoint '" + path.string() + "'");
   return which == "best" ? fs::canonical(path).string() : path.string();
-}
-
-/// Whether events.jsonl tells of a checkpoint since the run last began at step 0.
-bool has_saved(const std::string& folder) {
-  const auto file = folder + "/events.jsonl";
-  if (!fs::exists(file)) return false;
-  const auto events = read_text(file);
-  const auto saved = events.rfind("{\"event\":\"checkpoint\""),
-             began = events.rfind("{\"event\":\"begin\"");
-  return saved != std::string::npos && (began == std::string::npos || saved > began);
 }
 
 /// The weights of the newest checkpoint whose model.safetensors is as it was.
@@ -58,7 +49,7 @@ std::string intact_weights(const NewestCheckpoint& newest) {
                               : "no checkpoint of '" + newest.run + "' is intact") +
           "; nothing was changed. 'ddptrain resume " + newest.run +
           " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
-          newest.run + "/recipe.yaml model.weights=" + intact_weights(newest) +
+          newest.run + "/" + kRecipeYaml + " model.weights=" + intact_weights(newest) +
           "' starts another run from weights");
 }
 
@@ -84,18 +75,19 @@ std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest) 
 }
 
 bool is_run_folder(const std::string& folder) {
-  return fs::is_regular_file(folder + "/recipe.yaml") && fs::is_directory(folder + "/checkpoints");
+  return fs::is_regular_file(folder + "/" + kRecipeYaml) &&
+         fs::is_directory(folder + "/checkpoints");
 }
 
 std::string run_folder(const std::string& folder) {
-  if (!fs::exists(folder + "/recipe.yaml")) throw no_run_folder(folder);
+  if (!fs::exists(folder + "/" + kRecipeYaml)) throw no_run_folder(folder);
   return fs::canonical(folder).string();
 }
 
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which) {
   const auto home = run_folder(folder);
-  const auto file = folder + "/recipe.yaml";
+  const auto file = folder + "/" + kRecipeYaml;
   auto loaded = load_recipe({file}, overrides, all_catalogs());
   // What the run itself warned of is no news.
   std::erase_if(loaded.problems, [&](const Problem& problem) {

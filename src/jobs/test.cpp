@@ -18,6 +18,7 @@
 #include "jobs/quick.h"
 #include "launch/in_child.h"
 #include "recipe/load/load.h"
+#include "recipe/run_folders.h"
 #include "train/catalogs.h"
 #include "train/run/expect.h"
 
@@ -56,7 +57,7 @@ int logged(const std::function<int()>& body) {
 
 /// Cut down and read anew. What it expects holds for the whole run, not for two steps.
 Loaded quick(const Loaded& whole, const std::string& folder) {
-  const auto file = folder + "/recipe.yaml";
+  const auto file = folder + "/" + kRecipeYaml;
   write_atomically(file, to_yaml(quick_recipe(whole.tree, whole.recipe, folder)));
   return load_recipe({file}, {}, all_catalogs());
 }
@@ -68,7 +69,7 @@ int run_one(Loaded& loaded, const Arguments& arguments, Tested& tested) {
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   const int code = logged([&] { return start_job(job, {}, log::Level::quiet); });
-  if (fs::exists(job.folder + "/run.json"))  // else it failed to start
+  if (holds_run(job.folder))  // else it failed to start
     tested.expected = expectations(job.recipe, run_end(job.folder).metrics);
   return code;
 }

@@ -15,11 +15,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostShown = 3;
 constexpr int kMostEntries = 2000;  // that a look around reads
 
-bool holds_run(const std::string& folder) {
-  std::error_code none;
-  return fs::is_regular_file(folder + "/run.json", none);
-}
-
 /// Folders in a folder, without links; reads `left` entries at most.
 std::vector<std::string> folders_within(const std::string& folder, int& left) {
   std::vector<std::string> folders;
@@ -83,9 +78,15 @@ std::string listing(const std::string& folder) {
 
 }  // namespace
 
+bool holds_run(const std::string& folder) {
+  std::error_code none;
+  return fs::is_regular_file(folder + "/" + kRunJson, none);
+}
+
 Error no_run_folder(const std::string& folder, Exit code) {
   std::error_code none;
-  const std::string why = fs::exists(folder, none) ? "it has no recipe.yaml" : "it is not there";
+  const std::string why =
+      fs::exists(folder, none) ? std::string("it has no ") + kRecipeYaml : "it is not there";
   return {code, "'" + folder + "' is not a run folder: " + why +
                     "; runs are runs/NAME/001 and so on, and runs/NAME/latest is the newest" +
                     listing(folder)};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -10,7 +9,9 @@
 #include "base/text.h"
 #include "recipe/run_folders.h"
 #include "report/samples.h"
+#include "runs/events_jsonl.h"
 #include "runs/run_recipe.h"
+#include "runs/samples_json.h"
 #include "runs/sweep_results.h"
 
 namespace ddptrain {
@@ -35,24 +36,26 @@ void take_recipe(ReportRun& run, const std::string& text) {
   if (auto options = RecipeReader().options(text))
     run.options = std::move(*options);
   else
-    run.damages.emplace_back("recipe.yaml cannot be read");
+    run.damages.push_back(std::string(kRecipeYaml) + " cannot be read");
 }
 
 void take_history(ReportRun& run, const std::string& text) {
   run.history = read_history(text);
   if (run.history.torn > 0)
-    run.damages.push_back("events.jsonl: " + plural(run.history.torn, "line") + " cannot be read");
+    run.damages.push_back(std::string(kEventsJsonl) + ": " + plural(run.history.torn, "line") +
+                          " cannot be read");
 }
 
-void take_data(ReportRun& run, const std::string& text) {
+/// What the text of a file holds, where the run has such a file and it can be read.
+template <class Read>
+auto read_file(ReportRun& run, const std::string& folder, const char* file, Read read)
+    -> std::optional<decltype(read(std::string()))> {
+  if (!fs::exists(folder + "/" + file)) return {};
   try {
-    const auto json = nlohmann::json::parse(text);
-    for (const auto& split : json.at("splits"))
-      run.splits.push_back({split.at("name"), split.at("samples"), split.at("counts")});
-    run.data_classes = json.at("classes");
-  } catch (const nlohmann::json::exception&) {
-    run.splits.clear();
-    run.damages.emplace_back("data.json cannot be read");
+    return read(text_of(run, folder, file));
+  } catch (const Error& error) {
+    run.damages.emplace_back(error.what());
+    return {};
   }
 }
 
@@ -62,14 +65,6 @@ void take_scores(ReportRun& run) {
   if (record.metrics.empty()) record.metrics = run.history.last;
   if (record.evaluated < 0) record.evaluated = run.history.last_step;
   run.scores = scores_of(record, run.options);
-}
-
-void take_transfer(ReportRun& run, const std::string& text) {
-  try {
-    run.transfer = transfer_of(text);
-  } catch (const Error& error) {
-    run.damages.emplace_back(error.what());
-  }
 }
 
 /// Files as written; the command apart.
@@ -96,16 +91,16 @@ ReportRun read_report_run(const std::string& folder) {
   if (is_sweep(path))
     throw Error(Exit::data,
                 "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");
-  if (!fs::exists(path + "/run.json") && !fs::exists(path + "/recipe.yaml"))
-    throw no_run_folder(folder);
+  if (!holds_run(path) && !fs::exists(path + "/" + kRecipeYaml)) throw no_run_folder(folder);
   ReportRun run;
   run.record = read_run_record(path);
   if (!run.record.damage.empty()) run.damages.push_back(run.record.damage);
-  take_recipe(run, text_of(run, path, "recipe.yaml"));
-  take_history(run, text_of(run, path, "events.jsonl"));
-  if (fs::exists(path + "/data.json")) take_data(run, text_of(run, path, "data.json"));
-  if (fs::exists(path + "/transfer.json")) take_transfer(run, text_of(run, path, "transfer.json"));
-  if (fs::exists(path + "/samples.json")) add_samples(run, text_of(run, path, "samples.json"));
+  take_recipe(run, text_of(run, path, kRecipeYaml));
+  take_history(run, text_of(run, path, kEventsJsonl));
+  if (auto data = read_file(run, path, kDataJson, data_counts_of)) run.data = std::move(*data);
+  run.transfer = read_file(run, path, kTransferJson, transfer_of);
+  if (const auto samples = read_file(run, path, kSamplesJson, samples_of_text))
+    add_samples(run, *samples);
   take_sources(run, path);
   take_scores(run);
   run.duration = duration_of(run.record, read_progress(path, false).time);

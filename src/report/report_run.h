@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/named_values.h"
+#include "runs/data_json.h"
 #include "runs/run_history.h"
 #include "runs/run_recipe.h"
 #include "runs/run_record.h"
@@ -15,7 +16,7 @@
 
 namespace ddptrain {
 
-/// A sample as weights of the run scored it (train/step/sample_record.h has the numbers). A few
+/// A sample as weights of the run scored it (runs/samples_json.h has the numbers). A few
 /// have a name and what a person may see of it.
 struct ReportSample {
   double loss = 0, truth = 0, predicted = 0;
@@ -23,13 +24,6 @@ struct ReportSample {
   std::string name;
   NamedTexts cells;
   std::string png;  // in Base64
-};
-
-/// A split of the data, with the number of samples of each class; no counts: it has no classes.
-struct ReportSplit {
-  std::string name;  // "train"
-  std::int64_t samples = 0;
-  std::vector<std::int64_t> counts;
 };
 
 struct ReportRun {
@@ -45,10 +39,9 @@ struct ReportRun {
   double samples_of = 0;               // how many that split has
   ScoredWeights samples_weights = {};  // which scored them
   std::vector<std::string> classes;    // names; none where samples have numbers
-  std::vector<ReportSplit> splits;
-  std::vector<std::string> data_classes;  // names of the counts' classes
-  std::optional<Transfer> transfer;       // of weights that the run started from
-  std::vector<std::string> damages;       // files that are missing or torn, in words
+  DataCounts data;
+  std::optional<Transfer> transfer;  // of weights that the run started from
+  std::vector<std::string> damages;  // files that are missing or torn, in words
 };
 
 /// Reads a run folder. An Error (Exit::data) where it is no run's folder; what is missing or torn

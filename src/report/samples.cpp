@@ -2,51 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostImages = 700'000;  // bytes of all, in Base64
-
-double number_in(const Json& row, std::size_t i) {
-  return row[i].is_number() ? row[i].get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
-void show(ReportSample& sample, const Json& json, std::size_t& image_bytes) {
-  sample.name = json.value("name", std::string());
-  for (const auto& cell : json.value("cells", Json::array()))
-    sample.cells.emplace_back(cell.at(0).get<std::string>(), cell.at(1).get<std::string>());
-  auto png = json.value("png", std::string());
-  image_bytes += png.size();
-  if (image_bytes <= kMostImages) sample.png = std::move(png);
-}
-
-void take_samples(ReportRun& run, const Json& json) {
-  const auto shown = json.value("shown", Json::object());
-  std::size_t image_bytes = 0;
-  for (const auto& row : json.at("rows")) {
-    if (row.size() != 6) continue;
-    ReportSample sample{number_in(row, 1),
-                        number_in(row, 2),
-                        number_in(row, 3),
-                        number_in(row, 4),
-                        number_in(row, 5),
-                        {},
-                        {},
-                        {}};
-    if (const auto found = shown.find(row[0].dump()); found != shown.end())
-      show(sample, *found, image_bytes);
-    run.samples.push_back(std::move(sample));
-  }
-  run.samples_of = json.value("of", 0.0);
-  run.classes = json.value("classes", std::vector<std::string>());
-  run.samples_weights = {json.value("weights", std::string("last evaluation")),
-                         json.value("step", std::int64_t{-1})};
-}
 
 bool is_right(const ReportSample& sample) { return sample.predicted == sample.truth; }
 
@@ -56,13 +16,22 @@ double of_class_one(const ReportSample& sample) {
 
 }  // namespace
 
-void add_samples(ReportRun& run, const std::string& text) {
-  try {
-    take_samples(run, Json::parse(text));
-  } catch (const nlohmann::json::exception&) {
-    run.samples.clear();
-    run.damages.emplace_back("samples.json cannot be read");
+void add_samples(ReportRun& run, const SamplesFile& file) {
+  std::size_t image_bytes = 0;
+  for (const auto& row : file.rows) {
+    ReportSample sample{row.loss, row.truth, row.predicted, row.probability, row.second, {},
+                        {},       {}};
+    if (const auto found = file.shown.find(row.index); found != file.shown.end()) {
+      sample.name = found->second.name;
+      sample.cells = found->second.cells;
+      image_bytes += found->second.png.size();
+      if (image_bytes <= kMostImages) sample.png = found->second.png;
+    }
+    run.samples.push_back(std::move(sample));
   }
+  run.samples_of = static_cast<double>(file.of);
+  run.classes = file.classes;
+  run.samples_weights = {file.weights, file.step};
 }
 
 bool has_classes(const ReportRun& run) {

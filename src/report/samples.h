@@ -1,4 +1,4 @@
-// What samples.json holds of single samples, and what follows from it.
+// Single samples of a run, and what follows from them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace ddptrain {
 
-/// Adds the samples; what cannot be read is in `damages`.
-void add_samples(ReportRun& run, const std::string& text);
+struct SamplesFile;
+
+void add_samples(ReportRun& run, const SamplesFile& file);
 
 bool has_classes(const ReportRun& run);  // and samples
 bool has_numbers(const ReportRun& run);

@@ -1,4 +1,4 @@
-// events.jsonl of a run folder: what happened in a run, step by step.
+// What happened in a run, step by step, out of its events.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ struct RunProgress {
   double seconds_left = 0;  // at the pace of the last two log periods
 };
 
-/// From the first and the last lines of RUN/events.jsonl. `is_running`: what is left of the run is
+/// From the first and the last events of a run folder. `is_running`: what is left of the run is
 /// asked for too.
 RunProgress read_progress(const std::string& folder, bool is_running);
 

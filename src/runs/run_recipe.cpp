@@ -6,6 +6,7 @@
 #include "base/files/files.h"
 #include "base/secrets.h"
 #include "config/yaml/reader.h"
+#include "recipe/run_folders.h"
 
 namespace ddptrain {
 namespace {
@@ -27,7 +28,7 @@ void flatten(const Node& node, const std::string& key, NamedTexts& options) {
 
 /// Nothing where it is no YAML.
 std::shared_ptr<const NamedTexts> read_section(const std::string& text) {
-  const auto read = read_yaml(text, "recipe.yaml");
+  const auto read = read_yaml(text, kRecipeYaml);
   if (!read.problems.empty()) return nullptr;
   NamedTexts options;
   if (read.tree.is_map()) flatten(read.tree, "", options);
@@ -94,7 +95,7 @@ std::optional<RunOptions> RecipeReader::options(const std::string& text) {
 
 RunOptions RecipeReader::options_of(const std::string& folder) {
   try {
-    return options(read_text(folder + "/recipe.yaml", kLongestRecipe)).value_or(RunOptions());
+    return options(read_text(folder + "/" + kRecipeYaml, kLongestRecipe)).value_or(RunOptions());
   } catch (const Error&) {
     return {};
   }

@@ -3,93 +3,63 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/text.h"
+#include "recipe/run_folders.h"
+#include "runs/metrics_csv.h"
+#include "runs/run_folder.h"
+#include "runs/run_json.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kLongestRecord = std::size_t{16} << 20;
 
-std::string text_at(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
+double seconds_at(const std::optional<std::string>& time) { return utc_seconds(time.value_or("")); }
 
-NamedValues values_at(const Json& json, const char* key) {
-  NamedValues values;
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_object()) return values;
-  for (const auto& [name, value] : found->items())
-    values.emplace_back(name, value.is_number() ? value.get<double>() : std::nan(""));
-  return values;
-}
-
-std::optional<BestEvaluation> best_in(const Json& json) {
-  const auto found = json.find("best");
-  if (found == json.end() || !found->is_object()) return {};
-  BestEvaluation best{text_at(*found, "metric"), BestMode::max, 0, values_at(*found, "metrics")};
-  if (best.metric.empty()) return {};
-  if (text_at(*found, "mode") == "min") best.mode = BestMode::min;
-  if (const auto step = found->find("step"); step != found->end() && step->is_number())
-    best.step = step->get<std::int64_t>();
-  return best;
-}
-
-NamedTexts facts_in(const Json& json) {
-  constexpr std::pair<const char*, const char*> kFacts[] = {{"started", "started"},
-                                                            {"ended", "ended"},
-                                                            {"exit_code", "exit code"},
-                                                            {"seed", "seed"},
-                                                            {"device", "device"},
-                                                            {"ranks", "ranks"},
-                                                            {"replicas", "replicas"},
-                                                            {"threads", "threads per rank"},
-                                                            {"host", "host"},
-                                                            {"ddptrain", "ddptrain"},
-                                                            {"torch", "LibTorch"},
-                                                            {"compiler", "compiler"},
-                                                            {"data_digest", "digest of the data"}};
+class Facts {
+ public:
+  void add(const char* title, const std::optional<std::string>& text) {
+    if (text && !text->empty()) facts.emplace_back(title, *text);
+  }
+  template <class Number>
+  void add(const char* title, const std::optional<Number>& number) {
+    if (number) facts.emplace_back(title, std::to_string(*number));
+  }
   NamedTexts facts;
-  for (const auto& [key, title] : kFacts)
-    if (const auto found = json.find(key);
-        found != json.end() && found->is_primitive() && !found->is_null())
-      facts.emplace_back(title, found->is_string() ? found->get<std::string>() : found->dump());
-  const auto attempts = json.find("attempts");
-  if (attempts != json.end() && attempts->is_array() && !attempts->empty())
-    facts.emplace_back("earlier attempts", std::to_string(attempts->size()));
-  return facts;
+};
+
+NamedTexts facts_of(const RunJson& run) {
+  Facts all;
+  all.add("started", run.started);
+  all.add("ended", run.ended);
+  all.add("exit code", run.exit_code);
+  all.add("seed", run.seed);
+  all.add("device", run.device);
+  all.add("ranks", run.ranks);
+  all.add("replicas", run.replicas);
+  all.add("threads per rank", run.threads);
+  all.add("host", run.host);
+  all.add("ddptrain", run.ddptrain);
+  all.add("LibTorch", run.torch);
+  all.add("compiler", run.compiler);
+  all.add("digest of the data", run.data_digest);
+  if (!run.attempts.empty())
+    all.facts.emplace_back("earlier attempts", std::to_string(run.attempts.size()));
+  return all.facts;
 }
 
 /// What one start took: as it measured it, else by its two times, which are whole seconds.
-RunDuration duration_in(const Json& json) {
-  const auto whole = json.find("whole_seconds");
-  if (const auto seconds = json.find("seconds"); seconds != json.end() && seconds->is_number())
-    return {seconds->get<double>(), whole != json.end() && *whole == true};
-  auto from = utc_seconds(text_at(json, "began"));
-  const auto to = utc_seconds(text_at(json, "ended"));
-  if (from <= 0) from = utc_seconds(text_at(json, "started"));
+RunDuration duration_of_start(const EarlierStart& start) {
+  if (start.seconds) return {*start.seconds, start.whole_seconds};
+  auto from = seconds_at(start.began);
+  const auto to = seconds_at(start.ended);
+  if (from <= 0) from = seconds_at(start.started);
   if (from <= 0 || to < from) return {};
   return {to - from, true};
-}
-
-void take_durations(RunRecord& run, const Json& json) {
-  run.own = duration_in(json);
-  const auto attempts = json.find("attempts");
-  if (attempts == json.end() || !attempts->is_array()) return;
-  for (const auto& attempt : *attempts) {
-    if (!attempt.is_object()) continue;
-    const auto took = duration_in(attempt);
-    if (std::isnan(took.seconds)) continue;
-    run.earlier.seconds = took.seconds + (run.earlier.seconds > 0 ? run.earlier.seconds : 0);
-    run.earlier.whole = run.earlier.whole || took.whole;
-  }
 }
 
 RunStatus state_of(const RunRecord& run) {
@@ -97,40 +67,7 @@ RunStatus state_of(const RunRecord& run) {
     return run.result == "paused" ? RunStatus::interrupted : RunStatus::done;
   if (run.result == "interrupted" || run.result == "paused") return RunStatus::interrupted;
   if (run.exit_code) return RunStatus::failed;
-  return FileLock::is_taken(run.folder + "/.lock") ? RunStatus::running : RunStatus::killed;
-}
-
-void take(RunRecord& run, const Json& json) {
-  run.recipe = text_at(json, "name");
-  run.result = text_at(json, "result");
-  if (const auto code = json.find("exit_code"); code != json.end() && code->is_number_integer())
-    run.exit_code = code->get<int>();
-  run.metrics = values_at(json, "metrics");
-  if (const auto step = json.find("evaluated"); step != json.end() && step->is_number_integer())
-    run.evaluated = step->get<std::int64_t>();
-  run.best = best_in(json);
-  run.began = utc_seconds(text_at(json, "began"));
-  run.ended = utc_seconds(text_at(json, "ended"));
-  take_durations(run, json);
-  run.facts = facts_in(json);
-  run.status = state_of(run);
-}
-
-/// Of a run that did not come to write them: the last row of metrics.csv, which holds no quotes.
-void take_last_evaluation(RunRecord& run) {
-  const auto file = run.folder + "/metrics.csv";
-  std::error_code none;
-  if (!fs::exists(file, none)) return;
-  const auto text = read_text(file);
-  const auto end = text.rfind('\n');  // the last line may be torn
-  if (end == std::string::npos) return;
-  const auto lines = split(text.substr(0, end), '\n');
-  const auto names = split(lines.front(), ','), cells = split(lines.back(), ',');
-  if (lines.size() < 2 || names.size() != cells.size() || names[0] != "step") return;
-  run.evaluated = parse_integer(cells[0]).value_or(-1);
-  for (std::size_t i = 1; i < names.size(); ++i)
-    if (names[i].find('/') != std::string::npos && !names[i].starts_with("train/"))
-      if (const auto value = parse_number(cells[i])) run.metrics.emplace_back(names[i], *value);
+  return is_locked(run.folder) ? RunStatus::running : RunStatus::killed;
 }
 
 /// "quickstart/003" of any way to write the path, and of a link to it.
@@ -144,22 +81,62 @@ std::string name_of(const std::string& folder) {
 
 }  // namespace
 
-RunRecord read_run_record(const std::string& folder) {
+RunDuration earlier_of(const RunJson& file) {
+  RunDuration earlier;
+  for (const auto& start : file.attempts) {
+    const auto took = duration_of_start(start);
+    if (std::isnan(took.seconds)) continue;
+    earlier.seconds = took.seconds + (earlier.seconds > 0 ? earlier.seconds : 0);
+    earlier.whole = earlier.whole || took.whole;
+  }
+  return earlier;
+}
+
+RunRecord run_record(const std::string& folder, const RunJson& file) {
   RunRecord run;
   run.folder = folder;
   run.name = name_of(folder);
-  const auto file = folder + "/run.json";
-  try {
-    const auto json = Json::parse(read_text(file, kLongestRecord), nullptr, false);
-    if (json.is_object())
-      take(run, json);
-    else
-      run.damage = "run.json cannot be read";
-  } catch (const Error& error) {
-    run.damage = fs::exists(file) ? error.what() : "run.json is missing";
+  run.recipe = file.name.value_or("");
+  run.exit_code = file.exit_code;
+  run.result = file.result.value_or("");
+  run.metrics = file.metrics;
+  run.evaluated = file.evaluated.value_or(-1);
+  run.best = file.best;
+  run.began = seconds_at(file.began);
+  run.ended = seconds_at(file.ended);
+  run.earlier = earlier_of(file);
+  EarlierStart last;
+  last.started = file.started;
+  last.began = file.began;
+  last.ended = file.ended;
+  last.seconds = file.seconds;
+  run.own = duration_of_start(last);
+  run.facts = facts_of(file);
+  run.status = state_of(run);
+  if (!run.metrics.empty()) return run;
+  // A run that did not come to write them.
+  if (auto row = last_metrics(folder)) {
+    run.evaluated = row->step;
+    run.metrics = std::move(row->scores);
   }
-  if (run.damage.empty() && run.metrics.empty()) take_last_evaluation(run);
   return run;
+}
+
+RunRecord read_run_record(const std::string& folder) {
+  const auto name = std::string(kRunJson), file = folder + "/" + name;
+  std::string damage;
+  try {
+    if (const auto run = run_json_of(read_text(file, kLongestRecord)))
+      return run_record(folder, *run);
+    damage = name + " cannot be read";
+  } catch (const Error& error) {
+    damage = fs::exists(file) ? error.what() : name + " is missing";
+  }
+  RunRecord torn;
+  torn.folder = folder;
+  torn.name = name_of(folder);
+  torn.damage = std::move(damage);
+  return torn;
 }
 
 const char* status_name(RunStatus status) {
@@ -202,9 +179,8 @@ std::string to_text(const RunDuration& duration) {
 
 bool is_run(const std::string& folder) {
   std::error_code none;
-  return fs::is_regular_file(folder + "/run.json", none) ||
-         (fs::is_regular_file(folder + "/recipe.yaml", none) &&
-          fs::is_directory(folder + "/checkpoints", none));
+  return holds_run(folder) || (fs::is_regular_file(folder + "/" + kRecipeYaml, none) &&
+                               fs::is_directory(folder + "/checkpoints", none));
 }
 
 double utc_seconds(const std::string& text) {

@@ -1,4 +1,4 @@
-// run.json of a run folder: what a run was, and how it ended.
+// What a run was, and how it ended: its run.json with what the rest of its folder tells.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,11 @@
 #include <vector>
 
 #include "base/named_values.h"
-#include "recipe/recipe.h"
+#include "runs/best_evaluation.h"
 
 namespace ddptrain {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
-
-/// The evaluation of a run that was best by one of its metrics.
-struct BestEvaluation {
-  std::string metric;
-  BestMode mode = BestMode::max;
-  std::int64_t step = 0;
-  NamedValues values;  // all metrics of that evaluation
-};
 
 enum class RunStatus {
   done,
@@ -56,9 +48,17 @@ struct RunRecord {
   std::string damage;        // why run.json cannot be read; empty: it can
 };
 
-/// Reads RUN/run.json, whole, torn or missing. Whether a run without an end is running follows from
-/// the lock of its folder.
+struct RunJson;
+
+/// Reads a run folder whose run.json is whole, torn or missing. Whether a run without an end is
+/// running follows from the lock of its folder.
 RunRecord read_run_record(const std::string& folder);
+
+/// The same of a run.json that is at hand.
+RunRecord run_record(const std::string& folder, const RunJson& file);
+
+/// How long the starts before the last one took.
+RunDuration earlier_of(const RunJson& file);
 
 /// "done", "interrupted", "failed", "running", "killed", "unknown".
 const char* status_name(RunStatus status);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
 
@@ -82,8 +83,12 @@ Transfer transfer_of(const std::string& text) {
     for (const auto& group : json.at("groups")) transfer.groups.push_back(group_of(group));
     return transfer;
   } catch (const Json::exception&) {
-    throw Error(Exit::data, "transfer.json cannot be read");
+    throw Error(Exit::data, std::string(kTransferJson) + " cannot be read");
   }
+}
+
+void write_transfer_json(const Transfer& transfer, const std::string& folder) {
+  write_atomically(folder + "/" + kTransferJson, to_json(transfer));
 }
 
 std::vector<std::string> to_lines(const Transfer& transfer) {

@@ -7,6 +7,8 @@
 
 namespace ddptrain {
 
+inline constexpr const char* kTransferJson = "transfer.json";
+
 /// Rows that names match, or the remaining tensors; counted in rows or in tensors.
 struct TransferGroup {
   std::string what;  // "words", "column 'city'", "classes", "targets", "tensors"
@@ -33,6 +35,8 @@ struct Transfer {
 /// (Exit::data) where the text is no such JSON.
 std::string to_json(const Transfer& transfer);
 Transfer transfer_of(const std::string& json);
+
+void write_transfer_json(const Transfer& transfer, const std::string& folder);
 
 /// For a terminal: a table with a row for each group, then the notes, and the names where they are
 /// few.

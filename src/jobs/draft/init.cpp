@@ -18,6 +18,7 @@
 #include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
 #include "recipe/load/load.h"
+#include "recipe/run_folders.h"
 #include "sources/image/image_scan.h"
 #include "sources/table/csv_source.h"
 
@@ -168,7 +169,7 @@ std::string predict_line(const Draft& draft, const std::string& name, const std:
 void require_free(const std::string& file, const Arguments& arguments) {
   if (fs::is_directory(file))
     throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
-                                  (fs::path(file) / "recipe.yaml").string() + "'");
+                                  (fs::path(file) / kRecipeYaml).string() + "'");
   if (fs::exists(file) && !arguments.has("--force"))
     throw Error(Exit::recipe,
                 "'" + file + "' is there already; --force replaces it, or name another file");

@@ -15,6 +15,7 @@
 #include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
 #include "models/model.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 namespace {
@@ -126,7 +127,7 @@ int export_model(const Arguments& arguments) {
   require_checkpoint(run);
   if (graph) return export_graph(run, wanted), 0;
   const auto saved = load_saved_model(run.checkpoint, weights_of(arguments));
-  auto header = header_of(saved_names(read_text(run.checkpoint + "/state.json")));
+  auto header = header_of(saved_names(read_text(run.checkpoint + "/" + kStateJson)));
   header["format"] = "pt";
   header["model"] = run.recipe.model.type();
   const auto weights = named_weights(arguments, run.recipe, saved);

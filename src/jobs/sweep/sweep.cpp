@@ -20,6 +20,7 @@
 #include "recipe/sweep/words.h"
 #include "report/report.h"
 #include "train/catalogs.h"
+#include "train/run/watched_metric.h"
 
 namespace ddptrain {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/files/files.h"
 #include "base/text.h"
 #include "jobs/series.h"
-#include "train/run/run_folder.h"
+#include "runs/run_folder.h"
 
 namespace ddptrain {
 namespace {

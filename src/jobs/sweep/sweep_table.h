@@ -7,7 +7,7 @@
 #include "jobs/sweep/sweep_record.h"
 #include "recipe/recipe.h"
 #include "recipe/sweep/trials.h"
-#include "train/run/best_evaluation.h"
+#include "runs/best_evaluation.h"
 
 namespace ddptrain {
 

@@ -13,6 +13,9 @@
 #include "jobs/saved_run.h"
 #include "jobs/series.h"
 #include "recipe/load/load.h"
+#include "recipe/run_folders.h"
+#include "runs/metrics_csv.h"
+#include "runs/run_folder.h"
 #include "runs/run_scores.h"
 #include "train/catalogs.h"
 #include "train/run/loop.h"
@@ -21,9 +24,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A start that was killed before this had no run.
-bool is_made(const std::string& folder) { return fs::exists(folder + "/run.json"); }
 
 int begin_trial(const TrialRun& run, Loaded& loaded, const Arguments& arguments) {
   auto job = make_job_on(run.part, loaded.recipe, loaded.tree);
@@ -66,8 +66,9 @@ std::int64_t steps_made(const std::string& folder) {
 int train_trial(const TrialRun& run, const Arguments& arguments) {
   auto loaded = load_recipe(run.files, run.overrides, all_catalogs());
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
-  return is_made(run.folder) ? continue_trial(run, loaded, arguments)
-                             : begin_trial(run, loaded, arguments);
+  // A start that was killed before this had no run.
+  return holds_run(run.folder) ? continue_trial(run, loaded, arguments)
+                               : begin_trial(run, loaded, arguments);
 }
 
 RunValue value_of(const std::string& folder, int code, const WatchedMetric& watched) {
@@ -75,14 +76,14 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
   value.code = code;
   value.value = value.best = std::nan("");
   value.ended = true;
-  if (!is_made(folder)) return value;
+  if (!holds_run(folder)) return value;
   const auto end = run_end(folder);
   const auto scores = scores_of(end, RecipeReader().options_of(folder));
   value.steps = steps_made(folder);
   value.ended = end.result != kPaused;
   if (code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect))
     value.value = value_named(scores.values, watched.name);
-  if (const auto best = best_evaluation(folder + "/metrics.csv", watched)) {
+  if (const auto best = best_evaluation(folder, watched)) {
     value.best = value_named(best->values, watched.name);
     value.best_step = best->step;
   }
@@ -90,7 +91,7 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
 }
 
 std::optional<RunValue> ended_value(const std::string& folder, const WatchedMetric& watched) {
-  if (!is_made(folder)) return {};
+  if (!holds_run(folder)) return {};
   const auto end = run_end(folder);
   if (!end.exit_code || !is_result(*end.exit_code) || end.result == kPaused) return {};
   return value_of(folder, *end.exit_code, watched);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "jobs/sweep/sweep_record.h"
+#include "runs/best_evaluation.h"
 #include "train/placement.h"
-#include "train/run/best_evaluation.h"
 
 namespace ddptrain {
 

@@ -18,6 +18,7 @@
 #include "checkpoint/checkpoint.h"
 #include "jobs/verify/short_run.h"
 #include "launch/in_child.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 namespace {
@@ -143,7 +144,7 @@ Differences compare_checkpoints(const Checkpoint& reference, const Checkpoint& o
   for (const auto& pairs : kinds) found.push_back(difference_of(pairs, allowed));
   if (allowed == 0)
     found.push_back({"position and state", 0, reference.state != other.state,
-                     reference.state == other.state ? "" : "state.json"});
+                     reference.state == other.state ? "" : kStateJson});
   return found;
 }
 

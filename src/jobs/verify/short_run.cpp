@@ -1,7 +1,6 @@
 #include "jobs/verify/short_run.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -13,6 +12,7 @@
 #include "jobs/start.h"
 #include "jobs/verify/step_gradients.h"
 #include "launch/signals.h"
+#include "runs/events_jsonl.h"
 #include "train/build/build.h"
 #include "train/run/loop.h"
 #include "train/run/state.h"
@@ -61,11 +61,6 @@ void score_in(World& world, const Job& job, const ShortRun& run) {
   write_atomically(run.folder + "/scores.txt", text);
 }
 
-double number_or_nan(const nlohmann::json& event, const char* key) {
-  const auto found = event.find(key);
-  return found == event.end() || !found->is_number() ? std::nan("") : found->get<double>();
-}
-
 }  // namespace
 
 std::string precision_name(Precision precision) {
@@ -103,8 +98,8 @@ int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run
     if (run.keeps_gradients && topology.rank == 0) hooks.gradients = keep_gradients(run.folder);
     if (!run.follows.empty())
       hooks.gradients = follow_gradients(run.folder, run.follows, run.weights);
-    const auto outcome = run_rank(job, topology, hooks);
-    return outcome.signal ? 128 + outcome.signal : 0;
+    const auto ending = run_rank(job, topology, hooks);
+    return ending.signal ? 128 + ending.signal : 0;
   };
   return start_ranks(job.recipe, job.placement, {}, rank_main,
                      {log::Level::quiet, job.folder, &job.tree});
@@ -124,12 +119,10 @@ int score_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run
 
 std::vector<TracedStep> traced_steps(const std::string& folder) {
   std::vector<TracedStep> traced;
-  for (const auto& line : split(read_text(folder + "/events.jsonl"), '\n')) {
-    const auto event = nlohmann::json::parse(line, nullptr, false);
-    if (!event.is_object() || event.value("event", "") != "step") continue;
-    traced.push_back({event.at("step"), number_or_nan(event, "train/loss"),
-                      number_or_nan(event, "train/gradient_norm")});
-  }
+  for (const auto& event : read_events(folder))
+    if (event.kind == "step" && event.step)
+      traced.push_back({*event.step, value_named(event.values, "train/loss"),
+                        value_named(event.values, "train/gradient_norm")});
   return traced;
 }
 

@@ -14,6 +14,7 @@
 #include "recipe/layers/literal_secrets.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/references.h"
+#include "recipe/run_folders.h"
 
 namespace ddptrain {
 namespace {
@@ -46,7 +47,7 @@ std::string normal(const fs::path& path) { return path.lexically_normal().string
 /// What somebody may have meant who named this on the command line.
 std::string hint_for(const std::string& file) {
   std::error_code unknown;
-  const auto recipe = (fs::path(file) / "recipe.yaml").string();
+  const auto recipe = (fs::path(file) / kRecipeYaml).string();
   if (fs::is_regular_file(recipe, unknown)) return "; its recipe is '" + recipe + "'";
   if (fs::exists(file, unknown)) return {};
   if (is_key(file)) return "; a value is changed with '" + file + "=VALUE'";

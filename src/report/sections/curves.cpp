@@ -6,6 +6,8 @@
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "runs/events_jsonl.h"
+#include "runs/metrics_csv.h"
 
 namespace ddptrain {
 namespace {
@@ -117,8 +119,8 @@ std::string curves(const ReportRuns& runs) {
   if (html.empty()) return {};
   html = "<div class=\"charts\">\n" + html + "</div>\n";
   if (groups.size() > kMostCharts)
-    html += paragraph(std::to_string(groups.size() - kMostCharts) +
-                      " more curves are in metrics.csv and events.jsonl.");
+    html += paragraph(std::to_string(groups.size() - kMostCharts) + " more curves are in " +
+                      kMetricsCsv + " and " + kEventsJsonl + ".");
   return html;
 }
 

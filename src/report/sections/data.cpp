@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "runs/data_json.h"
 
 namespace ddptrain {
 namespace {
@@ -14,7 +15,7 @@ std::string count_html(std::int64_t count) { return escaped(std::to_string(count
 
 std::string splits_table(const ReportRun& run) {
   HtmlTable table{{"split", "samples"}, {}, {}};
-  for (const auto& split : run.splits)
+  for (const auto& split : run.data.splits)
     table.rows.push_back({name_html(split.name), count_html(split.samples)});
   return to_html(table);
 }
@@ -22,22 +23,22 @@ std::string splits_table(const ReportRun& run) {
 /// A class in a row, with the number of its samples in each split.
 std::string classes_table(const ReportRun& run) {
   HtmlTable table{{"class"}, {}, {}};
-  std::vector<const ReportSplit*> counted;
-  for (const auto& split : run.splits)
-    if (split.counts.size() == run.data_classes.size() && !split.counts.empty()) {
+  std::vector<const CountedSplit*> counted;
+  for (const auto& split : run.data.splits)
+    if (split.counts.size() == run.data.classes.size() && !split.counts.empty()) {
       counted.push_back(&split);
       table.head.push_back(name_html(split.name));
     }
   if (counted.empty()) return {};
-  const auto count = std::min(run.data_classes.size(), kMostCounted);
+  const auto count = std::min(run.data.classes.size(), kMostCounted);
   for (std::size_t i = 0; i < count; ++i) {
-    table.rows.push_back({name_html(run.data_classes[i])});
+    table.rows.push_back({name_html(run.data.classes[i])});
     for (const auto* split : counted) table.rows.back().push_back(count_html(split->counts[i]));
   }
   auto html = to_html(table);
-  if (run.data_classes.size() > count)
-    html += paragraph("and " + std::to_string(run.data_classes.size() - count) +
-                      " more classes in data.json");
+  if (run.data.classes.size() > count)
+    html += paragraph("and " + std::to_string(run.data.classes.size() - count) +
+                      " more classes in " + kDataJson);
   return "<details" + std::string(count <= 20 ? " open" : "") +
          "><summary>samples of each class</summary>\n" + html + "</details>\n";
 }
@@ -56,7 +57,7 @@ std::string left_out(const ReportRun& run) {
 std::string data(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
-    if (run.splits.empty()) continue;
+    if (run.data.splits.empty()) continue;
     if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
     html += splits_table(run) + classes_table(run) + left_out(run);
   }

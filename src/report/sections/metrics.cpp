@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "runs/metrics_csv.h"
 
 namespace ddptrain {
 namespace {
@@ -56,8 +57,8 @@ std::string metrics(const ReportRuns& runs) {
     html += paragraph(plural(unknown, "metric") + " of the last evaluation " +
                       (unknown == 1 ? "is" : "are") + " not a finite number.");
   if (run.history.last.size() > kMostMetrics)
-    html += paragraph(std::to_string(run.history.last.size() - kMostMetrics) +
-                      " more are in metrics.csv.");
+    html += paragraph(std::to_string(run.history.last.size() - kMostMetrics) + " more are in " +
+                      kMetricsCsv + ".");
   return html;
 }
 

@@ -1,5 +1,6 @@
 // The recipe as resolved, the files as written, and the command.
 #include "base/text.h"
+#include "recipe/run_folders.h"
 #include "report/html.h"
 #include "report/section.h"
 
@@ -24,8 +25,9 @@ std::string recipe(const ReportRuns& runs) {
     for (const auto& [name, text] : run.sources)
       html += file_html(name_html(name) + ", as written", text, false);
     if (!run.recipe.empty())
-      html += file_html("recipe.yaml, complete: what was <code>auto</code> is in a comment",
-                        run.recipe, alone);
+      html += file_html(
+          std::string(kRecipeYaml) + ", complete: what was <code>auto</code> is in a comment",
+          run.recipe, alone);
   }
   return html;
 }

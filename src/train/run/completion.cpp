@@ -1,6 +1,5 @@
 #include "train/run/completion.h"
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/files/digest.h"
@@ -14,22 +13,19 @@
 namespace ddptrain {
 namespace {
 
-using StateJson = nlohmann::ordered_json;
-
 /// Steps of the run in epochs of the checkpoint's length.
-std::int64_t total_steps(const Recipe& recipe, const StateJson& state) {
+std::int64_t total_steps(const Recipe& recipe, const SavedState& state) {
   RunLength length;
-  length.per_epoch = state.at("steps_per_epoch");
-  length.global = state.at("surroundings").at("global");
+  length.per_epoch = state.steps_per_epoch;
+  length.global = state.surroundings.global;
   const auto steps = stage_steps(recipe, length);
   return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
 }
 
 /// The reason of a stop that still holds; empty: none does.
-std::string stop_reason(const Recipe& recipe, const StateJson& state) {
-  const auto stop = state.find("stop");
-  if (stop == state.end() || stop->at("asked") != asked_length(recipe)) return {};
-  return stop->at("reason").get<std::string>();
+std::string stop_reason(const Recipe& recipe, const SavedState& state) {
+  const bool holds = state.stop && state.stop->asked == asked_length(recipe);
+  return holds ? state.stop->reason : "";
 }
 
 std::string twice(Duration duration) {
@@ -68,24 +64,19 @@ std::string asked_length(const Recipe& recipe) {
   return sha256(to_yaml(Node::list(std::move(parts))));
 }
 
-std::string completion(const Recipe& recipe, const std::string& text) {
-  const auto state = StateJson::parse(text);
-  const auto& position = state.at("position");
-  if (position.at("evaluated") != position.at("step")) return {};
-  if (position.value("evaluation_due", false)) return {};
+std::string completion(const Recipe& recipe, const SavedState& state) {
+  const auto& at = state.position;
+  if (at.evaluated != at.step || at.evaluation_due) return {};
   if (const auto reason = stop_reason(recipe, state); !reason.empty()) return "stopped: " + reason;
   if (const auto seconds = seconds_of(recipe))
-    return position.value("seconds", 0.0) >= *seconds ? "done: " + to_text(recipe.train.duration)
-                                                      : std::string();
-  if (position.at("step").get<std::int64_t>() < total_steps(recipe, state)) return {};
-  return "done: " + plural(position.at("step").get<std::int64_t>(), "step");
+    return at.seconds >= *seconds ? "done: " + to_text(recipe.train.duration) : std::string();
+  if (at.step < total_steps(recipe, state)) return {};
+  return "done: " + plural(at.step, "step");
 }
 
-std::string extension(const Recipe& recipe, const std::string& text) {
-  const auto state = StateJson::parse(text);
-  const bool steps_left =
-      !seconds_of(recipe) &&
-      state.at("position").at("step").get<std::int64_t>() < total_steps(recipe, state);
+std::string extension(const Recipe& recipe, const SavedState& state) {
+  const auto made = state.position.step;
+  const bool steps_left = !seconds_of(recipe) && made < total_steps(recipe, state);
   if (const auto patience = more_patience(recipe); steps_left && !patience.empty()) return patience;
   const auto& train = recipe.train;
   if (train.fine_tune)
@@ -96,8 +87,7 @@ std::string extension(const Recipe& recipe, const std::string& text) {
   auto longer = recipe;  // than what was trained, which the recipe may have been cut below
   auto& duration = longer.train.duration;
   do duration.count *= 2;
-  while (!seconds_of(recipe) && duration.count < 1e9 &&
-         total_steps(longer, state) <= state.at("position").at("step").get<std::int64_t>());
+  while (!seconds_of(recipe) && duration.count < 1e9 && total_steps(longer, state) <= made);
   return "train.duration=" + to_text(duration);
 }
 

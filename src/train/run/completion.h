@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recipe/recipe.h"
+#include "runs/state_json.h"
 
 namespace ddptrain {
 
@@ -12,11 +13,11 @@ namespace ddptrain {
 /// holds as long as that is the same.
 std::string asked_length(const Recipe& recipe);
 
-/// Why nothing is left to train after the checkpoint with this state.json: "stopped: no better loss
+/// Why nothing is left to train after a checkpoint: "stopped: no better loss
 /// in 2 evaluations", "done: 8 steps". Empty where something is left.
-std::string completion(const Recipe& recipe, const std::string& state);
+std::string completion(const Recipe& recipe, const SavedState& state);
 
 /// An override with which a complete run trains on: "train.duration=10 epochs".
-std::string extension(const Recipe& recipe, const std::string& state);
+std::string extension(const Recipe& recipe, const SavedState& state);
 
 }  // namespace ddptrain

@@ -1,16 +1,13 @@
 #include "train/run/data_file.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
-#include "base/files/files.h"
 #include "base/output/log.h"
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::vector<std::int64_t> counts_of(const Dataset& data, Split split) {
+std::vector<std::int64_t> class_counts(const Dataset& data, Split split) {
   std::vector<std::int64_t> counts(data.facts().classes.size());
   bool known = false;
   for (std::int64_t i = 0; i < data.size(split); ++i)
@@ -23,28 +20,27 @@ std::vector<std::int64_t> counts_of(const Dataset& data, Split split) {
   return counts;
 }
 
-void add(Json& splits, const std::string& name, const Dataset& data, Split split) {
+void add(DataCounts& all, const std::string& name, const Dataset& data, Split split) {
   if (data.size(split) > 0)
-    splits.push_back(
-        {{"name", name}, {"samples", data.size(split)}, {"counts", counts_of(data, split)}});
+    all.splits.push_back({name, data.size(split), class_counts(data, split)});
 }
 
 }  // namespace
 
-std::string data_json(const Dataset& data, const std::vector<NamedData>& others) {
-  Json json{{"classes", data.facts().classes}, {"splits", Json::array()}};
-  add(json["splits"], "train", data, Split::train);
-  add(json["splits"], "valid", data, Split::valid);
-  for (const auto& [name, other] : others) add(json["splits"], name, *other, Split::valid);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+DataCounts counts_of(const Dataset& data, const std::vector<NamedData>& others) {
+  DataCounts all{data.facts().classes, {}};
+  add(all, "train", data, Split::train);
+  add(all, "valid", data, Split::valid);
+  for (const auto& [name, other] : others) add(all, name, *other, Split::valid);
+  return all;
 }
 
 void write_data_file(const Dataset& data, const std::vector<NamedData>& others,
                      const std::string& folder) {
   try {
-    write_atomically(folder + "/data.json", data_json(data, others));
+    write_data_json(counts_of(data, others), folder);
   } catch (const std::exception& error) {
-    log::warning("no data.json was written: " + std::string(error.what()));
+    log::warning(fmt::format("no {} was written: {}", kDataJson, error.what()));
   }
 }
 

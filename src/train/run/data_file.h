@@ -1,4 +1,4 @@
-// data.json of a run folder: how many samples each split has, and of which classes.
+// How many samples each split of the data has, and of which classes, for the run folder.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "runs/data_json.h"
 
 namespace ddptrain {
 
-/// {"classes": [names], "splits": [{"name": "train", "samples": 60, "counts": [30, 30]}, ...]}. A
-/// sample with several labels counts for each; there are no counts where samples have no classes.
-/// `others` are scored too, such as eval.test: their validation splits follow under their names.
+/// Samples that are scored too, such as eval.test: their validation split, under this name.
 using NamedData = std::pair<std::string, const Dataset*>;
-std::string data_json(const Dataset& data, const std::vector<NamedData>& others = {});
 
-/// A warning says why where the file cannot be written.
+DataCounts counts_of(const Dataset& data, const std::vector<NamedData>& others = {});
+
+/// A warning says why where data.json cannot be written.
 void write_data_file(const Dataset& data, const std::vector<NamedData>& others,
                      const std::string& folder);
 

@@ -8,7 +8,13 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
+#include "data/dataset.h"
+#include "recipe/stages.h"
+#include "runs/events_jsonl.h"
+#include "runs/metrics_csv.h"
 #include "train/run/loop.h"
+#include "train/run_state.h"
+#include "train/training.h"
 
 namespace ddptrain {
 namespace {
@@ -17,6 +23,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRows = 8;
 constexpr std::size_t kMostName = 40;
+
+/// What of the validation split `predict` could read: a sample's own file, else the data's.
+std::string some_input(const Training& t) {
+  const auto name = t.data->sample_name(Split::valid, 0);
+  if (std::filesystem::is_regular_file(name)) return name;
+  for (const auto* option : {"file", "root"}) {
+    const auto* given = t.recipe.data.node().find(option);
+    if (given && !given->is_null() && std::filesystem::exists(given->text)) return given->text;
+  }
+  return {};
+}
 
 /// Something is left to train.
 bool is_partial(const RunEnding& ending) {
@@ -75,19 +92,20 @@ void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& 
 /// What the test split came to, under the weights that it was scored with.
 void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::size_t columns) {
   const auto& test = *ending.test;
-  const auto which = test.step == ending.step ? "last" : "best";
+  const auto step = ending.weights.step;
+  const auto which = step == ending.step ? "last" : "best";
   std::vector<std::vector<std::string>> rows{
-      {"", std::string(which) + " weights (step " + std::to_string(test.step) + ")"}};
-  const auto count = std::min(test.found.values.size(), kMostRows);
+      {"", std::string(which) + " weights (step " + std::to_string(step) + ")"}};
+  const auto count = std::min(test.values.size(), kMostRows);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto& [name, value] = test.found.values[i];
+    const auto& [name, value] = test.values[i];
     rows.push_back({one_line(name, kMostName), short_number(value)});
   }
   for (auto& line : table_lines(rows, columns)) lines.push_back(std::move(line));
-  if (test.found.values.size() > count)
-    lines.push_back("and " + std::to_string(test.found.values.size() - count) +
-                    " more in events.jsonl");
-  add_tables(lines, test.found.tables, columns);
+  if (test.values.size() > count)
+    lines.push_back("and " + std::to_string(test.values.size() - count) + " more in " +
+                    kEventsJsonl);
+  add_tables(lines, test.tables, columns);
 }
 
 /// A checkpoint's folder, which may have been deleted since.
@@ -129,6 +147,32 @@ std::string which_weights(const RunEnding& ending) {
 
 }  // namespace
 
+void describe(RunEnding& ending, const Training& t, const RunState& state) {
+  const auto& at = state.position;
+  ending.step = at.step;
+  ending.total_steps = seconds_of(t.recipe) ? 0 : t.length.total;
+  ending.epoch = static_cast<double>(at.epoch) +
+                 static_cast<double>(at.step_in_epoch) / static_cast<double>(t.length.per_epoch);
+  ending.evaluated = at.evaluated;
+  ending.seed = t.recipe.seed;
+  ending.training_samples = t.data->size(Split::train);
+  ending.validation_samples = t.data->size(Split::valid);
+  ending.report = t.recipe.output.report;
+  ending.input = some_input(t);
+  ending.predicts_files = catalog<Dataset>().find(t.recipe.data.type())->has("predicts_files");
+}
+
+int exit_code(const RunEnding& ending) {
+  return ending.signal ? 128 + ending.signal : static_cast<int>(ending.code);
+}
+
+NamedValues scores_of(const RunEnding& ending) {
+  auto scores = ending.last;
+  if (ending.test)
+    scores.insert(scores.end(), ending.test->values.begin(), ending.test->values.end());
+  return scores;
+}
+
 std::string typed_path(const std::string& path) {
   std::error_code none;
   const auto here = fs::current_path(none).lexically_normal();
@@ -144,7 +188,7 @@ std::string headline(const RunEnding& ending) {
   if (ending.reason.starts_with(stopped))
     return "stopped" + time + ": " + ending.reason.substr(stopped.size());
   return ending.reason + " in " + time_of(ending) + ": " + position(ending) +
-         (ending.met ? "" : "; short of what 'expect' asks");
+         (ending.code != Exit::expect ? "" : "; short of what 'expect' asks");
 }
 
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
@@ -160,7 +204,8 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   }
   auto lines = table_lines(rows, columns);
   if (ending.last.size() > count)
-    lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in metrics.csv");
+    lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in " +
+                    kMetricsCsv);
   if (ending.best)
     for (auto& line : split(broken_at_blanks(better(ending), columns), '\n'))
       lines.push_back(std::move(line));

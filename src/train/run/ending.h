@@ -6,15 +6,28 @@
 #include <string>
 #include <vector>
 
-#include "callbacks/callback.h"
+#include "base/error.h"
 #include "runs/run_record.h"
-#include "train/run/final_scores.h"
+#include "train/step/evaluate.h"
 
 namespace ddptrain {
 
+struct RunState;
+struct Training;
+
+/// How a run ended. Of other ranks than the first what all know: code, signal, reason, folder and
+/// scores.
 struct RunEnding {
-  std::string reason;        // "done", "interrupted", "stopped: ..."
-  bool met = true;           // what the recipe expects
+  Exit code = Exit::done;  // `done`, or `expect` where it is short of what the recipe expects
+  int signal = 0;          // that ended it
+  bool begun = true;       // false: asked to stop before the first step; nothing of it is kept
+  std::string reason;      // "done", "interrupted", "stopped: ..."
+  std::string folder;      // of the run
+  NamedValues last;        // of the last evaluation
+  ScoredWeights weights;   // of a complete run its result, else the last evaluation
+  std::optional<Evaluation> test;  // of a complete run, by these weights
+  std::vector<NamedTable> tables;  // that they scored
+  std::optional<BestEvaluation> best;
   double seconds = 0;        // since this start
   RunDuration earlier = {};  // of earlier starts; not known: there was none
   std::int64_t step = 0;     // optimizer steps made
@@ -24,16 +37,19 @@ struct RunEnding {
   std::int64_t seed = 0;
   std::int64_t training_samples = 0;  // 0: not known
   std::int64_t validation_samples = 0;
-  NamedValues last;
-  ScoredWeights weights;           // of a complete run its result, else the last evaluation
-  std::vector<NamedTable> tables;  // that they scored
-  std::optional<TestScores> test;
-  std::optional<BestEvaluation> best;
-  std::string folder;           // of the run
   bool report = false;          // report.html is written too
   bool predicts_files = false;  // `predict` wants a folder for them
   std::string input;            // a file or folder that `predict` could take; empty: none is known
 };
+
+/// Where the run stands, and what it is of.
+void describe(RunEnding& ending, const Training& training, const RunState& state);
+
+/// The exit code of its process: of the signal that ended it, else its own.
+int exit_code(const RunEnding& ending);
+
+/// The scores of the last evaluation and of the test split.
+NamedValues scores_of(const RunEnding& ending);
 
 /// "done in 1 min 3 s: step 120, epoch 3", "stopped in 12.1 s at step 60 of 120: early_stopping:
 /// ..."

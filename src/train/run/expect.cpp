@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/output/log.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -37,6 +38,19 @@ std::vector<Expectation> expectations(const Recipe& recipe, const NamedValues& m
     const bool met =
         value && (!bounds.min || *value >= *bounds.min) && (!bounds.max || *value <= *bounds.max);
     all.push_back({name, bounds_text(bounds), value, met});
+  }
+  return all;
+}
+
+bool meets(const Recipe& recipe, const NamedValues& metrics, const ScoredWeights& weights) {
+  bool all = true;
+  const auto whose = weights.name.empty() ? "" : " (" + to_text(weights) + ")";
+  for (const auto& expected : expectations(recipe, metrics)) {
+    if (!expected.met)
+      log::error("expect: " + expected.metric + " is " +
+                 (expected.value ? short_metric(*expected.value) + whose : "not computed") + ", " +
+                 expected.bounds + " was expected");
+    all = all && expected.met;
   }
   return all;
 }

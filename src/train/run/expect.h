@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "callbacks/callback.h"
+#include "base/named_values.h"
+#include "base/output/named_table.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -22,5 +23,8 @@ std::string short_metric(double value);
 
 /// One for each entry of `expect`; a bare name means the validation split.
 std::vector<Expectation> expectations(const Recipe& recipe, const NamedValues& metrics);
+
+/// Whether all are met by the scores of these weights; an error is logged for each that is not.
+bool meets(const Recipe& recipe, const NamedValues& metrics, const ScoredWeights& weights);
 
 }  // namespace ddptrain

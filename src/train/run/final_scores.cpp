@@ -63,8 +63,8 @@ void conclude(RunResult& result, const CompleteRun& run, const Score& score,
   auto tested = score(Evaluated::test, "test");
   if (!tested) return;
   label_tables(tested->tables, weights);
-  result.test = TestScores{std::move(*tested), weights.step};
-  told(Moment::tested, result.test->found);
+  result.test = std::move(*tested);
+  told(Moment::tested, *result.test);
 }
 
 }  // namespace ddptrain

@@ -13,11 +13,6 @@ namespace ddptrain {
 struct RunResult;
 struct RunState;
 
-struct TestScores {
-  Evaluation found;
-  std::int64_t step = 0;  // when the weights were so
-};
-
 /// Gives the model and its average the weights that are a run's result: the best where
 /// checkpoint.keep_best keeps them in the folder `checkpoints`, else those that they have. All
 /// ranks call it together, after rank 0 has written its checkpoints. Where the best checkpoint is

@@ -42,7 +42,7 @@ struct RunResult {
   /// made; no name: it made none.
   ScoredWeights weights = {};
   Evaluation scored = {};          // by them, of the validation split
-  std::optional<TestScores> test;  // of a complete run
+  std::optional<Evaluation> test;  // of a complete run, by the same weights
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave

@@ -5,14 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "distributed/world.h"
-#include "launch/failure.h"
-#include "train/device_memory.h"
-#include "train/placement.h"
+#include "runs/run_folder.h"
 #include "train/profile/traces.h"
 #include "train/run/ending.h"
-#include "train/run/run_folder.h"
-#include "train/run/torch_warnings.h"
+#include "train/run/process.h"
 
 namespace ddptrain {
 
@@ -40,52 +36,7 @@ struct Job {
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };
 
-/// How a run ended, for run.json and the exit code.
-struct Outcome {
-  Exit code = Exit::done;
-  int signal = 0;
-  std::string reason;
-  std::string folder;
-  NamedValues metrics;  // of the last evaluation, and of the test split
-  RunEnding ending;     // of rank 0
-  bool begun = true;    // false: asked to stop before the first step, of which nothing is kept
-};
-
-/// Runs this rank to its end. Errors are thrown; the outcome's code is `done` or `expect`.
-Outcome run_rank(const Job& job, const Topology& topology, const Hooks& hooks);
-
-/// Prepares this process for torch work: the accelerator, threads, determinism, tf32. Before the
-/// first tensor.
-void prepare_process(const Recipe& recipe, const Placement& placement);
-
-/// Meets the other ranks of a topology with the recipe's time-outs.
-World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology);
-
-/// Runs `body`; where a device's memory ends, the error says what would do.
-template <class Body>
-auto explained(const Placement& placement, World& world, Body body) {
-  try {
-    return body(world);
-  } catch (...) {
-    explain_memory(placement, world.local_rank, std::current_exception());
-  }
-}
-
-/// Runs `body` in a world that ends after what it throws was recorded. A rank that only lost
-/// another throws that one's cause, where it can be known (distributed/failure_board.h).
-template <class Body>
-auto in_world(const Recipe& recipe, const Placement& placement, const Topology& topology,
-              Body body) {
-  const TorchWarnings warnings;
-  auto world = join_world(recipe, placement, topology);
-  return recorded(topology, [&] {
-    try {
-      return explained(placement, world, body);
-    } catch (...) {
-      if (!world.board) throw;
-      rethrow_cause(world, std::current_exception());
-    }
-  });
-}
+/// Runs this rank to its end; rank 0 writes the run folder, run.json last. Errors are thrown.
+RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks);
 
 }  // namespace ddptrain

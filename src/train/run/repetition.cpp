@@ -12,6 +12,8 @@
 #include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
+#include "recipe/run_folders.h"
+#include "runs/metrics_csv.h"
 
 namespace ddptrain {
 namespace {
@@ -98,7 +100,7 @@ Repetition::Repetition(const std::string& runs, const std::string& name, std::st
     return;
   const auto folders = json.value("folders", Json::array());
   for (const auto& folder : folders) {
-    if (!folder.is_string() || !fs::exists(folder.get<std::string>() + "/run.json")) return;
+    if (!folder.is_string() || !holds_run(folder.get<std::string>())) return;
     folders_.push_back(folder);
   }
 }
@@ -135,8 +137,8 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
   add("deviation", [&](const auto& name) { return spread_of(results, name).deviation; });
   auto text = join(spaced(cells, width), "\n") + "\n";
   if (all.size() > names.size())
-    text +=
-        "and " + std::to_string(all.size() - names.size()) + " more in each run's metrics.csv\n";
+    text += "and " + std::to_string(all.size() - names.size()) + " more in each run's " +
+            kMetricsCsv + "\n";
   return text;
 }
 

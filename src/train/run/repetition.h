@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "callbacks/callback.h"
-#include "train/run/best_evaluation.h"
+#include "runs/best_evaluation.h"
 
 namespace ddptrain {
 

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/base64.h"
-#include "base/files/files.h"
 #include "base/output/log.h"
 #include "data/dataset.h"
 #include "data/preview.h"
@@ -17,8 +15,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShown = 18;  // of the worst, and of the least certain
 constexpr int kThumbnail = 96;      // pixels
@@ -74,27 +70,12 @@ std::string beginning(const std::string& text) {
   return text.substr(0, end) + "…";
 }
 
-Json shown_sample(const Dataset& data, std::int64_t index) {
+ShownSample shown_sample(const Dataset& data, std::int64_t index) {
   const auto preview = data.preview(Split::valid, index, {});
-  Json json{{"name", short_name(data, index)}, {"cells", Json::array()}};
-  for (const auto& [title, text] : preview.cells) json["cells"].push_back({title, beginning(text)});
-  if (preview.image && !preview.image->is_float()) json["png"] = thumbnail(*preview.image);
-  return json;
-}
-
-Json json_of_samples(const Training& t, const std::vector<SampleOutcome>& samples,
-                     const ScoredWeights& weights) {
-  Json json{{"weights", weights.name},
-            {"step", weights.step},
-            {"of", t.data->size(Split::valid)},
-            {"classes", t.data->facts().classes}};
-  auto& rows = json["rows"] = Json::array();
-  for (const auto& s : samples)
-    rows.push_back({s.index, s.loss, s.truth, s.predicted, s.probability, s.second});
-  auto& shown = json["shown"] = Json::object();
-  for (const auto index : telling(samples))
-    shown[std::to_string(index)] = shown_sample(*t.data, index);
-  return json;
+  ShownSample shown{short_name(data, index), {}, {}};
+  for (const auto& [title, text] : preview.cells) shown.cells.emplace_back(title, beginning(text));
+  if (preview.image && !preview.image->is_float()) shown.png = thumbnail(*preview.image);
+  return shown;
 }
 
 }  // namespace
@@ -103,11 +84,16 @@ void write_samples(const Training& t, const std::vector<SampleOutcome>& samples,
                    const ScoredWeights& weights, const std::string& folder) {
   if (samples.empty()) return;
   try {
-    const auto json = json_of_samples(t, samples, weights);
-    write_atomically(folder + "/samples.json",
-                     json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    SamplesFile file{weights.name,
+                     weights.step,
+                     t.data->size(Split::valid),
+                     t.data->facts().classes,
+                     samples,
+                     {}};
+    for (const auto index : telling(samples)) file.shown[index] = shown_sample(*t.data, index);
+    write_samples_json(file, folder);
   } catch (const std::exception& error) {
-    log::warning("no samples.json was written: " + std::string(error.what()));
+    log::warning(std::string("no ") + kSamplesJson + " was written: " + error.what());
   }
 }
 

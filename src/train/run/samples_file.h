@@ -1,12 +1,11 @@
-// samples.json of a run folder: what weights of the run made of single samples.
+// What weights of a run made of single samples, for the run folder.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/output/named_table.h"
-#include "train/step/sample_record.h"
+#include "runs/samples_json.h"
 
 namespace ddptrain {
 

@@ -1,7 +1,5 @@
 #include "train/run/state.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -21,32 +19,32 @@
 namespace ddptrain {
 namespace {
 
-using Json = StateJson;
-
-// What must be the same for a resumed run to be bit-identical to an uninterrupted one.
-Json surroundings(const Training& t) {
-  return {{"ddptrain", version()},
-          {"torch", torch_version()},
-          {"mode", names(t.recipe.parallel.mode)[static_cast<std::size_t>(t.recipe.parallel.mode)]},
-          {"ranks", t.placement.ranks},
-          {"replicas", t.placement.replicas},
-          {"device", device_name(t.placement)},
-          {"threads", t.placement.threads},
-          {"global", t.placement.batch.global},
-          {"accumulate", t.placement.batch.accumulate}};
+Surroundings surroundings(const Training& t) {
+  return {
+      .ddptrain = version(),
+      .torch = torch_version(),
+      .mode = std::string(
+          names(t.recipe.parallel.mode)[static_cast<std::size_t>(t.recipe.parallel.mode)]),
+      .ranks = t.placement.ranks,
+      .replicas = t.placement.replicas,
+      .device = device_name(t.placement),
+      .threads = t.placement.threads,
+      .global = t.placement.batch.global,
+      .accumulate = t.placement.batch.accumulate,
+  };
 }
 
-Json callback_states(const Training& t) {
-  Json states = Json::array();
+std::vector<SavedCallback> callback_states(const Training& t) {
+  std::vector<SavedCallback> states;
   for (std::size_t i = 0; i < t.callbacks.size(); ++i)
-    states.push_back({{"type", t.recipe.callbacks[i].type()}, {"state", t.callbacks[i]->state()}});
+    states.push_back({t.recipe.callbacks[i].type(), t.callbacks[i]->state()});
   return states;
 }
 
-void restore_callbacks(const Training& t, const Json& states) {
+void restore_callbacks(const Training& t, const std::vector<SavedCallback>& states) {
   for (std::size_t i = 0; i < t.callbacks.size() && i < states.size(); ++i)
-    if (states[i].at("type") == t.recipe.callbacks[i].type())
-      t.callbacks[i]->load(states[i].at("state"));
+    if (states[i].type == t.recipe.callbacks[i].type())
+      t.callbacks[i]->load(states[i].state);
     else
       log::warning("callbacks[" + std::to_string(i) +
                    "] is another one than in the checkpoint; it "
@@ -71,8 +69,8 @@ void lift_stop(const Training& t, std::optional<Stop>& stop) {
 }
 
 /// Of what was saved, as much as this run has a use for.
-RunState state_for(const Training& t, const Json& json) {
-  auto state = run_state_of(json);
+RunState state_for(const Training& t, const SavedState& saved) {
+  auto state = run_state_of(saved);
   auto scale = first_state(t).loss_scale;
   if (scale && state.loss_scale) scale->load(state.loss_scale->state());
   state.loss_scale = scale;
@@ -80,11 +78,12 @@ RunState state_for(const Training& t, const Json& json) {
   return state;
 }
 
-void say_differences(const Json& saved, const Json& now) {
-  for (const auto& [key, value] : now.items())
-    if (saved.value(key, Json()) != value)
-      log::warning("resuming with " + key + " " + value.dump() + ", the checkpoint has " +
-                   saved.value(key, Json()).dump() +
+void say_differences(const Surroundings& saved, const Surroundings& now) {
+  const auto before = listed(saved), after = listed(now);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (before[i] != after[i])
+      log::warning("resuming with " + after[i].first + " " + after[i].second +
+                   ", the checkpoint has " + before[i].second +
                    ": the run goes on, not bit for bit as before");
 }
 
@@ -93,12 +92,12 @@ void say_differences(const Json& saved, const Json& now) {
 }
 
 /// An output of the model means a class, by its name: data of a class fewer is other data.
-void require_all_classes(const Training& t, const Json& state) {
-  const auto classes = state.at("classes").get<std::vector<std::string>>();
+void require_all_classes(const Training& t, const SavedState& state) {
+  const auto& classes = state.names.classes;
   if (classes != t.data->facts().classes)
     refuse("it was trained on the classes [" + join(classes, ", ") + "], and the data has [" +
            join(t.data->facts().classes, ", ") + "]");
-  if (state.at("data") == t.data->digest()) return;
+  if (state.data == t.data->digest()) return;
   const auto absent = absent_classes(*t.data, Split::train);
   if (!absent.empty())
     refuse("it was trained on the classes [" + join(classes, ", ") +
@@ -107,27 +106,24 @@ void require_all_classes(const Training& t, const Json& state) {
 }
 
 // Position and schedule count steps.
-void require_the_same_epochs(const Training& t, const Json& state) {
-  const std::int64_t steps = state.at("steps_per_epoch"),
-                     global = state.at("surroundings").at("global");
+void require_the_same_epochs(const Training& t, const SavedState& state) {
+  const auto steps = state.steps_per_epoch, global = state.surroundings.global;
   if (steps != t.length.per_epoch || global != t.length.global)
     refuse("its epochs are " + std::to_string(steps) + " steps of " + std::to_string(global) +
            " samples, and they would be " + std::to_string(t.length.per_epoch) + " of " +
            std::to_string(t.length.global) + " (batch.global, data)");
 }
 
-std::string state_json(const Training& t, const RunState& state) {
-  Json json{{"format", 1}, {"position", {}}};  // the position comes first
-  json["seed"] = t.recipe.seed;
-  json["classes"] = t.data->facts().classes;
-  if (const auto targets = target_names(*t.data); !targets.empty()) json["targets"] = targets;
-  json["data"] = t.data->digest();
-  if (const auto fitted = t.data->state(); !fitted.empty()) json["fitted"] = Json::parse(fitted);
-  json["steps_per_epoch"] = t.length.per_epoch;
-  json.update(to_json(state));
-  json["callbacks"] = callback_states(t);
-  json["surroundings"] = surroundings(t);
-  return json.dump(2) + "\n";
+SavedState saved_state(const Training& t, const RunState& state) {
+  SavedState saved;
+  put(state, saved);
+  saved.seed = t.recipe.seed;
+  saved.names = {t.data->facts().classes, target_names(*t.data), t.data->state()};
+  saved.data = t.data->digest();
+  saved.steps_per_epoch = t.length.per_epoch;
+  saved.callbacks = callback_states(t);
+  saved.surroundings = surroundings(t);
+  return saved;
 }
 
 // Statistics of an average are there only once it was finished.
@@ -162,7 +158,7 @@ std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
   checkpoint.optimizer = std::move(optimizer);
   checkpoint.reduction = std::move(reduction);
   if (t.ema) checkpoint.ema = t.ema->state();
-  checkpoint.state = state_json(t, state);
+  checkpoint.state = to_text(saved_state(t, state));
   return checkpoint;
 }
 
@@ -179,23 +175,21 @@ void restore_weights(const Training& t, const Checkpoint& checkpoint) {
 }
 
 SavedData saved_data(const Checkpoint& checkpoint) {
-  const auto state = Json::parse(checkpoint.state);
-  const auto fitted = state.find("fitted");
-  return {fitted == state.end() ? std::string() : fitted->dump(),
-          state.at("classes").get<std::vector<std::string>>()};
+  auto names = saved_names(checkpoint.state);
+  return {std::move(names.fitted), std::move(names.classes)};
 }
 
 RunState restore(const Training& t, const Checkpoint& checkpoint) {
-  const auto json = Json::parse(checkpoint.state);
+  const auto saved = saved_state_of(checkpoint.state);
   restore_weights(t, checkpoint);
-  require_all_classes(t, json);
-  require_the_same_epochs(t, json);
+  require_all_classes(t, saved);
+  require_the_same_epochs(t, saved);
   t.optimizer->load(checkpoint.optimizer);
   t.engine->load(checkpoint.reduction);
-  auto state = state_for(t, json);
-  restore_callbacks(t, json.at("callbacks"));
+  auto state = state_for(t, saved);
+  restore_callbacks(t, saved.callbacks);
   lift_stop(t, state.stop);
-  say_differences(json.at("surroundings"), surroundings(t));
+  say_differences(saved.surroundings, surroundings(t));
   return state;
 }
 

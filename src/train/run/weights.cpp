@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/published_names.h"
@@ -204,9 +203,9 @@ void take_all_weights(const Training& t, const std::string& file, Calls calls,
 
 void write_transfer_file(const Transfer& transfer, const std::string& folder) {
   try {
-    write_atomically(folder + "/transfer.json", to_json(transfer));
+    write_transfer_json(transfer, folder);
   } catch (const std::exception& error) {
-    log::warning("no transfer.json was written: " + std::string(error.what()));
+    log::warning(std::string("no ") + kTransferJson + " was written: " + error.what());
   }
 }
 

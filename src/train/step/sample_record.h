@@ -8,19 +8,9 @@
 
 #include "distributed/async_host_copy.h"
 #include "losses/loss.h"
+#include "runs/samples_json.h"
 
 namespace ddptrain {
-
-/// Of a sample with one class: its label, the likeliest class, that one's probability and the next
-/// one's. Of one with a number: the number and the prediction; the probabilities are then NaN.
-struct SampleOutcome {
-  std::int64_t index = 0;  // in the split
-  double loss = 0;         // NaN where the sample does not count
-  double truth = 0;
-  double predicted = 0;
-  double probability = 0;
-  double second = 0;
-};
 
 /// Batch after batch, on the way to the host while a device computes the next one. Outputs that
 /// are neither one class nor one number a row leave nothing. Of more than 50,000 samples every

@@ -10,50 +10,13 @@
 #include "base/text.h"
 #include "support/numbers.h"
 #include "support/temporary_folder.h"
-#include "train/run/best_evaluation.h"
+#include "train/run/watched_metric.h"
 
 namespace ddptrain {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-const std::string kMetricsCsv =
-    "step,epoch,samples,train/loss,train/lr,valid/loss,valid/accuracy\n"
-    "10,1,160,1,0.1,0.9,0.5\n"
-    "20,2,320,1,0.1,nan,0.75\n"
-    "30,3,480,1,0.1,0.5,0.75\n"
-    "40,4,640,1,0.1,0.7,0.6\n";
-
-TEST(BestEvaluation, IsTheFirstOfEqualOnes) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() + "/metrics.csv";
-  EXPECT_FALSE(best_evaluation(path, {"valid/accuracy", BestMode::max}));
-  write_atomically(path, kMetricsCsv);
-  const auto best = best_evaluation(path, {"valid/accuracy", BestMode::max});
-  ASSERT_TRUE(best);
-  EXPECT_EQ(best->step, 20);
-  EXPECT_EQ(best->values.at(1), std::pair(std::string("valid/accuracy"), 0.75));
-}
-
-TEST(BestEvaluation, HasTheScoresOfAllSplits) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() + "/metrics.csv";
-  write_atomically(path, "step,train/loss,valid/loss,sketch/loss\n10,1,0.5,0.4\n20,1,0.4,0.6\n");
-  const auto best = best_evaluation(path, {"sketch/loss", BestMode::min});
-  ASSERT_TRUE(best);
-  EXPECT_EQ(best->step, 10);
-  EXPECT_THAT(best->values, ElementsAre(std::pair(std::string("valid/loss"), 0.5),
-                                        std::pair(std::string("sketch/loss"), 0.4)));
-}
-
-TEST(BestEvaluation, IsNeverNotANumber) {
-  const TemporaryFolder folder;
-  const auto path = folder.path() + "/metrics.csv";
-  write_atomically(path, kMetricsCsv);
-  EXPECT_EQ(best_evaluation(path, {"valid/loss", BestMode::min})->step, 30);
-  EXPECT_FALSE(best_evaluation(path, {"valid/f1", BestMode::max}));
-}
 
 TEST(WatchedMetric, IsTheOneThatIsKeptElseTheFirstWithADirection) {
   Recipe recipe;
@@ -111,14 +74,15 @@ TEST_F(EndOfARun, ShowsOneColumnWhereTheLastIsTheBest) {
 }
 
 TEST_F(EndOfARun, ShowsTheTestSplitUnderTheWeightsThatItWasScoredWith) {
-  end_.test = TestScores{{{{"test/loss", 0.5}, {"test/accuracy", 0.625}}, {}, 0}, 20};
+  end_.test = Evaluation{{{"test/loss", 0.5}, {"test/accuracy", 0.625}}, {}, 0};
+  end_.weights = {"best weights", 20};
   auto lines = results(end_, 0);
   ASSERT_EQ(lines.size(), 7U);
   lines.erase(lines.begin(), lines.begin() + 4);
   EXPECT_THAT(lines, ElementsAre("               best weights (step 20)",
                                  "test/loss                         0.5",
                                  "test/accuracy                   0.625"));
-  end_.test->step = 40;
+  end_.weights = {"last weights", 40};
   EXPECT_EQ(results(end_, 0).at(4), "               last weights (step 40)");
 }
 
@@ -145,7 +109,7 @@ TEST_F(EndOfARun, CountsEarlierStartsToo) {
 TEST_F(EndOfARun, CutsNoNumberAtAnyWidth) {
   end_.weights = {"best weights", 20};
   end_.last[0].second = -1.0771234e-05;
-  end_.test = TestScores{{{{"test/loss", 107712.34}}, {}, 0}, 20};
+  end_.test = Evaluation{{{"test/loss", 107712.34}}, {}, 0};
   const auto wide = join(results(end_, 0), "\n");
   for (std::size_t columns = 20; columns <= 120; ++columns)
     for (const auto& line : results(end_, columns)) {
@@ -202,7 +166,7 @@ TEST_F(EndOfARun, ThatStoppedEarlySaysWhy) {
 }
 
 TEST_F(EndOfARun, ShortOfWhatWasExpectedSaysSo) {
-  end_.met = false;
+  end_.code = Exit::expect;
   EXPECT_EQ(headline(end_), "done in 1 min 3 s: step 40, epoch 4; short of what 'expect' asks");
 }
 

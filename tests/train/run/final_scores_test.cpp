@@ -47,8 +47,8 @@ TEST(TestSplit, IsScoredOnceAfterAllEvaluations) {
   t.observers.push_back(std::make_unique<Keeps>(rows));
   const auto result = train(t);
   ASSERT_TRUE(result.test);
-  EXPECT_EQ(result.test->step, t.length.total);
-  EXPECT_EQ(result.test->found.values.size(), 1U);
+  EXPECT_EQ(result.weights.step, t.length.total);
+  EXPECT_EQ(result.test->values.size(), 1U);
   for (const auto& [step, row] : rows) {
     ASSERT_EQ(row.size(), 2U) << step;
     EXPECT_EQ(row[0].first, "valid/loss");
@@ -66,14 +66,14 @@ TEST(TestSplit, IsScoredEquallyOnAnyNumberOfRanks) {
   const TemporaryFolder folder;
   Hooks hooks;
   hooks.checkpoints = folder.path();
-  const auto expected = train(alone, hooks).test->found.values;
+  const auto expected = train(alone, hooks).test->values;
   const auto evaluated = evaluate(alone).values;
   for (const int ranks : {2, 3})
     play_all(ranks, [&](World& several) {
       auto t = tested(several);
       restore(t, newest(folder.path()));
       EXPECT_EQ(evaluate(t).values, evaluated);
-      EXPECT_EQ(train(t).test->found.values, expected);  // nothing is left to train
+      EXPECT_EQ(train(t).test->values, expected);  // nothing is left to train
     });
 }
 
@@ -88,11 +88,11 @@ TEST(TestSplit, TakesTheBestWeightsThatAreKept) {
   const auto result = train(t, hooks);
   ASSERT_TRUE(result.test && t.state.best);
   ASSERT_LT(t.state.best->step, t.length.total);
-  EXPECT_EQ(result.test->step, t.state.best->step);
+  EXPECT_EQ(result.weights.step, t.state.best->step);
   auto other = tested(world);
   restore(other, load_checkpoint(folder.path() + "/" + checkpoint_name(t.state.best->step)));
   const auto scored = evaluate_unless(other, {}, {}, Evaluated::test);
-  EXPECT_EQ(result.test->found.values, scored->values);
+  EXPECT_EQ(result.test->values, scored->values);
 }
 
 TEST(TestSplit, IsScoredByTheResumedRunWhereASignalCameDuringIt) {
@@ -104,7 +104,7 @@ TEST(TestSplit, IsScoredByTheResumedRunWhereASignalCameDuringIt) {
     world.control->barrier();
     Hooks hooks;
     hooks.checkpoints = folder;
-    return train(t, hooks).test->found.values;
+    return train(t, hooks).test->values;
   };
   NamedValues expected;
   play_all(2, [&](World& world) {

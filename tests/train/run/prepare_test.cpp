@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "train/run/rank.h"
+#include "train/run/process.h"
 
 namespace ddptrain {
 namespace {

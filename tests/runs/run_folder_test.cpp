@@ -1,4 +1,4 @@
-#include "train/run/run_folder.h"
+#include "runs/run_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST_F(RunFolder, TakesTheNextNumberAndIsTheLatest) {
   fs::remove_all(runs_ + "/shapes/001");
   EXPECT_EQ(make_run_folder(runs_, start_), runs_ + "/shapes/003");
   EXPECT_FALSE(fs::exists(runs_ + "/shapes/latest"));
-  begin_run(runs_ + "/shapes/002", start_);
+  begin_run(runs_ + "/shapes/002", start_, "abc");
   EXPECT_EQ(fs::read_symlink(runs_ + "/shapes/latest"), "002");
 }
 
@@ -65,7 +65,7 @@ TEST_F(RunFolder, IsGoneOrMarkedWhereTheRunDidNotBegin) {
 
 TEST_F(RunFolder, OfABegunRunIsLeftAloneByALaunchThatDidNotBegin) {
   const auto folder = make_run_folder(runs_, start_);
-  begin_run(folder, start_);
+  begin_run(folder, start_, "abc");
   note_exit(folder, start_, 0);
   const auto before = read_text(folder + "/run.json");
   auto again = start_;
@@ -78,17 +78,17 @@ TEST_F(RunFolder, OfABegunRunIsLeftAloneByALaunchThatDidNotBegin) {
 // Training decides what is `auto` and writes recipe.yaml with it.
 TEST_F(RunFolder, OfAnUnfinishedRunIsFoundByTheRecipeAsItWasAskedFor) {
   const auto folder = make_run_folder(runs_, start_);
-  begin_run(folder, start_);
+  begin_run(folder, start_, "abc");
   write_recipe(folder, start_.recipe_text + "batch: {accumulate: 4}\n");
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), folder);
   auto changed = start_;
   changed.launch = "second";
   changed.recipe_text += "seed: 2\n";
-  begin_run(folder, changed);  // the same recipe, resumed
+  begin_run(folder, changed, "abc");  // the same recipe, resumed
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), folder);
   changed.launch = "third";
   changed.new_recipe = true;
-  begin_run(folder, changed);
+  begin_run(folder, changed, "abc");
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), std::nullopt);
   EXPECT_EQ(unfinished_run(runs_, "shapes", changed.recipe_text), folder);
 }
@@ -96,7 +96,7 @@ TEST_F(RunFolder, OfAnUnfinishedRunIsFoundByTheRecipeAsItWasAskedFor) {
 TEST_F(RunFolder, HasTheThreadsOfTheStartThatBegan) {
   const auto folder = make_run_folder(runs_, start_);
   start_.threads = 3;
-  begin_run(folder, start_);
+  begin_run(folder, start_, "abc");
   EXPECT_EQ(record(folder).at("threads"), 3);
 }
 
@@ -121,16 +121,16 @@ TEST_F(RunFolder, RecordsHowTheRunBeganAndEnded) {
   const auto folder = make_run_folder(runs_, start_);
   EXPECT_EQ(record(folder).at("seed"), 7);
   EXPECT_TRUE(record(folder).at("exit_code").is_null());
-  begin_run(folder, start_);
-  begin_run(folder, start_);  // as ranks that are started again do
-  note_data(folder, "abc");
-  note_result(folder, {"interrupted", {{"valid/accuracy", 0.5}}, 10, 0.25});
+  begin_run(folder, start_, "abc");
+  auto begun = begin_run(folder, start_, "abc");  // as ranks that are started again do
+  end_run(folder, begun, {"interrupted", {{"valid/accuracy", 0.5}}, 10, {}, 0.25, 143});
+  const auto ended = read_text(folder + "/run.json");
   note_exit(folder, start_, 143);
+  EXPECT_EQ(read_text(folder + "/run.json"), ended) << "it is known";
   start_.launch = "second";
-  begin_run(folder, start_);
+  begun = begin_run(folder, start_, "abc");
   EXPECT_TRUE(record(folder).at("exit_code").is_null());
-  note_result(folder, {"done", {{"valid/accuracy", 0.75}}, 20, 0.5});
-  note_exit(folder, start_, 0);
+  end_run(folder, begun, {"done", {{"valid/accuracy", 0.75}}, 20, {}, 0.5, 0});
   const auto json = record(folder);
   EXPECT_EQ(json.at("data_digest"), "abc");
   EXPECT_EQ(json.at("result"), "done");
@@ -138,6 +138,51 @@ TEST_F(RunFolder, RecordsHowTheRunBeganAndEnded) {
   EXPECT_EQ(json.at("metrics").at("valid/accuracy"), 0.75);
   EXPECT_EQ(json.at("attempts").at(0).at("exit_code"), 143);
   EXPECT_EQ(json.at("attempts").at(0).at("result"), "interrupted");
+}
+
+// A rank that has written its end may yet be killed, or another one fail.
+TEST_F(RunFolder, HasTheExitCodeOfTheWholeLaunch) {
+  const auto folder = make_run_folder(runs_, start_);
+  end_run(folder, begin_run(folder, start_, "abc"), {"done", {}, 20, {}, 0.5, 0});
+  note_exit(folder, start_, 137);
+  EXPECT_EQ(record(folder).at("exit_code"), 137);
+  EXPECT_EQ(record(folder).at("result"), "done");
+  begin_run(folder, start_, "abc");  // its ranks are started again
+  EXPECT_TRUE(record(folder).at("exit_code").is_null());
+  EXPECT_TRUE(record(folder).at("ended").is_null());
+  EXPECT_TRUE(record(folder).at("attempts").empty());
+}
+
+TEST_F(RunFolder, RecordsTheKeysOfTheFormatInTheirOrder) {
+  start_.origin = {"/runs/shapes/001", "step-00000004"};
+  const auto text =
+      nlohmann::ordered_json::parse(read_text(make_run_folder(runs_, start_) + "/run.json"));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : text.items()) keys.push_back(key);
+  EXPECT_THAT(
+      keys, testing::ElementsAre("format", "name", "seed", "recipe_digest", "data_digest", "launch",
+                                 "started", "began", "ended", "seconds", "result", "exit_code",
+                                 "command", "folder", "ddptrain", "torch", "compiler", "host",
+                                 "device", "ranks", "replicas", "threads", "metrics", "evaluated",
+                                 "best", "origin", "attempts"));
+}
+
+/// Of the first versions, without the keys that came later.
+TEST_F(RunFolder, OfAnEarlierVersionIsTakenUp) {
+  const auto folder = make_run_folder(runs_, start_);
+  std::ofstream(folder + "/run.json") << R"({"format": 1, "name": "shapes", "seed": 7,
+    "started": "2026-01-01T00:00:00Z", "ended": "2026-01-01T00:01:00Z", "result": "interrupted",
+    "exit_code": 130, "metrics": {"valid/loss": null}, "attempts": []})";
+  EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), folder);
+  begin_run(folder, start_, "abc");
+  const auto json = record(folder);
+  EXPECT_EQ(json.at("launch"), "first");
+  EXPECT_TRUE(json.at("metrics").empty());
+  const auto before = json.at("attempts").at(0);
+  EXPECT_EQ(before.at("exit_code"), 130);
+  EXPECT_EQ(before.at("result"), "interrupted");
+  EXPECT_TRUE(before.at("began").is_null());
+  EXPECT_FALSE(before.contains("whole_seconds"));
 }
 
 TEST_F(RunFolder, ThatCannotBeMadeIsNamed) {
@@ -156,8 +201,8 @@ TEST_F(RunFolder, OfAnUnfinishedRunOfTheSameRecipeIsFound) {
   const auto killed = make_run_folder(runs_, start_);
   const auto done = make_run_folder(runs_, start_);
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), std::nullopt) << "neither began";
-  begin_run(killed, start_);
-  begin_run(done, start_);
+  begin_run(killed, start_, "abc");
+  begin_run(done, start_, "abc");
   note_exit(done, start_, 0);
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), killed);
   EXPECT_EQ(unfinished_run(runs_, "shapes", "another\n"), std::nullopt);
@@ -167,7 +212,7 @@ TEST_F(RunFolder, OfAnUnfinishedRunOfTheSameRecipeIsFound) {
 
 TEST_F(RunFolder, ThatAProcessWorksInIsNotOfferedAndNotSharedOut) {
   const auto folder = make_run_folder(runs_, start_);
-  begin_run(folder, start_);
+  begin_run(folder, start_, "abc");
   const auto lock = lock_run(folder);
   EXPECT_EQ(unfinished_run(runs_, "shapes", start_.recipe_text), std::nullopt);
   EXPECT_THROW(lock_run(folder), Error);

@@ -1,4 +1,4 @@
-#include "train/run/run_folder.h"
+#include "runs/run_folder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/clock.h"
@@ -24,28 +22,15 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "recipe/run_folders.h"
 #include "runs/run_history.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-std::string json_path(const std::string& folder) { return folder + "/run.json"; }
-
-Json read_run(const std::string& folder) {
-  auto json = Json::parse(read_text(json_path(folder)), nullptr, false);
-  if (!json.is_object())
-    throw Error(Exit::data, "'" + json_path(folder) + "' is not the record of a run");
-  return json;
-}
-
-void write_run(const std::string& folder, const Json& json) {
-  write_atomically(json_path(folder),
-                   json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
+constexpr const char* kLock = "/.lock";
 std::string host_name() {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
@@ -65,54 +50,56 @@ std::vector<std::string> shown_command(std::vector<std::string> words) {
   return words;
 }
 
-Json attempt(const RunStart& start) {
-  return {{"launch", start.launch},
-          {"started", utc_now()},
-          {"began", nullptr},
-          {"ended", nullptr},
-          {"seconds", nullptr},
-          {"result", nullptr},
-          {"exit_code", nullptr},
-          {"command", shown_command(start.command_line)},
-          {"folder", fs::current_path().string()},
-          {"ddptrain", version()},
-          {"torch", torch_version()},
-          {"compiler", __VERSION__},
-          {"host", host_name()},
-          {"device", start.device},
-          {"ranks", start.ranks},
-          {"replicas", start.replicas},
-          {"threads", start.threads},
-          {"metrics", Json::object()},
-          {"evaluated", nullptr},
-          {"best", nullptr}};
+/// The last start becomes this one, which has not begun.
+void take_start(RunJson& run, const RunStart& start) {
+  run.launch = start.launch;
+  run.started = utc_now();
+  run.began = run.ended = run.result = std::nullopt;
+  run.seconds = std::nullopt;
+  run.exit_code = std::nullopt;
+  run.command = shown_command(start.command_line);
+  run.folder = fs::current_path().string();
+  run.ddptrain = version();
+  run.torch = torch_version();
+  run.compiler = __VERSION__;
+  run.host = host_name();
+  run.device = start.device;
+  run.ranks = start.ranks;
+  run.replicas = start.replicas;
+  run.threads = start.threads;
+  run.metrics.clear();
+  run.evaluated = std::nullopt;
+  run.best = std::nullopt;
 }
 
 /// Of the recipe as it was asked for: training may decide more of what is `auto`, and the
 /// recipe.yaml of the folder then differs.
 std::string recipe_digest(const std::string& text) { return std::to_string(hash_text(text)); }
 
-Json first_record(const RunStart& start) {
-  Json json{{"format", 1},
-            {"name", start.name},
-            {"seed", start.seed},
-            {"recipe_digest", recipe_digest(start.recipe_text)},
-            {"data_digest", nullptr}};
-  json.update(attempt(start));
-  if (start.origin)
-    json["origin"] = {{"run", start.origin->run}, {"checkpoint", start.origin->checkpoint}};
-  json["attempts"] = Json::array();
-  return json;
+RunJson first_record(const RunStart& start) {
+  RunJson run;
+  run.name = start.name;
+  run.seed = start.seed;
+  run.recipe_digest = recipe_digest(start.recipe_text);
+  run.origin = start.origin;
+  take_start(run, start);
+  return run;
 }
 
-bool is_of(const RunStart& start, const Json& run) {
-  return run.value("launch", Json()) == start.launch;
-}
+bool is_of(const RunStart& start, const RunJson& run) { return run.launch == start.launch; }
 
-// Records of before there was "began" were made of runs that had.
-bool has_begun(const Json& run) {
-  const auto began = run.find("began");
-  return began == run.end() || !began->is_null();
+/// One that was killed noted no end: it took until its last event, whose time is whole seconds.
+EarlierStart as_earlier(const RunJson& run, const std::string& folder) {
+  EarlierStart before{run.started,   run.began,   run.ended, run.seconds, run.result,
+                      run.exit_code, run.command, run.host,  run.ranks,   false};
+  const auto began = utc_seconds(run.began.value_or(""));
+  if (began <= 0) before.began = std::nullopt;
+  if (before.ended || began <= 0) return before;
+  const auto last = read_progress(folder, false).time;
+  if (last < began) return before;
+  before.seconds = last - began;
+  before.whole_seconds = true;
+  return before;
 }
 
 // Files of the same name in different folders are numbered apart.
@@ -161,28 +148,17 @@ void point_latest(const std::string& home, const std::string& folder) {
   static_cast<void>(replace_link(home + "/latest", fs::path(folder).filename()));
 }
 
-Json to_json(const NamedValues& values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : values) json[name] = value;
-  return json;
-}
-
-bool is_finished(const Json& run) {
-  const auto code = run.value("exit_code", Json());
-  return code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect);
-}
-
-bool is_free(const std::string& folder) {
-  return FileLock(folder + "/.lock", FileLock::Wait::not_at_all).held();
+bool has_finished(const RunJson& run) {
+  return run.exit_code == static_cast<int>(Exit::done) ||
+         run.exit_code == static_cast<int>(Exit::expect);
 }
 
 bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
   try {
-    const auto run = read_run(folder);
-    const bool same = run.contains("recipe_digest")
-                          ? run["recipe_digest"] == recipe_digest(recipe_text)
-                          : read_text(folder + "/recipe.yaml") == recipe_text;
-    return same && has_begun(run) && !is_finished(run) && is_free(folder);
+    const auto run = read_run_json(folder);
+    const bool same = run.recipe_digest ? *run.recipe_digest == recipe_digest(recipe_text)
+                                        : read_text(folder + "/" + kRecipeYaml) == recipe_text;
+    return same && has_begun(run) && !has_finished(run) && !is_locked(folder);
   } catch (const Error&) {
     return false;  // not a run of ours, or cut while it was being made
   }
@@ -193,7 +169,7 @@ void fill(const std::string& folder, const RunStart& start) {
   write_recipe(folder, start.recipe_text);
   write_sources(folder + "/source", start);
   make_folders(folder + "/checkpoints");
-  write_run(folder, first_record(start));
+  write_run_json(first_record(start), folder);
 }
 
 }  // namespace
@@ -213,61 +189,67 @@ void make_run_folder_at(const std::string& folder, const RunStart& start) {
 }
 
 void write_recipe(const std::string& folder, const std::string& recipe_text) {
-  write_kept(folder + "/recipe.yaml", recipe_text);
+  write_kept(folder + "/" + kRecipeYaml, recipe_text);
 }
 
 std::string launch_name() {
   return host_name() + " " + std::to_string(::getpid()) + " " + utc_now();
 }
 
-namespace {
-
-/// One that was killed noted no end: it took until its last event, whose time is whole seconds.
-Json attempt_before(const Json& run, const std::string& folder) {
-  Json before;
-  for (const auto* key :
-       {"started", "began", "ended", "seconds", "result", "exit_code", "command", "host", "ranks"})
-    before[key] = run.value(key, Json());
-  if (!before["ended"].is_null() || !before["began"].is_string()) return before;
-  const auto began = utc_seconds(before["began"].get<std::string>()),
-             last = read_progress(folder, false).time;
-  if (began <= 0 || last < began) return before;
-  before["seconds"] = last - began;
-  before["whole_seconds"] = true;
-  return before;
+RunJson begin_run(const std::string& folder, const RunStart& start,
+                  const std::string& data_digest) {
+  auto run = read_run_json(folder);
+  const bool first = !has_begun(run), again = !first && is_of(start, run);
+  if (!first && !again) run.attempts.push_back(as_earlier(run, folder));
+  if (!is_of(start, run)) take_start(run, start);
+  if (again) {
+    run.ended = std::nullopt;
+    run.exit_code = std::nullopt;
+  } else {
+    run.began = utc_now();
+    run.threads = start.threads;
+    if (start.new_recipe) run.recipe_digest = recipe_digest(start.recipe_text);
+  }
+  run.data_digest = data_digest;
+  write_run_json(run, folder);
+  if (first) point_latest(fs::path(folder).parent_path().string(), folder);
+  return run;
 }
 
-}  // namespace
+void end_run(const std::string& folder, RunJson run, const TrainingEnd& end) {
+  run.ended = utc_now();
+  run.seconds = end.seconds;
+  run.result = end.reason;
+  run.exit_code = end.exit_code;
+  run.metrics = end.metrics;
+  run.evaluated = end.evaluated;
+  run.best = end.best;
+  write_run_json(run, folder);
+}
 
-void begin_run(const std::string& folder, const RunStart& start) {
-  auto json = read_run(folder);
-  const bool first = !has_begun(json);
-  if (!first && is_of(start, json)) return;
-  if (!is_of(start, json)) {
-    if (!first) json["attempts"].push_back(attempt_before(json, folder));
-    json.update(attempt(start));
-  }
-  json["began"] = utc_now();
-  json["threads"] = start.threads;
-  if (start.new_recipe) json["recipe_digest"] = recipe_digest(start.recipe_text);
-  write_run(folder, json);
-  if (first) point_latest(fs::path(folder).parent_path().string(), folder);
+void note_exit(const std::string& folder, const RunStart& start, int exit_code) {
+  if (!holds_run(folder)) return;  // it was abandoned
+  auto run = read_run_json(folder);
+  if (!is_of(start, run) || !has_begun(run) || run.exit_code == exit_code) return;
+  run.ended = utc_now();
+  run.exit_code = exit_code;
+  write_run_json(run, folder);
 }
 
 void abandon_run(const std::string& folder, const RunStart& start, int exit_code, bool keep_logs) {
-  std::error_code none;
-  if (!fs::exists(json_path(folder), none)) return;
-  auto json = read_run(folder);
-  if (!is_of(start, json) || has_begun(json)) return;
+  if (!holds_run(folder)) return;
+  auto run = read_run_json(folder);
+  if (!is_of(start, run) || has_begun(run)) return;
   if (!keep_logs) {
+    std::error_code none;
     fs::remove_all(folder, none);
     fs::remove(fs::path(folder).parent_path(), none);  // where it is empty again
     return;
   }
-  json["result"] = "failed to start";
-  json["ended"] = utc_now();
-  json["exit_code"] = exit_code;
-  write_run(folder, json);
+  run.result = "failed to start";
+  run.ended = utc_now();
+  run.exit_code = exit_code;
+  write_run_json(run, folder);
 }
 
 void set_checkpoints_aside(const std::string& folder) {
@@ -281,40 +263,6 @@ void set_checkpoints_aside(const std::string& folder) {
   if (code) throw Error(Exit::data, "cannot move '" + from + "': " + code.message());
   make_folders(from);
   log::info("the damaged checkpoints are in " + to);
-}
-
-void note_data(const std::string& folder, const std::string& digest) {
-  auto json = read_run(folder);
-  json["data_digest"] = digest;
-  write_run(folder, json);
-}
-
-void note_result(const std::string& folder, const TrainingEnd& end) {
-  auto json = read_run(folder);
-  json["result"] = end.reason;
-  json["metrics"] = to_json(end.metrics);
-  json["evaluated"] = end.evaluated;
-  json["seconds"] = end.seconds;
-  write_run(folder, json);
-}
-
-void note_best(const std::string& folder, const BestEvaluation& best) {
-  auto json = read_run(folder);
-  json["best"] = {{"metric", best.metric},
-                  {"mode", names(best.mode)[static_cast<std::size_t>(best.mode)]},
-                  {"step", best.step},
-                  {"metrics", to_json(best.values)}};
-  write_run(folder, json);
-}
-
-void note_exit(const std::string& folder, const RunStart& start, int exit_code) {
-  std::error_code none;
-  if (!fs::exists(json_path(folder), none)) return;  // it was abandoned
-  auto json = read_run(folder);
-  if (!is_of(start, json) || !has_begun(json)) return;
-  json["ended"] = utc_now();
-  json["exit_code"] = exit_code;
-  write_run(folder, json);
 }
 
 RunRecord run_end(const std::string& folder) {
@@ -331,10 +279,12 @@ std::optional<std::string> unfinished_run(const std::string& runs, const std::st
   return {};
 }
 
+bool is_locked(const std::string& folder) { return FileLock::is_taken(folder + kLock); }
+
 std::unique_ptr<FileLock> lock_run(const std::string& folder) {
   constexpr int tries = 60;
   for (int i = 0; i < tries; ++i) {
-    auto lock = std::make_unique<FileLock>(folder + "/.lock", FileLock::Wait::not_at_all);
+    auto lock = std::make_unique<FileLock>(folder + kLock, FileLock::Wait::not_at_all);
     if (lock->held()) return lock;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

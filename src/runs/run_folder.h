@@ -1,4 +1,19 @@
-// The folder that a run leaves behind: runs/NAME/NNN, never overwritten.
+// The folder that a run leaves behind: runs/NAME/NNN, never overwritten. Each of its files has one
+// owner here, with its name, its struct, its writer and its reader:
+//
+//   run.json      run_json.h      RunJson: how it was started, what its last start came to
+//   recipe.yaml   run_recipe.h    the recipe as resolved (its name: recipe/run_folders.h)
+//   data.json     data_json.h     DataCounts: samples of each split and class
+//   events.jsonl  events_jsonl.h  RunEvent, a line; run_history.h has what follows from all
+//   metrics.csv   metrics_csv.h   a row per evaluation; BestEvaluation
+//   samples.json  samples_json.h  SamplesFile: what weights made of single samples
+//   transfer.json transfer.h      Transfer: what became of the weights that it started from
+//   state.json    state_json.h    SavedState, in a checkpoint
+//
+// A record names its keys once, in `fields` (json_fields.h), for its writer and its readers. What a
+// process knows travels in memory: rank 0 reads run.json where training begins and writes it again
+// at the end (train/run/recorded_run.h); metrics.csv is read for the rows of earlier starts alone.
+// RunRecord (run_record.h) is what a reader makes of a folder, whole or torn.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +23,12 @@
 #include <vector>
 
 #include "recipe/layers/layers.h"
+#include "runs/run_json.h"
 #include "runs/run_record.h"
 
 namespace ddptrain {
 
 class FileLock;
-
-/// The checkpoint of another run that a run continues from.
-struct RunOrigin {
-  std::string run;         // its folder
-  std::string checkpoint;  // "step-00000740"
-};
 
 /// What is known of a run before it starts.
 struct RunStart {
@@ -52,10 +62,28 @@ void make_run_folder_at(const std::string& folder, const RunStart& start);
 /// Writes recipe.yaml; nobody but the owner can read one that has the password of an address in it.
 void write_recipe(const std::string& folder, const std::string& recipe_text);
 
-/// Notes in run.json that training begins: every rank has built and restored what it needs. The
-/// first time, `runs`/NAME/latest points at the folder; later, the result of the attempt before
-/// goes to its "attempts". A launch that began already changes nothing.
-void begin_run(const std::string& folder, const RunStart& start);
+/// Notes in run.json that training begins, on data with this digest: every rank has built and
+/// restored what it needs. The first time, `runs`/NAME/latest points at the folder; later, the
+/// result of the attempt before goes to its "attempts". Of a launch that began already, whose ranks
+/// are started again, what they came to is taken back. Returns what the file then holds.
+RunJson begin_run(const std::string& folder, const RunStart& start, const std::string& data_digest);
+
+/// What a start of a run came to.
+struct TrainingEnd {
+  std::string reason;          // "done", "interrupted", ...
+  NamedValues metrics;         // of the last evaluation, and of the test split
+  std::int64_t evaluated = 0;  // step of the last evaluation
+  std::optional<BestEvaluation> best;
+  double seconds = 0;  // that this start took
+  int exit_code = 0;
+};
+
+/// Writes run.json a last time: `run` as begin_run() returned it, with its end.
+void end_run(const std::string& folder, RunJson run, const TrainingEnd& end);
+
+/// The exit code of a launch whose ranks are gone: where none came to write its end, or it is
+/// another. Nothing where this launch did not begin the run.
+void note_exit(const std::string& folder, const RunStart& start, int exit_code);
 
 /// What a launch that ended without begin_run() leaves: a folder that it made is removed, or where
 /// `keep_logs`, marked as one that failed to start; any other stays as it is.
@@ -64,21 +92,6 @@ void abandon_run(const std::string& folder, const RunStart& start, int exit_code
 /// Moves what is in checkpoints/ to the first free checkpoints.damaged-N.
 void set_checkpoints_aside(const std::string& folder);
 
-void note_data(const std::string& folder, const std::string& digest);
-/// What a start of a run came to.
-struct TrainingEnd {
-  std::string reason;          // "done", "interrupted", ...
-  NamedValues metrics;         // of the last evaluation, and of the test split
-  std::int64_t evaluated = 0;  // step of the last evaluation
-  double seconds = 0;          // that this start took
-};
-
-void note_result(const std::string& folder, const TrainingEnd& end);
-/// The evaluation that was best by the metric that is watched.
-void note_best(const std::string& folder, const BestEvaluation& best);
-/// Nothing where this launch did not begin the run.
-void note_exit(const std::string& folder, const RunStart& start, int exit_code);
-
 /// How a run that was made here ended. An Error (Exit::data) where its run.json cannot be read.
 RunRecord run_end(const std::string& folder);
 
@@ -86,6 +99,9 @@ RunRecord run_end(const std::string& folder);
 /// that no process works on.
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
                                           const std::string& recipe_text);
+
+/// Whether a process works in a run folder.
+bool is_locked(const std::string& folder);
 
 /// Keeps other processes from working in a run folder while it lives, across forks. Throws an Error
 /// (Exit::data) when another one does for three seconds: ranks outlive a killed launcher by less.

@@ -1,0 +1,49 @@
+#include "runs/samples_json.h"
+
+#include "base/files/files.h"
+#include "runs/json_fields.h"
+
+namespace ddptrain {
+
+/// A row is six numbers.
+void to_json(RecordJson& json, const SampleOutcome& sample) {
+  const auto& [index, loss, truth, predicted, probability, second] = sample;
+  json = RecordJson::array({index, loss, truth, predicted, probability, second});
+}
+
+void from_json(const RecordJson& json, SampleOutcome& sample) {
+  auto& [index, loss, truth, predicted, probability, second] = sample;
+  json.at(0).get_to(index);
+  std::size_t at = 1;
+  for (auto* number : {&loss, &truth, &predicted, &probability, &second})
+    FromJson(json).read(json.at(at++), *number);
+}
+
+template <class Fields>
+void fields(ShownSample& sample, Fields& f) {
+  auto& [name, cells, png] = sample;
+  f.added("name", name, std::string());
+  f.added("cells", cells, {});
+  f.unless_empty("png", png);
+}
+
+template <class Fields>
+void fields(SamplesFile& samples, Fields& f) {
+  auto& [weights, step, of, classes, rows, shown] = samples;
+  f.added("weights", weights, std::string("last evaluation"));
+  f.added("step", step, std::int64_t{-1});
+  f.added("of", of, std::int64_t{0});
+  f.added("classes", classes, {});
+  f("rows", rows);
+  f.added("shown", shown, {});
+}
+
+void write_samples_json(const SamplesFile& samples, const std::string& folder) {
+  write_atomically(folder + "/" + kSamplesJson, dumped(ToJson::value(samples), -1));
+}
+
+SamplesFile samples_of_text(const std::string& text) {
+  return record_of<SamplesFile>(text, kSamplesJson);
+}
+
+}  // namespace ddptrain

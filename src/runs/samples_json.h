@@ -1,0 +1,46 @@
+// samples.json of a run folder: what weights of the run made of single samples.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ddptrain {
+
+inline constexpr const char* kSamplesJson = "samples.json";
+
+/// Of a sample with one class: its label, the likeliest class, that one's probability and the next
+/// one's. Of one with a number: the number and the prediction; the probabilities are then NaN.
+struct SampleOutcome {
+  std::int64_t index = 0;  // in the split
+  double loss = 0;         // NaN where the sample does not count
+  double truth = 0;
+  double predicted = 0;
+  double probability = 0;
+  double second = 0;
+};
+
+/// What a person may see of a sample.
+struct ShownSample {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> cells;  // titles and texts
+  std::string png;                                         // in Base64; may be empty
+};
+
+struct SamplesFile {
+  std::string weights;  // that scored them: "best weights", and their step
+  std::int64_t step = 0;
+  std::int64_t of = 0;               // samples of the split
+  std::vector<std::string> classes;  // names; none where samples have numbers
+  std::vector<SampleOutcome> rows;
+  std::map<std::int64_t, ShownSample> shown;  // by index
+};
+
+void write_samples_json(const SamplesFile& samples, const std::string& folder);
+
+/// Of the file's text. An Error (Exit::data) where it cannot be read.
+SamplesFile samples_of_text(const std::string& text);
+
+}  // namespace ddptrain

@@ -1,0 +1,34 @@
+#include "runs/state_json.h"
+
+#include "base/files/files.h"
+#include "runs/json_fields.h"
+
+namespace ddptrain {
+
+std::string to_text(const SavedState& state) { return ToJson::value(state).dump(2) + "\n"; }
+
+SavedState saved_state_of(const std::string& text) {
+  return record_of<SavedState>(text, kStateJson);
+}
+
+SavedState read_saved_state(const std::string& checkpoint) {
+  return saved_state_of(read_text(checkpoint + "/" + kStateJson));
+}
+
+SavedNames saved_names(const std::string& text) {
+  SavedState state;
+  const auto json = RecordJson::parse(text, nullptr, false);
+  if (!json.is_object()) return state.names;
+  FromJson members(json, FromJson::Keys::any);
+  fields(state, members);
+  return state.names;
+}
+
+std::vector<std::pair<std::string, std::string>> listed(const Surroundings& surroundings) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto json = ToJson::value(surroundings);
+  for (const auto& [key, value] : json.items()) all.emplace_back(key, value.dump());
+  return all;
+}
+
+}  // namespace ddptrain

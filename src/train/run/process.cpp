@@ -1,0 +1,68 @@
+#include "train/run/process.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "accelerator/accelerator.h"
+#include "accelerator/devices.h"
+#include "base/output/log.h"
+#include "launch/affinity.h"
+
+namespace ddptrain {
+namespace {
+
+std::chrono::milliseconds milliseconds(const Duration& duration) {
+  return std::chrono::milliseconds(std::llround(duration.count * 1000));
+}
+
+}  // namespace
+
+void bind_rank(const Topology& topology, const Placement& placement) {
+  const auto usable = usable_cores();
+  std::vector<Nearness> near;
+  for (int r = 0; !placement.on_cpu() && r < topology.local_world; ++r)
+    near.push_back(near_device(bus_address(placement.device, placement.id(r)), usable));
+  auto cores = near.empty() ? std::vector<int>() : share_of_near(near, topology.local_rank);
+  if (cores.empty()) cores = share_of_cores(usable, topology.local_rank, topology.local_world);
+  if (usable.size() > 1 && !near.empty()) {
+    const auto node = near[static_cast<std::size_t>(topology.local_rank)].node;
+    if (node && !prefer_memory_of(*node))
+      log::debug("the system does not let this process prefer the memory of a NUMA node");
+  }
+  log::debug("rank " + std::to_string(topology.rank) + " runs on cores " + to_text(cores));
+  bind_to(cores);
+}
+
+void prepare_process(const Recipe& recipe, const Placement& placement) {
+  const auto& device = accelerator(placement.device);  // before LibTorch looks for kernels
+  at::set_num_threads(placement.threads);
+  auto& context = at::globalContext();
+  if (recipe.train.deterministic) {
+    device.be_deterministic();
+    context.setDeterministicAlgorithms(true, false);
+    context.setDeterministicCuDNN(true);
+  }
+  context.setBenchmarkCuDNN(!recipe.train.deterministic);
+  const bool tf32 = recipe.train.precision.value == Precision::tf32;
+  if (tf32) context.setFloat32MatmulPrecision("high");
+  context.setAllowTF32CuDNN(tf32);  // LibTorch's convolutions use it unless told not to
+}
+
+World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {
+  JoinOptions options;
+  if (!placement.on_cpu()) {
+    options.accelerator = &accelerator(placement.device);
+    options.device = static_cast<int>(placement.id(topology.local_rank));
+    options.accelerator->select(options.device);  // else libraries use the first one too
+  }
+  options.statistics = recipe.parallel.sync_bn.value.value_or(false);
+  options.start = milliseconds(recipe.parallel.timeout.start);
+  options.step = milliseconds(recipe.parallel.timeout.step);
+  options.supervised = topology.address.empty() && !topology.store.empty();
+  return join(topology, options);
+}
+
+}  // namespace ddptrain
