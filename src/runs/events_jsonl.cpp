@@ -121,9 +121,8 @@ void copy_events(const std::string& from, const std::string& to, std::int64_t st
 std::vector<RunEvent> read_events(const std::string& folder) {
   std::vector<RunEvent> events;
   if (!has_events(folder)) return events;
-  each_line(read_text(events_file(folder)), [&](const std::string& line) {
+  for (const auto& line : split(read_text(events_file(folder)), '\n'))
     if (auto event = event_of(line)) events.push_back(std::move(*event));
-  });
   return events;
 }
 

@@ -132,7 +132,7 @@ std::vector<std::string> known_names(const ImageMasksOptions& options, const Dat
 std::unique_ptr<Dataset> open_masks(const ImageMasksOptions& options, const DataContext& context) {
   const auto& system = *context.file_system;
   auto list = context.images.empty() ? list_images(system, options, context.skip_bad_samples)
-                                     : unlabeled_images(system, context.images);
+                                     : unlabeled_images(context.images, system);
   MaskCodes codes(known_names(options, context), options.values, options.void_codes);
   list.classes = codes.names();
   return std::make_unique<ImageFiles>(std::move(list), options.files, context,

@@ -176,7 +176,7 @@ ReadPoints pose_points(const FileSystem& system, const ImagePointsOptions& optio
 /// Images that are to be predicted: the columns alone are known.
 std::unique_ptr<Dataset> unlabeled(const ImagePointsOptions& options, const DataContext& context) {
   return std::make_unique<ImageFiles>(
-      unlabeled_images(*context.file_system, context.images), options.images, context,
+      unlabeled_images(context.images, *context.file_system), options.images, context,
       points_target(nlohmann::json::parse(context.fitted).get<std::vector<std::string>>(),
                     options.outside, listed_points));
 }

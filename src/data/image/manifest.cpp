@@ -178,7 +178,7 @@ Entry<Dataset> manifest_dataset() {
       [](const ManifestOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
         const auto& system = *context.file_system;
         auto list = context.images.empty() ? read_manifest(system, options, context.classes)
-                                           : unlabeled_images(system, context.images);
+                                           : unlabeled_images(context.images, system);
         if (options.numbers.empty())
           return std::make_unique<ImageFiles>(std::move(list), options.images, context);
         return std::make_unique<ImageFiles>(std::move(list), options.images, context,

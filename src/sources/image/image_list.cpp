@@ -72,7 +72,7 @@ bool is_below(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-ImageList unlabeled_images(const FileSystem& files, const std::vector<std::string>& paths) {
+ImageList unlabeled_images(const std::vector<std::string>& paths, const FileSystem& files) {
   ImageList list(files);
   for (const auto& path : paths) list.files[1].push_back({path, -1});
   list.files[0] = {list.files[1].front()};

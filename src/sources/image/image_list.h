@@ -27,7 +27,8 @@ struct ImageList {
 };
 
 /// Valid images at these paths, of unknown targets; the first is also a training image.
-ImageList unlabeled_images(const FileSystem& files, const std::vector<std::string>& paths);
+ImageList unlabeled_images(const std::vector<std::string>& paths,
+                           const FileSystem& files = local_files());
 
 /// Divides the training files of a list into train and valid: a fraction by seed, or those that a
 /// text file names, one a line (their paths, or their names in any folder; fastai.FileSplitter), or
