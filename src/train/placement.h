@@ -25,7 +25,7 @@ struct Placement {
   bool find_micro =
       false;  // batch.micro is left to the devices' memory (train/build/micro_batch.h)
   bool find_threads =
-      false;  // train.threads is left to the size of the work (train/build/threads.h)
+      false;  // train.threads is left to the size of the work (train/build/build.cpp)
   int devices() const { return ranks * replicas; }
   bool on_cpu() const { return device == DeviceKind::cpu; }
   /// Of a local rank's device.

@@ -1,4 +1,5 @@
 // `average`: several checkpoints as one file that other verbs take.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "end_to_end/program.h"
@@ -17,7 +18,7 @@ TEST(Average, OfARunsCheckpointsIsEvaluatedAndStartsAnotherRun) {
   const auto ended =
       run({"average", "runs/small/001", "--output", "mean.safetensors"}, folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("the mean of 2 models"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("wrote the mean of 2 models to mean.safetensors\n"));
   const auto listed = run({"average", "runs/small/001/checkpoints/step-00000004",
                            "runs/small/001/checkpoints/step-00000008", "--output", "b.safetensors"},
                           folder.path());
@@ -27,7 +28,7 @@ TEST(Average, OfARunsCheckpointsIsEvaluatedAndStartsAnotherRun) {
   const auto last = run({"eval", "runs/small/001"}, folder.path());
   const auto mean = run({"eval", "runs/small/001", "--weights", "mean.safetensors"}, folder.path());
   ASSERT_EQ(mean.code, 0) << mean.err;
-  EXPECT_NE(mean.out.find("valid/loss"), std::string::npos) << mean.out;
+  EXPECT_THAT(mean.out, testing::HasSubstr("valid/loss"));
   EXPECT_NE(mean.out, last.out);
   const auto started = run(
       {"run", "small.yaml", "model={type: mnist_net, num_classes: auto, weights: mean.safetensors}",
@@ -38,8 +39,9 @@ TEST(Average, OfARunsCheckpointsIsEvaluatedAndStartsAnotherRun) {
   const auto other =
       run({"average", "mean.safetensors", "--output", "c.safetensors"}, folder.path());
   EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.err.find("alone has no average"), std::string::npos) << other.err;
-  EXPECT_NE(other.err.find("checkpoint.keep_last"), std::string::npos) << other.err;
+  EXPECT_THAT(other.err,
+              testing::HasSubstr("error: 'mean.safetensors' alone has no average; name several, or "
+                                 "a run that kept several (checkpoint.keep_last=5)\n"));
   EXPECT_EQ(run({"average", "mean.safetensors", "b.safetensors"}, folder.path()).code, 2);
   EXPECT_EQ(run({"average", "nothing.safetensors", "b.safetensors", "--output", "c.safetensors"},
                 folder.path())

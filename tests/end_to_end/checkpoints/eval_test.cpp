@@ -20,7 +20,7 @@ TEST(Eval, GivesTheRunsLastEvaluationToTheLastBitOnAnyNumberOfRanks) {
   ASSERT_EQ(run({"run", "small.yaml", "train.threads=1"}, folder.path(), environment()).code, 0);
   const auto one = run({"eval", "runs/small/001"}, folder.path());
   ASSERT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.out.find("valid/accuracy"), std::string::npos) << one.out;
+  EXPECT_THAT(one.out, testing::HasSubstr("valid/accuracy"));
   for (const auto* devices : {"2", "3", "4"}) {
     const auto more = run(
         {"eval", "runs/small/001", "parallel.mode=ddp", std::string("parallel.devices=") + devices},
@@ -43,7 +43,7 @@ TEST(Eval, BuildsNothingThatTrains) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto one = run({"eval", "runs/small/001"}, folder.path());
   ASSERT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.out.find("valid_swa/accuracy"), std::string::npos) << one.out;
+  EXPECT_THAT(one.out, testing::HasSubstr("valid_swa/accuracy"));
   const auto three =
       run({"eval", "runs/small/001", "parallel.mode=ddp", "parallel.devices=3"}, folder.path());
   ASSERT_EQ(three.code, 0) << three.err;
@@ -110,15 +110,16 @@ TEST(Eval, MatchesClassesByNameWhereSomeAreMissing) {
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_NEAR(scores(trained.out).at("train/accuracy"), accuracy_of(predicted.out), 1e-6);
   EXPECT_GT(scores(trained.out).at("train/accuracy"), 0.25) << "it learned too little to tell";
-  EXPECT_NE(predicted.err.find("predicted 84 samples of "), std::string::npos) << predicted.err;
+  EXPECT_THAT(predicted.err,
+              testing::HasSubstr("predicted 84 samples of '" + folder / "other/train" + "' in "));
   const auto ended = run({"eval", "runs/small/001", other}, folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("scored 28 samples of the validation split (data.valid: val)"),
-            std::string::npos)
-      << ended.err;
-  EXPECT_NE(ended.err.find("3 of 10 classes have no samples here: " + classes[0] + ", "),
-            std::string::npos)
-      << ended.err;
+  EXPECT_THAT(
+      ended.err,
+      testing::HasSubstr(
+          "last weights, step 150: scored 28 samples of the validation split (data.valid: val)\n"));
+  EXPECT_THAT(ended.err, testing::HasSubstr("3 of 10 classes have no samples here: " + classes[0] +
+                                            ", " + classes[3] + ", " + classes[4] + "\n"));
 }
 
 TEST(Eval, NamesAnUnknownClassOrLeavesItOut) {
@@ -130,15 +131,19 @@ TEST(Eval, NamesAnUnknownClassOrLeavesItOut) {
   const auto other = "data.root=" + folder / "other";
   const auto refused = run({"eval", "runs/small/001", other}, folder.path());
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_NE(refused.err.find("class 'zebra' (of '" + folder / "other/train/zebra/"),
-            std::string::npos)
-      << refused.err;
+  EXPECT_THAT(refused.err,
+              testing::HasSubstr("class 'zebra' (of '" + folder / "other/train/zebra/"));
   const auto skipped =
       run({"eval", "runs/small/001", other, "policy.on_unknown_class=skip"}, folder.path());
   EXPECT_EQ(skipped.code, 0) << skipped.err;
-  EXPECT_NE(skipped.err.find("scored 36 samples"), std::string::npos) << skipped.err;
-  EXPECT_NE(skipped.err.find("16 samples of 1 unknown class left out"), std::string::npos)
-      << skipped.err;
+  EXPECT_THAT(
+      skipped.err,
+      testing::HasSubstr(
+          "last weights, step 2: scored 36 samples of the validation split (data.valid: val)\n"));
+  EXPECT_THAT(
+      skipped.err,
+      testing::HasSubstr(
+          "warning: 16 samples of 1 unknown class left out (policy.on_unknown_class): 'zebra'\n"));
 }
 
 TEST(Eval, ScoresASplitOrAllSamplesAndSaysWhich) {
@@ -148,17 +153,18 @@ TEST(Eval, ScoresASplitOrAllSamplesAndSaysWhich) {
   words.insert(words.end(), {"data.train=val", "data.valid={fraction: 0.2}", "batch.global=8"});
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
   const auto held = run({"eval", "runs/small/001"}, folder.path());
-  EXPECT_NE(held.err.find("scored 8 samples of the validation split (data.valid: {fraction: 0.2}); "
-                          "'--split all' scores all 40"),
-            std::string::npos)
-      << held.err;
+  EXPECT_THAT(
+      held.err,
+      testing::HasSubstr("scored 8 samples of the validation split (data.valid: {fraction: 0.2}); "
+                         "'--split all' scores all 40"));
   const auto train = run({"eval", "runs/small/001", "--split", "train"}, folder.path());
-  EXPECT_NE(train.err.find("scored 32 samples of the training split"), std::string::npos)
-      << train.err;
+  EXPECT_THAT(train.err, testing::HasSubstr(
+                             "last weights, step 2: scored 32 samples of the training split\n"));
   const auto all = run({"eval", "runs/small/001", "--split", "all"}, folder.path());
-  EXPECT_NE(all.err.find("scored 40 samples of the training and validation splits"),
-            std::string::npos)
-      << all.err;
+  EXPECT_THAT(
+      all.err,
+      testing::HasSubstr(
+          "last weights, step 2: scored 40 samples of the training and validation splits\n"));
   const auto valid = scores(held.out).at("valid/loss"),
              trained = scores(train.out).at("train/loss");
   EXPECT_NEAR(scores(all.out).at("all/loss"), (8 * valid + 32 * trained) / 40, 1e-6);
@@ -280,7 +286,7 @@ TEST(OnATerminal, EvalAndPredictShowHowFarTheyAre) {
   ASSERT_EQ(run({"run", "small.yaml", kSmallModel}, folder.path(), environment()).code, 0);
   const auto shows = [&](const std::vector<std::string>& words, const std::string& line) {
     const auto text = on_terminal(words, folder.path());
-    EXPECT_NE(text.find(line), std::string::npos) << text;
+    EXPECT_THAT(text, testing::HasSubstr(line));
     const auto last = text.rfind(line);
     EXPECT_NE(text.find("\r\033[J", last), std::string::npos) << text;  // and nothing stays
   };
@@ -302,7 +308,7 @@ TEST(Export, WritesTheWeightsUnderTheirPlainNames) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto bytes = read(folder / "weights.safetensors");
   for (const auto* name : {"\"conv1.weight\"", "\"layer4.1.bn2.running_var\"", "\"fc.bias\""})
-    EXPECT_NE(bytes.find(name), std::string::npos) << name;
+    EXPECT_THAT(bytes, testing::HasSubstr(name)) << name;
 }
 
 }  // namespace

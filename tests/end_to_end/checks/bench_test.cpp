@@ -1,4 +1,5 @@
 // `bench`: parts of a step that sum to it, on each number of devices, and nothing left behind.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -47,8 +48,9 @@ TEST(Bench, PrintsTablesAndLeavesNothing) {
   const Folder folder;
   const auto ended = bench_small(folder, {"--devices", "1,2", "--steps", "2"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("waiting for the loader"), std::string::npos) << ended.out;
-  EXPECT_NE(ended.out.find("speed-up"), std::string::npos) << ended.out;
+  EXPECT_THAT(ended.out, testing::ContainsRegex("waiting for the loader +[0-9.]+ +[0-9.]+ %\n"));
+  EXPECT_THAT(ended.out, testing::HasSubstr(
+                             "devices  global batch  ms/step  samples/s  speed-up  efficiency\n"));
   for (const auto& name : list(folder.path()))
     EXPECT_TRUE(name == "small.yaml" || name.starts_with(".program-")) << name;
 }
@@ -90,12 +92,15 @@ TEST(Bench, RefusesWhatItCannotMeasure) {
                            const std::string& message) {
     const auto ended = bench_small(folder, words);
     EXPECT_EQ(ended.code, code) << ended.err;
-    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(message));
   };
-  refused({"--devices", "1,none"}, 2, "--devices: 'none'");
-  refused({"--steps", "0"}, 2, "--steps: '0'");
-  refused({"batch.global=5000", "--steps", "2"}, 3, "batch.global is 5000");
-  refused({"parallel.mode=sideways"}, 2, "sideways");
+  refused({"--devices", "1,none"}, 2, "error: --devices: 'none' is not a number from 1 to 1024\n");
+  refused({"--steps", "0"}, 2, "error: --steps: '0' is not a number from 1 to 100000\n");
+  refused({"batch.global=5000", "--steps", "2"}, 3,
+          "training samples, and batch.global is 5000; make the batch smaller, or write "
+          "'drop_last: false'\n");
+  refused({"parallel.mode=sideways"}, 2,
+          "error[bad-value]: parallel.mode: 'sideways' is not one of none, dp, ddp\n");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // `lr-find`: the same curve in every mode, and nothing left behind.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -35,7 +36,9 @@ TEST(LrFind, GivesTheSameLossesInEveryMode) {
          "1e-3", "--end", "0.5", "--output", mode + ".csv", "parallel.mode=" + mode, devices},
         folder.path(), environment());
     ASSERT_EQ(ended.code, 0) << ended.err;
-    EXPECT_NE(ended.out.find("valley"), std::string::npos) << ended.out;
+    EXPECT_THAT(ended.out,
+                testing::ContainsRegex(
+                    "valley +[0-9.e-]+  two thirds into the longest fall of the loss\n"));
     const auto curve = rates_and_losses(read(folder / (mode + ".csv")));
     if (one.empty()) one = curve;
     ASSERT_EQ(curve.size(), 4 * 30U);
@@ -64,9 +67,9 @@ TEST(LrFind, StopsWhereTheLossDiverges) {
   const auto ended =
       run({"lr-find", "small.yaml", kSmallModel, "--end", "1e6"}, folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("stopped: the smoothed loss is above four times its best"),
-            std::string::npos)
-      << ended.out;
+  EXPECT_THAT(ended.out,
+              testing::HasSubstr(
+                  " of 100 steps: stopped: the smoothed loss is above four times its best\n"));
 }
 
 TEST(LrFind, RefusesRatesAndStepsThatMakeNoCurve) {
@@ -77,12 +80,13 @@ TEST(LrFind, RefusesRatesAndStepsThatMakeNoCurve) {
     words.insert(words.end(), flags.begin(), flags.end());
     const auto ended = run(words, folder.path(), environment());
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(message));
   };
-  refused({"--start", "2", "--end", "1"}, "0 < start < end");
-  refused({"--start", "small"}, "--start: 'small' is not a number");
-  refused({"--steps", "5"}, "fewer than 6 steps show no curve");
-  refused({"--steps", "7.5"}, "--steps: '7.5' is not a number of steps");
+  refused({"--start", "2", "--end", "1"},
+          "error: rates grow from --start to --end: 0 < start < end\n");
+  refused({"--start", "small"}, "error: --start: 'small' is not a number\n");
+  refused({"--steps", "5"}, "error: --steps: fewer than 6 steps show no curve\n");
+  refused({"--steps", "7.5"}, "error: --steps: '7.5' is not a number of steps\n");
 }
 
 TEST(LrFind, EndsAtCtrlCAndLeavesNoProcess) {

@@ -1,4 +1,5 @@
 // `test`: recipes as tests.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +19,9 @@ TEST(TestVerb, ComparesMetricsWithWhatIsExpected) {
   const auto ended = run({"test", "met.yaml", "short.yaml", kSmallModel, "train.duration=2 steps"},
                          folder.path(), environment());
   EXPECT_EQ(ended.code, 6) << ended.err;
-  EXPECT_NE(ended.out.find("at least 0, at most 1  met "), std::string::npos) << ended.out;
-  EXPECT_NE(ended.out.find("not met"), std::string::npos) << ended.out;
+  EXPECT_THAT(ended.out, testing::HasSubstr("at least 0, at most 1  met "));
+  EXPECT_THAT(ended.out, testing::ContainsRegex(
+                             "\nshort.yaml  valid/accuracy  0\\.[0-9]+ +at least 1 +not met  "));
   EXPECT_TRUE(exists(folder / "runs/small/002"));
 }
 
@@ -30,8 +32,8 @@ TEST(TestVerb, GoesOnBehindARecipeThatCannotRun) {
   const auto ended =
       run({"test", "wrong.yaml", "good.yaml", "--quick"}, folder.path(), environment());
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE(ended.out.find("wrong.yaml"), std::string::npos) << ended.out;
-  EXPECT_NE(ended.out.find("exit 2"), std::string::npos) << ended.out;
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\nwrong.yaml +exit 2  "));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\ngood.yaml +ran  "));
 }
 
 /// Images, a table and texts, none of which are there, and nothing is left behind.
@@ -49,9 +51,9 @@ TEST(TestVerb, QuickNeedsNoDataAndLeavesNothing) {
     ++ran;
   EXPECT_EQ(ran, 6U) << ended.out;
   for (const auto& name : list(folder.path()))
-    EXPECT_EQ(name.find("runs"), std::string::npos) << name;
+    EXPECT_THAT(name, testing::Not(testing::HasSubstr("runs")));
   for (const auto& name : list(folder.path()))
-    EXPECT_EQ(name.find("ddptrain-test"), std::string::npos) << name;
+    EXPECT_THAT(name, testing::Not(testing::HasSubstr("ddptrain-test")));
 }
 
 /// The most memory that a process itself has had, in kB; its children count for themselves.

@@ -1,4 +1,5 @@
 // `verify`: passes what is equal, finds faults that were planted, and leaves nothing behind.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -93,7 +94,7 @@ TEST_F(Verify, PassesWhatIsEqual) {
   }
   for (const auto* line :
        {"check 1 of 8: parallel in fp64\n", "check 8 of 8 after ", ": resume in fp32\n"})
-    EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(line));
   expect_nothing_left();
 }
 
@@ -108,7 +109,11 @@ TEST_F(Verify, SaysWhatBatchNormLeavesIncomparable) {
   auto found = verdicts(ended.out, "fp64");
   EXPECT_EQ(found.at("parallel: weights"), "same");
   EXPECT_EQ(found.at("parallel: buffers"), "comparable") << ended.out;
-  EXPECT_NE(ended.out.find("'parallel.sync_bn=true'"), std::string::npos) << ended.out;
+  EXPECT_THAT(
+      ended.out,
+      testing::HasSubstr("parallel: buffers of ranks 1, 2 is not comparable: each rank normalizes "
+                         "its own part of a batch (the other rows compare it with as many "
+                         "micro-batches on one rank); 'parallel.sync_bn=true' would make it so\n"));
 
   all.emplace_back("parallel.mode=ddp");
   all.emplace_back("parallel.sync_bn=true");
@@ -140,8 +145,12 @@ TEST_F(Verify, NamesGradientsThatAreNothingButRounding) {
         folder_.path(), all);
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
     EXPECT_EQ(verdicts(ended.out, "fp32").at("parallel: weights"), "same");
-    EXPECT_NE(ended.out.find("the gradient of '0.bias' ("), std::string::npos) << ended.out;
-    EXPECT_NE(ended.out.find("nothing but rounding errors"), std::string::npos) << ended.out;
+    EXPECT_THAT(ended.out, testing::HasSubstr("the gradient of '0.bias' ("));
+    EXPECT_THAT(ended.out, testing::HasSubstr(" is nothing but rounding errors, of which '"));
+    EXPECT_THAT(ended.out,
+                testing::HasSubstr("' makes whole steps; so each step was compared from the same "
+                                   "weights, and the weights after steps with the same "
+                                   "gradients\n"));
   }
   expect_nothing_left();
 }
@@ -183,7 +192,7 @@ TEST_F(Verify, SaysWhatCannotBeSplit) {
       if (!kind.empty() && each != kind) continue;
       const auto why = each + " of ranks " + (each == "resume" ? "3" : "1, 3") +
                        " is not comparable: batch.global 20 cannot be split over 3 ranks";
-      EXPECT_NE(ended.out.find(why), std::string::npos) << ended.out;
+      EXPECT_THAT(ended.out, testing::HasSubstr(why));
     }
   }
   const auto open = verify({"eval", "small.yaml", "--devices", "3", "parallel.mode=ddp"});
@@ -195,7 +204,7 @@ TEST_F(Verify, ResumesReplicasToo) {
   EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
   EXPECT_EQ(verdicts(ended.out, "fp64").at("resume: weights"), "same");
   for (const auto* ranks : {"  1  ", "  2  ", "  2 (dp)  "})
-    EXPECT_NE(ended.out.find(ranks), std::string::npos) << ranks << "\n" << ended.out;
+    EXPECT_THAT(ended.out, testing::HasSubstr(ranks)) << ranks << "\n" << ended.out;
 }
 
 // Two ranks with a device each against one; --devices counts devices there.
@@ -247,8 +256,8 @@ TEST_P(VerifyFault, IsFoundAndNamed) {
   const auto ended = verify(words, fault);
   EXPECT_EQ(ended.code, 6) << ended.out << ended.err;
   EXPECT_EQ(verdicts(ended.out, "fp64").at(row), "DIFFERENT") << ended.out;
-  EXPECT_NE(ended.err.find("error: " + row + " (fp64, "), std::string::npos) << ended.err;
-  EXPECT_NE(ended.err.find(place), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("error: " + row + " (fp64, "));
+  EXPECT_THAT(ended.err, testing::HasSubstr(place));
   expect_nothing_left();
 }
 
@@ -274,7 +283,9 @@ TEST_F(Verify, InterruptedLeavesNothingBehind) {
     program.signal(signal);
     const auto ended = program.wait();
     EXPECT_EQ(ended.code, 128 + signal);
-    EXPECT_NE(ended.err.find("asked to stop"), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(std::string("asked to stop (") +
+                                              (signal == SIGINT ? "SIGINT" : "SIGTERM") +
+                                              "): nothing was compared\n"));
     expect_nothing_left();
     EXPECT_TRUE(processes_with(folder_.path()).empty());
   }
@@ -284,14 +295,21 @@ TEST_F(Verify, RefusesWhatItCannotDo) {
   const auto refused = [&](const Words& words, int code, const std::string& message) {
     const auto ended = verify(words);
     EXPECT_EQ(ended.code, code) << ended.err;
-    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(message));
     EXPECT_EQ(ended.out, "");
   };
-  refused({"paralel", "small.yaml"}, 2, "did you mean 'parallel'?");
-  refused({"parallel"}, 2, "no recipe: ddptrain verify parallel RECIPE");
-  refused({"small.yaml", "--devices", "1,2"}, 2, "'1' is not a number of devices");
-  refused({"small.yaml", "--steps", "none"}, 2, "'none' is not a number of steps");
-  refused({"small.yaml", "data.file=nowhere.csv"}, 3, "nowhere.csv");
+  refused(
+      {"paralel", "small.yaml"}, 2,
+      "'paralel' is not 'parallel', 'accumulate', 'eval' or 'resume'; did you mean 'parallel'?\n");
+  refused({"parallel"}, 2, "error: no recipe: ddptrain verify parallel RECIPE\n");
+  refused({"small.yaml", "--devices", "1,2"}, 2,
+          "error: --devices: '1' is not a number of devices to compare with one, 2 to 1024; "
+          "'--devices 2,4' compares with two and with four\n");
+  refused({"small.yaml", "--steps", "none"}, 2,
+          "error: --steps: 'none' is not a number of steps, 1 to 1000000\n");
+  refused({"small.yaml", "data.file=nowhere.csv"}, 3,
+          "/nowhere.csv' is not there; put the data there, write where they are, or name an "
+          "archive under data.source\n");
   expect_nothing_left();
 }
 
@@ -313,7 +331,10 @@ TEST(VerifyShipped, PassesRecipesOfSeveralFamilies) {
 TEST_F(Verify, EndsAsARunWouldThatFails) {
   const auto ended = verify({"small.yaml", "optimizer.lr=1e300", "train.clip=null"});
   EXPECT_EQ(ended.code, 5) << ended.out << ended.err;
-  EXPECT_NE(ended.err.find("finite"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err,
+              testing::HasSubstr(
+                  "error: the loss is not finite at step 2 (sum nan); a smaller optimizer.lr or "
+                  "train.clip may help; 'policy.on_non_finite: skip' leaves such steps out\n"));
   expect_nothing_left();
 }
 

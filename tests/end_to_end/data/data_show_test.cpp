@@ -1,4 +1,5 @@
 // `data show`: samples as the network gets them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -77,8 +78,8 @@ TEST(DataShow, PrintsATextsTokensOnOneLine) {
            "data.cache=cache", "data.vocabulary.min_freq=1", "data.sampler={type: sequential}"},
           folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("xxbos xxmaj bad \\n\\n film"), std::string::npos) << ended.out;
-  EXPECT_EQ(ended.out.find('\x1b'), std::string::npos);
+  EXPECT_THAT(ended.out, testing::HasSubstr("xxbos xxmaj bad \\n\\n film"));
+  EXPECT_THAT(ended.out, testing::Not(testing::HasSubstr("\x1b")));
   EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 2) << ended.out;
 }
 
@@ -134,11 +135,12 @@ TEST(DataShow, RefusesWhatIsNoSplitAndNoCount) {
   const auto split =
       run({"data", "show", "small.yaml", "--split", "test"}, folder.path(), environment());
   EXPECT_EQ(split.code, 2);
-  EXPECT_NE(split.err.find("--split: 'test' is not one of train, valid"), std::string::npos);
+  EXPECT_THAT(split.err, testing::HasSubstr("error: --split: 'test' is not one of train, valid\n"));
   const auto count =
       run({"data", "show", "small.yaml", "--count", "none"}, folder.path(), environment());
   EXPECT_EQ(count.code, 2);
-  EXPECT_NE(count.err.find("--count: 'none'"), std::string::npos) << count.err;
+  EXPECT_THAT(count.err,
+              testing::HasSubstr("error: --count: 'none' is not a whole number above 0\n"));
   EXPECT_FALSE(exists(folder / "samples.png"));
 }
 
@@ -150,7 +152,7 @@ TEST(DataMake, InterruptedLeavesNothingBehind) {
   program.signal(SIGINT);
   const auto ended = program.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_NE(ended.err.find("nothing was made"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("asked to stop (SIGINT): nothing was made\n"));
   EXPECT_TRUE(list(folder / "data").empty());
 }
 

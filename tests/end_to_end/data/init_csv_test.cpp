@@ -1,5 +1,6 @@
 // `init FILE.csv` with files as people have them: what is recognized, what is left out, and that
 // the recipe trains a step and predicts the file it came from.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -325,9 +326,9 @@ TEST_P(InitOfCsv, TrainsAStepAndPredictsTheFile) {
   ASSERT_EQ(said.code, 0) << said.err;
   const auto recipe = read(folder / "mine.yaml");
   for (const auto& part : c.said)
-    EXPECT_NE(said.out.find(part), std::string::npos) << "no '" << part << "' in\n" << said.out;
+    EXPECT_THAT(said.out, testing::HasSubstr(part)) << "no '" << part << "' in\n" << said.out;
   for (const auto& part : c.recipe)
-    EXPECT_NE(recipe.find(part), std::string::npos) << "no '" << part << "' in\n" << recipe;
+    EXPECT_THAT(recipe, testing::HasSubstr(part)) << "no '" << part << "' in\n" << recipe;
   const auto checked = run({"validate", "--level", "data", "--strict", "mine.yaml"}, folder.path());
   EXPECT_EQ(checked.code, 0) << checked.err << checked.out << recipe;
   const auto ended = run({"run", "mine.yaml", "train.duration=1 steps"}, folder.path());

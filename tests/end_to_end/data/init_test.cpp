@@ -1,4 +1,5 @@
 // `init DATA`: from data that no recipe of ours knows to a trained model and predictions.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,7 +10,7 @@ namespace ddptrain::end_to_end {
 namespace {
 
 void expect_in(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in\n" << text;
+  EXPECT_THAT(text, testing::HasSubstr(part)) << "'" << part << "' is not in\n" << text;
 }
 
 /// Writes a recipe called mine and checks it at such a level. Returns what init said.

@@ -65,7 +65,7 @@ TEST_F(Parquet, IsDraftedAsItsCsvFileIs) {
   drafted("people.csv", "other.yaml");
   auto expected = read(folder_ / "other.yaml");
   const auto replace = [&](const std::string& from, const std::string& to) {
-    ASSERT_NE(expected.find(from), std::string::npos) << from;
+    ASSERT_THAT(expected, HasSubstr(from)) << from;
     expected.replace(expected.find(from), from.size(), to);
   };
   replace("name: other", "name: mine");

@@ -1,4 +1,5 @@
 // Ranks that somebody else started.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -76,8 +77,9 @@ TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {
   Program b(resume, folder.path(), joined_rank("1", "29520"));
   for (const auto& ended : {a.wait(), b.wait()}) {
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_NE(ended.err.find("another process is working in the run folder"), std::string::npos)
-        << ended.err;
+    EXPECT_THAT(ended.err,
+                testing::HasSubstr("error: another process is working in the run folder '" +
+                                   folder / "runs/small/001" + "'\n"));
   }
   EXPECT_EQ(run(resume, folder.path(), environment()).code, 3);
   for (auto* each : {&first, &second}) each->signal(SIGTERM);
@@ -109,7 +111,7 @@ TEST(Join, ALostPeerReportsTheCauseOfTheOther) {
     for (const int rank : {0, 1}) {
       const auto ended = ranks[static_cast<std::size_t>(rank)]->wait();
       EXPECT_EQ(ended.code, 3) << ended.err;
-      EXPECT_NE(ended.err.find(image), std::string::npos) << ended.err;
+      EXPECT_THAT(ended.err, testing::HasSubstr(image));
       const auto other = "rank " + std::to_string(failing) + ": ";
       EXPECT_EQ(ended.err.find(other) != std::string::npos, rank != failing) << ended.err;
     }
@@ -160,20 +162,19 @@ TEST(Join, ARankThatWasKilledIsNamedByTheOthersWithItsPhase) {
     for (const auto& ended :
          with_a_lost_rank(folder, lost, SIGKILL, "2954" + std::to_string(lost))) {
       EXPECT_EQ(ended.code, 4) << ended.err;
-      EXPECT_NE(ended.err.find("rank " + std::to_string(lost) + ": no "), std::string::npos)
-          << ended.err;
-      EXPECT_NE(ended.err.find("in phase 'step' after step "), std::string::npos) << ended.err;
-      EXPECT_EQ(ended.err.find("Exception raised from"), std::string::npos) << ended.err;
+      EXPECT_THAT(ended.err, testing::HasSubstr("rank " + std::to_string(lost) + ": no "));
+      EXPECT_THAT(ended.err, testing::HasSubstr("in phase 'step' after step "));
+      EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("Exception raised from")));
     }
     if (lost == 0) continue;
     const auto record = read(folder / "runs/small/001/run.json");
-    EXPECT_NE(record.find("\"exit_code\": 4"), std::string::npos) << record;
-    EXPECT_EQ(record.find("\"ended\": null"), std::string::npos) << record;
+    EXPECT_THAT(record, testing::HasSubstr("\"exit_code\": 4"));
+    EXPECT_THAT(record, testing::Not(testing::HasSubstr("\"ended\": null")));
     for (const auto* log : {"log.txt", "log.rank1.txt"})
-      EXPECT_NE(read(folder / ("runs/small/001/" + std::string(log))).find("rank 2: no "),
-                std::string::npos)
+      EXPECT_THAT(read(folder / ("runs/small/001/" + std::string(log))),
+                  testing::HasSubstr("rank 2: no "))
           << log;
-    EXPECT_NE(read(folder / "runs/small/001/log.txt").find(" resume "), std::string::npos);
+    EXPECT_THAT(read(folder / "runs/small/001/log.txt"), testing::HasSubstr(" resume "));
   }
 }
 
@@ -182,9 +183,8 @@ TEST(Join, ARankThatIsSuspendedIsNamedByTheOthersWithItsPhase) {
     for (const auto& ended :
          with_a_lost_rank(Folder(), lost, SIGSTOP, "2955" + std::to_string(lost))) {
       EXPECT_EQ(ended.code, 4) << ended.err;
-      EXPECT_NE(ended.err.find("rank " + std::to_string(lost) + ": no "), std::string::npos)
-          << ended.err;
-      EXPECT_NE(ended.err.find("in phase 'step' after step "), std::string::npos) << ended.err;
+      EXPECT_THAT(ended.err, testing::HasSubstr("rank " + std::to_string(lost) + ": no "));
+      EXPECT_THAT(ended.err, testing::HasSubstr("in phase 'step' after step "));
     }
 }
 
@@ -237,9 +237,10 @@ TEST(Join, AKilledRankOfAPodIsNamedInBoth) {
   ::kill(children[1], SIGKILL);
   const auto a = first.wait(), b = second.wait();
   EXPECT_EQ(b.code, 128 + SIGKILL) << b.err;
-  EXPECT_NE(b.err.find("rank 3 was killed by signal 9"), std::string::npos) << b.err;
+  EXPECT_THAT(b.err, testing::HasSubstr("error: rank 3 was killed by signal 9 (SIGKILL); if nobody "
+                                        "sent it, the kernel ran out of memory\n"));
   EXPECT_EQ(a.code, 4) << a.err;
-  EXPECT_NE(a.err.find("rank 3: no sign of life"), std::string::npos) << a.err;
+  EXPECT_THAT(a.err, testing::HasSubstr("rank 3: no sign of life"));
 }
 
 TEST(Join, NodesThatStartDifferentNumbersOfRanksAreRefused) {
@@ -252,7 +253,9 @@ TEST(Join, NodesThatStartDifferentNumbersOfRanksAreRefused) {
   const auto a = first.wait(), b = second.wait();
   EXPECT_EQ(a.code, 4) << a.err;
   EXPECT_EQ(b.code, 4) << b.err;
-  EXPECT_NE((a.err + b.err).find("give every node the same number of ranks"), std::string::npos)
+  EXPECT_THAT((a.err + b.err),
+              testing::HasSubstr(": give every node the same number of ranks (parallel.devices, or "
+                                 "the launcher's own option)"))
       << a.err << b.err;
 }
 
@@ -264,8 +267,12 @@ TEST(Join, AJobOnSeveralNodesNeverTrainsAlone) {
   const std::vector<std::string> words{"run", "small.yaml", kSmallModel};
   const auto refused = run(words, folder.path(), variables);
   EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("SLURM_JOB_NUM_NODES is 2"), std::string::npos) << refused.err;
-  EXPECT_NE(refused.err.find("srun"), std::string::npos) << refused.err;
+  EXPECT_THAT(refused.err,
+              testing::HasSubstr(
+                  "error: SLURM_JOB_NUM_NODES is 2 in the environment (Slurm): this process is one "
+                  "of a job on several nodes, does not know its rank, and would train alone; start "
+                  "it with 'srun', or set PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR and "
+                  "PET_MASTER_PORT on every node; DDPTRAIN_SINGLE_NODE=1 uses this node alone\n"));
   EXPECT_FALSE(exists(folder / "runs"));
   variables["DDPTRAIN_SINGLE_NODE"] = "1";
   EXPECT_EQ(run(words, folder.path(), variables).code, 0);

@@ -1,4 +1,5 @@
 // Compute threads: those that wait sleep, and small work has one.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,10 +14,10 @@ TEST(OpenMp, ThreadsThatWaitSleepUnlessSomebodySaysOtherwise) {
   const auto shown =
       run({"version"}, folder.path(), {{"OMP_DISPLAY_ENV", "verbose"}, {"PWD", folder.path()}});
   ASSERT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.err.find("GOMP_SPINCOUNT = '0'"), std::string::npos) << shown.err;
+  EXPECT_THAT(shown.err, testing::HasSubstr("GOMP_SPINCOUNT = '0'"));
   const auto active = run({"version"}, folder.path(),
                           {{"OMP_DISPLAY_ENV", "verbose"}, {"OMP_WAIT_POLICY", "active"}});
-  EXPECT_NE(active.err.find("OMP_WAIT_POLICY = 'ACTIVE'"), std::string::npos) << active.err;
+  EXPECT_THAT(active.err, testing::HasSubstr("OMP_WAIT_POLICY = 'ACTIVE'"));
 }
 
 TEST(OpenMp, SmallWorkIsRecordedAsThatOfOneThread) {
@@ -28,7 +29,7 @@ TEST(OpenMp, SmallWorkIsRecordedAsThatOfOneThread) {
           folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto recipe = read(folder / "runs/small/001/recipe.yaml");
-  EXPECT_NE(recipe.find("threads: 1  # auto\n"), std::string::npos) << recipe;
+  EXPECT_THAT(recipe, testing::HasSubstr("threads: 1  # auto\n"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // `run --profile` and `run --trace memory`: traces that a viewer can open, of a run whose numbers
 // are the same to the last bit.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +98,8 @@ TEST(Profile, HasEachPhaseOnceAStepAndTheOperators) {
   const auto ended = run_small(folder, {"--profile", "3"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(list(in_run(folder, "profile")), std::vector<std::string>{"trace_rank0.json"});
-  EXPECT_NE(ended.err.find("trace_rank0.json"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("/runs/small/001/profile/trace_rank0.json (open it in "
+                                            "https://ui.perfetto.dev or chrome://tracing)\n"));
   const auto trace = Json::parse(read(in_run(folder, "profile/trace_rank0.json")));
   expect_nested_per_thread(trace);
   EXPECT_NE(named(trace, "process_name"), "");
@@ -120,7 +122,7 @@ TEST(Profile, HasEachPhaseOnceAStepAndTheOperators) {
         event.at("ts") <= forward.end)
       ++operators;
   EXPECT_EQ(operators, 2);  // mnist_net has two
-  EXPECT_NE(ended.err.find("aten::"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("aten::"));
 }
 
 TEST(Profile, ChangesNoNumber) {
@@ -142,7 +144,7 @@ TEST(Profile, IsAFileOfEachRankWithItsCollectives) {
     const auto phases = phases_in(trace);
     ASSERT_TRUE(phases.contains("communication"));
     EXPECT_GE(phases.at("communication").size(), 2U);
-    EXPECT_NE(trace.dump().find("gloo:all_reduce"), std::string::npos);
+    EXPECT_THAT(trace.dump(), testing::HasSubstr("gloo:all_reduce"));
     EXPECT_EQ(std::to_string(trace.at("distributedInfo").at("rank").get<int>()), rank);
     EXPECT_EQ(trace.at("distributedInfo").at("world_size"), 2);
   }
@@ -176,7 +178,8 @@ TEST(Profile, RefusesWhatIsNoNumberOfSteps) {
   for (const std::string steps : {"0", "-1", "many", "10000000"}) {
     const auto ended = run_small(folder, {"--profile", steps});
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find("--profile: '" + steps + "'"), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr("error: --profile: '" + steps +
+                                              "' is not a number of steps from 1 to 10000\n"));
   }
   const auto ended = run_small(folder, {"--trace", "time"});
   EXPECT_EQ(ended.code, 2) << ended.err;

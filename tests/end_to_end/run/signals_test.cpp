@@ -1,5 +1,6 @@
 // Signals, pauses and pipes: a run that is asked to leave saves, and goes on as if nobody had
 // asked.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -49,7 +50,7 @@ TEST_P(OnRanks, ASignalEndsAnEvaluationWhichResumeRepeats) {
   const auto ended = cut.wait();
   EXPECT_EQ(ended.code, 128 + SIGTERM) << ended.err;
   const auto whole = folder_ / "runs/small/001", resumed = folder_ / "runs/small/002";
-  EXPECT_EQ(ended.err.find("step 4  epoch 0.57  valid/loss"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("step 4  epoch 0.57  valid/loss")));
   EXPECT_TRUE(exists(resumed + "/checkpoints/step-00000004")) << ended.err;
   const auto last = run({"resume", resumed}, folder_.path(), environment());
   ASSERT_EQ(last.code, 0) << last.err;
@@ -68,12 +69,11 @@ TEST_P(OnRanks, APipeThatCloses141SavesTheRun) {
   const auto ours = on_ranks(GetParam(), {"train.duration=100000 steps", "eval.every=1 epoch"});
   words.insert(words.end(), ours.begin(), ours.end());
   const auto ended = Program(words, folder_.path(), environment(), "bash").wait();
-  EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("ended 141"));
   const auto log = read(folder_ / "runs/small/001/log.txt");
-  EXPECT_NE(log.find("SIGPIPE"), std::string::npos) << log;
-  EXPECT_NE(log.find("  saved "), std::string::npos) << log;
-  EXPECT_NE(read(folder_ / "runs/small/001/run.json").find("\"exit_code\": 141"),
-            std::string::npos);
+  EXPECT_THAT(log, testing::HasSubstr("SIGPIPE"));
+  EXPECT_THAT(log, testing::HasSubstr("  saved "));
+  EXPECT_THAT(read(folder_ / "runs/small/001/run.json"), testing::HasSubstr("\"exit_code\": 141"));
   EXPECT_TRUE(processes_with(folder_.path()).empty());
 }
 
@@ -90,15 +90,15 @@ Ended unread(const Words& words, const Folder& folder, Sigpipe sigpipe = Sigpipe
 
 TEST_P(OnRanks, ResultsThatNobodyReadsDoNotLoseTheRun) {
   const auto ended = unread(on_ranks(GetParam(), {}), folder_);
-  EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
-  EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("ended 141"));
+  EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("error")));
   const auto home = folder_ / "runs/small/001";
   EXPECT_TRUE(exists(home + "/checkpoints/step-00000008"));
-  EXPECT_NE(read(home + "/log.txt").find("SIGPIPE"), std::string::npos);
-  EXPECT_NE(read(home + "/run.json").find("\"exit_code\": 141"), std::string::npos);
+  EXPECT_THAT(read(home + "/log.txt"), testing::HasSubstr("SIGPIPE"));
+  EXPECT_THAT(read(home + "/run.json"), testing::HasSubstr("\"exit_code\": 141"));
   const auto again = run({"resume", home}, folder_.path(), environment());
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_NE(again.out.find("valid/loss"), std::string::npos) << again.out;
+  EXPECT_THAT(again.out, testing::HasSubstr("valid/loss"));
 }
 
 TEST_P(OnRanks, APredictionThatNobodyReadsEndsEarly) {
@@ -108,13 +108,13 @@ TEST_P(OnRanks, APredictionThatNobodyReadsEndsEarly) {
     const auto ended =
         unread({"predict", "runs/small/001", shapes() + "/val", "eval.batch=1", devices}, folder_,
                sigpipe);
-    EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
-    EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
-    EXPECT_EQ(ended.err.find("predicted 40 samples"), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr("ended 141"));
+    EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("error")));
+    EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("predicted 40 samples")));
   }
   const auto mode = std::string("parallel.mode=") + (GetParam() > 1 ? "ddp" : "none");
   const auto ended = unread({"eval", "runs/small/001", mode, devices}, folder_);
-  EXPECT_NE(ended.err.find("ended 141"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("ended 141"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, OnRanks, testing::Values(1, 2));
@@ -150,8 +150,7 @@ TEST(Unread, ResultsOnAFullDiskAreAnError) {
     all.insert(all.end(), words.begin(), words.end());
     const auto ended = Program(all, folder.path(), environment(), "bash").wait();
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_NE(ended.err.find("cannot write to stdout: No space left on device"), std::string::npos)
-        << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr("cannot write to stdout: No space left on device"));
   }
 }
 
@@ -172,7 +171,7 @@ TEST(Signals, OfSeveralRanksEndTheRunOnce) {
   const auto saved = ended.err.find("  saved ");
   EXPECT_NE(saved, std::string::npos) << ended.err;
   EXPECT_EQ(ended.err.find("  saved ", saved + 1), std::string::npos) << ended.err;
-  EXPECT_EQ(ended.err.find("error"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("error")));
 }
 
 TEST(Signals, APauseLongerThanTheTimeOutDoesNotEndTheRun) {

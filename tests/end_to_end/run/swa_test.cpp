@@ -1,4 +1,5 @@
 // Stochastic weight averaging from a recipe.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "end_to_end/program.h"
@@ -18,11 +19,11 @@ TEST(Swa, ScoresItsAverageAndEvaluatesItAgainToTheLastBit) {
   const auto ended =
       run({"run", "small.yaml", kAverage, "batch.global=8"}, folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(read(folder / "runs/small/001/metrics.csv").find("valid_swa/accuracy"),
-            std::string::npos);
+  EXPECT_THAT(read(folder / "runs/small/001/metrics.csv"),
+              testing::HasSubstr("valid_swa/accuracy"));
   const auto one = run({"eval", "runs/small/001"}, folder.path());
   ASSERT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.out.find("valid_swa/loss"), std::string::npos) << one.out;
+  EXPECT_THAT(one.out, testing::HasSubstr("valid_swa/loss"));
   const auto two =
       run({"eval", "runs/small/001", "parallel.mode=ddp", "parallel.devices=2"}, folder.path());
   EXPECT_EQ(one.out, two.out) << two.err;
@@ -57,11 +58,11 @@ TEST(Swa, HasStatisticsOfItsAverageAfterEarlyStopping) {
   words.insert(words.end(), stopping.begin(), stopping.end());
   const auto ended = run(words, folder.path(), environment());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(read(folder / "runs/small/001/run.json").find("stopped: no better accuracy"),
-            std::string::npos);
+  EXPECT_THAT(read(folder / "runs/small/001/run.json"),
+              testing::HasSubstr("\"result\": \"stopped: no better accuracy in 1 evaluation\""));
   const auto home = folder / "runs/small/001/checkpoints/";
-  EXPECT_NE(read(home + list(home).back() + "/ema.safetensors").find("\"bn1.running_mean\""),
-            std::string::npos);
+  EXPECT_THAT(read(home + list(home).back() + "/ema.safetensors"),
+              testing::HasSubstr("\"bn1.running_mean\""));
   words[0] = "validate";
   words.insert(words.end(), {"--level", "step"});
   EXPECT_EQ(run(words, folder.path(), environment()).code, 0);
@@ -73,14 +74,22 @@ TEST(Swa, RefusesWhatMakesNoAverage) {
   const auto refused = [&](const std::string& train, const std::string& message) {
     const auto ended = run({"run", "small.yaml", "train=" + train}, folder.path(), environment());
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(message));
   };
   refused("{duration: 8 steps, swa: {start: 6 steps, every: 100 steps}}",
-          "a run of 8 steps makes no average from step 6 on");
-  refused("{duration: 8 steps, ema: {}, swa: {}}", "a run keeps one average");
-  refused("{duration: 8 steps, swa: {every: 5 s}}", "averaging counts steps");
-  refused("{fine_tune: {epochs: 1}, swa: {lr: 0.1}}", "stages have rates of their own");
-  refused("{duration: 8 s, swa: {}}", "does not know when to begin");
+          "error: train.swa: a run of 8 steps makes no average from step 6 on; an earlier 'start' "
+          "or a shorter 'every' does\n");
+  refused(
+      "{duration: 8 steps, ema: {}, swa: {}}",
+      "error[two-averages]: train.swa: a run keeps one average; remove train.ema or train.swa\n");
+  refused("{duration: 8 steps, swa: {every: 5 s}}",
+          "error[swa-in-seconds]: train.swa.every: averaging counts steps; write epochs, steps, "
+          "samples or a share of the run\n");
+  refused("{fine_tune: {epochs: 1}, swa: {lr: 0.1}}",
+          "error[swa-lr]: train.swa.lr: stages have rates of their own; leave it out\n");
+  refused(
+      "{duration: 8 s, swa: {}}",
+      "error[swa-in-seconds]: train.swa: a run measured in seconds does not know when to begin\n");
 }
 
 }  // namespace

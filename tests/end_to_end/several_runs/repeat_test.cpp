@@ -1,4 +1,5 @@
 // `run --repeat`: ordinary runs on several seeds, one after the other.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,9 +25,9 @@ TEST(Repeat, MakesTheRunsThatTheirSeedsWouldMake) {
     repeated.insert(repeated.end(), {"--repeat", "2"});
     const auto ended = run(repeated, folder.path(), environment());
     ASSERT_EQ(ended.code, 0) << ended.err;
-    EXPECT_NE(ended.out.find("\n5  "), std::string::npos) << ended.out;
-    EXPECT_NE(ended.out.find("\n6  "), std::string::npos) << ended.out;
-    EXPECT_NE(ended.out.find("\ndeviation "), std::string::npos) << ended.out;
+    EXPECT_THAT(ended.out, testing::HasSubstr("\n5  "));
+    EXPECT_THAT(ended.out, testing::HasSubstr("\n6  "));
+    EXPECT_THAT(ended.out, testing::HasSubstr("\ndeviation "));
     EXPECT_FALSE(exists(folder / "runs/small/repeat.json"));
     auto alone = words;
     alone.back() = "seed=6";
@@ -88,7 +89,7 @@ TEST(Repeat, EndsWithTheWorstCodeAfterAllSeeds) {
       run({"run", "small.yaml", kSmallModel, "train.duration=2 steps", "--repeat", "2"},
           folder.path(), environment());
   EXPECT_EQ(ended.code, 6) << ended.err;
-  EXPECT_NE(ended.out.find("\n43 "), std::string::npos) << ended.out;
+  EXPECT_THAT(ended.out, testing::HasSubstr("\n43 "));
   const auto spoilt = run({"run", "small.yaml", kSmallModel, "train.duration=60 steps",
                            "optimizer.lr=1e30", "eval.every=60 steps", "--repeat", "2"},
                           folder.path(), environment());
@@ -112,14 +113,14 @@ TEST(Repeat, GoesOnWhereItWasInterrupted) {
     program.signal(SIGINT);
     const auto ended = program.wait();
     ASSERT_EQ(ended.code, 130) << ended.err;
-    EXPECT_NE(ended.err.find("run the same command again to continue with seed 43"),
-              std::string::npos);
+    EXPECT_THAT(ended.err,
+                testing::HasSubstr("run the same command again to continue with seed 43\n"));
   }
   const auto again = run(words, folder.path(), environment());
   ASSERT_EQ(again.code, 0) << again.err;
-  EXPECT_NE(again.err.find("seed 42: done in"), std::string::npos) << again.err;
-  EXPECT_NE(again.err.find("seed 43: resuming in"), std::string::npos) << again.err;
-  EXPECT_NE(again.out.find("\n43 "), std::string::npos) << again.out;
+  EXPECT_THAT(again.err, testing::HasSubstr("seed 42: done in " + folder / "runs/small/001\n"));
+  EXPECT_THAT(again.err, testing::HasSubstr("seed 43: resuming in " + folder / "runs/small/002\n"));
+  EXPECT_THAT(again.out, testing::HasSubstr("\n43 "));
   EXPECT_FALSE(exists(folder / "runs/small/003"));
 }
 
@@ -129,7 +130,7 @@ TEST(Repeat, RefusesACountThatIsNone) {
   for (const auto* count : {"1", "0", "many", "2.5"}) {
     const auto ended = run({"run", "small.yaml", "--repeat", count}, folder.path(), environment());
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find("is not a number of runs from 2 to 1000"), std::string::npos);
+    EXPECT_THAT(ended.err, testing::HasSubstr("is not a number of runs from 2 to 1000\n"));
   }
   EXPECT_FALSE(exists(folder / "runs"));
 }
@@ -146,7 +147,8 @@ TEST(Repeat, IsRefusedUnderAnotherLauncher) {
                 {"MASTER_PORT", "1"}});
   const auto ended = run({"run", "small.yaml", "--repeat", "2"}, folder.path(), names);
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE(ended.err.find("--repeat starts its ranks itself"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("error: --repeat starts its ranks itself; under "
+                                            "another launcher give each run its 'seed='\n"));
 }
 
 }  // namespace

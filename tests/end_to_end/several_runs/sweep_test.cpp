@@ -1,4 +1,5 @@
 // `sweep`: trials are ordinary runs, halving loses nothing, and a killed sweep goes on.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -67,9 +68,11 @@ TEST(Sweep, MakesTheRunsThatTheirOptionsWouldMake) {
   EXPECT_FALSE(weights(folder / "runs/small/001").empty());
   EXPECT_EQ(weights(folder / kSweep + "/002"), weights(folder / "runs/small/001"));
   const auto again = run({"resume", kSweep + "/002"}, folder.path(), environment());
-  EXPECT_NE(again.err.find("complete"), std::string::npos) << again.err;
+  EXPECT_THAT(again.err,
+              testing::HasSubstr("this run is complete (done: 9 steps); to train on: ddptrain "
+                                 "resume runs/small/sweep-001/002 'train.duration=18 steps'\n"));
   const auto report = read(folder / kSweep + "/report.html");
-  EXPECT_NE(report.find("<h2>Parallel coordinates</h2>"), std::string::npos);
+  EXPECT_THAT(report, testing::HasSubstr("<h2>Parallel coordinates</h2>"));
   ASSERT_EQ(run({"report", kSweep, "--output", "r.html"}, folder.path()).code, 0);
   EXPECT_EQ(read(folder / "r.html"), report);
 }
@@ -129,8 +132,9 @@ TEST(Sweep, SavesItsTrialsWhereItIsInterruptedAndSaysHowToGoOn) {
   program.signal(SIGINT);
   const auto ended = program.wait();
   EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
-  EXPECT_NE(ended.err.find(" sweep small.yaml "), std::string::npos) << ended.err;
-  EXPECT_NE(ended.err.find("goes on with this sweep"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err,
+              testing::ContainsRegex(
+                  "\n'[^\n]* sweep small.yaml [^\n]* sweep.parallel=2' goes on with this sweep\n"));
   for (const std::string trial : {"/001", "/002"})
     EXPECT_FALSE(list(folder / kSweep + trial + "/checkpoints").empty()) << trial;
   EXPECT_FALSE(exists(folder / kSweep + "/003"));
@@ -147,8 +151,9 @@ TEST(Sweep, GoesOnWhereATrialFailsAndSaysSo) {
   EXPECT_EQ(found["trials"][0]["state"], "done");
   EXPECT_EQ(found["trials"][1]["state"], "failed");
   const auto error = found["trials"][1]["error"].get<std::string>();
-  EXPECT_NE(error.find("nowhere"), std::string::npos) << error;
-  EXPECT_NE(ended.out.find("trial 2 failed: "), std::string::npos) << ended.out;
+  EXPECT_THAT(error, testing::HasSubstr("/nowhere' is not there; put the data there, write where "
+                                        "they are, or name an archive under data.source"));
+  EXPECT_THAT(ended.out, testing::HasSubstr("trial 2 failed: data.root: '"));
 
   const Folder stopped;
   make_recipe(stopped);
@@ -180,8 +185,13 @@ TEST(Sweep, AndRunsNameTheSameWinner) {
       if (row["sweep"] != sweep) continue;
       EXPECT_EQ(row["best"]["trial"], found["trials"][0]["trial"]);
     }
-    EXPECT_NE(ended.out.find(kept ? "of the best weights" : "of the last weights"),
-              std::string::npos);
+    EXPECT_THAT(
+        ended.out,
+        testing::HasSubstr(
+            kept ? "by valid/loss (smaller is better) of the best weights, which "
+                   "checkpoint.keep_best keeps\n"
+                 : "by valid/loss (smaller is better) of the last weights; best: of any "
+                   "evaluation, whose weights are not kept without checkpoint.keep_best\n"));
   }
 }
 
@@ -197,8 +207,10 @@ TEST(Sweep, WithATrialThatWasNotFiniteIsNotStartedOver) {
     const auto again = run(words, folder.path(), environment());
     EXPECT_EQ(again.code, 5) << again.err;
     EXPECT_EQ(again.out, first.out);
-    EXPECT_EQ(again.err.find("after 3 steps"), std::string::npos) << again.err;
-    EXPECT_NE(again.err.find("nothing is left to train"), std::string::npos) << again.err;
+    EXPECT_THAT(again.err, testing::Not(testing::HasSubstr("after 3 steps")));
+    EXPECT_THAT(again.err, testing::HasSubstr(
+                               "nothing is left to train: what was not finite would be so again; "
+                               "another recipe, 'name' or 'output.dir' is another sweep\n"));
   }
   EXPECT_FALSE(exists(folder / "runs/small/sweep-002"));
   EXPECT_FALSE(exists(folder / "runs/seeds/sweep-002"));
@@ -227,7 +239,7 @@ TEST(Sweep, AsAnArrayJobIsAScriptWhoseElementsMakeItsTrials) {
   const auto printed = run(kGrid + Words{"--print", "slurm"}, folder.path(), environment());
   ASSERT_EQ(printed.code, 0) << printed.err;
   EXPECT_FALSE(exists(folder / "runs"));
-  EXPECT_NE(printed.out.find("#SBATCH --array=1-3\n"), std::string::npos) << printed.out;
+  EXPECT_THAT(printed.out, testing::HasSubstr("#SBATCH --array=1-3\n"));
   write(folder / "job.sh", printed.out);
   for (const std::string element : {"3", "1", "2"}) {
     auto variables = environment();
@@ -252,23 +264,44 @@ TEST(Sweep, RefusesWhatCannotBeTriedBeforeAnythingStarts) {
     large.push_back(std::string(i < 5 ? "model.x" : "data.x") + std::to_string(i) +
                     "=0,1,2,3,4,5,6,7,8,9");
   const std::vector<std::pair<Words, std::string>> cases{
-      {{"optimzer.lr=1,2"}, "did you mean 'optimizer'"},
-      {{"optimizer.lrr=1,2"}, "did you mean 'lr'"},
-      {{"optimizer.lr=1..0.1", "sweep.method=random", "sweep.trials=3"}, "ends are swapped"},
-      {{"optimizer.lr=log:0..0.1", "sweep.method=random", "sweep.trials=3"}, "begins above 0"},
-      {{"optimizer.lr=0.1..1"}, "a grid takes values"},
-      {{"optimizer.lr=0.1..1", "sweep.method=random"}, "how many trials"},
-      {{"optimizer.lr=1,2", "sweep.metric=f1"}, "'f1' is not among the metrics"},
-      {{"batch.global=8,7", "batch.micro=4"}, "(trial 2: batch.global=7)"},
-      {{"model=a..b,c"}, "'a..b'"},
-      {{"optimizer.lr=1,1"}, "listed twice"},
-      {large, "1000000000 points"},
-      {{}, "no option is varied"},
+      {{"optimzer.lr=1,2"},
+       "error[unknown-key]: 'optimzer' is not a key of a recipe; did you mean 'optimizer'? (trial "
+       "1: optimzer.lr=1)\n"},
+      {{"optimizer.lrr=1,2"},
+       "error[unknown-key]: optimizer: 'lrr' is not an option of 'sgd'; did you mean 'lr'? (trial "
+       "1: optimizer.lrr=1)\n"},
+      {{"optimizer.lr=1..0.1", "sweep.method=random", "sweep.trials=3"},
+       "error[sweep-values]: sweep.keys.optimizer.lr: the ends are swapped: min 1 is above max "
+       "0.1\n"},
+      {{"optimizer.lr=log:0..0.1", "sweep.method=random", "sweep.trials=3"},
+       "error[sweep-values]: sweep.keys.optimizer.lr: a logarithmic range begins above 0, and this "
+       "one at 0\n"},
+      {{"optimizer.lr=0.1..1"},
+       "error[sweep-values]: sweep.keys.optimizer.lr: a grid takes values, [a, b, c]; 'method: "
+       "random' or 'sobol' with 'trials' draws from a range\n"},
+      {{"optimizer.lr=0.1..1", "sweep.method=random"},
+       "error[sweep-trials]: sweep.trials: how many trials are to be drawn? Write for example "
+       "'trials: 20'\n"},
+      {{"optimizer.lr=1,2", "sweep.metric=f1"},
+       "error[sweep-metric]: sweep.metric: 'f1' is not among the metrics; add it to 'metrics'\n"},
+      {{"batch.global=8,7", "batch.micro=4"},
+       "error[batch]: batch.global: 7 cannot be split over 1 device with batch.micro 4; nearest: "
+       "4, 8 (trial 2: batch.global=7)\n"},
+      {{"model=a..b,c"},
+       "error[unknown-component]: model: 'a..b' is not a model; 'ddptrain list model' shows them "
+       "(trial 1: model=a..b)\n"},
+      {{"optimizer.lr=1,1"}, "error[sweep-values]: sweep.keys.optimizer.lr: 1 is listed twice\n"},
+      {large,
+       "error[sweep-trials]: sweep.keys: the grid has 1000000000 points, and a sweep makes at most "
+       "1000 runs; 'method: random' or 'sobol' with 'trials' draws some of them\n"},
+      {{},
+       "error: no option is varied; write its values, 'optimizer.lr=1e-4,1e-3', or a section "
+       "'sweep' in the recipe\n"},
   };
   for (const auto& [words, message] : cases) {
     const auto ended = run(Words{"sweep", "small.yaml"} + words, folder.path(), environment());
     EXPECT_EQ(ended.code, 2) << message;
-    EXPECT_NE(ended.err.find(message), std::string::npos) << message << "\n" << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr(message));
   }
   EXPECT_FALSE(exists(folder / "runs"));
 }
@@ -280,14 +313,20 @@ TEST(Sweep, IsKnownToValidatePlanAndRun) {
   EXPECT_EQ(run({"validate", "small.yaml"}, folder.path(), environment()).code, 0);
   const auto wrong = run({"validate", "small.yaml", "batch.micro=4"}, folder.path(), environment());
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_NE(wrong.err.find("small.yaml:22:35: error[batch]"), std::string::npos) << wrong.err;
-  EXPECT_NE(wrong.err.find("(trial 3: batch.global=6"), std::string::npos) << wrong.err;
+  EXPECT_THAT(
+      wrong.err,
+      testing::HasSubstr("small.yaml:22:35: error[batch]: batch.global: 6 cannot be split over 1 "
+                         "device with batch.micro 4; nearest: 4, 8 (trial 3: batch.global=6, "));
   const auto plan = run({"plan", "small.yaml"}, folder.path(), environment());
-  EXPECT_NE(plan.out.find("grid, 4 trials"), std::string::npos) << plan.out;
+  EXPECT_THAT(plan.out, testing::HasSubstr("grid, 4 trials; 'ddptrain sweep' trains them, and what "
+                                           "follows is the recipe's own run\n"));
   const auto alone = run({"run", "small.yaml", kSmallModel, "train.duration=1 step"}, folder.path(),
                          environment());
   EXPECT_EQ(alone.code, 0) << alone.err;
-  EXPECT_NE(alone.err.find("'ddptrain sweep'"), std::string::npos) << alone.err;
+  EXPECT_THAT(
+      alone.err,
+      testing::HasSubstr(
+          "this run trains the recipe as it stands; 'ddptrain sweep' reads its section 'sweep'\n"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Labels from names and lists, one or several an image, through the same loop as others.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ TEST(SeveralLabels, TrainEvaluateAndPredict) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto one = run({"eval", "runs/several/001"}, folder.path());
   ASSERT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.out.find("valid/accuracy_multi"), std::string::npos) << one.out;
+  EXPECT_THAT(one.out, testing::HasSubstr("valid/accuracy_multi"));
   EXPECT_EQ(
       run({"eval", "runs/several/001", "parallel.mode=ddp", "parallel.devices=2"}, folder.path())
           .out,
@@ -64,7 +65,7 @@ TEST(SeveralLabels, TrainEvaluateAndPredict) {
   std::string header, row;
   std::getline(lines, header);
   std::getline(lines, row);
-  EXPECT_NE(header.find(",early"), std::string::npos) << header;
+  EXPECT_THAT(header, testing::HasSubstr(",early"));
   std::istringstream cells(row);
   double sum = 0;
   int column = 0;
@@ -80,9 +81,10 @@ TEST(SeveralLabels, WantALossForThem) {
   write(folder / "several.yaml", several_recipe("cross_entropy"));
   const auto ended = run({"validate", "several.yaml"}, folder.path(), environment());
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE((ended.out + ended.err)
-                .find("'cross_entropy' takes classes, and the targets are several labels a sample"),
-            std::string::npos)
+  EXPECT_THAT(
+      (ended.out + ended.err),
+      testing::HasSubstr("error[target]: loss: 'cross_entropy' takes classes, and the targets are "
+                         "several labels a sample; write for example bce_with_logits\n"))
       << ended.out << ended.err;
 }
 
@@ -121,7 +123,7 @@ TEST(Pets, TakesLabelsFromNames) {
                                        "train.precision=fp32"};
   const auto breeds = run(small("recipes/pets.yaml", sizes), folder.path());
   EXPECT_EQ(breeds.code, 0) << breeds.err;
-  EXPECT_NE(breeds.err.find("valid/error_rate"), std::string::npos) << breeds.err;
+  EXPECT_THAT(breeds.err, testing::HasSubstr("valid/error_rate"));
   auto two = sizes;
   two.push_back("data.pattern=null");
   two.push_back("data.labels={early: '^[a-m]', late: '^[n-z]'}");
@@ -139,7 +141,7 @@ TEST(NoisyImagenette, TakesTheColumnOfItsNoise) {
                 {"data.root=" + shapes(), "data.file=noisy.csv", "model={type: resnet18}"}),
           folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("valid/top_5"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("valid/top_5"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Tables with several columns of numbers to predict, some of them missing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -66,7 +67,7 @@ class SeveralTargets : public testing::Test {
 };
 
 void expect_equal_rows(const std::string& csv, const std::string& other, const std::string& what) {
-  ASSERT_NE(csv.find("valid/rmse,valid/mae"), std::string::npos) << csv;
+  ASSERT_THAT(csv, testing::HasSubstr("valid/rmse,valid/mae"));
   std::istringstream a(csv.substr(csv.find('\n'))), b(other.substr(other.find('\n')));
   std::string x, y;
   for (a >> std::ws, b >> std::ws; std::getline(a, x, ',') && std::getline(b, y, ',');)
@@ -85,7 +86,7 @@ TEST_F(SeveralTargets, EvaluateEquallyToTheLastBitOnAnyNumberOfRanks) {
   ASSERT_EQ(train({"metrics=[rmse, mae, r2, mse]"}).code, 0);
   const auto one = call({"eval", "runs/flats/001"});
   ASSERT_EQ(one.code, 0) << one.err;
-  EXPECT_NE(one.out.find("valid/r2"), std::string::npos) << one.out;
+  EXPECT_THAT(one.out, testing::HasSubstr("valid/r2"));
   for (const std::string devices : {"2", "3"})
     EXPECT_EQ(
         call({"eval", "runs/flats/001", "parallel.mode=ddp", "parallel.devices=" + devices}).out,
@@ -157,7 +158,7 @@ TEST_F(SeveralTargets, AreComparedWithATruthWhereOneIsListed) {
   ASSERT_EQ(train({"data.target=[price]", "train.duration=2 steps"}).code, 0);
   const auto one = call({"predict", "runs/flats/001", "flats.csv"});
   EXPECT_EQ(lines_of(one.out).at(0), "row,price,truth,price_error,loss,error") << one.err;
-  EXPECT_NE(lines_of(one.out).at(1).find(",,"), std::string::npos) << "its price is missing";
+  EXPECT_THAT(lines_of(one.out).at(1), testing::HasSubstr(",,")) << "its price is missing";
   ASSERT_EQ(train({"train.duration=2 steps"}).code, 0);
   write(folder_ / "indexed.csv", ",town,rooms\n0,town 1,4\n");
   const auto several = call({"predict", "runs/flats/latest", "indexed.csv"});
@@ -188,7 +189,7 @@ TEST_F(SeveralTargets, AreEachComparedWithTheirTruth) {
             6)
       << lines[8] << ": price 7 is missing";
   EXPECT_NEAR(mean, area_error * area_error, 1e-5);
-  EXPECT_NE(lines[78].find(",,,NA,,,"), std::string::npos) << "all are missing: " << lines[78];
+  EXPECT_THAT(lines[78], testing::HasSubstr(",,,NA,,,")) << "all are missing: " << lines[78];
 }
 
 TEST_F(SeveralTargets, CountTheRowsThatHaveNone) {
@@ -204,7 +205,7 @@ TEST_F(SeveralTargets, AreShownAndCounted) {
   ASSERT_EQ(shown.code, 0) << shown.err;
   const auto title = lines_of(shown.out).at(0);
   for (const auto* word : {"price", "area", "rooms", "town"})
-    EXPECT_NE(title.find(word), std::string::npos) << title;
+    EXPECT_THAT(title, testing::HasSubstr(word));
   const auto stats = call({"data", "stats", "flats.yaml"});
   ASSERT_EQ(stats.code, 0) << stats.err;
   std::int64_t known = 0, missing = 0;
@@ -222,15 +223,17 @@ TEST_F(SeveralTargets, AreShownAndCounted) {
 TEST_F(SeveralTargets, OfClassesAreRefused) {
   const auto ended = train({"data.target=[price, town]"});
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("flats.csv:2: column 'town': 'town 0' is not a number, and targets that "
-                           "are listed are; a class is predicted alone: 'target: town'"),
-            std::string::npos)
-      << ended.err;
+  EXPECT_THAT(
+      ended.err,
+      testing::HasSubstr("flats.csv:2: column 'town': 'town 0' is not a number, and targets that "
+                         "are listed are; a class is predicted alone: 'target: town'"));
   const auto checked = call({"validate", "flats.yaml", "data.task=classification"});
   EXPECT_EQ(checked.code, 2);
   const auto scored = call({"validate", "flats.yaml", "loss=cross_entropy"});
   EXPECT_EQ(scored.code, 2) << "a list is numbers, which the loss does not take";
-  EXPECT_NE(scored.err.find("'cross_entropy' takes classes"), std::string::npos) << scored.err;
+  EXPECT_THAT(scored.err,
+              testing::HasSubstr("error[target]: loss: 'cross_entropy' takes classes, and the "
+                                 "targets are numbers; write for example mse, l1 or huber\n"));
 }
 
 TEST_F(SeveralTargets, TryOutAStep) {

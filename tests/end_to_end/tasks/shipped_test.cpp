@@ -1,4 +1,5 @@
 // Every shipped recipe and config trains for a few steps on small data.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -55,7 +56,7 @@ TEST_P(Shipped, TrainsForAFewSteps) {
   if (name.starts_with("configs/")) words.push_back("parallel.devices=2");
   const auto ended = run(words, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("valid/accuracy"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("valid/accuracy"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -83,8 +84,7 @@ TEST(ShippedFineTune, GoesFromSomeClassesToOthers) {
                             {"model.weights=runs/cifar10/latest", "train.fine_tune.epochs=1",
                              "data.classes=[hexagon, ring, square, star, triangle]"});
   EXPECT_EQ(second.code, 0) << second.err;
-  EXPECT_NE(second.err.find("stage 2 of 2, 3 steps: 62 of 62 parameters train"), std::string::npos)
-      << second.err;
+  EXPECT_THAT(second.err, testing::HasSubstr("stage 2 of 2, 3 steps: 62 of 62 parameters train"));
 }
 
 /// Whole, a second or two: its own `expect` is the test.
@@ -95,7 +95,7 @@ TEST(ShippedTable, HousesReachWhatTheirRecipeExpects) {
                           "parallel.device=cpu", "train.threads=1", "output.dir=runs"},
                          folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("valid/explained_variance"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("valid/explained_variance"));
 }
 
 }  // namespace

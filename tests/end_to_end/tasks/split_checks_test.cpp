@@ -1,4 +1,5 @@
 // What is said of samples that are scored too before anything is trained.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,11 +14,15 @@ TEST_F(Splits, WithOtherTargetsAreRefusedAtTheirPlace) {
   write(folder_ / "numbers.csv", "a,b,side\n1,2,0.5\n2,3,1.5\n4,5,2.5\n5,6,3.5\n7,8,9.5\n");
   const auto other = start({"eval.splits.others.file=numbers.csv"});
   EXPECT_EQ(other.code, 3) << other.err;
-  EXPECT_NE(other.err.find("eval.splits.others: "), std::string::npos) << other.err;
-  EXPECT_NE(other.err.find("column 'side'"), std::string::npos) << other.err;
+  EXPECT_THAT(other.err,
+              testing::HasSubstr("numbers.csv:3: column 'side': class '1.5' is in no training row; "
+                                 "'policy.on_unknown_class: skip' leaves it out\n"));
+  EXPECT_THAT(other.err, testing::HasSubstr("command line:1: error: eval.splits.others: "));
   const auto missing = start({"eval.test.file=nothing.csv"});
   EXPECT_EQ(missing.code, 3) << missing.err;
-  EXPECT_NE(missing.err.find("eval.test.file: "), std::string::npos) << missing.err;
+  EXPECT_THAT(missing.err,
+              testing::HasSubstr("/nothing.csv' is not there; put the data there, write where they "
+                                 "are, or name an archive under data.source\n"));
   EXPECT_FALSE(exists(folder_ / "runs/small/001"));
 }
 
@@ -45,29 +50,33 @@ log: {tensorboard: false}
 )");
   const auto ended = run({"run", "points.yaml"}, folder_.path());
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(
-      ended.err.find("points.yaml:12:14: error: eval.test: a sample has as target 1 point, and "
-                     "in 'data' 2 points"),
-      std::string::npos)
-      << ended.err;
+  EXPECT_THAT(
+      ended.err,
+      testing::HasSubstr("points.yaml:12:14: error: eval.test: a sample has as target 1 point, and "
+                         "in 'data' 2 points"));
 }
 
 TEST_F(Splits, AreLookedAtByEveryLevelOfValidateAndInAPlan) {
   for (const auto* level : {"data", "step"}) {
     const auto ended = run({"validate", "small.yaml", "--level", level}, folder_.path());
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_NE((ended.out + ended.err).find("eval.splits.others: 30 samples"), std::string::npos)
+    EXPECT_THAT((ended.out + ended.err),
+                testing::HasSubstr("small.yaml: eval.splits.others: 30 samples; 2 samples read\n"))
         << ended.out << ended.err;
   }
   std::filesystem::remove(folder_ / "others.csv");
   const auto ended = run({"validate", "small.yaml", "--level", "data"}, folder_.path());
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE((ended.out + ended.err).find("small.yaml:14:"), std::string::npos)
+  EXPECT_THAT((ended.out + ended.err),
+              testing::HasSubstr("small.yaml:14:20: error[data-level]: eval.splits.others.file: '" +
+                                 folder_ / "others.csv" +
+                                 "' is not there; put the data there, write where they are, or "
+                                 "name an archive under data.source\n"))
       << ended.out << ended.err;
   write(folder_ / "others.csv", points(500, 50));
   const auto plan = run({"plan", "small.yaml"}, folder_.path());
   ASSERT_EQ(plan.code, 0) << plan.err;
-  EXPECT_NE(plan.out.find("half 60, others 30, test 36 at the end"), std::string::npos) << plan.out;
+  EXPECT_THAT(plan.out, testing::HasSubstr("half 60, others 30, test 36 at the end"));
 }
 
 /// YAML without where each value came from.
@@ -104,8 +113,10 @@ TEST_F(Splits, AreMadeForAQuickTest) {
 
 TEST_F(Splits, ThatWereTrainedOnAreNamed) {
   const auto ended = run({"validate", "small.yaml", "--level", "data"}, folder_.path());
-  EXPECT_NE((ended.out + ended.err).find(" of 60 samples are training samples of 'data'"),
-            std::string::npos)
+  EXPECT_THAT(
+      (ended.out + ended.err),
+      testing::HasSubstr(
+          " of 60 samples are training samples of 'data', which score higher than others\n"))
       << ended.out << ended.err;
   EXPECT_EQ(times(ended.out + ended.err, "are training samples"), 1) << ended.out << ended.err;
 }

@@ -1,4 +1,5 @@
 // Samples that are scored beside the validation split, and a test split that is scored once.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -90,8 +91,8 @@ TEST_F(Splits, TestTheBestWeightsWhereTheyAreKept) {
   for (const auto& row : rows_of(run_folder))
     EXPECT_EQ(row.at("test/loss"),
               row.at("step") == step ? in_record(run_folder, "test/loss") : std::string());
-  EXPECT_NE(ended.out.find("best weights (step " + step + ")"), std::string::npos) << ended.out;
-  EXPECT_NE(read(run_folder + "/events.jsonl").find("\"weights_step\":" + step), std::string::npos);
+  EXPECT_THAT(ended.out, testing::HasSubstr("best weights (step " + step + ")"));
+  EXPECT_THAT(read(run_folder + "/events.jsonl"), testing::HasSubstr("\"weights_step\":" + step));
 }
 
 class CutSplits : public Splits, public testing::WithParamInterface<int> {};
@@ -114,7 +115,7 @@ TEST_P(CutSplits, AreScoredByTheResumedRunAsByOneThatWasNot) {
   ASSERT_EQ(ended.code, 128 + GetParam()) << ended.err;
   const auto cut = folder_ / "runs/small/001", whole = folder_ / "runs/small/002";
   EXPECT_EQ(in_record(cut, "test/loss"), "");
-  EXPECT_EQ(read(cut + "/events.jsonl").find("{\"event\":\"test\""), std::string::npos);
+  EXPECT_THAT(read(cut + "/events.jsonl"), testing::Not(testing::HasSubstr("{\"event\":\"test\"")));
   const auto saved = std::stoi(list(cut + "/checkpoints").back().substr(5));
   const auto length = "train.duration=" + std::to_string(saved + 30) + " steps";
   const auto resumed = run({"resume", cut, length}, folder_.path(), environment());
@@ -144,8 +145,8 @@ TEST_F(Splits, AreTestedAgainByACompleteRunThatTrainsOn) {
 TEST_F(Splits, AreExpectedOfTheTestSplitToo) {
   const auto ended = start({"expect={test/accuracy: {min: 1}, others/loss: {max: 100}}"});
   EXPECT_EQ(ended.code, 6) << ended.err;
-  EXPECT_NE(ended.err.find("expect: test/accuracy is "), std::string::npos) << ended.err;
-  EXPECT_EQ(ended.err.find("expect: others/loss"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("expect: test/accuracy is "));
+  EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("expect: others/loss")));
   EXPECT_EQ(start({"expect={test/accuracy: {max: 1}}"}).code, 0);
 }
 

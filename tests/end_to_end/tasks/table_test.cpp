@@ -1,4 +1,5 @@
 // Tables through the same loop as images.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -51,7 +52,7 @@ TEST(Table, TrainsAsShippedAndEvaluatesEquallyOnAnyNumberOfRanks) {
   write(folder / "adult.csv", people(120));
   const auto ended = run(words({"model.ps=[0.1]", "model.embed_p=0.04"}), folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("valid/roc_auc_binary"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("valid/roc_auc_binary"));
   const auto one = run({"eval", "runs/adult/001"}, folder.path());
   for (const auto* devices : {"2", "3"}) {
     const auto more = run(
@@ -120,8 +121,9 @@ TEST(Table, NamesFileLineAndColumnOfABadCell) {
   write(folder / "adult.csv", csv);
   const auto ended = run(words({}), folder.path());
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("column 'fnlwgt': '9much' is not a number"), std::string::npos)
-      << ended.err;
+  EXPECT_THAT(ended.err,
+              testing::HasSubstr("adult.csv:9: column 'fnlwgt': '9much' is not a number; if it "
+                                 "stands for a missing one, list it in data.missing\n"));
 }
 
 TEST(Table, WantsAModelForTables) {
@@ -130,9 +132,9 @@ TEST(Table, WantsAModelForTables) {
   for (const auto* model : {"model={type: resnet18}", "model={type: mlp}"}) {
     const auto ended = run(words({model}), folder.path());
     EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_NE(ended.err.find("these take them: collab_nn, embedding_dot_bias, tabular"),
-              std::string::npos)
-        << ended.err;
+    EXPECT_THAT(ended.err,
+                testing::HasSubstr("' takes images, and 'csv_table' gives tables; these take them: "
+                                   "collab_nn, embedding_dot_bias, tabular\n"));
   }
 }
 
@@ -144,13 +146,14 @@ TEST(Table, PredictsNumbers) {
                                 "checkpoint.keep_best=null", "model.y_range=[0, 100]"}),
                          folder.path());
   EXPECT_EQ(ended.code, 3) << ended.err;  // ages are missing, and a target must not be
-  EXPECT_NE(ended.err.find("column 'age': the target is missing"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("adult.csv:6: column 'age': the target is missing; "
+                                            "'target: [age]' leaves it out of loss and metrics\n"));
   const auto numbers =
       run(words({"data.target=education-num", "data.continuous=[fnlwgt, age]", "loss=mse",
                  "metrics=[rmse, r2]", "checkpoint.keep_best=null", "model.y_range=[0, 100]"}),
           folder.path());
   EXPECT_EQ(numbers.code, 0) << numbers.err;
-  EXPECT_NE(numbers.err.find("valid/rmse"), std::string::npos) << numbers.err;
+  EXPECT_THAT(numbers.err, testing::HasSubstr("valid/rmse"));
 }
 
 bool has_checkpoint(const std::string& run, int step) {
@@ -237,18 +240,17 @@ TEST_F(TrainedTable, NamesAColumnThatAnotherTableLacks) {
   const auto ended = call(
       {"eval", "runs/adult/001", "data.file=other.csv", "data.valid={fraction: 0.5, rows: []}"});
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("no column 'workclass', which the model was trained on"),
-            std::string::npos)
-      << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("other.csv:1: no column 'workclass', which the model "
+                                            "was trained on; there are 'age', 'class'\n"));
 }
 
 TEST_F(TrainedTable, RefusesToResumeWithOtherStatistics) {
   const auto ended =
       call({"resume", "runs/adult/001", "data.normalize=false", "train.duration=20 steps"});
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE(ended.err.find("data.normalize: false, but the model was trained with true"),
-            std::string::npos)
-      << ended.err;
+  EXPECT_THAT(
+      ended.err,
+      testing::HasSubstr("error: data.normalize: false, but the model was trained with true\n"));
 }
 
 std::vector<std::string> column(const std::string& csv, std::size_t index) {
@@ -312,8 +314,8 @@ TEST_F(TrainedTable, ABadCellCostsItsRowAlone) {
     const auto ended = call(words);
     EXPECT_EQ(ended.code, 3) << ended.err;
     const std::string why = "bad.csv:3: column 'age': 'old' is not a number";
-    EXPECT_NE(ended.err.find("warning: " + why), std::string::npos) << ended.err;
-    EXPECT_NE(ended.err.find("predicted 2 samples of 'bad.csv'"), std::string::npos) << ended.err;
+    EXPECT_THAT(ended.err, testing::HasSubstr("warning: " + why));
+    EXPECT_THAT(ended.err, testing::HasSubstr("predicted 2 samples of 'bad.csv'"));
     EXPECT_EQ(column(ended.out, 0), (std::vector<std::string>{"row", "0", "1", "2"}));
     const auto label = column(ended.out, 1), low = column(ended.out, 2),
                error = column(ended.out, 4);
@@ -361,7 +363,7 @@ parallel: {device: cpu}
   const auto ended =
       run({"predict", "runs/flats/001", "more.csv", "--format", "jsonl"}, folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("last weights, step 3"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr("runs/flats/001: last weights, step 3\n"));
   const auto row = nlohmann::json::parse(ended.out);
   EXPECT_EQ(row.at("truth"), "1234.50");
   const double off = row.at("value").get<double>() - 1234.5;

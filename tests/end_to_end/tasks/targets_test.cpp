@@ -1,4 +1,5 @@
 // What only the data and the model tell of targets and outputs is said before the first step.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "end_to_end/program.h"
@@ -39,8 +40,8 @@ Ended train(const std::string& target, std::vector<std::string> more) {
 
 void expect_refused(const Ended& ended, const std::string& why) {
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
-  EXPECT_EQ(ended.err.find("step 1"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr(why));
+  EXPECT_THAT(ended.err, testing::Not(testing::HasSubstr("step 1")));
 }
 
 TEST(Targets, OfTheRightKindTrain) {
@@ -66,11 +67,11 @@ std::pair<std::string, std::string> settled(const std::string& target) {
 
 TEST(Targets, DecideTheLossAndTheMetricsThatARecipeLeavesOut) {
   const auto [numbers, number_metrics] = settled("numbers");
-  EXPECT_NE(numbers.find("\nloss: {type: mse"), std::string::npos) << numbers;
-  EXPECT_NE(number_metrics.find("valid/rmse,valid/mae"), std::string::npos) << number_metrics;
+  EXPECT_THAT(numbers, testing::HasSubstr("\nloss: {type: mse, scale: 1}  # auto\n"));
+  EXPECT_THAT(number_metrics, testing::HasSubstr("valid/rmse,valid/mae"));
   const auto [names, name_metrics] = settled("three");
-  EXPECT_NE(names.find("type: cross_entropy"), std::string::npos) << names;
-  EXPECT_NE(name_metrics.find("valid/accuracy"), std::string::npos) << name_metrics;
+  EXPECT_THAT(names, testing::HasSubstr("type: cross_entropy"));
+  EXPECT_THAT(name_metrics, testing::HasSubstr("valid/accuracy"));
 }
 
 TEST(Targets, OfAnotherKindAreRefusedWithTheMetricsPlace) {
@@ -79,7 +80,9 @@ TEST(Targets, OfAnotherKindAreRefusedWithTheMetricsPlace) {
                  "example rmse, mae or r2");
   const auto ended = train("two", {"loss=cross_entropy"});
   expect_refused(ended, "metrics[0]: 'mae' takes numbers, and the targets are classes");
-  EXPECT_NE(ended.err.find("table.yaml:10:"), std::string::npos) << ended.err;
+  EXPECT_THAT(ended.err, testing::HasSubstr(
+                             "table.yaml:10:11: error: metrics[0]: 'mae' takes numbers, and the "
+                             "targets are classes; write for example accuracy, f1 or roc_auc\n"));
 }
 
 TEST(Targets, OfAnotherKindAreRefusedByTheLoss) {
