@@ -18,13 +18,12 @@ FileKind file_kind(mode_t mode) {
   return S_ISDIR(mode) ? FileKind::folder : FileKind::other;
 }
 
-/// Most file systems list kinds, which costs no look at the entry itself unless it is a link.
+/// Most file systems list kinds, so that only links are looked at (`status` would look at each).
 FileEntry entry_of(const fs::directory_entry& at) {
   std::error_code unknown;
-  const auto type = at.status(unknown).type();
   FileEntry entry{at.path().string(), FileKind::other, at.is_symlink(unknown)};
-  if (type == fs::file_type::regular) entry.kind = FileKind::file;
-  if (type == fs::file_type::directory) entry.kind = FileKind::folder;
+  if (at.is_regular_file(unknown)) entry.kind = FileKind::file;
+  if (at.is_directory(unknown)) entry.kind = FileKind::folder;
   return entry;
 }
 
