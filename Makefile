@@ -1,10 +1,11 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
+.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DEVICE ?= cuda
+CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 7200  # for what hangs
 
 # CMake refuses the cache of another folder, as a checkout has that was moved or copied: it starts anew then.
 home = $$(realpath -q "$$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $(1)/CMakeCache.txt 2>/dev/null)")
@@ -14,9 +15,13 @@ quickstart: build          ## set up, build, and train on made data with two ran
 	$(BUILD)/ddptrain data make shapes data/shapes
 	$(BUILD)/ddptrain run configs/quickstart.yaml
 
-test: configure            ## set up, build and run every test
+test: configure            ## set up, build and run the tests; of those that start the program a short list
 	ninja -C $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 7200  # for what hangs: an eighth of the end-to-end tests takes one to three minutes
+	$(CTEST) --label-exclude long
+
+test-all: configure        ## every test (half an hour)
+	ninja -C $(BUILD) -j $(JOBS)
+	$(CTEST)
 
 verify-shipped: build      ## `ddptrain verify` of every shipped recipe on synthetic data (minutes)
 	scripts/verify-shipped --program $(BUILD)/ddptrain

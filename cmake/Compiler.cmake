@@ -21,7 +21,7 @@ endif()
 # an unnamed namespace is therefore to be the only one in its folder. OFF: one by one, for editors, and for clang-tidy.
 option(DDPTRAIN_UNITY "Compile the files of a folder in batches" ON)
 set(CMAKE_UNITY_BUILD ${DDPTRAIN_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # A torch file takes up to 1.4 GB: two at once, whatever -j says.
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)

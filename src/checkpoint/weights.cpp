@@ -76,15 +76,15 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
   throw Error(Exit::data, "'" + source + "' cannot be averaged with '" + first + "': " + why);
 }
 
-using ByName = std::unordered_map<std::string_view, const at::Tensor*>;
+using TensorIndex = std::unordered_map<std::string_view, const at::Tensor*>;
 
-ByName by_name(const std::vector<NamedTensor>& model) {
-  ByName tensors;
+TensorIndex index_tensors(const std::vector<NamedTensor>& model) {
+  TensorIndex tensors;
   for (const auto& named : model) tensors.emplace(named.name, &named.tensor);
   return tensors;
 }
 
-const at::Tensor& find(const ByName& model, const NamedTensor& wanted, const std::string& source,
+const at::Tensor& find(const TensorIndex& model, const NamedTensor& wanted, const std::string& source,
                        const std::string& first) {
   const auto found = model.find(wanted.name);
   if (found == model.end()) refuse(source, first, "it has no '" + wanted.name + "'");
@@ -199,8 +199,8 @@ std::string misfit(const WeightsFit& fit) {
 std::vector<NamedTensor> average_weights(const std::vector<std::vector<NamedTensor>>& models,
                                          const std::vector<std::string>& sources) {
   DDP_CHECK(!models.empty() && models.size() == sources.size(), "a source for each model");
-  std::vector<ByName> named;
-  for (const auto& model : models) named.push_back(by_name(model));
+  std::vector<TensorIndex> named;
+  for (const auto& model : models) named.push_back(index_tensors(model));
   std::vector<NamedTensor> averaged;
   for (const auto& wanted : models.front()) {
     std::vector<at::Tensor> tensors;

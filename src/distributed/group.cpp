@@ -34,7 +34,7 @@ class SingleGroup final : public Group {
   void abort(const std::string&) override {}
 };
 
-at::Tensor bytes_of(const std::string& text) {
+at::Tensor tensor_of(const std::string& text) {
   auto bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
   std::memcpy(bytes.data_ptr(), text.data(), text.size());
   return bytes;
@@ -66,7 +66,7 @@ std::vector<at::Tensor> gather_rows(Group& group, const at::Tensor& rows) {
 
 std::vector<std::string> gather_text(Group& group, const std::string& text) {
   std::vector<std::string> texts;
-  for (const auto& bytes : gather_rows(group, bytes_of(text))) texts.push_back(text_of(bytes));
+  for (const auto& bytes : gather_rows(group, tensor_of(text))) texts.push_back(text_of(bytes));
   return texts;
 }
 
@@ -74,7 +74,7 @@ std::string broadcast_text(Group& group, const std::string& text, int root) {
   auto length = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
   group.broadcast(length, root);
   const auto size = length.item<std::int64_t>();
-  auto bytes = group.rank() == root ? bytes_of(text) : at::zeros({size}, at::kByte);
+  auto bytes = group.rank() == root ? tensor_of(text) : at::zeros({size}, at::kByte);
   group.broadcast(bytes, root);
   return text_of(bytes);
 }

@@ -113,15 +113,15 @@ class Unpacking {
   std::int64_t write_blocks(int file, const std::string& full) {
     std::int64_t end = 0;
     while (true) {
-      const void* block = nullptr;
+      const void* bytes = nullptr;
       std::size_t size = 0;
       la_int64_t offset = 0;
-      const int result = archive_read_data_block(reader_.get(), &block, &size, &offset);
+      const int result = archive_read_data_block(reader_.get(), &bytes, &size, &offset);
       if (result != ARCHIVE_OK && result != ARCHIVE_EOF) fail_reading();
       end = std::max<std::int64_t>(end, offset + static_cast<std::int64_t>(size));
       check_bytes(end);
       if (result == ARCHIVE_EOF) break;
-      write_at(file, {static_cast<const char*>(block), size}, offset, full);
+      write_at(file, {static_cast<const char*>(bytes), size}, offset, full);
     }
     if (::ftruncate(file, end) != 0) fail_writing(full);
     return end;
