@@ -7,11 +7,11 @@ PREFIX ?= /usr/local
 DEVICE ?= cuda
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 7200  # for what hangs
 
-# CMake refuses the cache of another folder, as a checkout has that was moved or copied: it starts anew then.
+# CMake refuses the cache of another folder, as in a moved or copied checkout: then configure from scratch.
 home = $$(realpath -q "$$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $(1)/CMakeCache.txt 2>/dev/null)")
 fresh = $(shell [ ! -e $(1)/CMakeCache.txt ] || [ "$(home)" = "$$(pwd -P)" ] || echo --fresh)
 
-quickstart: build          ## set up, build, and train on made data with two ranks
+quickstart: build          ## set up, build, and train on synthetic data with two ranks
 	$(BUILD)/ddptrain data make shapes data/shapes
 	$(BUILD)/ddptrain run configs/quickstart.yaml
 
@@ -71,7 +71,7 @@ generate: build            ## the files that are made from the declarations of c
 docs:                      ## the documentation site, in build-docs/site (needs PyPI)
 	scripts/docs
 
-screenshot: build          ## docs/terminal.svg, the picture in README.md (needs PyPI)
+screenshot: build          ## docs/terminal.svg, the image in README.md (needs PyPI)
 	scripts/screenshot $(BUILD)
 
 format:                    ## clang-format on every source

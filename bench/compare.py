@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs ours and a peer's program in turn and prints the median of the ratios: one row of the table for each comparison.
+"""Interleaves runs of ours and a peer's program and prints the median of the ratios: one row of the table for each comparison.
 
 bench/compare.py [ROW...] [--pairs 5] [--data FOLDER] [--build build] [--peers FOLDER] [--small] [--json FILE]
 bench/compare.py --list
 
-Programs: `make bench`. Peers: bench/peers/setup. --data is imagenette2-224 (train/ below it; adult.csv beside it). A pair in which other
+Programs: `make bench`. Peers: bench/peers/setup. --data is imagenette2-224 (train/ below it; adult.csv next to it). A pair in which other
 processes used more than a tenth of the machine is run again, at most twice, and then marked with '!'.
 """
 import argparse

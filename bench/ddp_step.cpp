@@ -1,5 +1,5 @@
-// What ddp adds to a step: bare and ddp blocks in turn on the same ranks, one thread each. Beside
-// bench/peers/ddp_step.py.
+// What ddp adds to a step: bare and ddp blocks interleaved on the same ranks, one thread each.
+// Compare with bench/peers/ddp_step.py.
 //   bench_ddp_step ROUNDS BLOCK RECIPE [key=value...]    (parallel.mode=ddp, parallel.devices=2,
 //   batch.per_device=32)
 #include "launch/launcher.h"

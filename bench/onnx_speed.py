@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times resnet18 in ONNX Runtime: the file of `ddptrain export` and that of torch.onnx.export of torchvision's, in turn.
+"""Times resnet18 in ONNX Runtime: the file of `ddptrain export` and that of torch.onnx.export of torchvision's, interleaved.
 
 bench/onnx_speed.py [--pairs 5] [--batch 8] [--data imagenette2-224] [--build build] [--peers FOLDER]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains ours and fastai's on the same synthetic data for the same steps, seed by seed in turn, and prints mean ± deviation of both.
+"""Trains ours and fastai's on the same synthetic data for the same steps, interleaved by seed, and prints mean ± deviation of both.
 
 bench/quality.py [unet|points|points-resnet18|points-small|ratings|ratings-nn ...] [--seeds 3] [--threads 1] [--build build] [--peers FOLDER] [--json FILE]
 

@@ -1,4 +1,4 @@
-// Starts ranks on this machine, which meet and pass one barrier. Beside
+// Starts ranks on this machine, which connect and pass one barrier. Compare with
 // bench/peers/torchrun_barrier.py.
 //   bench_ranks [RANKS]
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
-// Beside bench/peers/step_resnet18.py and step_unet.py, and with one step and an MLP beside
+// Compare with bench/peers/step_resnet18.py and step_unet.py; one step of an MLP: with
 // bench/peers/startup.py.
 //   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px
 #include <cstring>

@@ -2,7 +2,7 @@
 """`ddptrain init` and `run` with what they write, next to scikit-learn's ridge and gradient boosting.
 
 Six tables: Adult (--data FOLDER holds adult.csv), two that scikit-learn has, three made ones of known structure. Rows are
-cut into 64 % to train on, 16 % for validation (the column `split`, which init finds) and 20 % that nobody sees before the
+cut into 64 % to train on, 16 % for validation (the column `split`, which init finds) and 20 % that are unused before the
 end. All three programs train on the same 64 %; ours scores its best weights by the validation split.
 
     bench/tables.py --data ../data            every table, five seeds

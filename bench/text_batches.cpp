@@ -1,5 +1,5 @@
-// text_batches RECIPE: how much of a recipe's training batches is padding, and how far the tokens
-// of ranks are apart in a step, with its sampler.
+// text_batches RECIPE: the share of padding in a recipe's training batches, and how much ranks
+// differ in tokens per step, with its sampler.
 #include <algorithm>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
-// text_to_ids FOLDER: seconds from the training texts of IMDB in memory to packed numbers, fitting
-// the vocabulary included, on one thread; beside peers/text_to_ids.py. cpu: seconds of the
-// processor, for a machine that does other things too.
+// text_to_ids FOLDER: seconds from the training texts of IMDB in memory to packed token ids,
+// including the vocabulary, on one thread; compare with peers/text_to_ids.py. cpu: seconds of the
+// processor, for a busy machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

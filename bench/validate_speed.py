@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long checking recipes takes: both programs, and beside them Lightning's parser and a bare YAML reader.
+"""How long checking recipes takes: both programs, compared with Lightning's parser and a bare YAML reader.
 
     bench/validate_speed.py --full build/ddptrain --checker build-checker/ddptrain --peer PYTHON
 
-PYTHON is an interpreter with lightning and jsonargparse. Each command runs --times times in turn with the others; the table
+PYTHON is an interpreter with lightning and jsonargparse. Each command runs --times times, interleaved with the others; the table
 shows the medians of CPU time, which other programs disturb least, and of wall time.
 """
 import argparse

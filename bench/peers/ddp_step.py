@@ -1,4 +1,4 @@
-"""What DistributedDataParallel adds to a step of resnet18 on two ranks of one thread each; bare and ddp blocks in turn.
+"""What DistributedDataParallel adds to a step of resnet18 on two ranks of one thread each; bare and ddp blocks interleaved.
 
 python bench/peers/ddp_step.py [--batch 32] [--size 128] [--rounds 5] [--block 3] [--no-bucket-view]
 """

@@ -25,7 +25,7 @@ def report(**figures):
 
 
 def with_allocator(wanted):
-    """Starts this script anew with glibc's allocator set, where it is wanted and not yet so."""
+    """Restarts this script with glibc's allocator configured, if requested and not yet done."""
     if wanted and any(os.environ.get(k) != v for k, v in ALLOCATOR.items()):
         import sys
 

@@ -1,4 +1,4 @@
-"""From nothing to the first optimizer step of an MLP; whoever starts it takes the time.
+"""From nothing to the first optimizer step of an MLP; the caller measures the time.
 
 python bench/peers/startup.py
 """

@@ -1,4 +1,4 @@
-"""torchrun starts ranks on this machine, which pass one barrier over Gloo; whoever starts it takes the time.
+"""torchrun starts ranks on this machine, which pass one barrier over Gloo; the caller measures the time.
 
 python bench/peers/torchrun_barrier.py [RANKS]
 """

@@ -1,4 +1,4 @@
-"""gpu-check.json and the table beside it: results of slots, which may have run one by one."""
+"""gpu-check.json and the table next to it: results of slots, which may have run one by one."""
 import json
 import os
 import time
