@@ -45,9 +45,9 @@ at::Tensor bytes_of(const Image& image) {
   return tensor;
 }
 
-class Preprocessing : public testing::TestWithParam<Case> {};
+class ExportPreprocessing : public testing::TestWithParam<Case> {};
 
-TEST_P(Preprocessing, GivesTheBytesOfTheTransforms) {
+TEST_P(ExportPreprocessing, GivesTheBytesOfTheTransforms) {
   for (const auto& [width, height, channels] :
        {std::array{37, 53, 3}, {64, 64, 3}, {90, 31, 1}, {5, 9, 3}, {250, 120, 3}}) {
     auto image = image_of(width, height, channels);
@@ -92,7 +92,7 @@ const Case kCases[] = {
     {"FastaiValidCrop", {R"({"type": "fastai_valid_crop", "size": 24})"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Preprocessing, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, ExportPreprocessing, testing::ValuesIn(kCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
