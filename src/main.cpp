@@ -10,7 +10,7 @@
 
 namespace {
 
-// A failed check or an exception that nobody expected aborts: that is a bug of ours, with an exit
+// A failed check or an unexpected exception aborts: that is a bug of ours, with an exit
 // code of its own.
 void on_abort(int) {
   constexpr char message[] =

@@ -19,7 +19,7 @@ bool names(const char* entry, const char* name) {
 }
 
 // The array cannot grow this early, so the policy borrows the place of a variable that no library
-// reads while it is loaded. Somebody's own settings stay.
+// reads while it is loaded. Settings of the user stay.
 void borrow(int, char**, char** environment) {
   for (char** at = environment; *at; ++at)
     if (names(*at, "OMP_WAIT_POLICY=") || names(*at, "GOMP_SPINCOUNT=")) return;

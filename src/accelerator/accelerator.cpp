@@ -49,9 +49,9 @@ const Accelerator& open_accelerator(const std::string& file) {
   if (opened.handle != nullptr) refuse(opened.why_not);
   if (opened.found)
     refuse(opened.why_not +
-           " (the nvidia packages that torch names belong beside LibTorch: 'make setup-cuda')");
+           " (the nvidia packages that torch names belong next to LibTorch: 'make setup-cuda')");
   refuse("this ddptrain was built without it: '" + file +
-         "' is not beside the program; build on a machine with the CUDA toolkit and nccl.h");
+         "' is not next to the program; build on a machine with the CUDA toolkit and nccl.h");
 }
 
 /// LibTorch's allocator reads it once, as it is opened: segments that grow leave fewer gaps where

@@ -19,7 +19,7 @@ enum class DeviceKind;  // recipe/recipe.h
 struct DeviceMemory {
   std::int64_t reserved = 0;       // held by the allocator, in tensors or not
   std::int64_t peak_reserved = 0;  // most of that since reset_peak_memory()
-  std::int64_t total = 0;          // of the device; 0 where nobody counts, as on the CPU
+  std::int64_t total = 0;          // of the device; 0 where it is not counted, as on the CPU
 };
 
 /// What devices are good at: `auto` in a recipe goes by it.
@@ -33,7 +33,7 @@ struct DeviceFacts {
   std::string name;
   std::string
       capability;  // "9.0", by which CUDA's kernels are chosen; empty: there is no such number
-  std::int64_t memory = 0;  // bytes; 0 where nobody counts
+  std::int64_t memory = 0;  // bytes; 0 where it is not counted
   DeviceTraits traits;
 };
 

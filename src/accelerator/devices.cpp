@@ -51,7 +51,7 @@ int libcuda_devices(void* library) {
   return devices;
 }
 
-/// What `ask` learns of a library; 0 or no text where it is not there.
+/// What `ask` learns of a library; 0 or no text if it is missing.
 template <class Ask>
 auto answer_of(const char* file, const Ask& ask) {
   void* library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);

@@ -17,7 +17,7 @@ int visible_gpus();
 std::string driver_version();
 
 /// Where a device is on the PCI bus, as Linux names it ("0000:3b:00.0"), by its number among the
-/// visible ones in the driver's order; empty where nobody says. Creates no context.
+/// visible ones in the driver's order; empty where it is unknown. Creates no context.
 std::string bus_address(DeviceKind kind, std::int64_t id);
 
 /// The kind that `auto` takes where a machine has such devices.

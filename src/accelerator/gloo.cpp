@@ -11,8 +11,8 @@ namespace ddptrain {
 namespace {
 
 // torch's flight recorder keeps the last 2,000 collectives of a process in a table that groups of
-// several threads corrupt (2.11: its map of names is written before the lock is taken). Nobody
-// reads it here; the environment may bring it back.
+// several threads corrupt (2.11: its map of names is written before the lock is taken). It is
+// unused here; the environment can enable it again.
 void leave_out_flight_recorder() {
   static std::once_flag once;
   std::call_once(once, [] { ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0); });

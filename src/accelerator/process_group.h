@@ -29,7 +29,7 @@ struct BackendOptions {
   std::chrono::milliseconds timeout{300'000};  // of one collective
   bool waits_for_peers = false;                // at its shutdown, and peers may never come (NCCL)
   std::shared_ptr<std::atomic<int>> waits =
-      {};  // counts calls that wait for peers; null: nobody does
+      {};  // counts calls that wait for peers; null: not counted
 };
 
 /// Gloo between processes: CPU tensors.

@@ -18,7 +18,7 @@ struct Place {
   bool known() const { return line > 0; }
 };
 
-/// Exit codes of the program (docs/recipe.md, "Exit codes"). Signals give 128 + n beside these.
+/// Exit codes of the program (docs/recipe.md, "Exit codes"). Signals give 128 + n.
 enum class Exit {
   done = 0,
   recipe = 2,      // the recipe or the command line is wrong

@@ -20,7 +20,7 @@ std::uint64_t hash_text(std::string_view text);
 /// Mixes two words into one (splitmix64 finalizer).
 std::uint64_t mix(std::uint64_t a, std::uint64_t b);
 
-/// A stream of draws that starts anew for each (key, a, b): key is a seed mixed with a purpose, a
+/// A stream of draws with its own start for each (key, a, b): key is a seed mixed with a purpose, a
 /// and b say what is drawn for, for example epoch and position.
 class Stream {
  public:

@@ -10,7 +10,7 @@ namespace ddptrain {
 /// bytes, which is also part of other words, is one only in quotes.
 void keep_secret(const std::string& text, const std::string& reference);
 
-/// A message as anybody may read it: kept secrets are their references, and user and password of an
+/// A message without secrets: kept secrets are their references, and user and password of an
 /// address are as many '*' as they have characters.
 std::string without_secrets(const std::string& message);
 

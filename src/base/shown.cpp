@@ -26,7 +26,7 @@ Character first_character(std::string_view text) {
 }
 
 /// Unicode's Cc, the characters of bidirectional text (UAX 9), line and paragraph separators, and
-/// those that nobody sees: byte order mark, tags.
+/// invisible ones: byte order mark, tags.
 bool steers(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || (c >= 0x200E && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||

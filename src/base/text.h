@@ -21,7 +21,7 @@ std::string lower(std::string_view text);
 
 /// Edits (insert, delete, replace, swap neighbors) that turn one word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
-/// The candidate that somebody who wrote `word` most likely meant, empty when none is near.
+/// The candidate that a user who wrote `word` most likely meant, empty when none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// The whole text as a decimal number, otherwise nothing: no blanks, no "0x", no "inf".

@@ -29,7 +29,7 @@ enum class Moment {
   run_end
 };
 
-/// Bytes of the fullest device of a rank. No total: nobody counts, as on the CPU.
+/// Bytes of the fullest device of a rank. No total: not counted, as on the CPU.
 struct MemoryUse {
   std::int64_t peak_reserved = 0;
   std::int64_t total = 0;

@@ -84,7 +84,7 @@ class EventsJsonl final : public Callback {
 
   AppendFile file_;
   Due due_;
-  std::atomic<std::int64_t> step_ = 0;  // the last that was told of; warnings come from any thread
+  std::atomic<std::int64_t> step_ = 0;  // the last that was written; warnings come from any thread
   log::WarningListener warnings_;
 };
 

@@ -11,7 +11,7 @@ namespace ddptrain {
 
 /// Copies of a checkpoint's tensors in the host's memory: of a device's in pinned memory. They are
 /// issued on the device's current stream, behind what it has to do already and before what comes
-/// next, and nobody waits for them here.
+/// next, without a wait here.
 class HostCopy {
  public:
   explicit HostCopy(const Checkpoint& checkpoint);

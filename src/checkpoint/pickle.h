@@ -23,7 +23,7 @@ class Pickle {
       none,
       boolean,
       integer,
-      large_integer,  // of more than 64 bits; nobody reads such numbers, nor reals
+      large_integer,  // of more than 64 bits; such numbers are never read, nor are reals
       real,
       text,
       bytes,

@@ -254,7 +254,7 @@ class StateDictReader {
       refuse(quoted(name) + " reaches beyond its storage");
   }
 
-  /// Views may share and repeat elements (tied and expanded weights), but whoever writes them out
+  /// Views may share and repeat elements (tied and expanded weights), but writing them out
   /// must not need much more than the file has.
   void check_sizes() const {
     constexpr double most_repeated = 16, always_allowed = 64 << 20;

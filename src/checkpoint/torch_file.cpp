@@ -137,7 +137,7 @@ OldHead read_old_head(const InputFile& file) {
   const auto all = std::min<std::uint64_t>(file.size(), kLongestText);
   for (std::uint64_t most = 1 << 20; most < all; most *= 4) try {
       return read_old_head(file, most);
-    } catch (const Error&) {  // told by the last attempt, if it is not that they were cut
+    } catch (const Error&) {  // reported by the last attempt, if it is not that they were cut
     }
   return read_old_head(file, all);
 }

@@ -102,13 +102,13 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   const auto all = fixed + name_size + fields_size + short_at(rest, 32);
   if (all > rest.size()) refuse("its directory is cut short");
   auto name = rest.substr(fixed, name_size);
-  const auto told = shown(name, 200);
+  const auto quoted = shown(name, 200);
   name.remove_prefix(std::min(name.size(), name.find('/') + 1));
   Entry entry{int_at(rest, 24), int_at(rest, 20), int_at(rest, 42), int_at(rest, 16)};
   auto zip64 = zip64_of(rest.substr(fixed + name_size, fields_size));
   for (auto* field : {&entry.size, &entry.packed, &entry.header}) {
     if (*field != not_here) continue;
-    if (zip64.size() < 8) refuse("'" + told + "' has no size");
+    if (zip64.size() < 8) refuse("'" + quoted + "' has no size");
     *field = number_at<std::uint64_t>(zip64, 0);
     zip64.remove_prefix(8);
   }
@@ -116,16 +116,18 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   entry.compressed = method == 8;
   constexpr auto most = std::uint64_t{std::numeric_limits<unsigned>::max()};  // zlib's numbers
   if (entry.compressed && std::max(entry.packed, entry.size) > most)
-    refuse("'" + told + "' is too large to be compressed");
+    refuse("'" + quoted + "' is too large to be compressed");
   if (name_size == 0) refuse("an entry has no name");
   if (short_at(rest, 6) > newest_version)
-    refuse("'" + told + "' needs version " + std::to_string(short_at(rest, 6)) +
+    refuse("'" + quoted + "' needs version " + std::to_string(short_at(rest, 6)) +
            " of the format, which there is not");
-  if ((short_at(rest, 8) & 1) != 0) refuse("'" + told + "' is encrypted");
+  if ((short_at(rest, 8) & 1) != 0) refuse("'" + quoted + "' is encrypted");
   if (method != 0 && method != 8)
-    refuse("'" + told + "' is packed by method " + std::to_string(method) + ", which is not read");
-  if (!entry.compressed && entry.size != entry.packed) refuse("'" + told + "' has two sizes");
-  if (!name.empty() && !entries_.emplace(name, entry).second) refuse("'" + told + "' comes twice");
+    refuse("'" + quoted + "' is packed by method " + std::to_string(method) +
+           ", which is not read");
+  if (!entry.compressed && entry.size != entry.packed) refuse("'" + quoted + "' has two sizes");
+  if (!name.empty() && !entries_.emplace(name, entry).second)
+    refuse("'" + quoted + "' comes twice");
   unchecked_ = unchecked_ || (entry.checksum == 0 && entry.size > 0);
   return all;
 }
@@ -150,26 +152,26 @@ void ZipFile::check_sizes() const {
 
 void ZipFile::read(std::string_view name, char* to) const {
   const auto& entry = entries_.at(name);
-  const auto told = "'" + shown(name, 200) + "'";
+  const auto quoted = "'" + shown(name, 200) + "'";
   constexpr std::size_t fixed = 30;
   std::string header(fixed, '\0');
   if (entry.header > file_.size() || file_.size() - entry.header < fixed)
-    refuse(told + " is cut short");
+    refuse(quoted + " is cut short");
   file_.read(header.data(), fixed, entry.header);
-  if (!header.starts_with("PK\3\4")) refuse(told + " is not where the directory says");
-  if (short_at(header, 4) > newest_version) refuse(told + " needs a version that there is not");
+  if (!header.starts_with("PK\3\4")) refuse(quoted + " is not where the directory says");
+  if (short_at(header, 4) > newest_version) refuse(quoted + " needs a version that there is not");
   const auto at = entry.header + fixed + short_at(header, 26) + short_at(header, 28);
-  if (at > file_.size() || entry.packed > file_.size() - at) refuse(told + " is cut short");
+  if (at > file_.size() || entry.packed > file_.size() - at) refuse(quoted + " is cut short");
   if (entry.compressed) {
     std::string packed(entry.packed, '\0');
     file_.read(packed.data(), packed.size(), at);
-    inflate(packed, told, to, entry.size);
+    inflate(packed, quoted, to, entry.size);
   } else {
     file_.read(to, entry.size, at);
   }
   const auto sum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(to), entry.size);
   if (entry.checksum != 0 && sum != entry.checksum)
-    refuse(told + " is damaged: its checksum (CRC-32) is another");
+    refuse(quoted + " is damaged: its checksum (CRC-32) is another");
 }
 
 std::string ZipFile::read(std::string_view name) const {

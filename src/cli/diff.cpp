@@ -134,7 +134,7 @@ std::string recipe_file(const std::string& word) {
   return file.string();
 }
 
-/// Nothing where the recipe is wrong, which was then said.
+/// Nothing where the recipe is wrong, which was then printed.
 std::optional<Node> read_side(const std::string& word, const std::vector<std::string>& overrides,
                               const Catalogs& catalogs) {
   const auto loaded = load_recipe({recipe_file(word)}, overrides, catalogs);

@@ -1,4 +1,4 @@
-// Options of a recipe that somebody writes as flags: --epochs 5, --optimizer.lr=0.1.
+// Options of a recipe that a user writes as flags: --epochs 5, --optimizer.lr=0.1.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace ddptrain {
 /// Our verb for what other tools call `word`; empty where there is none.
 std::string_view verb_for(std::string_view word);
 
-/// Our verbs that somebody may mean who wrote `word`: what another tool calls it, what it
+/// Our verbs that a user may mean who wrote `word`: what another tool calls it, what it
 /// begins, and else what is spelled nearly so. `verbs` are those of this build.
 std::vector<std::string> meant_verbs(const std::string& word,
                                      const std::vector<std::string>& verbs);

@@ -1,4 +1,4 @@
-// `init`: a recipe to start from, for data that somebody has, or a built-in one that stands alone.
+// `init`: a recipe to start from, for a user's data, or a built-in one that stands alone.
 #include <algorithm>
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-// A component that a recipe names and nobody has built yet.
+// A component that a recipe names and that is not built yet.
 #pragma once
 
 #include <string>

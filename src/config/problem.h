@@ -1,5 +1,5 @@
-// What is wrong with a recipe, said like a compiler: all of it at once, each with place, rule and
-// reason.
+// What is wrong with a recipe, reported as a compiler does: all of it at once, each with place,
+// rule and reason.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Problem {
   Place place;
   std::string path;
   std::string message;
-  /// What to write in place of the characters at `place`, where one word mends it; may be empty.
+  /// What to write in place of the characters at `place`, where one word fixes it; may be empty.
   std::string suggestion = {};
   /// Where the file of `place` is named in another's `extends`, that file in a third's, and so on;
   /// empty for a file that a person named.
@@ -53,12 +53,12 @@ std::string count_text(const Problems& problems);
 /// be read, and `file:line:column: note: extended from here` for each file that led to this one.
 std::string render(const Problem& problem);
 
-/// All problems, sorted, and a closing count. How a file was reached is said at its first problem.
+/// All problems, sorted, and a closing count. The first problem of a file shows how it was reached.
 std::string render(const Problems& problems);
 
 /// What `ddptrain help error ID` tells of a kind of problem, and tests hold it to. `id` is stable
 /// ("unknown-key"); `summary` is one sentence with a full stop; `why` says in a few what would
-/// happen otherwise; `wrong` is the least YAML that shows it and `right` the same, mended, both
+/// happen otherwise; `wrong` is the least YAML that shows it and `right` the same, fixed, both
 /// laid over a recipe that is good by itself. Where YAML alone cannot show it (files, machines),
 /// `wrong` and `right` are empty.
 struct RuleDoc {

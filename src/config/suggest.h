@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a key, a component or a word that is not known.
+// What a user may have meant by a key, a component or a word that is not known.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace ddptrain {
 /// Edits between two names; case, '-', '_' and blanks do not count.
 std::size_t name_distance(std::string_view a, std::string_view b);
 
-/// Whether somebody who means `name` may write something this far off: one edit in short names, one
+/// Whether a user who means `name` may write something this far off: one edit in short names, one
 /// in three characters of long ones, four at most.
 bool is_near(std::string_view name, std::size_t distance);
 

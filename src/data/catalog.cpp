@@ -4,7 +4,7 @@
 
 namespace ddptrain {
 
-/// Traits by which `predict` and `test --quick` know what a dataset reads, beside those that rules
+/// Traits by which `predict` and `test --quick` know what a dataset reads, next to those that rules
 /// ask for (recipe/rules/rules.h):
 ///   unlabeled           reads a file or folder that `predict` is given by itself, each input one
 ///                        dataset; without it, the inputs of `predict` are images

@@ -71,7 +71,7 @@ class Engine {
   /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).
   virtual void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) = 0;
   /// Sums the window's numbers (window_numbers.h) and its gradients over ranks and replicas. The
-  /// numbers are on the master replica's device; on an accelerator nobody waits for them there.
+  /// numbers are on the master replica's device; on an accelerator without a wait for them.
   /// `asked`: this rank has a request for all.
   virtual at::Tensor sum(bool asked) = 0;
   /// The same numbers once they are on the host.

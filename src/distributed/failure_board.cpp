@@ -87,7 +87,7 @@ class StatusThread {
 
   void run() {
     try {
-      store_ = store_->clone();  // a connection of its own: a call waits for nobody else's
+      store_ = store_->clone();  // a connection of its own: a call waits for no other thread's
       while (goes_on()) {
         publish();
         look_at_server();
@@ -200,7 +200,7 @@ class StoreBoard final : public FailureBoard {
         serves_(topology.rank == 0 && !topology.store_is_served) {
     shared_->beats = topology.beats;
     StatusThread thread(shared_, store_, topology);
-    thread.publish();  // before any collective, so that every rank has said something
+    thread.publish();  // before any collective, so that every rank has published its status
     std::thread([thread = std::move(thread)]() mutable { thread.run(); }).detach();
   }
 

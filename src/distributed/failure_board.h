@@ -24,7 +24,7 @@ class FailureBoard {
   /// Counts the calls in which this rank waits for the others.
   virtual std::shared_ptr<std::atomic<int>> waits() const = 0;
   /// Why another rank was lost: what it posted, or posts within `patience`; else that it gives no
-  /// more signs, or hangs. Nothing where that cannot be told.
+  /// more signs, or hangs. Nothing where that is unknown.
   virtual std::optional<Failure> cause(std::chrono::milliseconds patience) = 0;
   /// To be called last, and called by the destructor. Who serves the board waits for the others to
   /// leave it, five seconds at most.

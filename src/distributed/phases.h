@@ -26,7 +26,7 @@ inline constexpr std::size_t kPhases = 8;
 /// "loader", "transfer", ...
 const char* name_of(Phase phase);
 
-/// Told of the phases of the thread that made it, while it lives. Phases nest.
+/// While it lives, is notified of the phases of the thread that made it. Phases nest.
 class PhaseWatcher {
  public:
   PhaseWatcher();

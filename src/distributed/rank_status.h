@@ -10,9 +10,9 @@
 
 namespace ddptrain {
 
-/// Where a rank is, said anew every second or so.
+/// Where a rank is, published about once a second.
 struct RankStatus {
-  std::int64_t count = -1;  // grows while the process lives; -1: it has not said anything
+  std::int64_t count = -1;  // grows while the process lives; -1: it has published nothing
   std::int64_t step = -1;   // -1: before the first
   bool waits = false;       // for the other ranks, in a collective
   bool lost_peer = false;   // a collective failed: it is about to end, and not the cause
@@ -25,14 +25,14 @@ std::string to_text(const RankStatus& status);
 /// An empty status where the text is none.
 RankStatus status_of(const std::string& text);
 
-/// Who is the reason that a collective failed, by what all ranks said at two times, `before` and
-/// `after`, some periods apart, both in the order of ranks: those that say nothing any more
+/// Who is the reason that a collective failed, by what all ranks published at two times, `before`
+/// and `after`, some periods apart, both in the order of ranks: those that stopped publishing
 /// (killed, suspended, their node lost), else the rank that hangs while the others wait for it.
-/// Nothing where that cannot be told.
+/// Nothing where that is unknown.
 std::optional<Failure> missing_rank(const std::vector<RankStatus>& before,
                                     const std::vector<RankStatus>& after);
 
-/// That rank 0, which serves the store, has not answered there; `last` is what it said last.
+/// That rank 0, which serves the store, has not answered there; `last` is its last status.
 Failure lost_server(const RankStatus& last, bool served_by_agent);
 
 }  // namespace ddptrain

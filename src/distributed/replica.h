@@ -62,7 +62,7 @@ class Replica {
   std::vector<NamedTensor> parameters_;
   std::vector<at::Tensor> buffers_;
   at::Tensor flat_buffers_;
-  // On the device: nobody waits for them.
+  // On the device: read without synchronization.
   at::Tensor sums_;
   at::Tensor loss_sum_;  // views of sums_
   at::Tensor weight_;

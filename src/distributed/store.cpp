@@ -71,7 +71,7 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(topology.port);
   options.isServer = topology.rank == 0 && !topology.store_is_served;
-  options.waitWorkers = false;  // who is missing is said by meet()
+  options.waitWorkers = false;  // meet() reports who is missing
   options.timeout = timeout;
   options.multiTenant = true;
   if (options.isServer) options.masterListenFd = listener_on(topology);
@@ -149,7 +149,7 @@ std::string agree_on_address(const Store& store, const Topology& topology) {
     const std::string other(bytes.begin(), bytes.end());
     if (!other.empty() && !is_loopback(other)) return address_towards(other, topology.port);
   }
-  return own;  // several ranks of one machine that were told of several nodes
+  return own;  // several ranks of one machine that were given several nodes
 }
 
 }  // namespace ddptrain

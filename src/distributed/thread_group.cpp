@@ -1,5 +1,5 @@
-// Members in threads of one process: a collective is a round in which everybody puts a copy on the
-// table and takes all of them home.
+// Members in threads of one process: a collective is a round in which each member publishes a copy
+// and reads those of all.
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -28,7 +28,7 @@ class Table {
     if (++round.put == size_) changed_.notify_all();
   }
 
-  /// Everybody's tensor in rank order. The handles are shared, so they are to be read only.
+  /// The tensors of all members in rank order. The handles are shared, so they are to be read only.
   Tensors take(std::uint64_t number) {
     std::unique_lock lock(mutex_);
     auto& round = rounds_[number];
@@ -74,7 +74,7 @@ class Table {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Round> rounds_;
-  std::string broken_;  // why nobody will come any more
+  std::string broken_;  // why no member will join any more
 };
 
 /// In rank order, so that every member has the same sum.

@@ -21,7 +21,7 @@ enum WindowNumber : std::int64_t {
   kAsked,     // ranks with a request
   kMissing,   // ranks that broke ddp's rules on unused parameters
   kOverflow,  // not 0: a gradient is not finite
-  kNorm,      // of the gradients' mean before clipping, where somebody wants to know
+  kNorm,      // of the gradients' mean before clipping, where it is requested
   kWindowNumbers
 };
 

@@ -97,15 +97,15 @@ std::vector<World> make_thread_worlds(int size) {
 
 void agree(World& world, const std::string& what, const std::string& value) {
   const auto values = gather_text(*world.control, value);
-  std::map<std::string, std::string> said;
+  std::map<std::string, std::string> versions;
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
-    auto& ranks = said[values[rank]];
+    auto& ranks = versions[values[rank]];
     ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
   }
-  if (said.size() == 1) return;
+  if (versions.size() == 1) return;
   std::string message = "the ranks do not agree on " + what + ": ";
   const char* separator = "";
-  for (const auto& [text, ranks] : said) {
+  for (const auto& [text, ranks] : versions) {
     message += separator + ("rank " + ranks + " has '") +
                (text.size() > 80 ? text.substr(0, 80) + "..." : text) + "'";
     separator = "; ";

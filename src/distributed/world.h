@@ -25,7 +25,7 @@ struct World {
   std::unique_ptr<Group> statistics;  // sync_bn, on the device; null without it
   std::unique_ptr<FailureBoard> board =
       nullptr;  // of ranks that one launcher does not watch; else null
-  /// How long the numbers of a step may take to come from the device, where nobody else ends ranks
+  /// How long the numbers of a step may take to come from the device, where nothing else ends ranks
   /// that hang.
   std::optional<std::chrono::milliseconds> step_limit = {};
 };

@@ -39,7 +39,7 @@ Nodes nodes_of(jit::Graph& graph) {
 
 [[noreturn]] void refuse(const jit::Node* node, const std::string& why) {
   const auto scope = node->scopeName();
-  throw Error(Exit::recipe, "the graph of this model cannot be had for any batch: '" +
+  throw Error(Exit::recipe, "the graph of this model cannot be exported for any batch: '" +
                                 std::string(node->kind().toQualString()) + "'" +
                                 (scope.empty() ? "" : " in '" + scope + "'") + " " + why +
                                 "; '--batch N' writes it for batches of N");

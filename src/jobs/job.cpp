@@ -144,7 +144,7 @@ Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree) {
 
 namespace {
 
-// A cause that the next start may not meet: a peer that died, a hang, a signal that nobody
+// A cause that the next start may not meet: a peer that died, a hang, a signal that was not
 // forwarded.
 bool may_pass(int code) {
   if (code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang)) return true;

@@ -17,7 +17,7 @@ Job make_job(Recipe& recipe, const Node& tree, const Topology& outer);
 /// The same on a part of this machine.
 Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree);
 
-/// What the run folder is told of a job.
+/// What the run folder records of a job.
 RunStart run_start(const Job& job, const Arguments& arguments, std::vector<Source> sources);
 
 inline constexpr Flag kProfile{"--profile", "STEPS",

@@ -129,7 +129,7 @@ class Looker {
     const int code = start_ranks(job.recipe, job.placement, outer, rank_main,
                                  {log::Level::quiet, folder.path()});
     if (code != 0)
-      throw Error(static_cast<Exit>(code), "the step failed; what a rank said is above");
+      throw Error(static_cast<Exit>(code), "the step failed; the rank's error is above");
     report("step: " + to_text(job.placement.batch) + " on " +
            (job.placement.on_cpu() ? "the CPU" : device_name(job.placement)) +
            "; one step, one evaluation batch, a checkpoint written and read");

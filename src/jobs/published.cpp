@@ -48,11 +48,12 @@ std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spe
   auto path = weights_path(weights);
   if (!fs::exists(path)) {
     if (!spec.fetch || fetching == Fetching::never)
-      throw Error(Exit::data, Option{"model.weights"},
-                  text_of(weights) + " is '" + file_name(weights) + "', which is not in '" +
-                      weights_folder() + "'; '" + get_command(weights) + "' fetches it" +
-                      size_text(weights) +
-                      (spec.fetch ? "" : ", and so does a run with 'fetch: true' beside the name"));
+      throw Error(
+          Exit::data, Option{"model.weights"},
+          text_of(weights) + " is '" + file_name(weights) + "', which is not in '" +
+              weights_folder() + "'; '" + get_command(weights) + "' fetches it" +
+              size_text(weights) +
+              (spec.fetch ? "" : ", and so does a run with 'fetch: true' next to the name"));
     provide_weights(weights, spec.sha256.value_or(""));
   }
   return path;

@@ -16,8 +16,8 @@ std::string weights_folder();
 std::string weights_path(const PublishedWeights& weights);
 
 /// Fetches the file, or takes it from `file`, unless it is there; returns whether it was missing.
-/// `sha256` is what the user says of it, empty where nothing. An Error (Exit::recipe) where nobody
-/// says how its digest begins; errors of provide_file.
+/// `sha256` is the digest that the user gives, or empty. An Error (Exit::recipe) where nothing
+/// gives the start of its digest; errors of provide_file.
 bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                      const std::optional<std::string>& file = {});
 

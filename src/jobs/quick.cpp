@@ -296,7 +296,7 @@ void shorten(Node& train) {
       if (key != std::string_view("over") || swa->find(key)) swa->set(key, word("1 step"));
 }
 
-/// Data for whatever is scored beside the validation split.
+/// Data for whatever is scored in addition to the validation split.
 void make_splits(Node& eval, const Recipe& recipe, const std::string& folder) {
   auto other = recipe;
   for (const auto& section : split_sections(recipe)) {

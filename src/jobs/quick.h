@@ -1,4 +1,4 @@
-// A recipe cut down to a few steps on made data: what `test --quick` runs.
+// A recipe cut down to a few steps on synthetic data: what `test --quick` runs.
 #pragma once
 
 #include <string>

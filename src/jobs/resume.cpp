@@ -166,7 +166,7 @@ Resumed on_devices_here(SavedRun run, const std::vector<std::string>& given,
       try {
         reopen(resumed, tried, which, outer);
         return resumed;
-      } catch (const Error&) {  // what was wrong at first is said
+      } catch (const Error&) {  // the first error is the one reported
       }
     }
     throw;

@@ -23,8 +23,8 @@
 namespace ddptrain {
 namespace {
 
-/// The recipe of a member; nothing where it has errors, which are said, as the first one's warnings
-/// are.
+/// The recipe of a member; nothing where it has errors, which are printed, as the first one's
+/// warnings are.
 std::optional<Job> make_member(const Arguments& arguments, const SeriesMember& member, bool first) {
   auto words = split_words(arguments.words);
   words.overrides.insert(words.overrides.end(), member.overrides.begin(), member.overrides.end());

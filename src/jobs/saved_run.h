@@ -45,7 +45,7 @@ bool is_run_folder(const std::string& folder);
 std::string run_folder(const std::string& folder);
 
 /// Reads RUN/recipe.yaml and finds a checkpoint: "last" (the newest that verifies; what does not is
-/// said), "best", or the name of one. Problems of the recipe are printed and end in an Error
+/// reported), "best", or the name of one. Problems of the recipe are printed and end in an Error
 /// (Exit::recipe); a missing run or checkpoint is Exit::data.
 /// A run that was interrupted before its first checkpoint has none.
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,

@@ -24,7 +24,7 @@ std::int64_t count_of(const Arguments& arguments, const Flag& flag, const std::s
   return *count;
 }
 
-/// Without looking at problems, which are said when the recipe of a run is loaded.
+/// Without looking at problems, which are reported when the recipe of a run is loaded.
 Loaded load(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   return load_recipe(words.files, words.overrides, all_catalogs());

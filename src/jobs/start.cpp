@@ -35,12 +35,12 @@ void open_log_in(const std::string& folder, const Topology& topology, const Star
     log::open(options.level, topology.rank, log_file(folder, topology.rank));
 }
 
-// The rank that this process is, with its record of a failure for whoever started it.
+// The rank that this process is, with its record of a failure for its parent.
 int run_here(const Topology& topology, const RankMain& rank_main, const StartOptions& options) {
   log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
   Signals signals;
   report_what_no_one_catches(topology);
-  Heartbeats beats(1);  // which the ranks of the other processes are told of
+  Heartbeats beats(1);  // which the ranks of the other processes see
   auto hooks = signal_hooks(signals);
   hooks.beat = [&](std::int64_t step, const char* phase) { beats.beat(0, step, phase); };
   if (options.makes_logs)

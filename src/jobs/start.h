@@ -22,7 +22,7 @@ struct StartOptions {
   bool makes_logs = false;     // without `folder`: in the one that rank 0 makes
 };
 
-/// Joins where somebody else's launcher started this process (`outer`); otherwise runs one rank
+/// Joins where another launcher started this process (`outer`); otherwise runs one rank
 /// here, or forks several. Called before this process has a second thread or has touched torch.
 /// Returns the exit code of the whole.
 int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,

@@ -55,7 +55,7 @@ int logged(const std::function<int()>& body) {
   }
 }
 
-/// Cut down and read anew. What it expects holds for the whole run, not for two steps.
+/// Shortened and loaded again. What it expects holds for the whole run, not for two steps.
 Loaded quick(const Loaded& whole, const std::string& folder) {
   const auto file = folder + "/" + kRecipeYaml;
   write_atomically(file, to_yaml(quick_recipe(whole.tree, whole.recipe, folder)));
@@ -182,7 +182,7 @@ Verb test_verb() {
   return {.name = "test",
           .usage = "RECIPE... [key=value...]",
           .summary = "run recipes and compare their metrics with what they expect",
-          .flags = {{"--quick", "", "two steps each, on made data: does it run at all?"}},
+          .flags = {{"--quick", "", "two steps each, on synthetic data: does it run at all?"}},
           .min_files = 1,
           .run = test};
 }

@@ -152,7 +152,7 @@ bool check_file(const PublishedWeights& weights) {
   else if (!as_it_came)
     found = "sha256 is " + digest + " and was " + noted + " when it came";
   else if (noted.empty() && weights.sha256.empty())
-    found = "sha256 is " + digest + ", and nobody says what it should be";
+    found = "sha256 is " + digest + ", and no expected digest is known";
   print_shown("%s: %s\n", path.c_str(), found.c_str());
   return as_it_came && as_published;
 }

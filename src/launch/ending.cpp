@@ -11,16 +11,16 @@ namespace {
 
 auto precedence(const Ending& ending) {
   const double when = ending.failure ? ending.failure->seconds : ending.seconds;
-  // A rank that somebody killed is noticed after the peers that fell over it have left records.
+  // A rank that was killed is noticed after the peers that fell over it have left records.
   const bool shot = ending.killed_by != 0 && ending.killed_by != SIGABRT;
   return std::tuple(ending.ended_by_us, is_secondary(ending), !shot, when);
 }
 
 std::string death_by(int signal) {
-  auto said = "was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) + ")";
-  if (signal == SIGKILL) return said + "; if nobody sent it, the kernel ran out of memory";
-  if (signal == SIGBUS) return said + "; a full /dev/shm or a truncated file can be the reason";
-  return said;
+  auto text = "was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) + ")";
+  if (signal == SIGKILL) return text + "; if no process sent it, the kernel ran out of memory";
+  if (signal == SIGBUS) return text + "; a full /dev/shm or a truncated file can be the reason";
+  return text;
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Failure failure_of(std::exception_ptr error, int rank);
 /// TORCHELASTIC_ERROR_FILE says). A rank's first record stays. Never throws.
 void report_failure(const Topology& topology, const Failure& failure) noexcept;
 
-/// From now on an exception that nobody catches, as in a thread of NCCL's, is a failure of this
+/// From now on an uncaught exception, as in a thread of NCCL's, is a failure of this
 /// rank too: recorded, logged, and the process ends with its code; a bug aborts as before.
 void report_what_no_one_catches(const Topology& topology);
 

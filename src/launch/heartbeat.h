@@ -9,7 +9,7 @@
 
 namespace ddptrain {
 
-/// Where a rank last said it was.
+/// The last position that a rank reported.
 struct Beat {
   std::int64_t step = -1;  // -1: not yet training
   double seconds = 0;      // on seconds_now()'s clock

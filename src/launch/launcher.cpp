@@ -110,7 +110,7 @@ class Launcher {
 
   int stop_signal() const { return signals_.stop_signal() != 0 ? signals_.stop_signal() : agreed_; }
 
-  // Ranks that somebody else signaled agree among themselves, save, and leave with its number.
+  // Ranks that another process signaled agree among themselves, save, and leave with its number.
   void agree_with(const Ending& ending) {
     if (failed_at_ > 0 || ending.failure || ending.killed_by != 0) return;
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})

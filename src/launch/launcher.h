@@ -13,7 +13,7 @@ struct LaunchOptions {
   /// Where a rank above 0 writes its stdout and stderr (appended); empty: /dev/null. Rank 0 keeps
   /// the terminal.
   std::function<std::string(int rank)> log_file;
-  /// Where the ranks leave signs of life; null: nobody looks.
+  /// Where the ranks leave signs of life; null: nothing reads them.
   const Heartbeats* heartbeats = nullptr;
   double start_seconds = 120;  // without a sign of life before step 0: a hang
   double step_seconds = 300;   // later
@@ -26,7 +26,7 @@ struct LaunchOptions {
 
 /// Runs `rank_main` in `ranks` forked processes and returns the exit code of the whole: 0, the
 /// largest of orderly codes (`expect`, 128 + n after a forwarded signal), or that of the first
-/// failure, which ends all others and is said on the log. What `rank_main` throws is a failure.
+/// failure, which ends all others and is logged. What `rank_main` throws is a failure.
 /// To be called before this process has a second thread or has touched torch.
 ///   SIGTERM, SIGHUP, first SIGINT   forwarded once: ranks finish the step, save and leave
 ///   second SIGINT                   ends all now (130)

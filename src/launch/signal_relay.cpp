@@ -19,7 +19,7 @@ SignalRelay::~SignalRelay() {
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
   const timespec at_once{};
-  ::sigtimedwait(&pipe, nullptr, &at_once);  // a headline that nobody read
+  ::sigtimedwait(&pipe, nullptr, &at_once);  // a headline that found no reader
   ::sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -46,7 +46,7 @@ void take_held() {
   sigset_t now, others;
   ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
   others = without_held(now);
-  if (::sigismember(&now, SIGPIPE) == 1) ::sigaddset(&others, SIGPIPE);  // nobody's from here on
+  if (::sigismember(&now, SIGPIPE) == 1) ::sigaddset(&others, SIGPIPE);  // stays blocked
   ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
 }
 
@@ -78,7 +78,7 @@ Signals::~Signals() {
 StopRequest Signals::stop_requested() const {
   if (stop_request == 0 && ends_with_terminal_ && log::terminal_is_gone()) {
     note_stop(SIGPIPE);
-    log::warning("nobody reads stderr any more (SIGPIPE): saving a checkpoint and ending");
+    log::warning("the reader of stderr is gone (SIGPIPE): saving a checkpoint and ending");
   }
   if (stop_request == 0 && stdout_is_gone()) note_stop(SIGPIPE);  // what is printed is lost
   const std::int64_t request = stop_request;

@@ -16,7 +16,7 @@ struct StopRequest {
 /// While it lives, SIGTERM, SIGINT and SIGHUP ask this process to stop after the step, and SIGUSR1
 /// to save and go on: the handlers only take notes. A second SIGINT ends the process at once. A
 /// terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that was ignored before,
-/// and so does an stdout that nobody reads. One at a time in a process.
+/// and so does an stdout without a reader. One at a time in a process.
 class Signals {
  public:
   Signals();
@@ -24,7 +24,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
   StopRequest stop_requested() const;
-  /// True once for each time somebody asked.
+  /// True once for each request.
   bool save_requested();
 
  private:
@@ -33,7 +33,7 @@ class Signals {
 
 /// Keeps SIGTERM, SIGINT, SIGHUP and SIGPIPE waiting while it lives, for a Signals or a launcher to
 /// take: a process that has made a run folder and ends before those are there leaves it behind. A
-/// SIGPIPE that nobody took is forgotten: the log knows of it. In the main thread, one at a time.
+/// SIGPIPE that was not handled is dropped: the log knows of it. In the main thread, one at a time.
 class HeldSignals {
  public:
   HeldSignals();

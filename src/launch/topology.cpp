@@ -55,7 +55,7 @@ Topology from_torchrun(const Variables& v) {
 
 bool is_on_one_node(const Topology& topology) { return topology.local_world == topology.world; }
 
-// Where the ranks meet: MASTER_ADDR and MASTER_PORT where somebody set them, else `host` and a port
+// Where the ranks meet: MASTER_ADDR and MASTER_PORT where they are set, else `host` and a port
 // that follows from the job, so that all ranks find the same one.
 void set_meeting_point(Topology& topology, const Variables& v, const std::string& host, int port) {
   const bool one_node = !topology.is_node && is_on_one_node(topology);
@@ -123,7 +123,7 @@ Topology from_skypilot(const Variables& v) {
   return checked_node(node, v);
 }
 
-// Slurm gives the numbers from here on to steps that nobody started by srun: the script of sbatch,
+// Slurm gives the numbers from here on to steps that srun did not start: the script of sbatch,
 // the shell of salloc.
 constexpr std::int64_t kFirstSpecialStep = 0xfffffff0;
 constexpr int kMostJobs = 2'000'000'000;
@@ -219,7 +219,7 @@ Topology from_mpi(const Mpi& names, const Variables& v) {
   return checked(topology, v);
 }
 
-/// Nodes and ranks of whoever started this process; nothing where nobody says.
+/// Nodes and ranks by the launcher of this process; nothing where it sets none.
 std::optional<Topology> started_by_another(const Environment& environment) {
   const Variables v(environment, "torchrun");
   const auto mpi = [&](const Mpi& names) {

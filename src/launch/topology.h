@@ -10,7 +10,7 @@ namespace ddptrain {
 class Heartbeats;
 
 /// The place of this process. `store` is the folder of a FileStore when we launched the ranks
-/// ourselves; `address` and `port` name a TCPStore when somebody else did.
+/// ourselves; `address` and `port` name a TCPStore when another launcher did.
 struct Topology {
   int rank = 0;
   int world = 1;

@@ -80,7 +80,7 @@ Entry<Model> xse_resnext50_model();
 
 namespace {
 
-/// Every model has the section's options beside its own.
+/// Every model has the section's options in addition to its own.
 std::vector<Entry<Model>> with_section(std::vector<Entry<Model>> models) {
   for (auto& model : models)
     model.options = std::make_shared<const LazyShape>(

@@ -33,8 +33,8 @@ class Penalty {
   at::Tensor sum_;
 };
 
-/// Outputs beside a model's own, of layers on the way, from which training learns too: the loss of
-/// each with the same targets, times its weight, is added to that of the output.
+/// Outputs in addition to a model's own, of layers on the way, from which training learns too: the
+/// loss of each with the same targets, times its weight, is added to that of the output.
 class AuxiliaryOutputs {
  public:
   struct Weighted {
@@ -51,7 +51,7 @@ class AuxiliaryOutputs {
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
 /// does not depend on how the batch was cut. `statistics` is the group over which sync_bn sums
 /// batch statistics: null means each replica alone (plain batch norm). `penalty` collects; null
-/// where nobody asks, and so does `auxiliary`.
+/// where unused, and so does `auxiliary`.
 struct Pass {
   bool training = false;
   std::uint64_t seed = 0;
@@ -60,7 +60,7 @@ struct Pass {
   Statistics* statistics = nullptr;
   Penalty* penalty = nullptr;
   std::span<const std::int64_t> positions = {};  // of each row there; empty: first_row and on
-  /// `step` as an int64 on the device, which a graph reads anew at each replay; undefined where
+  /// `step` as an int64 on the device, which a graph reads at each replay; undefined where
   /// nothing is captured.
   at::Tensor step_there = {};
   AuxiliaryOutputs* auxiliary = nullptr;

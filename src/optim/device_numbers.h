@@ -12,8 +12,8 @@ class DeviceNumbers {
  public:
   /// Memory for `count` floats; what is there is kept where they are as many.
   void reserve(std::int64_t count, at::Device device);
-  /// Copies them there where they have changed, behind all that the current stream was given, and
-  /// nobody waits. As many as were reserved.
+  /// Copies them there where they have changed, behind all work of the current stream, without
+  /// a wait. As many as were reserved.
   void upload(const std::vector<float>& numbers);
   /// The device changes them from now on by itself.
   void forget() { last_.clear(); }

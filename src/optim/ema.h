@@ -31,7 +31,7 @@ struct EmaOptions {
 double kept_share(const EmaOptions& options, std::int64_t update);
 
 /// Keeps an average of every parameter. Buffers are not averaged: the model's own are right, or are
-/// made anew for the average.
+/// recomputed for the average.
 class Ema {
  public:
   Ema(const std::vector<NamedTensor>& parameters, EmaOptions options);

@@ -1,4 +1,4 @@
-// Steps that their device may refuse: what they changed becomes what it was, and nobody waits.
+// Steps that their device may refuse: their changes are undone there, without a synchronization.
 #pragma once
 
 #include <ATen/core/Tensor.h>

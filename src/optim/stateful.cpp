@@ -96,7 +96,7 @@ void Stateful::was_refused() {
   for (std::size_t i = 0; i < host_slots_.size(); ++i) host_slots_[i].copy_(host_slots_before_[i]);
 }
 
-/// The lists are kept from step to step; they are built anew when other parameters have gradients.
+/// The lists are kept from step to step; they are rebuilt when other parameters have gradients.
 bool Stateful::find_gradients() {
   bool changed = false;
   for (std::size_t i = 0; i < entries_.size(); ++i) {

@@ -1,4 +1,4 @@
-// The samples that are scored beside the validation split of `data`.
+// The samples that are scored in addition to the validation split of `data`.
 #pragma once
 
 #include <string>

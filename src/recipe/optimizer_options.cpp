@@ -47,8 +47,7 @@ void betas_field(Fields& f, std::vector<double>& betas) {
 }
 
 void LearningRate::fields(Fields& f) {
-  f("to", to,
-    {.doc = "Rate of the last layer group, and of all where nothing else is said.", .min = 0});
+  f("to", to, {.doc = "Rate of the last layer group, and of all groups by default.", .min = 0});
   f("from", from,
     {.doc = "Rate of the first layer group; the others lie on a geometric row up to `to`.",
      .min = 0,

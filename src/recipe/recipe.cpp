@@ -156,7 +156,7 @@ void TrainSpec::fields(Fields& f) {
          "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. auto "
          "does it where a step can be captured; true is an error where it cannot."});
   f("clip", clip, {.doc = "Bounds the gradients before each step; null leaves them alone."});
-  f("ema", ema, {.doc = "Keeps an exponential moving average of the weights beside them."});
+  f("ema", ema, {.doc = "Keeps an exponential moving average of the weights in addition to them."});
   f("swa", swa,
     {.doc = "Stochastic weight averaging: the equal average of the weights along the end of the "
             "run."});

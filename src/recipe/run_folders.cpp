@@ -41,7 +41,7 @@ std::vector<std::string> runs_near(const std::string& folder) {
   return runs;
 }
 
-/// Where runs may be that somebody meant: in what was named, next to it, or where they are made.
+/// Where the runs that a user means may be: in what was named, next to it, or where they are made.
 std::vector<std::string> runs_around(const std::string& folder) {
   auto named = fs::path(folder).lexically_normal();
   if (!named.has_filename()) named = named.parent_path();

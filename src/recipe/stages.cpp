@@ -61,7 +61,7 @@ void FineTuneSpec::fields(Fields& f) {
   f("freeze_epochs", freeze_epochs,
     {.doc = "Epochs before, in which the last layer group trains alone.", .min = 0});
   f("base_lr", base_lr,
-    {.doc = "Rate of the frozen epochs; the last group goes on with half of it.",
+    {.doc = "Rate of the frozen epochs; the last group then continues with half of it.",
      .min = 0,
      .above_min = true});
   f("lr_mult", lr_mult,

@@ -26,13 +26,13 @@ struct StageSpec {
   Duration duration = epochs(1);
   std::optional<Choice<Schedule>> schedule;
   std::optional<LearningRate> lr;
-  bool reset_optimizer = false;  // its state starts anew
+  bool reset_optimizer = false;  // its state is re-initialized
   FreezeSpec freeze;
   void fields(Fields& f);
 };
 
-/// fastai's Learner.fine_tune: the last layer group alone, then all, with a state of the optimizer
-/// that starts anew.
+/// fastai's Learner.fine_tune: the last layer group alone, then all, with a re-initialized
+/// state of the optimizer.
 struct FineTuneSpec {
   std::int64_t epochs = 1;
   std::int64_t freeze_epochs = 1;

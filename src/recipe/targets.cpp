@@ -39,9 +39,9 @@ const Kind& words_of(TargetKind kind) { return kTargetWords.at(static_cast<std::
 std::string taken_by(const EntryBase& entry) {
   std::vector<std::string> taken;
   for (const auto& kind : kTargetWords) {
-    const bool said = (kind.trait == "takes_mask" && entry.has("takes_class")) ||
-                      (kind.trait == "takes_points" && entry.has("takes_number"));
-    if (entry.has(kind.trait) && !said) taken.emplace_back(kind.words);
+    const bool implied = (kind.trait == "takes_mask" && entry.has("takes_class")) ||
+                         (kind.trait == "takes_points" && entry.has("takes_number"));
+    if (entry.has(kind.trait) && !implied) taken.emplace_back(kind.words);
   }
   return join(taken, " or ");
 }

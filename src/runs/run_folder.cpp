@@ -37,7 +37,7 @@ std::string host_name() {
   return name;
 }
 
-/// Nobody but the owner reads a text with the password of an address in it, or a `secret` one.
+/// Only the owner may read a text with the password of an address in it, or a `secret` one.
 void write_kept(const std::string& path, const std::string& text, bool secret = false) {
   secret = secret || without_passwords(text) != text;
   AtomicFile file(path, secret ? AtomicFile::Readers::owner : AtomicFile::Readers::usual);

@@ -59,7 +59,7 @@ std::string make_run_folder(const std::string& runs, const RunStart& start);
 /// there.
 void make_run_folder_at(const std::string& folder, const RunStart& start);
 
-/// Writes recipe.yaml; nobody but the owner can read one that has the password of an address in it.
+/// Writes recipe.yaml; only the owner can read one that has the password of an address in it.
 void write_recipe(const std::string& folder, const std::string& recipe_text);
 
 /// Notes in run.json that training begins, on data with this digest: every rank has built and

@@ -1,7 +1,7 @@
 // run.json of a run folder: how a run was started, and what its last start came to. It is written
 // three times by a start: where the folder is made, so that a start that is killed leaves a name;
 // where training begins; and at the end. The end of a rank or of a start that failed is written by
-// whoever waited for it.
+// its parent process.
 #pragma once
 
 #include <cstdint>

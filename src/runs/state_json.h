@@ -63,7 +63,7 @@ struct Surroundings {
   std::int64_t accumulate = 0;
 };
 
-/// What the rows of saved tensors stand for. All empty where nobody knows.
+/// What the rows of saved tensors stand for. All empty where unknown.
 struct SavedNames {
   std::vector<std::string> classes;  // of the outputs, in their order
   std::vector<std::string> targets;  // of outputs that are numbers

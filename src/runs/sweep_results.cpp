@@ -55,7 +55,7 @@ SweepResults read_sweep_results(const std::string& folder) {
   if (!fs::exists(file))
     throw Error(Exit::data, "'" + folder +
                                 "' has no trials.json yet: its sweep has not ended; the same "
-                                "'ddptrain sweep' goes on with it");
+                                "'ddptrain sweep' resumes it");
   try {
     auto sweep = results_of(Json::parse(read_text(file)));
     const fs::path path = fs::weakly_canonical(folder);

@@ -83,7 +83,7 @@ void TokenizerFile::read_added_tokens() {
     token.refuse("single_word");
     const bool normalized = !token.is_null("normalized") && token.at("normalized").value() != false;
     if (normalized && !normalizer_.changes_nothing())
-      token.at("normalized").fail("is not supported beside a normalizer");
+      token.at("normalized").fail("is not supported together with a normalizer");
     const auto text = token.text("content");
     if (text.empty()) token.fail("'content' is empty");
     added_.push_back({text, token.flag("lstrip", false), token.flag("rstrip", false)});
@@ -93,7 +93,7 @@ void TokenizerFile::read_added_tokens() {
 void TokenizerFile::read_post_processor(const JsonSection& section, int depth) {
   const auto type = section.type();
   section.check_depth(depth);
-  if (type == "ByteLevel") return;  // moves offsets, which nobody asks for here
+  if (type == "ByteLevel") return;  // moves offsets, which are unused here
   if (type == "TemplateProcessing") return read_template(section);
   if (type == "BertProcessing" || type == "RobertaProcessing") {
     before_ = {section.at("cls").item(0).text()};

@@ -27,7 +27,7 @@ class Words {
   std::size_t size() const { return words_.size(); }
 
  private:
-  /// Short words are told apart by what stands here, without a look elsewhere in memory.
+  /// Short words are distinguished by what stands here, without a look elsewhere in memory.
   struct Slot {
     std::uint64_t head = 0;    // the first 8 bytes
     std::uint32_t hash = 0;    // its last byte is the length, at most 255

@@ -87,8 +87,8 @@ void require_gpu(std::int64_t id, int gpus, const Recipe& recipe, const Topology
                   std::to_string(gpus) + (outer.joined() ? "" : way_out(recipe.batch, gpus)));
 }
 
-/// By local rank or replica. Ranks that somebody else started may each see one GPU, its own, which
-/// has the number 0 for all of them (Slurm's --gpus-per-task).
+/// By local rank or replica. Ranks that another launcher started may each see one GPU, its own,
+/// which has the number 0 for all of them (Slurm's --gpus-per-task).
 std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& outer,
                                       std::int64_t wanted, int gpus) {
   const auto& written = recipe.parallel.devices.ids;
@@ -134,8 +134,8 @@ void require_graphs(const Recipe& recipe, const Placement& placement) {
            " passes (batch.accumulate)");
 }
 
-/// What sync_bn auto comes to: other models have nothing to synchronize, one device nobody to do it
-/// with.
+/// What sync_bn auto comes to: other models have nothing to synchronize, one device has no peers to
+/// synchronize with.
 bool shares_statistics(const Recipe& recipe, const Placement& placement) {
   const auto* model = catalog<Model>().find(recipe.model.type());
   return placement.devices() > 1 && model && model->has("batch_norm");

@@ -51,7 +51,7 @@ struct MachinePart {
 /// where there are not enough GPUs for all parts.
 Machine divide(Machine machine, const MachinePart& part, Recipe& recipe);
 
-/// Where a run happens on a machine. Under a launcher of somebody else's, `outer` says how many
+/// Where a run happens on a machine. Under another launcher, `outer` says how many
 /// ranks there are. Throws an Error: Exit::device for a device that is not there, Exit::recipe for
 /// a batch that cannot be cut or a mode that does not go with the devices.
 Placement place(const Recipe& recipe, const Topology& outer, const Machine& machine);

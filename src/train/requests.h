@@ -27,7 +27,7 @@ struct Requests {
 Requests agree(Group& group, const Requests& mine);
 
 /// Agreement on a stop request between ranks that work at different speeds: a vote that begins in
-/// one round is counted in the next, so nobody waits for a rank that is less than a round behind.
+/// one round is counted in the next, so no rank waits for one that is less than a round behind.
 class StopVote {
  public:
   explicit StopVote(Group& group) : group_(group) {}

@@ -28,7 +28,7 @@ class Sampler;
 struct TrainingStage;
 struct World;
 
-/// Samples that are scored beside those of data.valid: of eval.splits, or eval.test as "test". Its
+/// Samples that are scored in addition to data.valid: of eval.splits, or eval.test as "test". Its
 /// validation split counts.
 struct ScoredSplit {
   std::string name;

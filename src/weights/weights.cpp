@@ -49,7 +49,7 @@ std::string text_of(const PublishedWeights& weights) {
 std::string no_such_weights(const std::string& model, const std::string& name) {
   const auto names = weights_names(model);
   if (names.empty())
-    return "nobody's weights of '" + model + "' are known by name; see 'ddptrain weights list'";
+    return "no published weights of '" + model + "' have a name here; see 'ddptrain weights list'";
   return "'" + model + "' has no weights '" + name + "'" +
          did_you_mean(nearest(lower(name), names), "; there are " + join(names, ", "));
 }

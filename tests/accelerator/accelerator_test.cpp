@@ -45,7 +45,7 @@ TEST(CudaPlugin, SaysWhatWouldDoWhereItIsMissing) {
     EXPECT_STREQ(
         error.what(),
         "CUDA cannot be used: this ddptrain was built without it: 'libddptrain_cuda.so' is "
-        "not beside the program; build on a machine with the CUDA toolkit and nccl.h");
+        "not next to the program; build on a machine with the CUDA toolkit and nccl.h");
   }
 }
 

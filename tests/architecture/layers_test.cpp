@@ -43,7 +43,7 @@ std::map<std::string, Names> read_layers() {
   return layers;
 }
 
-/// What each folder may include beside itself: the table of src/README.md.
+/// What each folder may include in addition to itself: the table of src/README.md.
 const std::map<std::string, Names>& may_include() {
   static const auto layers = read_layers();
   return layers;

@@ -78,42 +78,43 @@ class Track : public testing::Test {
 };
 
 TEST_F(Track, SaysInOneLineWhatIsMissing) {
-  const auto said = [&](const std::string& words, const std::string& path) {
+  const auto message_of = [&](const std::string& words, const std::string& path) {
     const auto command = "cd '" + folder_.path() + "' && PYTHONPATH=" + path +
                          " /usr/bin/python3 -I -B '" + test::in_source("scripts/track") + "' " +
-                         words + " 2> said.txt";
+                         words + " 2> output.txt";
     EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
-    return read_text(folder_ / "said.txt");
+    return read_text(folder_ / "output.txt");
   };
-  EXPECT_EQ(said("wandb project run", "none"),
+  EXPECT_EQ(message_of("wandb project run", "none"),
             "track: the Python package 'wandb' is not installed: pip install wandb\n");
-  EXPECT_EQ(said("mlflow project run", "none"),
+  EXPECT_EQ(message_of("mlflow project run", "none"),
             "track: the Python package 'mlflow' is not installed: pip install mlflow\n");
 }
 
 TEST_F(Track, SaysInOneLineThatAFolderIsNoRun) {
   const auto command = "cd '" + folder_.path() + "' && PYTHONPATH=. /usr/bin/python3 -B '" +
-                       test::in_source("scripts/track") + "' wandb project none 2> said.txt";
+                       test::in_source("scripts/track") + "' wandb project none 2> output.txt";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
-  EXPECT_EQ(read_text(folder_ / "said.txt"),
+  EXPECT_EQ(read_text(folder_ / "output.txt"),
             "track: none/recipe.yaml: No such file or directory; is it a run folder?\n");
 }
 
 TEST_F(Track, GivesWandbTheRecipeAndEveryNumberAtItsStep) {
-  const auto said = calls("wandb project run");
-  EXPECT_THAT(said, testing::StartsWith("init project run {'recipe': 'seed: 7\\n'}\n"));
-  EXPECT_THAT(said, HasSubstr("log 5 {'epoch': 0.0, 'valid/accuracy': 0.25, "
-                              "'valid/accuracy/a, b': 0.75}\n"));
-  EXPECT_THAT(said, HasSubstr("log 10 {'epoch': 0.0, 'samples': 0, 'train/loss': 0.5, "));
-  EXPECT_THAT(said, testing::Not(HasSubstr("gradient_norm"))) << "NaN is no number";
-  EXPECT_THAT(said, testing::EndsWith("finish\n"));
+  const auto output = calls("wandb project run");
+  EXPECT_THAT(output, testing::StartsWith("init project run {'recipe': 'seed: 7\\n'}\n"));
+  EXPECT_THAT(output, HasSubstr("log 5 {'epoch': 0.0, 'valid/accuracy': 0.25, "
+                                "'valid/accuracy/a, b': 0.75}\n"));
+  EXPECT_THAT(output, HasSubstr("log 10 {'epoch': 0.0, 'samples': 0, 'train/loss': 0.5, "));
+  EXPECT_THAT(output, testing::Not(HasSubstr("gradient_norm"))) << "NaN is no number";
+  EXPECT_THAT(output, testing::EndsWith("finish\n"));
 }
 
 TEST_F(Track, GivesMlflowNamesThatItTakes) {
-  const auto said = calls("mlflow project run");
-  EXPECT_THAT(said, testing::StartsWith("experiment project\nrun run\nartifact run/recipe.yaml\n"));
-  EXPECT_THAT(said, HasSubstr("metrics 5 {'epoch': 0.0, 'valid/accuracy': 0.25, "
-                              "'valid/accuracy/a_ b': 0.75}\n"));
+  const auto output = calls("mlflow project run");
+  EXPECT_THAT(output,
+              testing::StartsWith("experiment project\nrun run\nartifact run/recipe.yaml\n"));
+  EXPECT_THAT(output, HasSubstr("metrics 5 {'epoch': 0.0, 'valid/accuracy': 0.25, "
+                                "'valid/accuracy/a_ b': 0.75}\n"));
 }
 
 TEST_F(Track, FollowsUntilTheRunHasEnded) {

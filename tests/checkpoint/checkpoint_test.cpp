@@ -137,7 +137,7 @@ TEST(Checkpoint, WithAMissingOrExchangedFileNamesIt) {
   EXPECT_THAT(refused_checkpoint(folder / "step-00000009"), HasSubstr("holds step 1"));
 }
 
-// With a digest of its own that is right: whoever wrote it left the file out.
+// With a digest of its own that is right: the program that wrote it left the file out.
 TEST(Checkpoint, WhoseManifestLacksAFileThatEveryOneHasIsRefused) {
   const TemporaryFolder folder;
   const auto path = save_checkpoint(folder.path(), small_checkpoint(3));

@@ -35,20 +35,20 @@ double seconds(const timeval& time) {
 }
 
 [[noreturn]] void read_and_say(const std::string& path, int out) {
-  std::string said = "read";
+  std::string message = "read";
   try {
     read_weights(path);
   } catch (const Error& error) {
-    said = error.code() == Exit::data ? error.what() : "another error";
+    message = error.code() == Exit::data ? error.what() : "another error";
   } catch (const std::exception& error) {
-    said = std::string("a bug: ") + error.what();
+    message = std::string("a bug: ") + error.what();
   }
-  said.resize(std::min<std::size_t>(said.size(), 1000));
-  ::_exit(::write(out, said.data(), said.size()) < 0);
+  message.resize(std::min<std::size_t>(message.size(), 1000));
+  ::_exit(::write(out, message.data(), message.size()) < 0);
 }
 
 struct Reading {
-  std::string said;
+  std::string message;
   double seconds = 0;
   long kilobytes = 0;
 };
@@ -82,8 +82,8 @@ std::string said_to(const std::string& bytes, const std::string& name = "x.pth")
       reading = std::move(again);
   EXPECT_LE(reading.seconds, kMostSeconds);
   EXPECT_LE(reading.kilobytes, kMostKilobytes);
-  EXPECT_THAT(reading.said, AnyOf("read", HasSubstr(name)));
-  return reading.said;
+  EXPECT_THAT(reading.message, AnyOf("read", HasSubstr(name)));
+  return reading.message;
 }
 
 std::string times(std::size_t count, const std::string& piece) {

@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -90,7 +90,8 @@ TEST(Verbs, RefuseWordsOutsideOfTheirClosedSets) {
 
 TEST(Verbs, ThatTakeOverridesWantARecipe) {
   for (const std::string name : {"run", "test", "validate", "plan", "show", "lr-find"})
-    EXPECT_THAT(said({name, "seed=1"}).err, HasSubstr("error: usage: ddptrain " + name + " RECIPE"))
+    EXPECT_THAT(cli_output({name, "seed=1"}).err,
+                HasSubstr("error: usage: ddptrain " + name + " RECIPE"))
         << name;
 }
 

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -25,7 +25,7 @@ class Diff : public testing::Test {
   }
   std::string b(const std::string& more) {
     folder_.write("b.yaml", "extends: a.yaml\n" + more);
-    const auto answer = said({"diff", "a.yaml", "b.yaml"});
+    const auto answer = cli_output({"diff", "a.yaml", "b.yaml"});
     EXPECT_EQ(answer.code, answer.out.empty() ? 0 : 1) << answer.err;
     return answer.out;
   }
@@ -57,31 +57,31 @@ TEST_F(Diff, AnotherComponentShowsWhatWasWritten) {
             "optimizer.type: sgd (a.yaml:5) -> adam (b.yaml:2)\n"
             "optimizer.lr: 0.01 (a.yaml:5) -> 0.001 (default)\n"
             "optimizer.eps: none -> 0.001 (b.yaml:2)\n");
-  const auto full = said({"diff", "--full", "a.yaml", "b.yaml"}).out;
+  const auto full = cli_output({"diff", "--full", "a.yaml", "b.yaml"}).out;
   EXPECT_THAT(full, HasSubstr("optimizer.momentum: 0 (default) -> none\n"));
   EXPECT_THAT(full, HasSubstr("optimizer.betas: none -> [0.9, 0.999] (default)\n"));
   EXPECT_THAT(full, Not(HasSubstr("seed")));
 }
 
 TEST_F(Diff, OverridesChangeTheSecond) {
-  const auto answer = said({"diff", "a.yaml", "a.yaml", "batch.global=8"});
+  const auto answer = cli_output({"diff", "a.yaml", "a.yaml", "batch.global=8"});
   EXPECT_EQ(answer.out, "batch.global: 64 (a.yaml:6) -> 8 (override batch.global=8)\n");
   EXPECT_EQ(answer.code, 1);
 }
 
 TEST_F(Diff, ARunFolderStandsForItsRecipe) {
   folder_.write("runs/x/001/recipe.yaml", "extends: ../../../a.yaml\nseed: 3\n");
-  const auto answer = said({"diff", "runs/x/001", "a.yaml"});
+  const auto answer = cli_output({"diff", "runs/x/001", "a.yaml"});
   EXPECT_EQ(answer.out, "seed: 3 (runs/x/001/recipe.yaml:2) -> 42 (default)\n");
-  const auto none = said({"diff", "runs", "a.yaml"});
+  const auto none = cli_output({"diff", "runs", "a.yaml"});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("'runs' is not a run folder: it has no recipe.yaml; "));
 }
 
 TEST_F(Diff, TakesTwoGoodRecipes) {
-  EXPECT_EQ(said({"diff", "a.yaml", "seed=1"}).code, 2);
+  EXPECT_EQ(cli_output({"diff", "a.yaml", "seed=1"}).code, 2);
   folder_.write("bad.yaml", "extends: a.yaml\nsed: 3\n");
-  const auto answer = said({"diff", "a.yaml", "bad.yaml"});
+  const auto answer = cli_output({"diff", "a.yaml", "bad.yaml"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, HasSubstr("did you mean 'seed'?"));
 }

@@ -83,7 +83,7 @@ TEST(Hints, AreGivenForEveryForeignKey) {
   }
 }
 
-/// What is said of a recipe with these lines.
+/// The messages for a recipe with these lines.
 std::string answer_to(const std::string& lines) {
   const auto read = read_yaml("data: {type: image_folder, root: x}\n" + lines + "\n", "a.yaml");
   EXPECT_TRUE(read.problems.empty()) << lines << render(read.problems);

@@ -4,13 +4,13 @@
 
 #include "base/files/files.h"
 #include "cli/built_in.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -23,13 +23,13 @@ class Init : public testing::Test {
 TEST_F(Init, EveryStarterStandsAloneAndMeansTheSame) {
   ASSERT_GT(built_in_names().size(), 10U);
   for (const auto& name : built_in_names()) {
-    EXPECT_EQ(said({"init", name}).code, 0) << name;
-    EXPECT_EQ(said({"validate", name + ".yaml"}).out, name + ".yaml: good\n");
+    EXPECT_EQ(cli_output({"init", name}).code, 0) << name;
+    EXPECT_EQ(cli_output({"validate", name + ".yaml"}).out, name + ".yaml: good\n");
     const auto text = read_text(name + ".yaml");
     EXPECT_THAT(text, Not(HasSubstr("extends")));
     EXPECT_THAT(text, Not(HasSubstr("../")));
     const auto shipped = test::in_source("recipes/" + name + ".yaml");
-    const auto different = said({"diff", shipped, name + ".yaml"}).out;
+    const auto different = cli_output({"diff", shipped, name + ".yaml"}).out;
     EXPECT_THAT(different,
                 Not(testing::ContainsRegex("(^|\n)(train|batch|loss|optimizer|schedule)")))
         << different;
@@ -37,47 +37,48 @@ TEST_F(Init, EveryStarterStandsAloneAndMeansTheSame) {
 }
 
 TEST_F(Init, KeepsComments) {
-  const auto pets = said({"init", "pets", "-"}).out;
+  const auto pets = cli_output({"init", "pets", "-"}).out;
   EXPECT_THAT(pets, HasSubstr("\n# What: the 37 breeds"));
   EXPECT_THAT(pets, HasSubstr("# cats or dogs:"));
   EXPECT_TRUE(pets.starts_with("# yaml-language-server: $schema=/"));
-  EXPECT_THAT(said({"init", "imagenette", "-"}).out,
+  EXPECT_THAT(cli_output({"init", "imagenette", "-"}).out,
               HasSubstr("\n# What: xResNet-50 on Imagenette"));
 }
 
 TEST_F(Init, NeverOverwritesUnlessForced) {
   folder_.write("adult.yaml", "mine");
-  const auto refused = said({"init", "adult"});
+  const auto refused = cli_output({"init", "adult"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("'adult.yaml' is there already"));
   EXPECT_EQ(read_text("adult.yaml"), "mine");
-  EXPECT_EQ(said({"init", "adult", "--force"}).code, 0);
+  EXPECT_EQ(cli_output({"init", "adult", "--force"}).code, 0);
   EXPECT_NE(read_text("adult.yaml"), "mine");
 }
 
 TEST_F(Init, SaysWhatToDoNext) {
-  EXPECT_THAT(said({"init", "imagenette", "mine.yaml"}).out,
+  EXPECT_THAT(cli_output({"init", "imagenette", "mine.yaml"}).out,
               testing::AllOf(HasSubstr("ddptrain data get mine.yaml"),
                              HasSubstr("ddptrain validate mine.yaml"),
                              HasSubstr("ddptrain run mine.yaml")));
-  EXPECT_THAT(said({"init", "shapes"}).out,
+  EXPECT_THAT(cli_output({"init", "shapes"}).out,
               HasSubstr("\n  ddptrain data make shapes data/shapes\n      makes the data\n"));
-  EXPECT_THAT(said({"init", "adult"}).out, HasSubstr("data.file: "));
+  EXPECT_THAT(cli_output({"init", "adult"}).out, HasSubstr("data.file: "));
 }
 
 TEST_F(Init, SuggestsAName) {
-  EXPECT_THAT(said({"init", "imagenete"}).err, HasSubstr("did you mean 'imagenette'?"));
-  EXPECT_THAT(said({"init", "shapes", folder_.path()}).err, HasSubstr("is a folder; name a file"));
+  EXPECT_THAT(cli_output({"init", "imagenete"}).err, HasSubstr("did you mean 'imagenette'?"));
+  EXPECT_THAT(cli_output({"init", "shapes", folder_.path()}).err,
+              HasSubstr("is a folder; name a file"));
 }
 
 TEST_F(Init, HasATargetForDataAlone) {
-  EXPECT_EQ(said({"init", "adult", "--target", "age"}).err,
+  EXPECT_EQ(cli_output({"init", "adult", "--target", "age"}).err,
             "error: --target is for a recipe from data, and 'adult' is a built-in one\n");
 }
 
 TEST_F(Init, AloneListsTheNames) {
-  const auto names = said({"init"}).out;
-  const auto list = said({"list", "recipes"}).out;
+  const auto names = cli_output({"init"}).out;
+  const auto list = cli_output({"list", "recipes"}).out;
   for (const auto& name : built_in_names()) {
     EXPECT_THAT(names, HasSubstr("  " + name + " "));
     EXPECT_THAT(list, HasSubstr("  " + name + " "));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/files.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/bare.h"
 #include "support/temporary_folder.h"
 
@@ -19,7 +19,9 @@ struct SgdOptions {
 
 class Migrate : public testing::Test {
  protected:
-  test::Said said(std::vector<std::string> words) { return test::said(std::move(words), program_); }
+  test::CliOutput cli_output(std::vector<std::string> words) {
+    return test::cli_output(std::move(words), program_);
+  }
 
   const std::string former_ =
       "# eta is the rate\nrecipe: 1\nmodel: {type: mlp}\ndata: {type: mnist, root: digits}\n"
@@ -43,17 +45,17 @@ class Migrate : public testing::Test {
 
 TEST_F(Migrate, AFormerKeyIsStillReadWithAWarning) {
   folder_.write("a.yaml", former_);
-  const auto answer = said({"validate", "a.yaml"});
+  const auto answer = cli_output({"validate", "a.yaml"});
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.err,
               HasSubstr("a.yaml:7:3: warning[renamed-key]: optimizer: 'eta' is now 'lr'; "
                         "'ddptrain migrate FILE --write' writes that\n"));
-  EXPECT_EQ(said({"validate", "--strict", "a.yaml"}).code, 2);
+  EXPECT_EQ(cli_output({"validate", "--strict", "a.yaml"}).code, 2);
 }
 
 TEST_F(Migrate, ShowsTheLinesAndLeavesTheFile) {
   folder_.write("a.yaml", former_);
-  const auto answer = said({"migrate", "a.yaml"});
+  const auto answer = cli_output({"migrate", "a.yaml"});
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(answer.out,
             "--- a.yaml\n+++ a.yaml\n@@ -7 +7 @@\n-  'eta':   1e-2   # as in the paper\n"
@@ -64,18 +66,18 @@ TEST_F(Migrate, ShowsTheLinesAndLeavesTheFile) {
 TEST_F(Migrate, WritesInPlaceAndKeepsAllElse) {
   folder_.write("a.yaml", former_);
   folder_.write("b.yaml", present_);
-  EXPECT_EQ(said({"migrate", "--write", "a.yaml", "b.yaml"}).code, 0);
+  EXPECT_EQ(cli_output({"migrate", "--write", "a.yaml", "b.yaml"}).code, 0);
   EXPECT_EQ(read_text("a.yaml"), present_);
   EXPECT_EQ(read_text("b.yaml"), present_);
-  EXPECT_EQ(said({"validate", "--strict", "a.yaml"}).code, 0);
-  EXPECT_EQ(said({"migrate", "a.yaml"}).out, "");
+  EXPECT_EQ(cli_output({"validate", "--strict", "a.yaml"}).code, 0);
+  EXPECT_EQ(cli_output({"migrate", "a.yaml"}).out, "");
 }
 
 TEST_F(Migrate, AFileWithAnErrorStaysAsItIs) {
   const auto both = former_ + "optimizer: {lr: 1}\n";
   folder_.write("bad.yaml", both);
   folder_.write("good.yaml", former_);
-  const auto answer = said({"migrate", "--write", "bad.yaml", "good.yaml"});
+  const auto answer = cli_output({"migrate", "--write", "bad.yaml", "good.yaml"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, HasSubstr("bad.yaml:9:1: error[duplicate-key]"));
   EXPECT_EQ(read_text("bad.yaml"), both);

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Said {
+struct CliOutput {
   int code;
   std::string out, err;
 };
@@ -35,7 +35,7 @@ class Says : public testing::Test {
   }
   ~Says() override { fs::current_path(before_); }
 
-  static Said say(std::vector<std::string> words) {
+  static CliOutput say(std::vector<std::string> words) {
     words.insert(words.begin(), "ddptrain");
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
@@ -74,10 +74,10 @@ std::string rule_name(const testing::TestParamInfo<RuleDoc>& info) {
 INSTANTIATE_TEST_SUITE_P(Rules, Explained, testing::ValuesIn(reading_rules()), rule_name);
 
 TEST_F(Says, AllOfARuleInHelpError) {
-  const auto said = say({"help", "error", "tab"});
-  EXPECT_EQ(said.code, 0);
-  EXPECT_EQ(said.err, "");
-  EXPECT_EQ(said.out,
+  const auto output = say({"help", "error", "tab"});
+  EXPECT_EQ(output.code, 0);
+  EXPECT_EQ(output.err, "");
+  EXPECT_EQ(output.out,
             "tab: A tab before the text of a line.\n\n"
             "  YAML does not say how wide a tab is, so that it cannot tell how deep a line\n"
             "  stands. Most editors can write spaces instead.\n\n"
@@ -86,16 +86,16 @@ TEST_F(Says, AllOfARuleInHelpError) {
 }
 
 TEST_F(Says, EveryRuleInAList) {
-  const auto said = say({"help", "error"});
-  EXPECT_EQ(said.code, 0);
+  const auto output = say({"help", "error"});
+  EXPECT_EQ(output.code, 0);
   for (const auto* rule : all_rule_docs())
-    EXPECT_THAT(said.out, testing::HasSubstr("  " + std::string(rule->id) + " ")) << rule->id;
+    EXPECT_THAT(output.out, testing::HasSubstr("  " + std::string(rule->id) + " ")) << rule->id;
 }
 
 TEST_F(Says, WhichRuleWasMeant) {
-  const auto said = say({"help", "error", "unknwon-key"});
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(said.err,
+  const auto output = say({"help", "error", "unknwon-key"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err,
             "error: no kind of problem is called 'unknwon-key'; did you mean 'unknown-key'?\n");
   EXPECT_THAT(say({"help", "error", "qqqqqqqqqqqq"}).err,
               testing::HasSubstr("error: no kind of problem is called 'qqqqqqqqqqqq'; 'ddptrain "
@@ -121,13 +121,13 @@ TEST_F(Says, ProblemsInColorsWhereTheyAreAskedFor) {
 
 TEST_F(Says, WhereToReadMoreBehindTheCount) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
-  const auto said = say({"validate", "recipe.yaml"});
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(said.out, "");
+  const auto output = say({"validate", "recipe.yaml"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.out, "");
   EXPECT_TRUE(
-      said.err.ends_with("\n1 error; nothing was started\n"
-                         "'ddptrain help error unknown-key' says more\n"))
-      << said.err;
+      output.err.ends_with("\n1 error; nothing was started\n"
+                           "'ddptrain help error unknown-key' says more\n"))
+      << output.err;
   EXPECT_TRUE(say({"validate", "-q", "recipe.yaml"}).err.ends_with("nothing was started\n"));
 }
 
@@ -135,8 +135,9 @@ TEST_F(Says, OnceWhatSeveralRecipesShare) {
   folder_.write("middle.yaml", "extends: base.yaml\nseeed: 1\n");
   folder_.write("one.yaml", "extends: middle.yaml\n");
   folder_.write("two.yaml", "extends: middle.yaml\n");
-  const auto said = say({"validate", "one.yaml", "two.yaml"});
-  EXPECT_THAT(said.err, testing::HasSubstr("\none.yaml:1:10: note: extended from here\n1 error;"));
+  const auto output = say({"validate", "one.yaml", "two.yaml"});
+  EXPECT_THAT(output.err,
+              testing::HasSubstr("\none.yaml:1:10: note: extended from here\n1 error;"));
 }
 
 TEST_F(Says, WarningsAsErrorsWhenStrict) {
@@ -160,14 +161,14 @@ TEST_F(Says, WarningsAsErrorsWhenStrict) {
 
 TEST_F(Says, NothingButJsonOnStdout) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
-  const auto said =
+  const auto output =
       say({"validate", "--format", "jsonl", "base.yaml", "recipe.yaml", "train.precision=fp8"});
-  EXPECT_EQ(said.code, 2);
-  const auto lines = split(said.out, '\n');
-  ASSERT_EQ(lines.size(), 3U) << said.out;
+  EXPECT_EQ(output.code, 2);
+  const auto lines = split(output.out, '\n');
+  ASSERT_EQ(lines.size(), 3U) << output.out;
   EXPECT_EQ(json::parse(lines[0]).at("file"), "command line");
   EXPECT_EQ(json::parse(lines[1]).at("rule"), "unknown-key");
-  EXPECT_EQ(said.err, "2 errors; nothing was started\n");
+  EXPECT_EQ(output.err, "2 errors; nothing was started\n");
   const auto good = say({"validate", "--format", "jsonl", "base.yaml"});
   EXPECT_EQ(good.code, 0);
   EXPECT_EQ(good.out, "");
@@ -196,16 +197,16 @@ TEST_F(Says, SarifWithTheRulesDocument) {
 
 TEST_F(Says, AnnotationsForGitHub) {
   folder_.write("recipe.yaml", "extends: base.yaml\nseeed: 1\n");
-  const auto said = say({"validate", "--format", "github", "recipe.yaml"});
-  EXPECT_TRUE(said.out.starts_with(
+  const auto output = say({"validate", "--format", "github", "recipe.yaml"});
+  EXPECT_TRUE(output.out.starts_with(
       "::error file=recipe.yaml,line=2,col=1,endColumn=6,title=unknown-key::'seeed'"))
-      << said.out;
+      << output.out;
 }
 
 TEST_F(Says, WhichFormatWasMeant) {
-  const auto said = say({"validate", "--format", "jsn", "base.yaml"});
-  EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(said.err,
+  const auto output = say({"validate", "--format", "jsn", "base.yaml"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err,
             "error: --format: 'jsn' is not one of text, json, jsonl, github, sarif; did you mean "
             "'json'?\n");
 }

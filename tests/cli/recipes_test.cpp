@@ -1,5 +1,5 @@
-// Text tests: what the program says to each recipe in tests/recipes, compared with the file beside
-// it. DDPTRAIN_REWRITE=1 writes those files anew; read the difference before you commit it.
+// Text tests: the messages for each recipe in tests/recipes, compared with the file next to
+// it. DDPTRAIN_REWRITE=1 rewrites those files; read the difference before you commit it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,11 +45,11 @@ std::vector<std::string> overrides_in(const std::string& file) {
 
 TEST_P(TextTest, SaysWhatIsExpected) {
   const auto loaded = load_recipe({GetParam()}, overrides_in(GetParam()), all_catalogs());
-  auto said = render(loaded.problems);
-  if (said.empty()) said = "good\n";
+  auto output = render(loaded.problems);
+  if (output.empty()) output = "good\n";
   const auto expected = fs::path(GetParam()).replace_extension(".expected").string();
-  if (std::getenv("DDPTRAIN_REWRITE")) write_atomically(expected, said);
-  EXPECT_EQ(said, read_text(expected)) << "if this is better, DDPTRAIN_REWRITE=1 accepts it";
+  if (std::getenv("DDPTRAIN_REWRITE")) write_atomically(expected, output);
+  EXPECT_EQ(output, read_text(expected)) << "if this is better, DDPTRAIN_REWRITE=1 accepts it";
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {

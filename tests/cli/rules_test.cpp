@@ -53,7 +53,7 @@ TEST(Rules, HaveIdsOfTheirOwn) {
   for (const auto& rule : all_rules()) EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
 }
 
-/// A fragment, and the rules that it breaks beside one another, in the order of the table.
+/// A fragment, and the rules that it breaks together, in the order of the table.
 struct Case {
   std::string fragment;
   std::vector<std::string> broken;

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -44,7 +44,7 @@ std::string line_of(const std::string& text, const std::string& start) {
 }
 
 TEST_F(Show, FullSaysWhereEachValueCameFrom) {
-  const auto full = said({"show", "--full", "own.yaml", "seed=7"}).out;
+  const auto full = cli_output({"show", "--full", "own.yaml", "seed=7"}).out;
   const auto expect = [&](const std::string& start, const std::string& comment) {
     EXPECT_TRUE(line_of(full, start).ends_with("  # " + comment)) << line_of(full, start);
   };
@@ -54,7 +54,7 @@ TEST_F(Show, FullSaysWhereEachValueCameFrom) {
 }
 
 TEST_F(Show, CommentsStandBelowEachOther) {
-  const auto full = said({"show", "--full", "own.yaml"}).out;
+  const auto full = cli_output({"show", "--full", "own.yaml"}).out;
   std::vector<std::size_t> columns;
   for (const auto& line : split(full, '\n')) {
     const auto mark = line.find("  # ");
@@ -67,7 +67,8 @@ TEST_F(Show, CommentsStandBelowEachOther) {
 }
 
 TEST_F(Show, WhyListsLayersStrongestFirst) {
-  const auto why = said({"show", "own.yaml", "optimizer.lr=0.125", "--why", "optimizer.lr"}).out;
+  const auto why =
+      cli_output({"show", "own.yaml", "optimizer.lr=0.125", "--why", "optimizer.lr"}).out;
   const auto lines = split(why, '\n');
   ASSERT_GE(lines.size(), 6U) << why;
   EXPECT_EQ(lines[0], "optimizer.lr: 0.125");
@@ -79,7 +80,7 @@ TEST_F(Show, WhyListsLayersStrongestFirst) {
 }
 
 TEST_F(Show, WhyTellsWhatAChangeOfTypeTookAway) {
-  const auto why = said({"show", "own.yaml", "--why", "optimizer.momentum"}).out;
+  const auto why = cli_output({"show", "own.yaml", "--why", "optimizer.momentum"}).out;
   EXPECT_EQ(why,
             "optimizer.momentum: not in this recipe\n"
             "  own.yaml:4:9: 'optimizer' became adam: the options of sgd fell away\n"
@@ -87,11 +88,12 @@ TEST_F(Show, WhyTellsWhatAChangeOfTypeTookAway) {
 }
 
 TEST_F(Show, WhyTellsWhatAChangeOfTypeOnTheCommandLineTookAway) {
-  const auto lr = said({"show", "own.yaml", "optimizer.type=sgd", "--why", "optimizer.lr"}).out;
+  const auto lr =
+      cli_output({"show", "own.yaml", "optimizer.type=sgd", "--why", "optimizer.lr"}).out;
   EXPECT_THAT(lr, HasSubstr("  override optimizer.type=sgd: 'optimizer' became sgd: the options of "
                             "adam fell away\n  own.yaml:5:7: 0.25\n"));
-  const auto kept =
-      said({"show", "own.yaml", "optimizer.lr=0.5", "optimizer.type=sgd", "--why", "optimizer.lr"});
+  const auto kept = cli_output(
+      {"show", "own.yaml", "optimizer.lr=0.5", "optimizer.type=sgd", "--why", "optimizer.lr"});
   EXPECT_TRUE(kept.out.starts_with("optimizer.lr: 0.5\n  override optimizer.lr=0.5: 0.5\n"))
       << kept.out;
 }
@@ -99,25 +101,25 @@ TEST_F(Show, WhyTellsWhatAChangeOfTypeOnTheCommandLineTookAway) {
 TEST_F(Show, WhyKnowsWhatOutlivesAType) {
   folder_.write("weights.yaml", "recipe: 1\nextends: base.yaml\nmodel: {weights: a.pth}\n");
   const auto why =
-      said({"show", "weights.yaml", "model.type=resnet18", "--why", "model.weights"}).out;
+      cli_output({"show", "weights.yaml", "model.type=resnet18", "--why", "model.weights"}).out;
   const auto lines = split(why, '\n');
   ASSERT_GE(lines.size(), 2U);
   EXPECT_EQ(lines[1], "  weights.yaml:3:18: a.pth") << why;
 }
 
 TEST_F(Show, WhyTellsWhatRemovedAKey) {
-  const auto why = said({"show", "own.yaml", "~train.clip", "--why", "train.clip.max"}).out;
+  const auto why = cli_output({"show", "own.yaml", "~train.clip", "--why", "train.clip.max"}).out;
   EXPECT_EQ(why,
             "train.clip.max: not in this recipe\n"
             "  override ~train.clip: removed by ~train.clip\n"
             "  base.yaml:5:33: 1\n");
-  const auto clip = said({"show", "own.yaml", "~train.clip", "--why", "train.clip"}).out;
+  const auto clip = cli_output({"show", "own.yaml", "~train.clip", "--why", "train.clip"}).out;
   EXPECT_THAT(clip,
               HasSubstr("train.clip: null\n  override ~train.clip: removed by ~train.clip\n"));
 }
 
 TEST_F(Show, WhyOfADefaultSaysTheDefaultAndWhatItIs) {
-  const auto why = said({"show", "own.yaml", "--why", "batch.micro"}).out;
+  const auto why = cli_output({"show", "own.yaml", "--why", "batch.micro"}).out;
   EXPECT_EQ(why,
             "batch.micro: auto\n"
             "  the default; no layer sets it\n"
@@ -130,23 +132,25 @@ TEST_F(Show, WhyLooksIntoLists) {
   folder_.write("list.yaml",
                 "extends: base.yaml\n"
                 "metrics: [accuracy, {type: top_k, k: 3}]\n");
-  const auto item = said({"show", "list.yaml", "metrics[top_k].k=2", "--why", "metrics[top_k].k"});
+  const auto item =
+      cli_output({"show", "list.yaml", "metrics[top_k].k=2", "--why", "metrics[top_k].k"});
   EXPECT_THAT(item.out, HasSubstr("metrics[top_k].k: 2\n  override metrics[top_k].k=2: 2\n"
                                   "  list.yaml:2:38: 3\n  default: 5\n"));
-  const auto gone = said({"show", "list.yaml", "metrics=[accuracy]", "--why", "metrics[top_k].k"});
+  const auto gone =
+      cli_output({"show", "list.yaml", "metrics=[accuracy]", "--why", "metrics[top_k].k"});
   EXPECT_THAT(gone.out, HasSubstr("not in this recipe\n  override metrics=[accuracy]: replaced as "
                                   "a whole by metrics=[accuracy]\n  list.yaml:2:38: 3\n"));
 }
 
 TEST_F(Show, WhyOfAComponentShowsWhatEachLayerSaysOfIt) {
-  const auto why = said({"show", "own.yaml", "optimizer.eps=1e-6", "--why", "optimizer"}).out;
+  const auto why = cli_output({"show", "own.yaml", "optimizer.eps=1e-6", "--why", "optimizer"}).out;
   EXPECT_THAT(why, HasSubstr("  override optimizer.eps=1e-6: {eps: 1e-6}\n"
                              "  own.yaml:4:3: {type: adam, lr: 0.25}\n"));
 }
 
 TEST_F(Show, WhySuggestsTheKeyThatWasMeant) {
   const auto meant = [&](const std::string& key) {
-    const auto answer = said({"show", "own.yaml", "--why", key});
+    const auto answer = cli_output({"show", "own.yaml", "--why", key});
     EXPECT_EQ(answer.code, 2);
     return answer.err;
   };
@@ -163,27 +167,28 @@ TEST_F(Show, WhySuggestsTheKeyThatWasMeant) {
 }
 
 TEST_F(Show, FlagsThatContradictAreRefused) {
-  const auto answer = said({"show", "own.yaml", "--full", "--minimal"});
+  const auto answer = cli_output({"show", "own.yaml", "--full", "--minimal"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_EQ(answer.err, "error: --full, --minimal and --why exclude each other\n");
-  EXPECT_EQ(said({"show", "-", "--why", "seed"}).err,
+  EXPECT_EQ(cli_output({"show", "-", "--why", "seed"}).err,
             "error: --why reads a recipe twice; name a file instead of '-'\n");
 }
 
 TEST_F(Show, KeepsSecretsOut) {
   ::setenv("DDPTRAIN_TEST_TOKEN", "hunter2", 1);
   for (const std::string flag : {"--full", "--minimal"}) {
-    const auto out = said({"show", "own.yaml", "name=a-${env:DDPTRAIN_TEST_TOKEN}", flag}).out;
+    const auto out =
+        cli_output({"show", "own.yaml", "name=a-${env:DDPTRAIN_TEST_TOKEN}", flag}).out;
     EXPECT_THAT(out, Not(HasSubstr("hunter2")));
     EXPECT_THAT(out, HasSubstr("a-${env:DDPTRAIN_TEST_TOKEN}"));
   }
 }
 
 TEST_F(Show, ALineBreakInAnOverrideStaysInsideItsComment) {
-  const auto full = said({"show", "--full", "own.yaml", "data.root=\"a\\nb\"\n"}).out;
+  const auto full = cli_output({"show", "--full", "own.yaml", "data.root=\"a\\nb\"\n"}).out;
   EXPECT_THAT(full, HasSubstr("# override data.root=\"a\\nb\""));
   folder_.write("again.yaml", full);
-  EXPECT_EQ(said({"validate", "again.yaml"}).code, 0) << full;
+  EXPECT_EQ(cli_output({"validate", "again.yaml"}).code, 0) << full;
 }
 
 /// What a full recipe says is a recipe that means the same.
@@ -191,14 +196,15 @@ TEST(ShowFull, IsARecipeThatMeansTheSame) {
   const test::Inside inside(test::in_source(""));
   int compared = 0;
   for (const auto& file : test::shipped_recipes()) {
-    const auto minimal = said({"show", "--minimal", file});
+    const auto minimal = cli_output({"show", "--minimal", file});
     if (minimal.code != 0) continue;  // a base that lacks what others add
     ++compared;
     const TemporaryFolder folder;
-    const auto again = folder.write("full.yaml", said({"show", "--full", file}).out);
-    EXPECT_EQ(said({"validate", "-q", again}).err, said({"validate", "-q", file}).err) << file;
-    EXPECT_EQ(said({"show", "--minimal", again}).out, minimal.out) << file;
-    EXPECT_EQ(said({"diff", file, again}).out, "") << file;
+    const auto again = folder.write("full.yaml", cli_output({"show", "--full", file}).out);
+    EXPECT_EQ(cli_output({"validate", "-q", again}).err, cli_output({"validate", "-q", file}).err)
+        << file;
+    EXPECT_EQ(cli_output({"show", "--minimal", again}).out, minimal.out) << file;
+    EXPECT_EQ(cli_output({"diff", file, again}).out, "") << file;
   }
   EXPECT_GT(compared, 18);
 }

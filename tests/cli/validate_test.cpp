@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::HasSubstr;
 
 const std::string kGood =
@@ -55,7 +55,7 @@ TEST_F(Validate, ChecksEveryRecipeBelowAFolder) {
   folder_.write("all/notes.txt", "recipe: 1\nseed: text\n");
   std::filesystem::create_symlink("itself.yaml", folder_ / "all/itself.yaml");
   std::filesystem::create_directory_symlink("circle", folder_ / "all/circle");
-  const auto answer = said({"validate", "all"});
+  const auto answer = cli_output({"validate", "all"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_EQ(answer.out, "all/b.yaml: good\n");
   EXPECT_THAT(answer.err, HasSubstr("all/deep/a.yml:2:7: error[bad-value]: seed: "));
@@ -67,7 +67,7 @@ TEST_F(Validate, ChecksEveryRecipeBelowAFolder) {
 
 TEST_F(Validate, RefusesAFolderWithoutRecipes) {
   folder_.write("none/compose.yaml", "services: {}\n");
-  const auto answer = said({"validate", "none"});
+  const auto answer = cli_output({"validate", "none"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, HasSubstr("'none' holds no recipe"));
   EXPECT_THAT(answer.err, HasSubstr("none/compose.yaml\n"));
@@ -77,11 +77,12 @@ TEST_F(Validate, WritesOneDocumentOrLines) {
   folder_.write("a.yaml", kGood + "seed: x\n");
   folder_.write("b.yaml", kGood + "name: []\n");
   const auto document =
-      nlohmann::json::parse(said({"validate", "a.yaml", "b.yaml", "--format", "json"}).out);
+      nlohmann::json::parse(cli_output({"validate", "a.yaml", "b.yaml", "--format", "json"}).out);
   ASSERT_EQ(document.size(), 2u);
   EXPECT_EQ(document[0].at("path"), "seed");
-  EXPECT_EQ(said({"validate", "a.yaml", "~seed", "--format", "json"}).out, "[]\n");
-  const auto lines = split(said({"validate", "a.yaml", "b.yaml", "--format", "jsonl"}).out, '\n');
+  EXPECT_EQ(cli_output({"validate", "a.yaml", "~seed", "--format", "json"}).out, "[]\n");
+  const auto lines =
+      split(cli_output({"validate", "a.yaml", "b.yaml", "--format", "jsonl"}).out, '\n');
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(nlohmann::json::parse(lines[1]).at("path"), "name");
 }
@@ -89,15 +90,16 @@ TEST_F(Validate, WritesOneDocumentOrLines) {
 TEST_F(Validate, RefusesURLsAndShowsThemWhole) {
   for (const std::string url : {"https://example.org/r.yaml", "s3://bucket/r.yaml",
                                 "https://example.org/r.yaml?raw=true"}) {
-    const auto answer = said({"validate", url});
+    const auto answer = cli_output({"validate", url});
     EXPECT_EQ(answer.code, 2);
     EXPECT_THAT(answer.err, HasSubstr("'" + url + "' is a URL, and recipes are files"));
   }
   folder_.write("x.yaml", "extends: https://example.org/r.yaml\n");
-  EXPECT_THAT(said({"validate", "x.yaml"}).err, HasSubstr("'https://example.org/r.yaml' is a URL"));
+  EXPECT_THAT(cli_output({"validate", "x.yaml"}).err,
+              HasSubstr("'https://example.org/r.yaml' is a URL"));
   folder_.write("good.yaml", kGood);
   const auto refused = [](const std::string& word) {
-    const auto answer = said({"validate", "good.yaml", word});
+    const auto answer = cli_output({"validate", "good.yaml", word});
     EXPECT_EQ(answer.code, 2) << word;
     return answer.err;
   };
@@ -120,7 +122,7 @@ TEST_F(Validate, CountsDevices) {
   folder_.write("good.yaml", kGood);
   for (const std::string wrong : {"x", "0", "-1"})
     EXPECT_EQ(
-        said({"validate", "good.yaml", "--devices", "1," + wrong}).err,
+        cli_output({"validate", "good.yaml", "--devices", "1," + wrong}).err,
         "error: --devices: '" + wrong + "' is not a number of devices; write for example 1,2,4\n");
 }
 
@@ -130,11 +132,11 @@ TEST_F(Validate, ReadsTheStandardInput) {
   const auto wrong = folder_.write("wrong", kGood + "seed: x\n");
   {
     const Input input(good);
-    const auto answer = said({"validate", "-"});
+    const auto answer = cli_output({"validate", "-"});
     EXPECT_EQ(answer.out, "-: good\n") << "paths begin in the current folder; " << answer.err;
   }
   const Input input(wrong);
-  const auto answer = said({"validate", "-", "seed=y"});
+  const auto answer = cli_output({"validate", "-", "seed=y"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, HasSubstr("error[bad-value]: seed: 'y' is not an integer"));
 }

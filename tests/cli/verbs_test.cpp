@@ -2,19 +2,19 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "cli/cli_output.h"
 #include "cli/foreign_verbs.h"
-#include "cli/said.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 
 TEST(Verbs, OfOtherToolsGetOurs) {
   for (const auto& [theirs, ours] :
        {std::pair("train", "run"), std::pair("fit", "run"), std::pair("evaluate", "eval"),
         std::pair("infer", "predict"), std::pair("serve", "predict"), std::pair("Train", "run")}) {
-    const auto answer = said({theirs, "recipe.yaml"});
+    const auto answer = cli_output({theirs, "recipe.yaml"});
     EXPECT_EQ(answer.code, 2);
     EXPECT_EQ(answer.err, "error: ddptrain has no verb '" + std::string(theirs) +
                               "'; did you mean '" + ours + "'?\n");
@@ -24,12 +24,12 @@ TEST(Verbs, OfOtherToolsGetOurs) {
 TEST(Verbs, OfWhichOnlyTheBeginningIsThere) {
   for (const auto& [start, ours] : {std::pair("tr", "run"), std::pair("ext", "export"),
                                     std::pair("res", "resume"), std::pair("pred", "predict")})
-    EXPECT_EQ(said({start}).err, "error: ddptrain has no verb '" + std::string(start) +
-                                     "'; did you mean '" + ours + "'?\n");
+    EXPECT_EQ(cli_output({start}).err, "error: ddptrain has no verb '" + std::string(start) +
+                                           "'; did you mean '" + ours + "'?\n");
 }
 
 TEST(Kinds, OfComponentsAreSuggested) {
-  EXPECT_EQ(said({"list", "modle"}).err,
+  EXPECT_EQ(cli_output({"list", "modle"}).err,
             "error: 'modle' is not a kind of component; did you mean 'model'?\n");
 }
 
@@ -40,8 +40,8 @@ TEST(Verbs, OfNobodyAreAnsweredWithAllThatThereAre) {
   const auto all = join(names, ", ");
   for (const std::string word : {"qqq", "generate", "chat"}) {
     const auto wanted = "error: ddptrain has no verb '" + word + "'; its verbs are " + all + "\n";
-    EXPECT_EQ(said({word}).err, wanted);
-    EXPECT_EQ(said({"help", word}).err, wanted);
+    EXPECT_EQ(cli_output({word}).err, wanted);
+    EXPECT_EQ(cli_output({"help", word}).err, wanted);
   }
 }
 
@@ -49,7 +49,7 @@ TEST(Flags, OfARecipesOptionsSayHowTheseAreWritten) {
   const auto said_of = [](const std::vector<std::string>& words) {
     auto line = words;
     line.insert(line.begin(), {"run", "a.yaml"});
-    const auto err = said(line).err;
+    const auto err = cli_output(line).err;
     const std::string start = "options of a recipe are written without dashes: ";
     const auto at = err.find(start);
     return at == std::string::npos ? err : err.substr(at + start.size());
@@ -70,7 +70,7 @@ TEST(Flags, OfARecipesOptionsSayHowTheseAreWritten) {
   EXPECT_EQ(said_of({"--strictt"}),
             "error: 'run' has no flag '--strictt'; did you mean '--strict'?\n");
   EXPECT_EQ(said_of({"--qqq"}), "error: 'run' has no flag '--qqq'; see 'ddptrain run --help'\n");
-  EXPECT_EQ(said({"list", "--lr", "0.1"}).err,
+  EXPECT_EQ(cli_output({"list", "--lr", "0.1"}).err,
             "error: 'list' has no flag '--lr'; see 'ddptrain list --help'\n");
 }
 

@@ -44,20 +44,20 @@ struct WholeOptions {
 
 class Rename : public testing::Test {
  protected:
-  /// The recipe after renaming, and what is said: the problems' messages and `path/was->now`.
+  /// The recipe after renaming, and the messages: those of problems and `path/was->now`.
   std::string renamed(const std::string& text) {
     auto read = read_yaml(text, "a.yaml");
     Problems problems;
     found =
         rename_keys(read.tree, shape_of<WholeOptions>(), {{"optimizer", &optimizers_}}, problems);
-    said.clear();
-    for (const auto& problem : problems) said += render(problem);
-    for (const auto& key : found) said += render(renamed_warning(key));
+    message.clear();
+    for (const auto& problem : problems) message += render(problem);
+    for (const auto& key : found) message += render(renamed_warning(key));
     return to_yaml(read.tree);
   }
 
   std::vector<Renamed> found;
-  std::string said;
+  std::string message;
 
  private:
   test::Bare optimizers_{"optimizer",
@@ -67,7 +67,7 @@ class Rename : public testing::Test {
 TEST_F(Rename, AFormerKeyIsTakenWithAWarningAtItsPlace) {
   EXPECT_EQ(renamed("optimizer:\n  type: plain\n  rate: 0.5\n"),
             "optimizer: {type: plain, lr: 0.5}\n");
-  EXPECT_EQ(said,
+  EXPECT_EQ(message,
             "a.yaml:3:3: warning[renamed-key]: optimizer: 'rate' is now 'lr'; 'ddptrain migrate "
             "FILE --write' writes that\n");
 }
@@ -99,7 +99,7 @@ TEST_F(Rename, WithoutATypeOnlyWhatNoComponentIsCalledNow) {
 
 TEST_F(Rename, BothNamesOfOneOptionAreAnError) {
   renamed("optimizer:\n  type: plain\n  rate: 0.5\n  lr: 0.1\n");
-  EXPECT_EQ(said,
+  EXPECT_EQ(message,
             "a.yaml:3:3: error[renamed-key]: optimizer: 'rate' is now 'lr', which is given too; "
             "remove one\n");
 }

@@ -104,7 +104,7 @@ const Catalogs& catalogs() {
 }
 
 /// "path: message" of each problem.
-std::vector<std::string> said(const std::string& text) {
+std::vector<std::string> message_of(const std::string& text) {
   const auto read = read_yaml(text, "a.yaml");
   EXPECT_TRUE(read.problems.empty()) << render(read.problems);
   std::vector<std::string> lines;
@@ -114,7 +114,7 @@ std::vector<std::string> said(const std::string& text) {
 }
 
 std::string only(const std::string& text) {
-  const auto lines = said(text);
+  const auto lines = message_of(text);
   EXPECT_EQ(lines.size(), 1u) << text << testing::PrintToString(lines);
   return lines.empty() ? "nothing" : lines[0];
 }
@@ -222,7 +222,7 @@ TEST(Suggestion, TypesSayWhatWasExpected) {
 }
 
 TEST(Suggestion, ASectionOfAnotherToolIsReadKeyByKey) {
-  EXPECT_EQ(said("trainer: {max_epochs: 5, learning_rate: 0.1, momentum: 0.9, zzz: 1}\n"),
+  EXPECT_EQ(message_of("trainer: {max_epochs: 5, learning_rate: 0.1, momentum: 0.9, zzz: 1}\n"),
             (std::vector<std::string>{
                 "'trainer' is not a key of a recipe; here it is 'train'",
                 "trainer: 'max_epochs' is not an option of 'trainer'; here it is "
@@ -236,9 +236,9 @@ TEST(Suggestion, ASectionOfAnotherToolIsReadKeyByKey) {
 TEST(Suggestion, TooManyProblemsEndTheCheck) {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "key" + std::to_string(i) + ": 1\n";
-  const auto lines = said(text);
+  const auto lines = message_of(text);
   EXPECT_EQ(lines.size(), 201u);
-  EXPECT_EQ(lines.back(), "200 problems so far; the rest is not told");
+  EXPECT_EQ(lines.back(), "200 problems so far; the rest is not shown");
 }
 
 }  // namespace

@@ -23,21 +23,21 @@ Node trap_tree(const std::string& text) {
 }
 
 TEST(Traps, ATabBeforeText) {
-  const std::string said = "a tab stands before the text of this line; write spaces";
-  EXPECT_EQ(trap_problem("a:\n\tb: 1\n"), "2:1 tab: " + said);
-  EXPECT_EQ(trap_problem("a:\n  \tb: 1\n"), "2:3 tab: " + said);
+  const std::string expected = "a tab stands before the text of this line; write spaces";
+  EXPECT_EQ(trap_problem("a:\n\tb: 1\n"), "2:1 tab: " + expected);
+  EXPECT_EQ(trap_problem("a:\n  \tb: 1\n"), "2:3 tab: " + expected);
   EXPECT_EQ(trap_tree("a:\t1\nb: 2\t# c\n\t\n").find("a")->text, "1") << "elsewhere it is a blank";
 }
 
 TEST(Traps, ASpaceThatIsMissingAfterTheColon) {
-  const std::string said = " syntax: a space is missing after the ':'";
-  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\nb: 2\n"), "2:3" + said);
-  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\n"), "2:3" + said);
-  EXPECT_EQ(trap_problem("optimizer:\n  lr:0.1\n"), "2:5" + said);
-  EXPECT_EQ(trap_problem("optimizer:\n  type: sgd\n  lr:0.1\n"), "3:5" + said);
-  EXPECT_EQ(trap_problem("optimizer: {type: sgd, lr:0.1}\n"), "1:26" + said);
-  EXPECT_EQ(trap_problem("optimizer: {lr:0.1}\n"), "1:15" + said);
-  EXPECT_EQ(trap_problem("'lr':0.1\n"), "1:5" + said);
+  const std::string expected = " syntax: a space is missing after the ':'";
+  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\nb: 2\n"), "2:3" + expected);
+  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\n"), "2:3" + expected);
+  EXPECT_EQ(trap_problem("optimizer:\n  lr:0.1\n"), "2:5" + expected);
+  EXPECT_EQ(trap_problem("optimizer:\n  type: sgd\n  lr:0.1\n"), "3:5" + expected);
+  EXPECT_EQ(trap_problem("optimizer: {type: sgd, lr:0.1}\n"), "1:26" + expected);
+  EXPECT_EQ(trap_problem("optimizer: {lr:0.1}\n"), "1:15" + expected);
+  EXPECT_EQ(trap_problem("'lr':0.1\n"), "1:5" + expected);
   EXPECT_EQ(trap_tree("a:\n  https://example.org\n").find("a")->text, "https://example.org");
 }
 
@@ -56,11 +56,11 @@ TEST(Traps, AColonThatIsForgotten) {
 }
 
 TEST(Traps, AnItemWhoseFirstKeyLacksItsColonIsReportedOnItsLine) {
-  const std::string said = "2:14 syntax: '=' where a ':' belongs; write 'duration: 5 epochs'";
-  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule: constant\n"), said);
+  const std::string expected = "2:14 syntax: '=' where a ':' belongs; write 'duration: 5 epochs'";
+  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule: constant\n"), expected);
   EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs  # five\n    schedule: constant\n"),
-            said);
-  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule:\n      - a\n"), said);
+            expected);
+  EXPECT_EQ(trap_problem("stages:\n  - duration = 5 epochs\n    schedule:\n      - a\n"), expected);
   EXPECT_EQ(trap_problem("a:\n- lr=0.1\n  b: 1\n- lr: 2\n"),
             "2:5 syntax: '=' where a ':' belongs; write 'lr: 0.1'");
   EXPECT_EQ(trap_problem("a:\n  - lr 0.1\n    b: 1\n"),
@@ -73,11 +73,11 @@ TEST(Traps, AnItemWhoseFirstKeyLacksItsColonIsReportedOnItsLine) {
 }
 
 TEST(Traps, AQuoteIsReportedWhereItOpened) {
-  const std::string said =
+  const std::string expected =
       " quote: the quote is not closed on its line; long text is written with '|' or '>'";
-  EXPECT_EQ(trap_problem("a: 'x\nb: 'y'\n"), "1:4" + said);
-  EXPECT_EQ(trap_problem("a:\n  - \"x\n  - 'y'\n"), "2:5" + said);
-  EXPECT_EQ(trap_problem("a: {b: 'x, c: 1}\n"), "1:8" + said);
+  EXPECT_EQ(trap_problem("a: 'x\nb: 'y'\n"), "1:4" + expected);
+  EXPECT_EQ(trap_problem("a:\n  - \"x\n  - 'y'\n"), "2:5" + expected);
+  EXPECT_EQ(trap_problem("a: {b: 'x, c: 1}\n"), "1:8" + expected);
   EXPECT_EQ(trap_problem("a: 'it's'\n"),
             "1:8 syntax: text behind the end of a value; a value with quotes inside needs quotes "
             "around");
@@ -108,9 +108,10 @@ TEST(Traps, ACommaThatIsMissing) {
 }
 
 TEST(Traps, ASecondColon) {
-  const std::string said = " syntax: a second ':' on this line; text that holds ': ' needs quotes";
-  EXPECT_EQ(trap_problem("key: value: more\n"), "1:11" + said);
-  EXPECT_EQ(trap_problem("a:\n  - name: b: c\n"), "2:12" + said);
+  const std::string expected =
+      " syntax: a second ':' on this line; text that holds ': ' needs quotes";
+  EXPECT_EQ(trap_problem("key: value: more\n"), "1:11" + expected);
+  EXPECT_EQ(trap_problem("a:\n  - name: b: c\n"), "2:12" + expected);
   EXPECT_EQ(trap_tree("a: 'b: c'\n").find("a")->text, "b: c");
 }
 
@@ -242,49 +243,50 @@ TEST(Traps, SurrogatePairsAreOneCharacter) {
 }
 
 TEST(Traps, ACommaWithNothingBeforeIt) {
-  const std::string said = " syntax: nothing stands before this ','; leave it out, or write null";
-  EXPECT_EQ(trap_problem("a: [1, , 2]\n"), "1:8" + said);
-  EXPECT_EQ(trap_problem("a: [, 1]\n"), "1:5" + said);
-  EXPECT_EQ(trap_problem("a: [1,,]\n"), "1:7" + said);
-  EXPECT_EQ(trap_problem("a: {b: 1, , c: 2}\n"), "1:11" + said);
-  EXPECT_EQ(trap_problem("a: {,}\n"), "1:5" + said);
+  const std::string expected =
+      " syntax: nothing stands before this ','; leave it out, or write null";
+  EXPECT_EQ(trap_problem("a: [1, , 2]\n"), "1:8" + expected);
+  EXPECT_EQ(trap_problem("a: [, 1]\n"), "1:5" + expected);
+  EXPECT_EQ(trap_problem("a: [1,,]\n"), "1:7" + expected);
+  EXPECT_EQ(trap_problem("a: {b: 1, , c: 2}\n"), "1:11" + expected);
+  EXPECT_EQ(trap_problem("a: {,}\n"), "1:5" + expected);
   EXPECT_EQ(trap_tree("a: [1, 2, ]\nb: {c: 1,}\n").find("a")->items.size(), 2U)
       << "the last may end in one";
 }
 
 TEST(Traps, ACommentBehindNoSpace) {
-  const std::string said =
+  const std::string expected =
       " syntax: a space is missing before the '#'; text that holds it needs quotes around all of "
       "it";
-  EXPECT_EQ(trap_problem("a: \"b\"#c\n"), "1:7" + said);
-  EXPECT_EQ(trap_problem("a: 'b'#c\n"), "1:7" + said);
-  EXPECT_EQ(trap_problem("a: [1]#c\n"), "1:7" + said);
-  EXPECT_EQ(trap_problem("a: [1,#c\n  2]\n"), "1:7" + said);
-  EXPECT_EQ(trap_problem("a: {b: \"c\"#d\n  }\n"), "1:11" + said);
-  EXPECT_EQ(trap_problem("a: |#c\n  b\n"), "1:5" + said);
+  EXPECT_EQ(trap_problem("a: \"b\"#c\n"), "1:7" + expected);
+  EXPECT_EQ(trap_problem("a: 'b'#c\n"), "1:7" + expected);
+  EXPECT_EQ(trap_problem("a: [1]#c\n"), "1:7" + expected);
+  EXPECT_EQ(trap_problem("a: [1,#c\n  2]\n"), "1:7" + expected);
+  EXPECT_EQ(trap_problem("a: {b: \"c\"#d\n  }\n"), "1:11" + expected);
+  EXPECT_EQ(trap_problem("a: |#c\n  b\n"), "1:5" + expected);
   EXPECT_EQ(trap_tree("a: b#c\n").find("a")->text, "b#c") << "inside of a word it is text";
 }
 
 TEST(Traps, TextOverSeveralLines) {
-  const auto said = [](const std::string& word) {
+  const auto message_of = [](const std::string& word) {
     return " syntax: text goes on from the line above; write it on one line, or with '|' or '>'; "
            "if '" +
            word + "' is a key, a ':' is missing after it";
   };
-  EXPECT_EQ(trap_problem("a: one\n  two three\nb: 1\n"), "2:3" + said("two"));
-  EXPECT_EQ(trap_problem("a:\n  one\n  two\n"), "3:3" + said("two"));
-  EXPECT_EQ(trap_problem("a:\n  - one\n    two\n"), "3:5" + said("two"));
-  EXPECT_EQ(trap_problem("a: one\n\n  two\n"), "3:3" + said("two"));
+  EXPECT_EQ(trap_problem("a: one\n  two three\nb: 1\n"), "2:3" + message_of("two"));
+  EXPECT_EQ(trap_problem("a:\n  one\n  two\n"), "3:3" + message_of("two"));
+  EXPECT_EQ(trap_problem("a:\n  - one\n    two\n"), "3:5" + message_of("two"));
+  EXPECT_EQ(trap_problem("a: one\n\n  two\n"), "3:3" + message_of("two"));
   EXPECT_EQ(trap_problem("a: [one\n  two]\n"),
             "2:3 syntax: a ',' is missing before this; text in brackets stands on one line");
   EXPECT_EQ(trap_tree("a: >\n  one\n  two\n").find("a")->text, "one two\n");
 }
 
 TEST(Traps, BlockTextsBeginOnTheNextLine) {
-  const std::string said =
+  const std::string expected =
       "' starts on the next line; on its own stand '-' or '+' and an indentation of 1 to 9 at most";
-  EXPECT_EQ(trap_problem("a: | b\n  c\n"), "1:6 syntax: the text of '|" + said);
-  EXPECT_EQ(trap_problem("a: >0\n  c\n"), "1:5 syntax: the text of '>" + said);
+  EXPECT_EQ(trap_problem("a: | b\n  c\n"), "1:6 syntax: the text of '|" + expected);
+  EXPECT_EQ(trap_problem("a: >0\n  c\n"), "1:5 syntax: the text of '>" + expected);
   EXPECT_EQ(trap_problem("a: |\n   b\n  c\n"),
             "3:3 syntax: left of the text of the '|' or '>' above, which starts at column 4");
   EXPECT_EQ(trap_tree("a: |2-  # c\n   b\n  c\n").find("a")->text, " b\nc");

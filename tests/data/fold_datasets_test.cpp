@@ -246,7 +246,7 @@ TEST_F(FoldsOfTables, HaveAsManyOfEachTarget) {
   EXPECT_EQ(held.size(), 18U);
 }
 
-// Nobody need write 'fraction: null' first; the recipe that is recorded has it.
+// 'fraction: null' need not be written first; the recipe that is recorded has it.
 TEST_F(FoldsOfTables, ReplaceTheDefaultFraction) {
   const json fold = {{"fold", {{"index", 1}, {"of", 3}}}};
   auto valid = decode<ValidRows>(to_node(fold));

@@ -181,9 +181,9 @@ void expect_every_rank_to_say(const EngineOptions& options, std::int64_t first_s
 }
 
 TEST(UnusedParameters, AreNamedWhereNotAllowed) {
-  const std::string said = "parameters received no gradient on some rank: 'spare'";
-  expect_every_rank_to_say(in_double(), 0, said);  // used by nobody
-  expect_every_rank_to_say(in_double(), 1, said);  // used by rank 0 alone
+  const std::string message = "parameters received no gradient on some rank: 'spare'";
+  expect_every_rank_to_say(in_double(), 0, message);  // unused on all ranks
+  expect_every_rank_to_say(in_double(), 1, message);  // used by rank 0 alone
 }
 
 TEST(UnusedParameters, MustStayTheSameInAStaticGraph) {
@@ -329,7 +329,7 @@ TEST(Numerics, AGradientThatOverflowsAtALossScaleOfOneIsNotFinite) {
   MicroStep at;
   at.nominal = 1 / 3e38;  // as above
   const auto engine = make_single_engine(factory(), {});
-  EXPECT_TRUE(run_window(*engine, samples(4), {}, at).finite);  // nobody looks
+  EXPECT_TRUE(run_window(*engine, samples(4), {}, at).finite);  // the result is unused
   at.scaled = true;
   EXPECT_FALSE(run_window(*engine, samples(4), {}, at).finite);
 }

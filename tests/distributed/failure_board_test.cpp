@@ -1,4 +1,4 @@
-// Ranks of somebody else's launcher, as threads: each learns why the others failed.
+// Ranks of another launcher, as threads: each learns why the others failed.
 #include "distributed/failure_board.h"
 
 #include <gmock/gmock.h>

@@ -154,7 +154,7 @@ TEST(BackendGroup, ARankThatHangsIsATimeout) {
                                      "not answer within 300 ms"));
 }
 
-/// In a process of its own, which ends without a word once everybody has met.
+/// In a process of its own, which ends silently once all ranks have joined.
 pid_t start_rank_that_dies(const std::string& store) {
   const pid_t child = fork();
   if (child != 0) return child;

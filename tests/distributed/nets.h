@@ -96,7 +96,7 @@ inline ModelFactory factory(const Net::Options& options = {}) {
   return [options] { return std::make_unique<Net>(options); };
 }
 
-/// `rows` samples, six numbers each unless said otherwise, with labels 0 1 2 0 1 2 and so on.
+/// `rows` samples, six numbers each by default, with labels 0 1 2 0 1 2 and so on.
 inline Batch samples(std::int64_t rows, const std::string& name = "samples",
                      std::vector<std::int64_t> shape = {6}) {
   Batch batch;

@@ -113,12 +113,12 @@ TEST(PowerSgd, KnowsTheSizeOfItsStateBeforeTheFirstStep) {
     PowerSgd power_sgd(kRankOne, *world.gradients, {});
     const auto weight = at::zeros({kRows, kColumns}, at::kDouble).requires_grad_();
     const auto bias = at::zeros({kColumns}, at::kDouble).requires_grad_();
-    const auto said = power_sgd.state_bytes({{"weight", weight}, {"bias", bias}});
+    const auto reported = power_sgd.state_bytes({{"weight", weight}, {"bias", bias}});
     sent(power_sgd, drawn_gradient(0, world.rank), 0);
     std::size_t bytes = 0;
     for (const auto& named : power_sgd.gather_state()) bytes += named.tensor.nbytes();
     if (world.rank != 0) return;
-    EXPECT_EQ(said, static_cast<std::int64_t>(bytes));
+    EXPECT_EQ(reported, static_cast<std::int64_t>(bytes));
   });
 }
 

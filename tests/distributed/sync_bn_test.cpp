@@ -1,5 +1,5 @@
 // With sync_bn a net with batch norm learns the same under every engine: statistics are those of
-// the whole micro-step, whoever holds its rows.
+// the whole micro-step, whichever rank holds its rows.
 #include <gtest/gtest.h>
 
 #include "compare.h"

@@ -78,7 +78,7 @@ std::map<std::string, std::string> environment();
 /// An override: a model for them.
 inline constexpr const char* kSmallModel = "model={type: mnist_net, num_classes: auto}";
 
-/// The last step that a log told of, 0 before the first; `log.every` is to be 1 step.
+/// The last step that a log reported, 0 before the first; `log.every` is to be 1 step.
 int reached_step(const std::string& log);
 
 /// Processes whose environment or command line holds `mark`: the folder of a Program finds it and

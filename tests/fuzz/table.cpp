@@ -38,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const auto again = read_table(source, options, to_json(table.fit, options));
     fuzz::claim(again.splits[1].continuous == table.splits[1].continuous, "what is kept is exact");
   } catch (const Error& error) {
-    fuzz::claim(error.code() == Exit::data || error.code() == Exit::recipe, "said as it is");
+    fuzz::claim(error.code() == Exit::data || error.code() == Exit::recipe,
+                "reported with its exit code");
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Runs every golden case through the handler of its kind; a case that nobody reads is a failure
+// Runs every golden case through the handler of its kind; a case that no handler reads is a failure
 // unless not_yet.txt lists it.
 #include "support/golden.h"
 #include "support/where.h"

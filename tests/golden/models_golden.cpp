@@ -23,7 +23,7 @@ using Sizes = std::vector<std::int64_t>;
 // fastai's head leaves a dropout of 0 out, which would renumber its layers; this one drops nothing.
 constexpr double hardly = 1e-300;
 
-// Whatever the case says beside these is an option of the model.
+// Whatever else the case holds is an option of the model.
 const std::set<std::string> not_options = {"kind",  "library", "model", "classes",
                                            "input", "target",  "size"};
 
@@ -231,7 +231,8 @@ GOLDEN(models, forward) {
   expect_gradients(*model, c.expect.at("grad_norms"));
 }
 
-/// torchvision's models that classify pixels, which have an auxiliary output beside their own.
+/// torchvision's models that classify pixels, which have an auxiliary output in addition to their
+/// own.
 GOLDEN(segmentation, forward) {
   const auto model = make_model(c);
   fill_with_formula(*model);

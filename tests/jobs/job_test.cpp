@@ -22,7 +22,7 @@ train: {duration: 1 epochs}
 parallel: {device: cpu}
 )";
 
-// A size that the devices' memory said is written down, and a run that goes on takes it from there.
+// A size that was found from the devices' memory is recorded, and a resumed run reads it there.
 TEST(Job, RecordsTheMicroBatchThatWasFound) {
   const TemporaryFolder folder;
   const auto file = folder / "recipe.yaml";

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "models/model.h"
 #include "recipe/load/load.h"
 #include "recipe/model_section.h"
@@ -56,14 +56,14 @@ TEST_F(WeightsFolder, ThatCannotBeFetchedSayWhereToPutTheFile) {
   std::filesystem::permissions(curl, std::filesystem::perms::owner_all);
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", (folder_ / "bin" + ":" + path).c_str(), 1);
-  std::string said;
+  std::string message;
   try {
     provide_weights(*find_weights("resnet34", "imagenet"), "");
   } catch (const Error& error) {
-    said = error.what();
+    message = error.what();
   }
   ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(said,
+  EXPECT_EQ(message,
             "cannot fetch 'https://download.pytorch.org/models/resnet34-b627a593.pth': the host's "
             "name is not known; fetch it where there is a network and put it to '" +
                 folder_ / "weights/resnet34-b627a593.pth" + "'");
@@ -129,7 +129,7 @@ TEST_F(WeightsFolder, SayWhatWouldFetchThem) {
             "is not in '" +
                 (folder_ / "weights") +
                 "'; 'ddptrain weights get resnet34 imagenet1k_v1' fetches it (83.3 MiB), and so "
-                "does a run with 'fetch: true' beside the name");
+                "does a run with 'fetch: true' next to the name");
 }
 
 TEST_F(WeightsFolder, AreComparedWithTheRecipesDigest) {
@@ -158,7 +158,7 @@ TEST(WeightsRule, KnowsNamesOfTheModel) {
                         "such as runs/NAME/latest, and 'resnet18' has no weights 'imagnet'; did "
                         "you mean 'imagenet'?"));
   EXPECT_THAT(rules_of("{type: xresnet18, weights: imagenet}"),
-              HasSubstr("nobody's weights of 'xresnet18' are known by name"));
+              HasSubstr("no published weights of 'xresnet18' have a name here"));
   EXPECT_THAT(rules_of("{type: awd_lstm, weights: wikitext103_fwd}"),
               HasSubstr("awd_lstm wikitext103_fwd (fastai) is an archive"));
   EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, fetch: true}}"),
@@ -176,7 +176,7 @@ TEST(WeightsRule, LeavesAFolderNextToTheRecipeAlone) {
 
 TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {
   const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
-  const auto listed = test::said({"weights", "list", "resnet34", "--format", "json"});
+  const auto listed = test::cli_output({"weights", "list", "resnet34", "--format", "json"});
   ASSERT_EQ(listed.code, 0) << listed.err;
   const auto rows = json::parse(listed.out);
   ASSERT_EQ(rows.size(), 2);
@@ -189,8 +189,8 @@ TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {
   EXPECT_EQ(rows[0].at("preprocessing").at("crop"), 224);
   EXPECT_EQ(rows[0].at("path"), file);
   EXPECT_TRUE(rows[1].at("path").is_null());
-  EXPECT_THAT(test::said({"weights", "list"}).out, HasSubstr("imagenet1k_v2, imagenet"));
-  EXPECT_EQ(test::said({"weights", "list", "resnet35"}).err,
+  EXPECT_THAT(test::cli_output({"weights", "list"}).out, HasSubstr("imagenet1k_v2, imagenet"));
+  EXPECT_EQ(test::cli_output({"weights", "list", "resnet35"}).err,
             "error: no weights of 'resnet35' are known; did you mean 'resnet34'?\n");
 }
 
@@ -199,7 +199,7 @@ TEST_F(WeightsFolder, AreTakenFromAFileWithItsDigestAndCheckedAgain) {
   const auto get = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{"weights", "get", "awd_lstm", "--file", file};
     words.insert(words.end(), more.begin(), more.end());
-    return test::said(words);
+    return test::cli_output(words);
   };
   const auto unsaid = get({});
   EXPECT_EQ(unsaid.code, 2);
@@ -210,28 +210,28 @@ TEST_F(WeightsFolder, AreTakenFromAFileWithItsDigestAndCheckedAgain) {
   EXPECT_THAT(wrong.err, HasSubstr(", and should be " + sha256("another")));
   EXPECT_EQ(get({"--sha256", sha256("an archive")}).code, 0);
   EXPECT_THAT(get({"--sha256", sha256("an archive")}).err, HasSubstr("is already in"));
-  const auto good = test::said({"weights", "check"});
+  const auto good = test::cli_output({"weights", "check"});
   EXPECT_EQ(good.code, 0) << good.out;
   EXPECT_THAT(good.out, HasSubstr("wt103-fwd.tgz: good\n1 file in "));
   folder_.write("weights/wt103-fwd.tgz", "rotten");
-  const auto bad = test::said({"weights", "check"});
+  const auto bad = test::cli_output({"weights", "check"});
   EXPECT_EQ(bad.code, 3);
   EXPECT_THAT(bad.out, HasSubstr("and was " + sha256("an archive") + " when it came"));
 }
 
 TEST_F(WeightsFolder, OfAnotherDigestAreNamed) {
   folder_.write("weights/resnet34-b627a593.pth", "bytes");
-  const auto bad = test::said({"weights", "check"});
+  const auto bad = test::cli_output({"weights", "check"});
   EXPECT_EQ(bad.code, 3);
   EXPECT_THAT(bad.out, HasSubstr("sha256 is " + sha256("bytes") +
                                  " and should begin with b627a593\n1 file in "));
   const auto other = folder_.write("other.pth", "bytes");
-  const auto got = test::said({"weights", "get", "resnet18", "--file", other});
+  const auto got = test::cli_output({"weights", "get", "resnet18", "--file", other});
   EXPECT_EQ(got.code, 3);
   EXPECT_THAT(got.err, HasSubstr("and should begin with f37072fd"));
-  EXPECT_EQ(test::said({"weights", "get", "resnet50", "imagenet1k_v3"}).err,
+  EXPECT_EQ(test::cli_output({"weights", "get", "resnet50", "imagenet1k_v3"}).err,
             "error: 'resnet50' has no weights 'imagenet1k_v3'; did you mean 'imagenet1k_v1'?\n");
-  EXPECT_EQ(test::said({"weights", "lst"}).err,
+  EXPECT_EQ(test::cli_output({"weights", "lst"}).err,
             "error: 'weights' has no action 'lst'; did you mean 'list'?\n");
 }
 

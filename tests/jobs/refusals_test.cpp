@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "launch/in_child.h"
 #include "support/temporary_folder.h"
 
@@ -22,7 +22,7 @@ using testing::ThrowsMessage;
 class Refusals : public testing::Test {
  protected:
   static std::string refusal(const std::vector<std::string>& words) {
-    const auto answer = test::said(words);
+    const auto answer = test::cli_output(words);
     EXPECT_NE(answer.code, 0) << answer.out;
     return answer.err;
   }
@@ -142,14 +142,14 @@ TEST(InChild, SaysHowTheProcessEnded) {
   ::getrlimit(RLIMIT_NOFILE, &whole);
   const rlimit none{0, whole.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  std::string said;
+  std::string message;
   try {
     in_child([] { return std::string(); });
   } catch (const Error& error) {
-    said = error.what();
+    message = error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &whole);
-  EXPECT_EQ(said, "cannot make a pipe: Too many open files");
+  EXPECT_EQ(message, "cannot make a pipe: Too many open files");
 }
 
 }  // namespace

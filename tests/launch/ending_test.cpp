@@ -9,7 +9,7 @@ namespace {
 
 Ending failed(int rank, double seconds, Exit code) {
   const bool lost_a_peer = code == Exit::device;
-  const Failure failure{rank, seconds, code, "said by " + std::to_string(rank), {}, lost_a_peer};
+  const Failure failure{rank, seconds, code, "failure of " + std::to_string(rank), {}, lost_a_peer};
   return {rank, static_cast<int>(code), 0, seconds + 1, failure, false};
 }
 
@@ -58,7 +58,7 @@ TEST(FirstCause, IsNobodyWhereAllEndedInOrder) {
 TEST(Describe, NamesRankAndSignal) {
   EXPECT_THAT(describe(killed(2, 0, SIGKILL)),
               testing::HasSubstr("rank 2 was killed by signal 9 (SIGKILL)"));
-  EXPECT_EQ(describe(failed(1, 0, Exit::data)), "rank 1: said by 1");
+  EXPECT_EQ(describe(failed(1, 0, Exit::data)), "rank 1: failure of 1");
 }
 
 }  // namespace

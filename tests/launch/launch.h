@@ -76,7 +76,7 @@ class Launch : public testing::Test {
     return std::filesystem::exists(folder_ + "/" + name);
   }
   pid_t pid_of(const std::string& name) const { return std::stoi(read_text(folder_ + "/" + name)); }
-  std::string said() const { return read_text(folder_ + "/err"); }
+  std::string stderr_text() const { return read_text(folder_ + "/err"); }
   bool nothing_left() const { return std::filesystem::is_empty(folder_ + "/tmp"); }
   static bool alive(pid_t pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");

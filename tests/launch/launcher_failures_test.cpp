@@ -1,4 +1,4 @@
-// Real forks: who failed, was killed or hangs, and what is said of it.
+// Real forks: who failed, was killed or hangs, and what is reported.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -28,7 +28,7 @@ TEST_F(Launch, EndsAllWithTheFirstFailuresMessageAndCode) {
   });
   EXPECT_EQ(code, 3);
   EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
-  EXPECT_THAT(said(), HasSubstr("error: rank 1: cannot read 'x.png'"));
+  EXPECT_THAT(stderr_text(), HasSubstr("error: rank 1: cannot read 'x.png'"));
   EXPECT_TRUE(nothing_left());
 }
 
@@ -38,9 +38,9 @@ TEST_F(Launch, BlamesTheCauseWhenAPeerFallsBeforeIt) {
     nap(0.3);
     throw std::bad_alloc();
   });
-  EXPECT_EQ(code, 7) << said();
-  EXPECT_THAT(said(), HasSubstr("error: rank 1: out of memory"));
-  EXPECT_THAT(said(), HasSubstr("as a consequence, rank 0: connection closed by peer"));
+  EXPECT_EQ(code, 7) << stderr_text();
+  EXPECT_THAT(stderr_text(), HasSubstr("error: rank 1: out of memory"));
+  EXPECT_THAT(stderr_text(), HasSubstr("as a consequence, rank 0: connection closed by peer"));
 }
 
 // What a rank destroys after a failure closes its connections and may take long.
@@ -60,8 +60,8 @@ TEST_F(Launch, FindsTheCauseOnRecordBeforeItsRankHasEnded) {
     }};
     return recorded(t, []() -> int { throw Error(Exit::data, "cannot read 'x.png'"); });
   });
-  EXPECT_EQ(code, 3) << said();
-  EXPECT_THAT(said(), HasSubstr("error: rank 1: cannot read 'x.png'"));
+  EXPECT_EQ(code, 3) << stderr_text();
+  EXPECT_THAT(stderr_text(), HasSubstr("error: rank 1: cannot read 'x.png'"));
 }
 
 TEST_F(Launch, CallsAnUnknownExceptionABug) {
@@ -74,7 +74,7 @@ TEST_F(Launch, CallsAnUnknownExceptionABug) {
             70);
 }
 
-// NCCL's watchdog throws in a thread of its own, where nobody catches.
+// NCCL's watchdog throws in a thread of its own, where it is not caught.
 TEST_F(Launch, ReportsADeviceErrorOfAThreadThatNobodyCatches) {
   const int code = run(2, [](const Topology& t) -> int {
     if (t.rank == 1)
@@ -85,7 +85,7 @@ TEST_F(Launch, ReportsADeviceErrorOfAThreadThatNobodyCatches) {
     return 0;
   });
   EXPECT_EQ(code, 4);
-  EXPECT_THAT(said(), HasSubstr("rank 1: NCCL error in: ProcessGroupNCCL.cpp"));
+  EXPECT_THAT(stderr_text(), HasSubstr("rank 1: NCCL error in: ProcessGroupNCCL.cpp"));
   EXPECT_TRUE(nothing_left());
 }
 
@@ -98,7 +98,7 @@ TEST_F(Launch, NamesTheRankThatWasKilledAndTheSignal) {
   });
   EXPECT_EQ(code, 128 + SIGKILL);
   EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
-  EXPECT_THAT(said(), HasSubstr("rank 2 was killed by signal 9 (SIGKILL)"));
+  EXPECT_THAT(stderr_text(), HasSubstr("rank 2 was killed by signal 9 (SIGKILL)"));
 }
 
 TEST_F(Launch, KillsRanksThatIgnoreSigterm) {
@@ -138,10 +138,10 @@ TEST_F(Launch, NamesTheRankThatHangsAndItsPhase) {
         return 0;
       },
       options);
-  EXPECT_EQ(code, 124) << said();
+  EXPECT_EQ(code, 124) << stderr_text();
   EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
-  EXPECT_THAT(said(), HasSubstr("rank 1: no sign of life"));
-  EXPECT_THAT(said(), HasSubstr("'evaluation' after step 5"));
+  EXPECT_THAT(stderr_text(), HasSubstr("rank 1: no sign of life"));
+  EXPECT_THAT(stderr_text(), HasSubstr("'evaluation' after step 5"));
 }
 
 TEST_F(Launch, NamesTheSuspendedRankAmongThoseThatWaitForIt) {
@@ -159,8 +159,8 @@ TEST_F(Launch, NamesTheSuspendedRankAmongThoseThatWaitForIt) {
       },
       options);
   EXPECT_EQ(code, 124);
-  EXPECT_THAT(said(), HasSubstr("rank 2: no sign of life"));
-  EXPECT_THAT(said(), HasSubstr("suspended"));
+  EXPECT_THAT(stderr_text(), HasSubstr("rank 2: no sign of life"));
+  EXPECT_THAT(stderr_text(), HasSubstr("suspended"));
 }
 
 TEST_F(Launch, SendsWhatOtherRanksPrintToTheirLogsAndShowsItsEndWhenOneFalls) {
@@ -179,7 +179,7 @@ TEST_F(Launch, SendsWhatOtherRanksPrintToTheirLogsAndShowsItsEndWhenOneFalls) {
       options);
   EXPECT_EQ(code, 128 + SIGABRT);
   EXPECT_THAT(read_text(folder_ + "/log.rank1"), HasSubstr("corrupted size"));
-  EXPECT_THAT(said(), HasSubstr("  corrupted size vs. prev_size"));
+  EXPECT_THAT(stderr_text(), HasSubstr("  corrupted size vs. prev_size"));
 }
 
 TEST_F(Launch, WritesTorchrunsErrorFile) {

@@ -24,9 +24,9 @@ TEST_F(Launch, ForwardsTheFirstRequestToStop) {
     start(2, orderly([&](const Topology& t) { mark("rank" + std::to_string(t.rank)); }));
     ASSERT_TRUE(wait_for([&] { return marked("rank0") && marked("rank1"); }));
     ::kill(launcher_, signal);
-    EXPECT_EQ(wait(), 128 + signal) << said();
+    EXPECT_EQ(wait(), 128 + signal) << stderr_text();
     EXPECT_TRUE(nothing_left());
-    EXPECT_EQ(said().find("error"), std::string::npos) << said();
+    EXPECT_EQ(stderr_text().find("error"), std::string::npos) << stderr_text();
     fs::remove(folder_ + "/rank0");
     fs::remove(folder_ + "/rank1");
   }
@@ -74,7 +74,7 @@ TEST_F(Launch, ForwardsTheRequestToSave) {
   });
   ASSERT_TRUE(wait_for([&] { return marked("rank0") && marked("rank1"); }));
   ::kill(launcher_, SIGUSR1);
-  EXPECT_EQ(wait(), 0) << said();
+  EXPECT_EQ(wait(), 0) << stderr_text();
 }
 
 TEST_F(Launch, SuspendsAndResumesItsRanks) {

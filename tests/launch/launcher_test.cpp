@@ -17,7 +17,7 @@ TEST_F(Launch, GivesEveryRankItsPlace) {
     mark("rank" + std::to_string(t.rank));
     return good ? 0 : 70;
   });
-  EXPECT_EQ(code, 0) << said();
+  EXPECT_EQ(code, 0) << stderr_text();
   for (const auto* name : {"rank0", "rank1", "rank2"}) EXPECT_TRUE(marked(name));
   EXPECT_TRUE(nothing_left());
 }

@@ -93,7 +93,7 @@ TEST(Freeze, KeepsStatisticsOnlyWhereAskedTo) {
   EXPECT_FALSE(at::equal(mean(), second));
 }
 
-/// Recipes are told by a rule of what a body may be (recipe/rules/model.cpp).
+/// A rule reports to recipes what a body may be (recipe/rules/model.cpp).
 TEST(VisionLearner, ABodyIsLentAndHasNoHead) {
   const auto make = [](const nlohmann::json& body) {
     test::make_model({{"type", "vision_learner"}, {"body", body}, {"num_classes", 2}});

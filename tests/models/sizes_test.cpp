@@ -79,21 +79,21 @@ TEST(SizesOfData, OfMnistNetLeaveSomethingToPool) {
 }
 
 TEST(Layers, FitTheOneBefore) {
-  const auto said = [](const json& layers) {
+  const auto message_of = [](const json& layers) {
     return refusal({{"type", "sequential"}, {"layers", layers}}, data_of({4, 8, 8}));
   };
   const json conv{{"type", "conv"}, {"out", 6}};
-  EXPECT_EQ(said({"flatten", conv}), "model.layers: 'conv' needs channels, height and width");
-  EXPECT_EQ(said({"flatten", "max_pool"}),
+  EXPECT_EQ(message_of({"flatten", conv}), "model.layers: 'conv' needs channels, height and width");
+  EXPECT_EQ(message_of({"flatten", "max_pool"}),
             "model.layers: 'max_pool' needs channels, height and width");
-  EXPECT_EQ(said({"flatten", "adaptive_avg_pool"}),
+  EXPECT_EQ(message_of({"flatten", "adaptive_avg_pool"}),
             "model.layers: 'adaptive_avg_pool' needs channels, height and width");
-  EXPECT_EQ(said(json::array({test::with(conv, {{"kernel", 9}})})),
+  EXPECT_EQ(message_of(json::array({test::with(conv, {{"kernel", 9}})})),
             "model.layers: 'conv' of size 9 does not fit into 8");
-  EXPECT_EQ(said(json::array({test::with(conv, {{"groups", 3}})})),
+  EXPECT_EQ(message_of(json::array({test::with(conv, {{"groups", 3}})})),
             "model.layers: 'groups' of 'conv', 3, does not divide its 4 channels");
-  EXPECT_EQ(said({conv, "linear"}), "model.layers: 'linear' needs 'flatten' before it");
-  EXPECT_EQ(said({conv, "flatten", "linear"}), "none");
+  EXPECT_EQ(message_of({conv, "linear"}), "model.layers: 'linear' needs 'flatten' before it");
+  EXPECT_EQ(message_of({conv, "flatten", "linear"}), "none");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void misspell(Surgery& surgery) {
   for (const auto& spot : surgery.spots()) {
     for (int edit = 0; edit < 4; ++edit) {
       const auto wrong = misspelled(spot.key, edit, surgery);
-      // A front '-' or '_' is no key that somebody types; a legal key is no mistake.
+      // A front '-' or '_' is no key that a user types; a legal key is no mistake.
       if (wrong.empty() || wrong == spot.key || spot.legal.contains(wrong) || wrong[0] == '-')
         continue;
       if (spot.path == spot.key && wrong.starts_with("x-")) continue;

@@ -15,16 +15,16 @@ void around_keys(Surgery& surgery, const Spot& spot) {
   const auto& text = surgery.text();
   const auto colon = spot.at + spot.key.size();
   const auto start = surgery.line_start(spot.at);
-  const bool beside = spot.value_at > colon && spot.value_at < surgery.line_end(spot.at);
-  if (beside && is_plain(spot) && text[spot.value_at] != '$') {
+  const bool same_line = spot.value_at > colon && spot.value_at < surgery.line_end(spot.at);
+  if (same_line && is_plain(spot) && text[spot.value_at] != '$') {
     surgery.replace("no space after ':'", colon + 1, spot.value_at - colon - 1, "", colon);
     surgery.replace("no-break space", colon + 1, 1, "\xC2\xA0", colon + 1);
     const auto odd = std::string_view("@`*!%").substr(surgery.draw(5), 1);
     surgery.insert("odd start", spot.value_at, odd, spot.value_at);
   }
-  if (beside) surgery.replace("no colon", colon, 1, "", colon);
+  if (same_line) surgery.replace("no colon", colon, 1, "", colon);
   if (spot.flow) return;
-  if (beside && is_plain(spot)) {
+  if (same_line && is_plain(spot)) {
     const auto end = spot.value_at + spot.value_size;
     surgery.insert("second colon", end, ": more", end);
     surgery.replace("'='", colon, 1, " =", colon + 1);

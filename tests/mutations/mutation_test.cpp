@@ -72,7 +72,7 @@ class Mutations : public testing::Test {
     return all;
   }
 
-  /// Where DDPTRAIN_KEEP_MUTANTS names a folder: some mutants as files beside the good recipes.
+  /// Where DDPTRAIN_KEEP_MUTANTS names a folder: some mutants as files next to the good recipes.
   void keep(const std::string& file, const std::vector<Mutant>& mutants) const {
     const auto* folder = std::getenv("DDPTRAIN_KEEP_MUTANTS");
     if (!folder) return;

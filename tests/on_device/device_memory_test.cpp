@@ -54,8 +54,8 @@ TEST(DeviceMemoryError, SaysWhatTheDeviceHas) {
 TEST(DeviceMemoryError, IsOnlyThat) {
   const auto other = std::make_exception_ptr(std::runtime_error("a bug"));
   EXPECT_EQ(explained(on_one(), other), "not explained: a bug");
-  const auto said = std::make_exception_ptr(Error(Exit::memory, "not even one sample fits"));
-  EXPECT_EQ(explained(on_one(), said), "not even one sample fits");
+  const auto message = std::make_exception_ptr(Error(Exit::memory, "not even one sample fits"));
+  EXPECT_EQ(explained(on_one(), message), "not even one sample fits");
   const auto on_cpu = std::make_exception_ptr(std::runtime_error("can't allocate memory"));
   EXPECT_EQ(explained(Placement{}, on_cpu),
             "out of memory; a smaller model, batch.micro or eval.batch needs less");

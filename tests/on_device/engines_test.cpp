@@ -48,7 +48,7 @@ TEST(EnginesOnADevice, OfRanksAreTheCpus) {
 }
 
 TEST(EnginesOnADevice, NameUnusedParametersOnAllRanks) {
-  for (const std::int64_t step : {0, 1}) {  // used by nobody, and by rank 0 alone
+  for (const std::int64_t step : {0, 1}) {  // used by no rank, and by rank 0 alone
     const auto thrown = play(make_thread_worlds(2), [&](World& world) {
       const auto engine = make_ddp_engine(factory({true, false, true}), on_devices(), world);
       MicroStep at;

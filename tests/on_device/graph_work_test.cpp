@@ -159,7 +159,7 @@ TEST(SplitStep, LeavesFourLaunchesToTheHost) {
   EXPECT_GE(eager[17] - eager[16], 50);
 }
 
-// Of other steps nobody wants the norm: a graph of its own.
+// Other steps do not need the norm: a graph of its own.
 TEST(SplitStep, HasAnotherEndWhereTheNormIsWanted) {
   expect_the_bits_of_eager_steps(altered(graph_run(kMomentum), [](SmallTraining& t) {
     t.recipe.log.every = {2, Duration::Unit::steps};

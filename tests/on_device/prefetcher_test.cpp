@@ -1,4 +1,4 @@
-// Batches that are copied ahead are those of the loader, and nobody waits for them.
+// Batches that are copied ahead are those of the loader, without a wait for them.
 #include "data/loader/prefetcher.h"
 
 #include <ATen/ops/equal.h>

@@ -40,32 +40,32 @@ class Poisoned final : public DrawnSamples {
 };
 
 /// What an observer hears at the end of each step.
-struct Told {
+struct ObservedSteps {
   std::vector<std::int64_t> steps, waits;
   std::vector<double> losses, norms, rates, group_norms;
 };
 
 class Listener final : public Callback {
  public:
-  explicit Listener(Told& told) : told_(told) {}
+  explicit Listener(ObservedSteps& observed) : observed_(observed) {}
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment != Moment::step_end) return;
-    told_.steps.push_back(run.step);
-    told_.losses.push_back(run.train_loss);
-    told_.norms.push_back(run.gradient_norm);
-    told_.rates.push_back(run.lr);
-    for (const auto& [name, norm] : run.group_norms) told_.group_norms.push_back(norm);
-    told_.waits.push_back(simulated::counts().waited());
+    observed_.steps.push_back(run.step);
+    observed_.losses.push_back(run.train_loss);
+    observed_.norms.push_back(run.gradient_norm);
+    observed_.rates.push_back(run.lr);
+    for (const auto& [name, norm] : run.group_norms) observed_.group_norms.push_back(norm);
+    observed_.waits.push_back(simulated::counts().waited());
   }
 
  private:
-  Told& told_;
+  ObservedSteps& observed_;
 };
 
 using Change = std::function<void(SmallTraining&)>;
 
 struct Made {
-  Told told;
+  ObservedSteps observed;
   Position position;
   std::vector<NamedTensor> weights, optimizer, average;
   std::string message;  // of what was thrown
@@ -91,7 +91,7 @@ Made make(World& world, const Kind& kind) {
   t.recipe.eval.every = epochs(100);
   kind.change(t);
   Made made;
-  t.observers.push_back(std::make_unique<Listener>(made.told));
+  t.observers.push_back(std::make_unique<Listener>(made.observed));
   auto hooks = kind.hooks;
   hooks.evaluate = false;
   try {
@@ -136,11 +136,11 @@ void expect_same(const std::vector<double>& actual, const std::vector<double>& e
 
 void expect_same(const Made& actual, const Made& expected) {
   EXPECT_EQ(actual.message, expected.message);
-  EXPECT_EQ(actual.told.steps, expected.told.steps);
-  expect_same(actual.told.losses, expected.told.losses);
-  expect_same(actual.told.norms, expected.told.norms);
-  expect_same(actual.told.rates, expected.told.rates);
-  expect_same(actual.told.group_norms, expected.told.group_norms);
+  EXPECT_EQ(actual.observed.steps, expected.observed.steps);
+  expect_same(actual.observed.losses, expected.observed.losses);
+  expect_same(actual.observed.norms, expected.observed.norms);
+  expect_same(actual.observed.rates, expected.observed.rates);
+  expect_same(actual.observed.group_norms, expected.observed.group_norms);
   expect_same(actual.weights, expected.weights);
   expect_same(actual.optimizer, expected.optimizer);
   expect_same(actual.average, expected.average);
@@ -155,8 +155,8 @@ void expect_same(const Made& actual, const Made& expected) {
 }
 
 /// From the second step, whose numbers tell the unit of the weights, to the last but one.
-void expect_no_wait(const Told& told) {
-  const std::vector<std::int64_t> steady(told.waits.begin() + 2, told.waits.end() - 1);
+void expect_no_wait(const ObservedSteps& observed) {
+  const std::vector<std::int64_t> steady(observed.waits.begin() + 2, observed.waits.end() - 1);
   EXPECT_THAT(steady, Each(steady.front())) << simulated::counts().waits.begin()->first;
 }
 
@@ -214,7 +214,7 @@ TEST(StepsOnADevice, AreThoseOfTheCpuWithoutAWait) {
     SCOPED_TRACE(kind.run.optimizer.dump());
     const auto device = make(far(kind));
     expect_same(device, make(kind));
-    expect_no_wait(device.told);
+    expect_no_wait(device.observed);
   }
 }
 
@@ -226,7 +226,7 @@ TEST(StepsOnADevice, OfOtherOptimizersDoNotWaitEither) {
     SCOPED_TRACE(kind.run.optimizer.dump());
     const auto device = make(far(kind));
     expect_same(device, make(kind));
-    expect_no_wait(device.told);
+    expect_no_wait(device.observed);
   }
 }
 
@@ -352,7 +352,7 @@ TEST(StepsOfRanksOnADevice, AreThoseOfTheCpuWithoutAWait) {
     const auto ranks = of_two_ranks(far(kind));
     for (std::size_t rank = 0; rank < 2; ++rank) {
       expect_same(ranks[rank], expected[rank]);
-      expect_no_wait(ranks[rank].told);
+      expect_no_wait(ranks[rank].observed);
     }
   }
 }

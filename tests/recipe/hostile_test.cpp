@@ -31,10 +31,10 @@ double seconds(const timeval& time) {
 /// Loads a file and says its problems, as `validate` does; the first error's rule goes to `out`.
 [[noreturn]] void load_and_say(const std::string& file, int out) {
   const auto loaded = load_recipe({file}, {}, testing_recipes::catalogs());
-  const auto said = render(loaded.problems);
+  const auto message = render(loaded.problems);
   const auto error = std::find_if(loaded.problems.begin(), loaded.problems.end(),
                                   [](const Problem& p) { return p.severity == Severity::error; });
-  const auto rule = error == loaded.problems.end() || said.empty() ? "none" : error->rule;
+  const auto rule = error == loaded.problems.end() || message.empty() ? "none" : error->rule;
   const auto written = ::write(out, rule.data(), rule.size());
   ::_exit(written == static_cast<ssize_t>(rule.size()) ? 0 : 1);
 }

@@ -207,7 +207,7 @@ class Simulated final : public Accelerator {
   }
 };
 
-// How a started program is told of set_devices() and set_memory().
+// Passes set_devices() and set_memory() on to a started program.
 const Accelerator& open_simulated() {
   if (const char* devices = std::getenv("DDPTRAIN_SIMULATED_COUNT"))
     set_devices(std::atoi(devices));

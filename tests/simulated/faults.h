@@ -1,4 +1,4 @@
-// Devices that fail: what a started program is told by DDPTRAIN_SIMULATED_FAIL.
+// Devices that fail: set for a started program by DDPTRAIN_SIMULATED_FAIL.
 #pragma once
 
 #include <string_view>

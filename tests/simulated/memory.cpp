@@ -154,7 +154,7 @@ class DeviceAllocator final : public c10::Allocator {
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void*, const void*, std::size_t) const override {
-    TORCH_CHECK(false, "nobody copies device memory behind the operators' back");
+    TORCH_CHECK(false, "device memory is copied by operators only");
   }
 };
 

@@ -18,7 +18,7 @@ int current_device();
 int exchange_device(int device);
 
 /// While it lives, the storages at these addresses can be read and written, by a stream: the
-/// current one of their device unless said.
+/// current one of their device by default.
 class Access {
  public:
   explicit Access(std::vector<const void*> storages, int stream = -1);

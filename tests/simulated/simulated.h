@@ -1,6 +1,6 @@
 // A device without hardware, of which a test can ask everything: libddptrain_simulated.so has
-// LibTorch's key HPU. Its memory is the host's, which nobody can touch outside of an operator or a
-// copy; operators are the CPU's, and run at once. Copies between it and pinned memory run late.
+// LibTorch's key HPU. Its memory is the host's, which cannot be accessed outside of an operator or
+// a copy; operators are the CPU's, and run at once. Copies between it and pinned memory run late.
 // What a CUDA kernel refuses and the CPU's does not is refused here.
 #pragma once
 

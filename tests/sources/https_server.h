@@ -66,9 +66,9 @@ class HttpsServer {
     posix_spawn(&process_, words[0], &streams, nullptr, const_cast<char**>(words), environ);
     posix_spawn_file_actions_destroy(&streams);
     ::close(ends[1]);
-    std::FILE* said = ::fdopen(ends[0], "r");
-    if (std::fscanf(said, "%d", &port_) != 1) port_ = 0;
-    std::fclose(said);
+    std::FILE* port_pipe = ::fdopen(ends[0], "r");
+    if (std::fscanf(port_pipe, "%d", &port_) != 1) port_ = 0;
+    std::fclose(port_pipe);
   }
 
   pid_t process_ = 0;

@@ -16,7 +16,7 @@ namespace ddptrain::test {
 
 using Play = std::function<void(World&)>;
 
-/// After a fork, as in a death test, LibTorch makes its threads anew at the first call, which two
+/// After a fork, as in a death test, LibTorch restarts its threads at the first call, which two
 /// threads must not do at once.
 inline void take_one_thread() {
   static std::mutex one_at_a_time;

@@ -1,4 +1,4 @@
-// A folder that this process may not read, whoever runs it.
+// A folder that this process may not read, whichever user runs it.
 #pragma once
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ class Unreadable {
   Unreadable(const Unreadable&) = delete;
   Unreadable& operator=(const Unreadable&) = delete;
 
-  /// False where this system lets root be nobody else.
+  /// False where this system does not let root become another user.
   bool holds() const { return ::geteuid() != 0; }
 
  private:

@@ -35,7 +35,7 @@ TEST(Scan, FindsTheFirstMarkOrStopsNearTheEnd) {
     EXPECT_EQ(find(text, 0), place);
   }
   EXPECT_EQ(find("axaaaaaaxa", 2), 2);           // eight bytes and one more are not left
-  EXPECT_EQ(find(std::string(17, 'a'), 0), 16);  // of the last byte nothing is said
+  EXPECT_EQ(find(std::string(17, 'a'), 0), 16);  // the last byte is unspecified
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(TokenizerFile, SaysWhatFillsUpRows) {
   EXPECT_EQ(make({{"type", "bpe"}, {"file", file("gpt2")}})->vocabulary().padding, "");
 }
 
-/// What is said of a file in which a value was changed.
+/// The message for a file in which a value was changed.
 std::string complaint(const std::string& name, const std::string& type,
                       const std::function<void(json&)>& change) {
   const TemporaryFolder folder;
@@ -104,8 +104,9 @@ TEST(TokenizerFile, RefusesTokensThatItCannotPlace) {
   const auto added = [](const json& change) {
     return complaint("bert", "wordpiece", [&](json& t) { t["added_tokens"][0].update(change); });
   };
-  EXPECT_THAT(added({{"normalized", true}}),
-              EndsWith("t.json: added_tokens[0].normalized: is not supported beside a normalizer"));
+  EXPECT_THAT(
+      added({{"normalized", true}}),
+      EndsWith("t.json: added_tokens[0].normalized: is not supported together with a normalizer"));
   EXPECT_THAT(added({{"content", ""}}), EndsWith("t.json: added_tokens[0]: 'content' is empty"));
   EXPECT_THAT(added({{"lstrip", 1}}),
               EndsWith("t.json: added_tokens[0].lstrip: is not true or false"));

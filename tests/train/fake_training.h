@@ -23,7 +23,7 @@ class FakeEngine final : public Engine {
  public:
   explicit FakeEngine(World& world) : world_(world) {}
   StepTotals totals{1, 4, true, 0};  // of every step
-  std::vector<Frozen> frozen;        // as often as it was told
+  std::vector<Frozen> frozen;        // of every call
   std::vector<MicroStep> micros;     // that were accumulated
 
   void freeze(const Frozen& what) override { frozen.push_back(what); }

@@ -21,12 +21,12 @@ std::int64_t most_memory() {
   return std::int64_t{used.ru_maxrss} << 10;
 }
 
-/// What is said about a file that takes less than 64 MiB to refuse.
+/// The message for a file that takes less than 64 MiB to refuse.
 std::string refusal(const Bytes& bytes) {
   const auto before = most_memory();
-  auto said = test::message([&] { decode({bytes, "f"}); });
+  auto text = test::message([&] { decode({bytes, "f"}); });
   EXPECT_LT(most_memory() - before, 64 << 20);
-  return said;
+  return text;
 }
 
 const auto one_pixel = test::deflated(std::string(4, '\0'));

@@ -169,18 +169,19 @@ TEST(ColorJitter, DrawsFactorsFromTheirRange) {
 }
 
 TEST(ColorJitter, RefusesWhatCannotBe) {
-  const auto said = [](const nlohmann::json& more) {
+  const auto message_of = [](const nlohmann::json& more) {
     nlohmann::json recipe = {{"type", "color_jitter"}};
     recipe.update(more);
     return refused<Transform>(recipe);
   };
-  EXPECT_EQ(said({{"hue", 0.6}}), "hue: 0.6 is above the maximum 0.5\n");
-  EXPECT_EQ(said({{"hue", {-0.6, 0}}}), "hue[0]: -0.6 is below the minimum -0.5\n");
-  EXPECT_EQ(said({{"order", {"hue", "hue"}}}), "order[1]: 'hue' is listed twice\n");
-  EXPECT_EQ(said({{"contrast", {1.2, 0.8}}}),
+  EXPECT_EQ(message_of({{"hue", 0.6}}), "hue: 0.6 is above the maximum 0.5\n");
+  EXPECT_EQ(message_of({{"hue", {-0.6, 0}}}), "hue[0]: -0.6 is below the minimum -0.5\n");
+  EXPECT_EQ(message_of({{"order", {"hue", "hue"}}}), "order[1]: 'hue' is listed twice\n");
+  EXPECT_EQ(message_of({{"contrast", {1.2, 0.8}}}),
             "contrast[1]: 0.8 is below the number before it, 1.2\n");
-  EXPECT_EQ(said({{"contrast", {-1, 1}}}), "contrast[0]: -1 is below the minimum 0\n");
-  EXPECT_EQ(said({{"brightness", 2}, {"hue", {-0.5, 0.5}}, {"order", {"hue", "contrast"}}}), "");
+  EXPECT_EQ(message_of({{"contrast", {-1, 1}}}), "contrast[0]: -1 is below the minimum 0\n");
+  EXPECT_EQ(message_of({{"brightness", 2}, {"hue", {-0.5, 0.5}}, {"order", {"hue", "contrast"}}}),
+            "");
 }
 
 TEST(RandomErasing, BlotsOutAShareWithinItsRange) {

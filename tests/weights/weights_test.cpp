@@ -75,7 +75,7 @@ TEST(PublishedWeights, SuggestNames) {
   EXPECT_EQ(no_such_weights("resnet18", "pretrained"),
             "'resnet18' has no weights 'pretrained'; there are imagenet, imagenet1k_v1, a1_in1k");
   EXPECT_EQ(no_such_weights("mlp", "imagenet"),
-            "nobody's weights of 'mlp' are known by name; see 'ddptrain weights list'");
+            "no published weights of 'mlp' have a name here; see 'ddptrain weights list'");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace ddptrain {
 
-/// A temporary file beside `path`, which takes its place at commit(); without that it is deleted.
+/// A temporary file next to `path`, which takes its place at commit(); without that it is deleted.
 /// Errors (Exit::data) name `path`.
 class AtomicFile {
  public:
@@ -28,12 +28,12 @@ class AtomicFile {
   int file_ = -1;
 };
 
-/// The path and ".tmp" and 64 random bits: no name that somebody could have put a link at. Open it
-/// with O_EXCL and O_NOFOLLOW.
+/// The path and ".tmp" and 64 random bits: no name at which another process could have put a link.
+/// Open it with O_EXCL and O_NOFOLLOW.
 std::string temporary_name(const std::string& path);
 
-/// Makes `link` lead to `target`, whatever link it was: under a name that nobody can have put
-/// something at, then renamed. Why not, where the file system or the folder does not take it.
+/// Makes `link` lead to `target`, whatever link it was: under a name that no other
+/// process can know, then renamed. Why not, where the file system or the folder does not take it.
 std::error_code replace_link(const std::string& link, const std::string& target);
 
 }  // namespace ddptrain

@@ -93,7 +93,7 @@ bool write_all(int file, std::string_view content) {
 
 InputFile::InputFile(const std::string& path)
     : path_(path),
-      // Without O_NONBLOCK a pipe that nobody writes to is waited for here.
+      // Without O_NONBLOCK this blocks on a pipe without a writer.
       file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
   struct stat about {};
   const bool known = (file_ >= 0 ? ::fstat(file_, &about) : ::stat(path.c_str(), &about)) == 0;
@@ -161,8 +161,8 @@ void write_atomically(const std::string& path, std::string_view content) {
     fail("write", path);
   };
   {
-    constexpr int anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const Open file(::open(temporary.c_str(), anew, 0666));
+    constexpr int exclusive = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const Open file(::open(temporary.c_str(), exclusive, 0666));
     if (!file.ok()) give_up(false);
     if (!write_all(file.get(), content) || ::fsync(file.get()) != 0) give_up(true);
   }

@@ -9,7 +9,7 @@
 namespace ddptrain {
 
 /// A regular file, open for reading: every input is opened here. What may never end, or waits for
-/// somebody (pipes, devices, sockets, folders, links to them), is refused at once.
+/// a writer (pipes, devices, sockets, folders, links to them), is refused at once.
 class InputFile {
  public:
   /// Throws an Error (Exit::data) that names the file and the reason, as the other members do.
@@ -46,8 +46,8 @@ std::string read_beginning(const std::string& path, std::size_t most);
 /// a signal ends that.
 std::string read_given(const std::string& path, std::size_t most);
 
-/// Whole or not at all, and on disk when it returns: temporary file beside it, fsync, rename, fsync
-/// of the folder. Throws an Error (Exit::data).
+/// Whole or not at all, and on disk when it returns: temporary file next to it, fsync, rename,
+/// fsync of the folder. Throws an Error (Exit::data).
 void write_atomically(const std::string& path, std::string_view content);
 
 /// The folder and those above it. Throws an Error (Exit::data).
@@ -67,10 +67,10 @@ class FileLock {
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
-  /// False only where it was not to wait and somebody else holds it.
+  /// False only where it was not to wait and another holder has it.
   bool held() const { return held_; }
 
-  /// Whether somebody holds the lock of this path now. Makes no file and keeps nobody waiting.
+  /// Whether the lock of this path is held now. Makes no file and blocks no other process.
   static bool is_taken(const std::string& path);
 
  private:
@@ -85,7 +85,7 @@ std::string existing_folder(const std::string& folder);
 struct FreeSpace {
   std::string folder;      // existing_folder of the one that was asked for
   std::int64_t bytes = 0;  // that we may write there
-  std::string unknown;     // why nobody can say; empty: it is known
+  std::string unknown;     // why it is unknown; empty: it is known
 };
 FreeSpace free_space(const std::string& folder);
 

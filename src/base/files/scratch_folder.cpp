@@ -85,7 +85,7 @@ void remove_abandoned_folders() noexcept {
   try {
     remove_abandoned(temporary_folder() / kProgram, Ends::any);
   } catch (const std::exception&) {
-    // Whoever needs the folder for temporary files says what is wrong with it.
+    // The caller that needs the folder for temporary files reports what is wrong with it.
   }
 }
 

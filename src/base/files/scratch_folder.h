@@ -12,7 +12,7 @@ class FileLock;
 /// behind, whatever they were for. Never throws.
 void remove_abandoned_folders() noexcept;
 
-/// A new folder that only we can read, with a name that nobody can guess; gone with all in it when
+/// A new folder that only we can read, with a name that cannot be guessed; gone with all in it when
 /// this ends. A process that is killed leaves its folder behind: the next one with the same start
 /// and host name removes it. An Error (Exit::data) where it cannot be made.
 class ScratchFolder {

@@ -23,7 +23,7 @@
 namespace ddptrain::log {
 namespace {
 
-/// A terminal that understands how a line is rewritten, and nobody who wants plain text.
+/// A terminal that can rewrite a line, and no request for plain text.
 bool is_lively() {
   const char* term = std::getenv("TERM");
   const char* no = std::getenv("NO_COLOR");

@@ -35,8 +35,8 @@ void error(const std::string& line, const Place& place);  // "file:3:5: error: .
 /// Into the log file alone, for what the terminal has already.
 void record(const std::string& line);
 
-/// While it lives, every warning of this process is told, on the thread that gives it, one at a
-/// time. There is at most one.
+/// While it lives, `tell` is called with every warning of this process, on the warning's thread,
+/// one at a time. There is at most one.
 class WarningListener {
  public:
   explicit WarningListener(std::function<void(const std::string&)> tell);

@@ -10,7 +10,7 @@
 namespace ddptrain {
 
 /// Where stderr is a terminal, the status line shows what is done and how far it is: "reading texts
-/// 40 %  left 3 s", or "listing images  1200" where nobody knows how many there are. Work of a
+/// 40 %  left 3 s", or "listing images  1200" where their number is unknown. Work of a
 /// moment is not shown. Each of its pieces is progress().
 class LongWork {
  public:

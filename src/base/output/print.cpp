@@ -54,7 +54,7 @@ void note_stdout_error() {
   int none = 0;
   const int error = errno;
   if (stdout_error().compare_exchange_strong(none, error) && error == EPIPE)
-    log::record("nobody reads stdout any more (SIGPIPE)");
+    log::record("the reader of stdout is gone (SIGPIPE)");
 }
 
 void put(std::string_view bytes, std::FILE* to) {

@@ -23,11 +23,11 @@ void print_exact(std::string_view bytes);
 /// another reason (a full disk). Where SIGPIPE is not ignored, it ends the process instead.
 bool flush_stdout();
 
-/// Whether a write to stdout has failed since nobody reads it any more.
+/// Whether a write to stdout has failed because its reader is gone.
 bool stdout_is_gone();
 
 /// Flushes stdout at the end of a verb. What it exits with: `code`, or as SIGPIPE has it where
-/// nobody reads stdout and no signal ended it.
+/// the reader of stdout is gone and no signal ended it.
 int delivered(int code);
 
 }  // namespace ddptrain

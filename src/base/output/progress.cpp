@@ -6,7 +6,7 @@
 namespace ddptrain {
 namespace {
 
-// Pieces of work are deep below whoever has something to tell: this is all that they share.
+// Pieces of work are deep below the code that reports them: this is all that they share.
 std::atomic<const ProgressListener*> progress_listener{nullptr};
 
 }  // namespace

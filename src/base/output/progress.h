@@ -6,7 +6,7 @@
 namespace ddptrain {
 
 /// Work that may take long calls it once for each of its pieces (a file, a thousand rows), on any
-/// thread. Costs next to nothing where nobody listens.
+/// thread. Costs next to nothing without a listener.
 void progress();
 
 /// While it lives, progress() calls `tell`, then what was called before. Listeners end in the

@@ -42,8 +42,8 @@ namespace log {
 /// From now on there is no status line, as `-q` asks.
 void hide_status();
 
-/// A write to stderr failed because nobody reads it (`| head`). From then on only the log file gets
-/// lines. SIGPIPE must be ignored to live until here.
+/// A write to stderr failed because its reader is gone (`| head`). From then on only the log file
+/// gets lines. SIGPIPE must be ignored to live until here.
 bool terminal_is_gone();
 
 }  // namespace log

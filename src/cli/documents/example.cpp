@@ -134,7 +134,7 @@ Node made_up_record(const Shape& option, const Catalogs& catalogs) {
   return record;
 }
 
-/// A component that needs nothing said.
+/// A component without required options.
 Node made_up_component(const std::string& kind, const Catalogs& catalogs) {
   const auto& catalog = *catalogs.at(kind);
   for (std::size_t i = 0; i < catalog.size(); ++i) {

@@ -16,7 +16,7 @@ constexpr std::string_view kPage = R"(# Problems
 
 Written by `ddptrain help error --markdown`. `ddptrain help error ID` prints one of them.
 
-A problem is told like a compiler's: place, severity, the id of its kind in brackets, the option, what is wrong and what to write instead; then the line as
+A problem is printed as a compiler does: place, severity, the id of its kind in brackets, the option, what is wrong and what to write instead; then the line as
 written, and where the file was reached through `extends`, how. All problems of all files come in one go.
 
 ```

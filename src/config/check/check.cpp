@@ -73,7 +73,7 @@ void Checker::report(const std::string& rule, const Place& place, const std::str
   if (!advisor_) throw Enough{};
   if (problems_.size() < kMostProblems) return;
   problems_.push_back({Severity::error, "too-many-problems", place, "",
-                       std::to_string(kMostProblems) + " problems so far; the rest is not told"});
+                       std::to_string(kMostProblems) + " problems so far; the rest is not shown"});
   throw Enough{};
 }
 

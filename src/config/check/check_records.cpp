@@ -10,7 +10,7 @@
 namespace ddptrain {
 namespace {
 
-/// "lr: {value: 0.1}": the value that stands under a key of nobody's, where it could be written
+/// "lr: {value: 0.1}": the value that stands under an undeclared key, where it could be written
 /// alone.
 const Node* wrapped(const Node& node, const Shape& shape) {
   if (shape.shorthand.empty() || node.members.size() != 1) return nullptr;
@@ -94,8 +94,8 @@ void Checker::fields(const Node& node, const Shape& shape, const std::string& pa
 void Checker::required(const Node& node, const Shape& shape, const std::string& path,
                        const std::vector<std::string>& misspelled) {
   for (const auto& child : shape.children) {
-    const bool told = holds_word(misspelled, child.key) || holds_word(misspelled, "extends");
-    if (child.required && !told && !node.find(child.key))
+    const bool reported = holds_word(misspelled, child.key) || holds_word(misspelled, "extends");
+    if (child.required && !reported && !node.find(child.key))
       report("missing-key", node.place, path,
              "'" + child.key + "' is missing: " + as_clause(child.doc));
   }
@@ -133,7 +133,7 @@ std::string Checker::unknown_key(const Member& member, const Node& map, const Sh
   return advice.meant;
 }
 
-/// The keys of another tool's section: each that is recognized is told its place here.
+/// The keys of another tool's section: each that is recognized gets its place here.
 void Checker::foreign_section(const Member& section, const std::string& path) {
   static const Shape none;
   for (const auto& member : section.value.members) {

@@ -11,13 +11,13 @@
 
 namespace ddptrain {
 
-/// Ends a check that has said enough.
+/// Ends a check that has reported enough.
 struct Enough {};
 
 /// Collects every problem of a tree.
 class Checker {
  public:
-  /// Without an advisor nobody reads the messages: the first problem throws Enough, and what other
+  /// Without an advisor the messages are unused: the first problem throws Enough, and what other
   /// layers or options may supply is not asked for.
   Checker(const Catalogs& catalogs, Problems& problems, KeyAdvisor* advisor)
       : catalogs_(catalogs), problems_(problems), advisor_(advisor) {}
@@ -70,7 +70,7 @@ class Checker {
 
   const Catalogs& catalogs_;
   Problems& problems_;
-  KeyAdvisor* advisor_;  // none: nobody reads the messages
+  KeyAdvisor* advisor_;  // none: the messages are unused
 };
 
 /// The path of a key of the map at `path`, which is empty at the top of a recipe.

@@ -20,7 +20,7 @@ constexpr std::string_view kEma = ", as in '{decay: 0.999}'";
 constexpr std::string_view kMix = ", as in '{type: mixup, alpha: 0.4}'";
 constexpr std::string_view kNoDecay = ", as in '[norm, bias]'";
 constexpr std::string_view kStop = ", as in '[{type: early_stopping, patience: 3}]'";
-constexpr std::string_view kBeside = ": its options stand beside 'type'";
+constexpr std::string_view kNextToType = ": its options stand next to 'type'";
 constexpr std::string_view kNodes =
     ", as in 'ddp'; torchrun, srun or mpirun decides how many nodes there are";
 constexpr std::string_view kSizes = " with 'resize', 'center_crop' or 'random_resized_crop'";
@@ -92,8 +92,8 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Composer", "optimizers", "optimizer"},
     {"MMEngine", "optim_wrapper", "optimizer"},
     {"British English", "optimiser", "optimizer"},
-    {"DeepSpeed", "optimizer.params", "optimizer", kBeside},
-    {"MMEngine", "optim_wrapper.optimizer", "optimizer", kBeside},
+    {"DeepSpeed", "optimizer.params", "optimizer", kNextToType},
+    {"MMEngine", "optim_wrapper.optimizer", "optimizer", kNextToType},
 
     // the loss
     {"torchvision", "criterion", "loss"},
@@ -107,13 +107,13 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"most", "scheduler", "schedule"},
     {"Lightning, torchvision", "lr_scheduler", "schedule"},
     {"Hugging Face", "lr_scheduler_type", "schedule", ", as in 'cosine'"},
-    {"Hugging Face", "lr_scheduler_kwargs", "schedule", kBeside},
+    {"Hugging Face", "lr_scheduler_kwargs", "schedule", kNextToType},
     {"timm", "sched", "schedule"},
     {"Composer", "schedulers", "schedule"},
     {"Ludwig", "learning_rate_scheduler", "schedule"},
     {"MMEngine", "param_scheduler", "schedule"},
     {"Ultralytics", "cos_lr", "schedule", ", as in 'cosine'"},
-    {"DeepSpeed", "scheduler.params", "schedule", kBeside},
+    {"DeepSpeed", "scheduler.params", "schedule", kNextToType},
     {"Hugging Face, DeepSpeed", "warmup_steps", "schedule.warmup", kSteps},
     {"Hugging Face", "warmup_ratio", "schedule.warmup", ", as in '5 %'"},
     {"Accelerate", "num_warmup_steps", "schedule.warmup", kSteps},
@@ -176,7 +176,7 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Hugging Face", "num_labels", "model.num_classes"},
     {"timm", "drop_rate", "model.dropout"},
     {"Lightning", "class_path", "type"},
-    {"Lightning", "init_args", "type", ": the options stand beside it"},
+    {"Lightning", "init_args", "type", ": the options stand next to it"},
     {"torchtune", "_component_", "type"},
     {"Hydra", "_target_", "type"},
 

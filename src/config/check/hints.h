@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// A key of another tool. `theirs` is the key alone, or with the sections that it needs to be told
+/// A key of another tool. `theirs` is the key alone, or with the sections that distinguish it
 /// from others ("fp16.enabled"); `ours` is the path of a key here, and `says` what follows its name
 /// in a message.
 struct ForeignKey {

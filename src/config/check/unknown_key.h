@@ -1,4 +1,4 @@
-// What to say of a key that nobody declared.
+// Messages for keys that no record declares.
 #pragma once
 
 #include <optional>

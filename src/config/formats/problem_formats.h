@@ -16,7 +16,7 @@ std::string render_json(const Problems& problems);
 /// These objects, one a line.
 std::string render_jsonl(const Problems& problems);
 
-/// A workflow command of GitHub Actions a line and problem, which it shows beside the line.
+/// A workflow command of GitHub Actions a line and problem, which it shows next to the line.
 std::string render_github(const Problems& problems);
 
 /// SARIF 2.1.0 (OASIS): one run, with the documents of those rules that were broken.

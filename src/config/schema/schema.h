@@ -12,7 +12,7 @@ namespace ddptrain {
 /// reference such as ${env:NAME}.
 std::string json_schema(const Shape& recipe, const Catalogs& catalogs);
 
-/// What several components say alike of an option is said once, as the definition "option.KEY".
+/// What several components declare alike of an option stands once, as the definition "option.KEY".
 void share_options(nlohmann::ordered_json& schema);
 
 /// A line for each section and component, so that a difference shows which changed.

@@ -14,8 +14,8 @@ nlohmann::ordered_json reference_to(const std::string& name);
 /// be written in a weaker layer, or (`whole`) have their defaults.
 enum class Absent { elsewhere, defaults };
 
-/// A schema for each constraint of a record that can be told: needs, always, exactly_one and
-/// not_both. Numbers and lists are not compared in JSON Schema.
+/// A schema for each constraint of a record that JSON Schema can express: needs, always,
+/// exactly_one and not_both. Numbers and lists are not compared in JSON Schema.
 nlohmann::ordered_json constraint_schemas(const Shape& record, Absent absent);
 
 /// The definition "unset", which they refer to: null, false, 0 or empty.

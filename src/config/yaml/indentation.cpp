@@ -64,7 +64,7 @@ void Indentation::value_line(std::size_t column, std::size_t at, bool plain) {
 }
 
 /// Whether an entry continues the map or list whose column it has.
-bool Indentation::beside(std::size_t column, std::size_t at, bool list) {
+bool Indentation::continues_level(std::size_t column, std::size_t at, bool list) {
   if (levels_.empty() || levels_.back().column != column) return false;
   // The items of a list may stand at the column of its key.
   const auto below = levels_.size() - 2;
@@ -88,7 +88,7 @@ void Indentation::enter(std::size_t column, std::size_t at, bool list) {
     levels_.pop_back();
   }
   empty_ = false;
-  if (beside(column, at, list)) return;
+  if (continues_level(column, at, list)) return;
   if (siblings && !levels_.empty() && levels_.back().column < column)
     refuse_at(at, "the indentation fits nothing above; its siblings stand at " +
                       columns(*siblings) + " or " + columns(levels_.back().column));
@@ -102,14 +102,14 @@ void Indentation::enter(std::size_t column, std::size_t at, bool list) {
   levels_.push_back({column, list, true});
 }
 
-/// "-relu" is text to YAML; nobody means that.
+/// "-relu" is text to YAML; which is never meant.
 void Indentation::refuse_tight_dash(std::size_t at) const {
   const auto rest = text_.substr(at);
   if (rest.size() > 1 && rest[0] == '-' && (is_letter(rest[1]) || rest[1] == '{'))
     refuse_at(at, "a space is missing after the '-'");
 }
 
-/// Neither does anybody mean the text "lr:0.1".
+/// Neither is the text "lr:0.1" ever meant.
 void Indentation::refuse_missing_space(std::size_t at) const {
   refuse_tight_dash(at);
   const auto rest = text_.substr(at);

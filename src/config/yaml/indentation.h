@@ -27,7 +27,7 @@ class Indentation {
   /// A value that starts a line.
   void value_line(std::size_t column, std::size_t at, bool plain);
   void new_document();
-  /// Throws where a plain key is none that anybody means: "lr:0.1", "-relu", "batch {global".
+  /// Throws where a plain key is certainly a mistake: "lr:0.1", "-relu", "batch {global".
   void refuse_key(std::size_t at, std::size_t end) const;
 
   /// Column of the innermost map or list; nothing outside of them.
@@ -45,7 +45,7 @@ class Indentation {
   };
 
   void enter(std::size_t column, std::size_t at, bool list);
-  bool beside(std::size_t column, std::size_t at, bool list);
+  bool continues_level(std::size_t column, std::size_t at, bool list);
   [[noreturn]] void not_an_entry(std::size_t at) const;
   [[noreturn]] void second_line(std::size_t at) const;
   void refuse_tight_dash(std::size_t at) const;

@@ -99,7 +99,7 @@ class Scanner {
     const auto sign = [&] { return at_ < end_ && (now() == '-' || now() == '+') && ++at_; };
     const bool first = sign();
     if (at_ < end_ && now() >= '1' && now() <= '9') {
-      block_text_ = 0;  // said, so that any line may stand further right
+      block_text_ = 0;  // given, so that any line may stand further right
       ++at_;
     }
     if (!first) sign();

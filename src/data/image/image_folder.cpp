@@ -29,9 +29,8 @@ struct ImageFolderOptions {
        .example = "data/imagenette2-160"});
     f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
     f("valid", valid,
-      {.doc =
-           "Folder of the validation samples (the first of val, valid, validation and test unless "
-           "said otherwise), a fraction of the training samples, those of a list, or a fold."});
+      {.doc = "Folder of the validation samples (the first of val, valid, validation and test by "
+              "default), a fraction of the training samples, those of a list, or a fold."});
     f("classes", classes,
       {.doc = "The class folders to take; none takes all that are there.",
        .items = ItemOrder::distinct});

@@ -19,7 +19,7 @@ struct TransformLists {
   void fields(Fields& f);
 };
 
-/// Options of datasets of image files, beside their own.
+/// Options of datasets of image files, in addition to their own.
 struct ImageFileOptions {
   DataSection section;
   TransformLists transforms;

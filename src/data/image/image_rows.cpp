@@ -63,7 +63,7 @@ void ImageRows::add_stages(const TransformLists& lists, const PipelineOptions& o
     if (std::min(found.height, found.width) != wanted)
       throw Error(Exit::recipe, Option{"data.transforms.progressive"},
                   "size " + std::to_string(wanted) +
-                      " cannot be had by scaling sizes in data.transforms.train; "
+                      " cannot be reached by scaling sizes in data.transforms.train; "
                       "images would be " +
                       std::to_string(found.height) + " x " + std::to_string(found.width));
   }

@@ -41,7 +41,7 @@ class ImageRows {
             std::int64_t row) const;
   /// A loaded row as a person would see it: bytes, without normalization.
   Image image(Split split, const Batch& batch, std::int64_t row) const;
-  /// Runs `read` under the same policy: what it throws about data is said and gives false.
+  /// Runs `read` under the same policy: logs what it throws about data and returns false.
   bool guarded(const std::function<void()>& read) const;
 
  private:

@@ -42,7 +42,7 @@ Node usual_transforms_for(const FileSystem& files, const std::vector<std::string
   const auto every = std::max<std::size_t>(1, paths.size() / looked_at);
   for (std::size_t i = 0; i < paths.size(); i += every) try {
       sizes.push_back(size_in(files, paths[i]));
-    } catch (const Error&) {  // told when the sample is wanted
+    } catch (const Error&) {  // reported when the sample is requested
     }
   const auto other = [&](const ImageSize& size) { return size != sizes.front(); };
   if (std::none_of(sizes.begin(), sizes.end(), other)) return {};

@@ -6,7 +6,7 @@ namespace ddptrain {
 namespace {
 
 // Views share the storage but not the tensor, so both counts matter. Only our own copy is left at
-// one, and nobody can make another from it.
+// one, and no other can be made from it.
 bool free(const std::vector<at::Tensor>& tensors) {
   return std::all_of(tensors.begin(), tensors.end(), [](const at::Tensor& tensor) {
     return tensor.use_count() == 1 && tensor.storage().use_count() == 1;
@@ -22,7 +22,7 @@ Batch BatchPool::take(std::int64_t rows, std::int64_t length) {
     if (lent.batch.rows == rows && lent.length == length && free(lent.batch)) return lent.batch;
   auto fresh = allocate_(rows, length);
   fresh.rows = rows;
-  // Forgets other sizes first, then what somebody has held for longest.
+  // Forgets other sizes first, then what is in use for longest.
   if (lent_.size() == capacity_)
     std::erase_if(lent_, [](const Lent& lent) { return free(lent.batch); });
   if (lent_.size() == capacity_) lent_.erase(lent_.begin());

@@ -1,4 +1,4 @@
-// Batches whose memory is used again once nobody else holds it.
+// Batches whose memory is reused once no other reference holds it.
 #pragma once
 
 #include <cstddef>

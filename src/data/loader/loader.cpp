@@ -247,12 +247,12 @@ class ThreadedLoader final : public Loader {
   std::mutex mutex_;
   std::condition_variable work_;   // there may be a job
   std::condition_variable ready_;  // a slot is complete
-  std::condition_variable idle_;   // nobody runs a job
+  std::condition_variable idle_;   // no worker runs a job
   EpochPlan plan_;
   std::vector<Slot> slots_;
   BatchPool pool_;
   BatchPool augmented_;        // of further passes
-  Slot* open_ = nullptr;       // has rows that nobody has taken
+  Slot* open_ = nullptr;       // has rows that no worker has taken
   std::size_t opened_ = 0;     // micro-batches begun
   std::size_t delivered_ = 0;  // and handed out
   int busy_ = 0;               // jobs under way

@@ -62,7 +62,7 @@ void mix_here(const Drawn& drawn, const Tensors& inputs) {
   const auto rows = drawn.partner.size();
   std::map<std::size_t, std::size_t> last_use;
   for (std::size_t row = 0; row < rows; ++row) last_use[drawn.partner[row]] = row;
-  std::map<std::size_t, Tensors> before;  // of rows that are mixed and still somebody's partner
+  std::map<std::size_t, Tensors> before;  // of rows that are mixed and still another row's partner
   for (std::size_t row = 0; row < rows; ++row) {
     const auto other = drawn.partner[row];
     if (drawn.mixes[row].how == RowMix::How::nothing) continue;

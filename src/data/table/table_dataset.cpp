@@ -156,7 +156,8 @@ std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTabl
   const auto source = open(options.file);
   auto table = labeled ? read_table(*source, options, context.fitted, context.classes)
                        : read_unlabeled_table(*source, options, context.fitted);
-  // Of a trained model's data whoever scores them says what is unknown: both splits were read.
+  // For data of a trained model, the caller that scores them reports what is unknown: both splits
+  // were read.
   if (!labeled || context.fitted.empty())
     for (const auto& note : unseen_notes(table)) labeled ? log::info(note) : log::warning(note);
   return std::make_unique<TableDataset>(options, std::move(table), labeled, std::move(chosen),

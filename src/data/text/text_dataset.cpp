@@ -239,7 +239,7 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
   const auto tokenizer = catalog<Tokenizer>().build(options.tokenizer);
   const auto how = numericalize_options(options, *tokenizer, invalid_utf8, context);
   const ClassedSource classed{source, context.classes};
-  // What somebody wants predicted is hardly wanted twice.
+  // Texts to predict are hardly read twice.
   auto text = context.unlabeled.empty()
                   ? numbers(classed, options, *tokenizer, how)
                   : PackedText::in_memory(classed.numericalized(*tokenizer, how));

@@ -30,11 +30,11 @@ struct TextFolderOptions {
       {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
-      {.doc = "Folder of the validation texts (the first of val, valid, validation and test unless "
-              "said otherwise), a fraction of the training texts, those of a list, or a fold."});
+      {.doc = "Folder of the validation texts (the first of val, valid, validation and test by "
+              "default), a fraction of the training texts, those of a list, or a fold."});
     f("extensions", extensions, {.doc = "Files that count as texts.", .min_items = 1});
     f("ignore", ignore,
-      {.doc = "Folders that are no class and files beside the class folders, as patterns: [unsup, "
+      {.doc = "Folders that are no class and files next to the class folders, as patterns: [unsup, "
               "'*.feat']."});
     f("invalid_utf8", invalid_utf8,
       {.doc = "A text that is not UTF-8 is an error, or U+FFFD replaces what is not."});

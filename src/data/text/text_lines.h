@@ -1,4 +1,4 @@
-// Texts in memory, to be predicted: lines that somebody types or pipes.
+// Texts in memory, to be predicted: lines that a user types or pipes.
 #pragma once
 
 #include <cstdint>

@@ -138,7 +138,7 @@ c10::Device device_of(const Training& t) {
   return t.engine->model().named_parameters().front().tensor.device();
 }
 
-/// Seconds a step of batches that nobody computes on.
+/// Seconds a step of batches that are loaded and not computed on.
 double time_loader(const Training& t, std::int64_t steps) {
   constexpr std::int64_t warm_up = 2;
   Position at;

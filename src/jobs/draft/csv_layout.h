@@ -1,4 +1,4 @@
-// Encoding, separator and header of a CSV file that nobody describes.
+// Encoding, separator and header of a CSV file, detected from its contents.
 #pragma once
 
 #include <string>

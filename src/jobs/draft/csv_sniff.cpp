@@ -221,7 +221,7 @@ Node options_of(const CsvFormat& format) {
   return node;
 }
 
-/// Its first row is read like the others; what is wrong with the file is said of its header.
+/// Its first row is read like the others; problems of the file are reported for its header.
 std::unique_ptr<Csv> open_raw(const std::string& path, CsvFormat format) {
   try {
     return std::make_unique<Csv>(path, format);

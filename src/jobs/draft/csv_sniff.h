@@ -1,4 +1,4 @@
-// How a CSV file that nobody describes is written, for `init`.
+// Detects the dialect of a CSV file, for `init`.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,7 @@ void add_classes(ClassFolders& found, const fs::path& root, const ListFiles& lis
   for (const auto& name : folders_in(root / found.train)) {
     const auto train = count_in(list, fs::path(found.train) / name);
     if (train == 0) {
-      found.beside.push_back(name);
+      found.siblings.push_back(name);
       continue;
     }
     const auto valid = found.valid.empty() ? 0 : count_in(list, fs::path(found.valid) / name);
@@ -161,7 +161,7 @@ std::string split_lines(const ClassFolders& folders) {
     return lines +
            "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the same\n";
   return lines + "  valid: " + yaml_text(folders.valid) +
-         "     # the folder of the validation split, beside that of training\n";
+         "     # the folder of the validation split, next to that of training\n";
 }
 
 std::string choose_target(const InitRequest& request, const std::vector<std::string>& columns,

@@ -26,7 +26,7 @@ struct ClassFolders {
   std::string train = ".";
   std::string valid;  // empty: there is no validation split yet
   std::vector<ClassCount> classes;
-  std::vector<std::string> beside;  // what lies beside them and is no class
+  std::vector<std::string> siblings;  // what lies next to them and is no class
 };
 
 /// The wanted files in a folder of the root and in those within, sorted.

@@ -64,9 +64,9 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
   data += split_lines(folders);
   std::vector<std::string> names;
   for (const auto& one : folders.classes) names.push_back(one.name);
-  if (!folders.beside.empty()) {
+  if (!folders.siblings.empty()) {
     data += "  classes: " + yaml_list(names) + "\n";
-    draft.found.push_back("no images in " + join(folders.beside, ", ") + ", which is left out");
+    draft.found.push_back("no images in " + join(folders.siblings, ", ") + ", which is left out");
   }
   note_other_formats(request.path, draft.found);
   const auto sample = paths_below(request.path, some_of(files, 200));

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// What `text_folder` would take for a class, and is none.
 std::vector<std::string> ignored_names(const std::string& root, const ClassFolders& folders) {
-  auto names = folders.beside;
+  auto names = folders.siblings;
   for (const auto& split : {folders.train, folders.valid}) {
     std::error_code error;
     if (split.empty()) continue;

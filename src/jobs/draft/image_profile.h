@@ -1,4 +1,4 @@
-// What somebody's images are like, for `init`.
+// Properties of a user's images, for `init`.
 #pragma once
 
 #include <cstdint>

@@ -77,11 +77,11 @@ bool is_list_of_points(const std::string& file) {
     std::unique_ptr<CsvSource> keep;
     return lists_points(profile_of_csv(file, keep));
   } catch (const Error&) {
-    return false;  // some other file that lies beside the images
+    return false;  // some other file that lies next to the images
   }
 }
 
-/// The images and what belongs to them, found beside them; else their folders are classes.
+/// The images and what belongs to them, found next to them; else their folders are classes.
 Draft draft_image_folder(InitRequest& given, const InitRequest& request) {
   if (auto masks = draft_masks(request)) return *masks;
   if (auto poses = draft_poses(request)) return *poses;

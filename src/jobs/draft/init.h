@@ -1,4 +1,4 @@
-// `init` from somebody's data: what was found there, and a recipe for it.
+// `init` from a user's data: what was found there, and a recipe for it.
 #pragma once
 
 #include <optional>

@@ -238,7 +238,7 @@ std::string root_of_paths(const TableProfile& profile, const ColumnProfile& path
     if (entry.is_directory(unknown) && fs::exists(entry.path() / one, unknown))
       return entry.path().filename().string();
   throw Error(Exit::data, profile.path + ": '" + one.string() + "' (column '" + paths.name +
-                              "') is neither beside the file nor in a folder beside it");
+                              "') is neither next to the file nor in a folder next to it");
 }
 
 std::string output_range(const ColumnProfile& target) {

@@ -40,7 +40,7 @@ class Destination {
   void write(const std::string& text) {
     if (file_) return file_->write(text);
     print_exact(text);
-    flush_stdout();  // where nobody reads it, the next round ends (launch/signals.h)
+    flush_stdout();  // without a reader, the next round ends (launch/signals.h)
   }
   void commit() {
     if (file_) file_->commit();

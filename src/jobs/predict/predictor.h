@@ -32,8 +32,8 @@ class Predictor {
   std::vector<PredictionInput> inputs(const std::vector<std::string>& paths,
                                       const std::string& stdin_file) const;
 
-  /// Begins to load this rank's batches of `rows` samples: whole batches in turn, in order. Builds
-  /// the model at the first call.
+  /// Begins to load this rank's batches of `rows` samples: whole batches dealt to ranks
+  /// round-robin, in order. Builds the model at the first call.
   void start(std::shared_ptr<const Tolerant> data, std::int64_t rows);
   /// Batches of this rank.
   std::int64_t batches() const { return batches_; }

@@ -18,7 +18,7 @@ std::string slurm_script(const ArrayJob& job) {
          "#SBATCH --signal=B:TERM@120\n"
          "# What your cluster asks for: --partition, --time, --cpus-per-task, --gpus.\n"
          "#\n"
-         "# Submit with 'sbatch FILE'; submitted again, it goes on with what is missing. When all\n"
+         "# Submit with 'sbatch FILE'; submitted again, it resumes with what is missing. When all\n"
          "# have ended, this makes the table, and trains what failed again:\n"
          "#   cd " +
          shell_word(job.folder) + " && " + job.command +

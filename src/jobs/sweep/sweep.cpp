@@ -149,7 +149,7 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
     print_lines(table_text(plan, record, terminal_columns(STDOUT_FILENO)));
   const auto rest = rest_of(plan, record);
   if (rest == Rest::none) record.finish();
-  if (rest == Rest::some) log::info("'" + command_of(arguments) + "' goes on with this sweep");
+  if (rest == Rest::some) log::info("'" + command_of(arguments) + "' resumes this sweep");
   if (rest == Rest::diverged)
     log::info(
         "nothing is left to train: what was not finite would be so again; another recipe, 'name' "

@@ -143,7 +143,7 @@ class SweepRunner {
 
   void end_of(const Child& child) {
     const int code = child.run->child().code();
-    if (is_ending() && !is_result(code)) return;  // it goes on with the sweep
+    if (is_ending() && !is_result(code)) return;  // the sweep continues
     auto value = value_of(folder_of(child.key), code, plan_.watched);
     if (!is_success(code)) value.error = child.run->failure().message;
     note(child.key, std::move(value));

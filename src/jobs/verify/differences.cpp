@@ -29,7 +29,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-/// Two NaN, of losses that are not finite or norms that nobody measured, are the same.
+/// Two NaN, of losses that are not finite or unmeasured norms, are the same.
 double relative(double value, double reference) {
   if (same_bits(value, reference) || (std::isnan(value) && std::isnan(reference))) return 0;
   const double apart = std::abs(value - reference) /

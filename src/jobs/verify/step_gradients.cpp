@@ -50,7 +50,7 @@ NoisyTensor noise_of(const std::string& name, const at::Tensor& own, const at::T
   return {name, count(own.sub(given).abs().gt(size.mul(kNoisyShare))), count(size.gt(0))};
 }
 
-/// By a unit in the last place, up and down in turn: of the type in which a parameter is kept.
+/// By a unit in the last place, up and down alternately: of the type in which a parameter is kept.
 void shake(const at::Tensor& parameter) {
   const auto flat = parameter.view(-1);
   const auto up = at::full({}, std::numeric_limits<double>::infinity(), parameter.options());

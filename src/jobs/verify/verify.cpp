@@ -114,7 +114,7 @@ std::int64_t threads_of(const Recipe& recipe, std::int64_t most) {
 }
 
 /// What `train.precision: auto` comes to here; looks at devices and data as a run does, so that
-/// what is missing is said before the first run.
+/// what is missing is reported before the first run.
 Precision own_precision(const ShortRunPlan& plan) {
   auto recipe = cut_recipe(plan, {});
   recipe.train.precision = plan.recipe.train.precision;

@@ -41,7 +41,7 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
 
 class Spearman final : public Metric {
  public:
-  /// Predictions and targets in turn.
+  /// Predictions and targets, interleaved.
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     const auto [predicted, actual] = flat_columns(output, target);

@@ -1,4 +1,4 @@
-// torch.nn.Sequential: modules one after another, named by their numbers or as told.
+// torch.nn.Sequential: modules one after another, named by their numbers or as given.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Tensors that a forward pass needs and nobody learns: made once, and then kept on its device.
+// Tensors that a forward pass needs and that are not trained: made once, and then kept on its
+// device.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -36,7 +36,7 @@ struct UnetOptions {
     f("blur", blur,
       {.doc = "Each enlarged pixel becomes the mean of four, against checkerboards."});
     f("blur_final", blur_final, {.doc = "The blur of the last block too."});
-    f("last_cross", last_cross, {.doc = "The image itself beside the last features."});
+    f("last_cross", last_cross, {.doc = "Concatenates the image itself with the last features."});
     f("bottle", bottle,
       {.doc = "Half the channels between the two convolutions behind last_cross, as fastai 1 has "
               "it; in fastai 2 the option fails."});
@@ -128,7 +128,7 @@ std::int64_t Unet::add_blocks() {
   return channels;
 }
 
-/// What gives the image's size, and the image beside it; the channels that come out. The layers
+/// What gives the image's size, and the image next to it; the channels that come out. The layers
 /// that fastai has for the size and for the image have no names here but their numbers.
 std::int64_t Unet::add_end(std::int64_t channels, std::int64_t images) {
   if (depths_.front().reduction > 1)

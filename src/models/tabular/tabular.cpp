@@ -26,7 +26,7 @@ std::int64_t outputs_of(const TabularOptions& options, const ModelContext& conte
 
 Entry<Model> tabular_model() {
   return entry<Model, TabularOptions>(
-      "tabular", "Embeddings of categories beside numbers, then linear layers; as fastai's.",
+      "tabular", "Embeddings of categories next to numbers, then linear layers; as fastai's.",
       [](const TabularOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<TabularNetwork>(options.network, outputs_of(options, context),
                                                 context);

@@ -1,4 +1,4 @@
-// fastai.tabular.model.TabularModel: embeddings of categories beside normalized numbers, then
+// fastai.tabular.model.TabularModel: embeddings of categories next to normalized numbers, then
 // linear layers.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The dropouts of a recurrent network (Gal and Ghahramani 2016; Merity et al. 2018), as fastai has
-// them: masks that stay over time, drawn anew for each segment of a text.
+// them: masks that stay over time, drawn again for each segment of a text.
 #pragma once
 
 #include "models/module.h"

@@ -22,7 +22,7 @@ at::Tensor broken(const at::Tensor& segments) {
 }
 
 /// A row that begins inside a segment would lose that segment's tokens, and one that ends a segment
-/// before the batch does would be known by its padding. Bool [rows].
+/// before the batch does would be recognizable by its padding. Bool [rows].
 at::Tensor padded_otherwise(const at::Tensor& padded, std::int64_t bptt) {
   const auto time = padded.size(1), whole = time / bptt * bptt;
   const auto behind = padded.slice(1, std::max<std::int64_t>(0, time - bptt)).all(1);

@@ -199,7 +199,7 @@ std::vector<NameTable> MobileNetV3::name_tables() const {
   timm.differs = [eps = norm_.eps](const std::string& architecture) -> std::string {
     if (architecture.starts_with("tf_")) return "it pads images as TensorFlow does";
     if (eps == timm_norm_eps) return {};
-    return "its batch norms have an eps of 1e-5; write 'norm_eps: 1e-5' beside the network's type";
+    return "its batch norms have an eps of 1e-5; write 'norm_eps: 1e-5' next to the network's type";
   };
   return {{.library = Library::torchvision}, timm};
 }

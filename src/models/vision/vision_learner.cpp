@@ -35,7 +35,7 @@ struct VisionLearnerOptions {
        .example = "resnet34"});
     f("num_classes", num_classes, {.doc = "Outputs; auto takes the data's classes.", .min = 1});
     f("concat_pool", concat_pool,
-      {.doc = "The maximum beside the mean of each feature, rather than the mean alone; a vision "
+      {.doc = "The maximum next to the mean of each feature, rather than the mean alone; a vision "
               "transformer gives one of each, which no pool follows."});
     f("lin_ftrs", lin_ftrs, {.doc = "Sizes of the head's hidden layers.", .min = 1});
     f("ps", ps,

@@ -10,7 +10,8 @@ struct Dinov2Options : VisionTowerOptions {
   void fields(Fields& f) {
     VisionTowerOptions::fields(f);
     f("registers", registers,
-      {.doc = "Learned tokens beside the patches; published weights have 0 or 4.", .min = 0});
+      {.doc = "Learned tokens in addition to the patches; published weights have 0 or 4.",
+       .min = 0});
     f.require(always(multiple_of("image_size", 14)));
   }
 };

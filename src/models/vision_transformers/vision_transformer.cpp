@@ -234,10 +234,10 @@ NameTable older_torchvision() {
 std::string activation_differs(const std::string& architecture, Activation here) {
   const auto has = [&](const char* word) { return architecture.find(word) != std::string::npos; };
   if (has("quickgelu") && here != Activation::quick_gelu)
-    return "its activation is x sigmoid(1.702 x); write 'activation: quick_gelu' beside the "
+    return "its activation is x sigmoid(1.702 x); write 'activation: quick_gelu' next to the "
            "network's type";
   if (!has("quickgelu") && (has(".laion") || has(".datacomp")) && here != Activation::gelu)
-    return "its activation is GELU; write 'activation: gelu' beside the network's type";
+    return "its activation is GELU; write 'activation: gelu' next to the network's type";
   return {};
 }
 

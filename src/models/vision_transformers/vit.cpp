@@ -19,7 +19,7 @@ void VitOptions::fields(Fields& f) {
   f("hidden_dim", plan.hidden_dim, {.doc = "Numbers that stand for a patch.", .min = 1});
   f("mlp_dim", plan.mlp_dim, {.doc = "Hidden numbers of a block's two-layer network.", .min = 1});
   f("registers", plan.registers,
-    {.doc = "Learned tokens beside the patches that the output leaves out.", .min = 0});
+    {.doc = "Learned tokens in addition to the patches that the output leaves out.", .min = 0});
   f("distilled", plan.distilled,
     {.doc = "A second token with a head of its own, as in DeiT; outputs are the mean of both."});
   f("layer_scale", plan.layer_scale,

@@ -1,4 +1,4 @@
-// What differs between the recipe that a run was started with and the one that it goes on with.
+// What differs between the recipe that a run was started with and the one that it resumes with.
 #pragma once
 
 #include <string>

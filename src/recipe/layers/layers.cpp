@@ -44,7 +44,7 @@ std::vector<std::string> recipes_beside(const fs::path& file) {
 
 std::string normal(const fs::path& path) { return path.lexically_normal().string(); }
 
-/// What somebody may have meant who named this on the command line.
+/// What a user may have meant who named this on the command line.
 std::string hint_for(const std::string& file) {
   std::error_code unknown;
   const auto recipe = (fs::path(file) / kRecipeYaml).string();

@@ -97,7 +97,7 @@ bool is_default(const Node& value, const Shape& option, const Catalogs& catalogs
          to_yaml(complete(option.initial, option, catalogs));
 }
 
-/// Whether the component is still there and nobody gave it the option again.
+/// Whether the component is still there and no later layer sets the option.
 bool is_lost(const Dropped& dropped, const Node& tree) {
   const auto address = read_address(dropped.component);
   const auto* component = address ? find_at(tree, *address) : nullptr;
@@ -115,7 +115,7 @@ std::string message(const Dropped& dropped, bool is_option_now) {
   if (!is_option_now)
     return why + ", which has no '" + dropped.key + "'" + (by_word ? "; " + removal : "");
   return why + (by_word ? "; set " + path + " there too, or " + removal
-                        : "; set " + dropped.key + " beside that type");
+                        : "; set " + dropped.key + " next to that type");
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ Problems warn_of_dropped(const std::vector<Dropped>& dropped, const Node& tree,
   for (const auto& one : dropped) {
     if (!is_lost(one, tree)) continue;
     const auto* kind = kind_at(one.component, tree, catalogs);
-    if (kind && !kind->find(one.now)) continue;  // which is said as such
+    if (kind && !kind->find(one.now)) continue;  // which is reported as such
     const auto* before = option_of(kind, one.before, one.key);
     const auto* now = option_of(kind, one.now, one.key);
     const bool no_loss = before && is_default(one.value, *before, catalogs) &&

@@ -33,7 +33,7 @@ bool names_component(const std::string& path);
 /// Whether every type of the component at `path` has this option: it outlives a change of type.
 bool is_of_section(const std::string& path, const std::string& key);
 
-/// The same, where nobody asks what was dropped.
+/// The same, for callers that do not need what was dropped.
 void merge(Node& weak, const Node& strong);
 
 /// A warning for each option that a layer wrote, that fell away with its component's type, and that

@@ -25,12 +25,12 @@ const Shape& meant_by_scalar(const Shape& option);
 /// "data.transforms.train[resize].size".
 std::vector<std::string> addresses_of(const Node& tree);
 
-/// What somebody who wrote `key` most likely meant: the same last word elsewhere, or a spelling
+/// What a user who wrote `key` most likely meant: the same last word elsewhere, or a spelling
 /// that is near. Empty when nothing is.
 std::string nearest_key(const std::string& key, const std::vector<std::string>& keys);
 
-/// How list items are told apart: each by its `type` where no other item has it, otherwise by its
-/// index.
+/// How list items are distinguished: each by its `type` where no other item has it, otherwise by
+/// its index.
 std::vector<std::string> item_names(const Node& list);
 
 }  // namespace ddptrain

@@ -75,10 +75,10 @@ void assign(Node& tree, const std::vector<Step>& address, Node value, const Plac
   merge(*at, wrap(address, done, std::move(value), place), path, dropped);
 }
 
-/// The list that a recipe has when nobody sets it.
+/// The list that a recipe has by default.
 Node default_list(const std::vector<Step>& address) {
   Recipe fresh;
-  fresh.metrics = usual_metrics(TargetKind::classes);  // nobody knows the targets here
+  fresh.metrics = usual_metrics(TargetKind::classes);  // the targets are unknown here
   const auto defaults = encode(fresh);
   const auto* list = find_at(defaults, address);
   if (!list || !list->is_list())

@@ -9,7 +9,7 @@
 
 namespace ddptrain {
 
-/// The text of recipe.yaml: every value of `resolved`, with a comment where `asked` said `auto`.
+/// The text of recipe.yaml: every value of `resolved`, with a comment where `asked` has `auto`.
 /// Values that `tree` (the layered recipe) took from a secret of the environment stay references.
 std::string record_of(Recipe& resolved, Recipe& asked, const Node& tree, const Catalogs& catalogs);
 

@@ -38,7 +38,7 @@ std::string environment_value(const std::string& inside) {
                      ":-default}'"};
 }
 
-/// Whether a name of the environment says that nobody else should see its value. "pass" is also in
+/// Whether a name of the environment marks its value as a secret. "pass" is also in
 /// "password", "passwd" and "passphrase", "cred" in "credentials".
 bool names_secret(const std::string& name) {
   const auto plain = lower(name);

@@ -14,7 +14,7 @@ namespace ddptrain {
 /// token, key or the like in any case, all of data.source.url, and what refers to such values.
 void replace_references(Node& tree, Problems& problems);
 
-/// Values of a tree that nobody else should see, and what stands for each in everything that is
+/// Secret values of a tree, and what stands for each in everything that is
 /// written.
 std::map<std::string, std::string> secrets_of(const Node& tree);
 

@@ -31,11 +31,11 @@ PlaceKey key(const Place& place) { return {place.file, place.line, place.column}
 
 /// A value whose reference could not be replaced is reported once.
 void add_new(Problems& problems, const Problems& more) {
-  std::set<PlaceKey> said;
+  std::set<PlaceKey> reported;
   for (const auto& problem : problems)
-    if (problem.place.known()) said.insert(key(problem.place));
+    if (problem.place.known()) reported.insert(key(problem.place));
   for (const auto& problem : more)
-    if (!said.contains(key(problem.place))) problems.push_back(problem);
+    if (!reported.contains(key(problem.place))) problems.push_back(problem);
 }
 
 /// What is wrong in `data` is reported there, and not of each split that takes it over.
@@ -52,13 +52,13 @@ Problems reported_once(Problems problems) {
   return problems;
 }
 
-/// Nobody reads more; whoever made them meant to keep us busy.
+/// More are of no use to a reader, and a hostile recipe could keep us busy.
 void end_after_enough(Problems& problems) {
   constexpr std::size_t enough = 200;
   if (problems.size() <= enough + 1) return;  // check() ends by itself
   problems.resize(enough);
   problems.push_back({Severity::error, "too-many-problems", problems.back().place, "",
-                      std::to_string(enough) + " problems so far; the rest is not told"});
+                      std::to_string(enough) + " problems so far; the rest is not shown"});
 }
 
 /// What is wrong in the files that could be read, where others could not: those may set what is

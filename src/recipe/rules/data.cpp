@@ -75,8 +75,8 @@ void targets_are_taken(const RuleContext& rule) {
 std::vector<Rule> data_rules() {
   return {
       {{"digest", "What is fetched or unpacked has a digest.",
-        "A file that changed on its way or at its source would train another model, and nobody "
-        "would know.",
+        "A file that changed on its way or at its source would silently train another "
+        "model.",
         "data: {source: {url: \"https://example.org/images.tgz\"}}",
         "data: {source: {url: \"https://example.org/images.tgz\", md5: "
         "e793b78cc4c9e9a4ccc0c1155377a412}}"},
@@ -88,7 +88,7 @@ std::vector<Rule> data_rules() {
         "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
        source_is_one_archive},
       {{"https", "A source is fetched by https.",
-        "Everybody on the way could read, and change, what another protocol brings.",
+        "Anyone on the network path could read, and change, data that another protocol transfers.",
         "data: {source: {url: \"http://example.org/a.tgz\", md5: "
         "e793b78cc4c9e9a4ccc0c1155377a412}}",
         "data: {source: {url: \"https://example.org/a.tgz\", md5: "

@@ -139,7 +139,7 @@ std::vector<Rule> kind_rules() {
         "loss: {type: cross_entropy, label_smoothing: 0.1, weight: [1, 2, 1]}"},
        losses_are_sums},
       {{"model-data", "A model takes the kind of samples that the data gives.",
-        "An image is numbers, a text is words, and a table is both beside each other.",
+        "An image is numbers, a text is words, and a table has both.",
         "model: resnet18\ndata: {type: text_folder, root: imdb, padding: chunks}",
         "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
        the_model_takes_the_samples},

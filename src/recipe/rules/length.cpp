@@ -55,8 +55,8 @@ void periods_fit_the_run(const RuleContext& rule) {
 std::vector<Rule> length_rules() {
   return {
       {{"duration-share", "A run or stage does not last a share of itself.",
-        "A share is a part of the run, whose length is what is being said here.",
-        "train: {duration: 50 %}", "train: {duration: 5 epochs}"},
+        "A share is a part of the run, whose length this option sets.", "train: {duration: 50 %}",
+        "train: {duration: 5 epochs}"},
        a_run_is_no_share},
       {{"schedule-in-seconds", "A schedule wants to know how many steps there will be.",
         "How far a run is, is its step among all steps; a run that is measured in seconds does not "

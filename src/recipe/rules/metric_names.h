@@ -21,7 +21,7 @@ struct NamedMetric {
 NamedMetric named_metric(const RuleContext& rule, const std::string& name);
 
 /// Which way is better, by the metric's traits; nothing where they do not say. What an optimizer
-/// makes large on purpose is left to whoever does that.
+/// makes large on purpose is left to the caller.
 std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name);
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// Metrics, and whoever names one.
+// Metrics, and the options that name one.
 #include <map>
 
 #include "config/complete.h"
@@ -83,7 +83,8 @@ std::vector<Rule> metric_rules() {
         "metrics: [accuracy, {type: f1, average: macro}]\ncheckpoint: {keep_best: {metric: f1}}"},
        the_best_is_by_a_metric},
       {{"expect-metric", "expect names metrics that are computed.",
-        "A bound on what nobody computes is never met, and the run would end with exit code 6.",
+        "A bound on a metric that is not computed is never met, and the run would end with exit "
+        "code 6.",
         "metrics: [accuracy]\nexpect: {f1: {min: 0.8}}",
         "metrics: [accuracy]\nexpect: {accuracy: {min: 0.8}}"},
        what_is_expected_is_computed},
@@ -95,7 +96,7 @@ std::vector<Rule> metric_rules() {
         "callbacks: [{type: early_stopping, metric: accuracy}]"},
        what_is_watched_is_computed},
       {{"metric-twice", "Metrics have names of their own.",
-        "Two columns of one name cannot be told apart, nor which of them decides.",
+        "Two columns of one name cannot be distinguished, nor which of them decides.",
         "metrics: [{type: f1, average: macro}, {type: f1, average: micro}]",
         "metrics: [{type: f1, average: macro}, {type: fbeta, beta: 2, average: macro}]"},
        metrics_have_names_of_their_own},

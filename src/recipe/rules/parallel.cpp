@@ -142,7 +142,8 @@ std::vector<Rule> parallel_rules() {
         "model: resnet18\nparallel: {mode: ddp, sync_bn: true}"},
        sync_bn_has_batch_norm},
       {{"sync-bn-alone", "sync_bn wants several devices.",
-        "One device's batch is the whole batch, so its statistics are everybody's already.",
+        "One device's batch is the whole batch, so its statistics already are those of the whole "
+        "batch.",
         "parallel: {sync_bn: true}", "parallel: {mode: ddp, sync_bn: true}"},
        sync_bn_has_devices},
       {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
@@ -170,7 +171,7 @@ std::vector<Rule> parallel_rules() {
         "parallel: {timeout: {step: 10 min}}", "parallel: {mode: ddp, timeout: {step: 10 min}}"},
        time_outs_have_ranks},
       {{"restart", "Only mode ddp can start a rank again.",
-        "The other modes are one process: when it dies, nobody is left to start it.",
+        "The other modes are one process: when it dies, no process is left to restart it.",
         "policy: {on_rank_failure: restart}",
         "parallel: {mode: ddp}\npolicy: {on_rank_failure: restart}"},
        there_are_ranks_to_restart},

@@ -27,8 +27,7 @@ std::vector<RuleDoc> of_values() {
        "option may be.",
        "train:\n  duration: 5\n", "train:\n  duration: 5 epochs\n"},
       {"missing-key", "An option that has no default is not given.",
-       "There is no value that would be right for everybody, such as the folder of the data, so "
-       "none is assumed.",
+       "No default is right for all runs, as for the folder of the data, so none is assumed.",
        "train:\n  clip: {max: 1.0}\n", "train:\n  clip: {type: norm, max: 1.0}\n"},
       {"option-conflict", "Options of one component that do not go together.",
        "An option may need another one, exclude it, or have to fit its number or length. Left "
@@ -47,9 +46,8 @@ std::vector<RuleDoc> of_values() {
       {"unknown-component", "A 'type' that no component has.",
        "'ddptrain list' shows the components of every kind.", "loss: cross_entropi\n",
        "loss: cross_entropy\n"},
-      {"too-many-problems", "More problems than are told.",
-       "Their number says that the file is no recipe; mend the first ones and check again.", "",
-       ""},
+      {"too-many-problems", "More problems than are shown.",
+       "Their number says that the file is no recipe; fix the first ones and check again.", "", ""},
   };
 }
 
@@ -134,8 +132,8 @@ std::vector<RuleDoc> of_layers() {
        "'type' begins with the defaults of the new one. What every type of the section has "
        "(model.weights, model.layer_groups, data.source, data.sampler, data.mix, data.loader) is "
        "kept, and so is what the same layer sets; all words of a command line are one layer. An "
-       "option that somebody wrote and that nobody sets again would be lost without a word. Set it "
-       "beside the new type; on the command line, '~optimizer.lr' says that it is not wanted. A "
+       "option that a weaker layer sets and no later one sets again would be lost silently. Set it "
+       "next to the new type; on the command line, '~optimizer.lr' drops it on purpose. A "
        "base for several types is best written without options of one.",
        "optimizer: {type: rmsprop, lr: 0.01}\n",
        "optimizer: {type: rmsprop, lr: 0.01, momentum: 0.9}\n"},

@@ -1,4 +1,4 @@
-// Samples that evaluation scores beside the validation split.
+// Samples that evaluation scores in addition to the validation split.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -108,7 +108,7 @@ std::vector<Rule> stage_rules() {
         "train: {fine_tune: {epochs: 3}, stages: [{duration: 2 epochs}]}",
         "train: {fine_tune: {epochs: 3}}"},
        stages_are_said_once},
-      {{"overruled", "What the stages of a run say is not said elsewhere.",
+      {{"overruled", "Options that the stages of a run set are not set elsewhere.",
         "train.fine_tune and train.stages make up the run: its length, what is frozen, and for "
         "fine_tune schedule and rates, whatever these keys say.",
         "train: {fine_tune: {epochs: 3}}\nschedule: cosine", "train: {fine_tune: {epochs: 3}}"},

@@ -58,7 +58,7 @@ std::string reason(const Ended& ended, std::int64_t most) {
 /// A failure that another attempt may not meet, by curl's words for --retry.
 bool is_passing(int status) { return status == 18 || status == 28 || status == 56 || status == 7; }
 
-/// The file that an earlier attempt may have begun; nobody else's, and no link.
+/// The file that an earlier attempt may have begun; our own file, and no link.
 class Download {
  public:
   explicit Download(const std::string& path)

@@ -34,13 +34,13 @@ bool is_digest(const std::string& digest, std::string_view known) {
 bool provide_file(const FileSource& source, const std::string& path) {
   const auto target = fs::absolute(path).lexically_normal();
   if (fs::exists(target)) return false;
-  const auto beside = [&](const std::string& what) {
+  const auto sibling = [&](const std::string& what) {
     return (target.parent_path() / ("." + target.filename().string() + what)).string();
   };
   make_folders(target.parent_path().string());
-  const FileLock lock(beside(".lock"));
+  const FileLock lock(sibling(".lock"));
   if (fs::exists(target)) return false;  // another process was first
-  const auto download = beside(".download");
+  const auto download = sibling(".download");
   bring(source, download);
   const auto digest = digest_file(DigestKind::sha256, download);
   if (!is_digest(digest, source.sha256)) {

@@ -1,4 +1,4 @@
-// One file of somebody else's, fetched or taken from here, and checked.
+// One published file, fetched or copied from this machine, and checked.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ struct FileSource {
 };
 
 /// Makes sure that `path` is there: if it is missing, the file is fetched (url) or copied (file),
-/// its digest compared, and put there whole or not at all, FILE.sha256 with its whole digest beside
-/// it, as sha256sum writes and checks it. Processes that want the same file wait for the one that
-/// fetches it. Returns whether it was missing. Errors: Exit::data.
+/// its digest compared, and put there whole or not at all, FILE.sha256 with its whole digest next
+/// to it, as sha256sum writes and checks it. Processes that want the same file wait for the one
+/// that fetches it. Returns whether it was missing. Errors: Exit::data.
 bool provide_file(const FileSource& source, const std::string& path);
 
 /// Whether a digest is the one that is known, or begins so.

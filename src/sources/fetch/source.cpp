@@ -105,7 +105,7 @@ std::string root_of(const Choice<Dataset>& data) {
   return root.empty() ? fs::path(text_of("file")).parent_path().string() : root;
 }
 
-/// Where a first run often ends: what nobody provides has to be there.
+/// Where a first run often ends: without a source, the data has to be there.
 void check_there(const Choice<Dataset>& data) {
   for (const char* option : {"root", "file"}) {
     const auto* value = data.node().find(option);
@@ -139,15 +139,15 @@ void provide(const SourceSpec& source, const std::string& root) {
   const auto path = fs::absolute(root).lexically_normal();
   const auto target = path.has_filename() ? path : path.parent_path();
   if (is_there(target)) return;
-  const auto beside = [&](const std::string& what) {
+  const auto sibling = [&](const std::string& what) {
     return (target.parent_path() / ("." + target.filename().string() + what)).string();
   };
   make_folders(target.parent_path().string());
-  const FileLock lock(beside(".lock"));
+  const FileLock lock(sibling(".lock"));
   if (is_there(target)) return;  // another process was first
-  const auto download = beside(".download");
+  const auto download = sibling(".download");
   const auto archive = checked_archive(source, download);
-  const auto start = fs::absolute(beside(".unpacked-")).string();
+  const auto start = fs::absolute(sibling(".unpacked-")).string();
   remove_left(start);
   const ScratchFolder folder(start);
   const auto unpacked = folder.path() + "/data";  // with the rights that folders have here

@@ -17,7 +17,7 @@ bool is_provided(const Choice<Dataset>& data);
 
 /// Makes sure that folder `root` is there. If it is missing or empty, the archive is fetched (url)
 /// or taken (file), its digest compared, and its contents put there whole or not at all: unpacked
-/// beside `root` and renamed. A single folder at the top of the archive becomes `root` itself.
+/// next to `root` and renamed. A single folder at the top of the archive becomes `root` itself.
 /// Processes that want the same folder wait for the one that makes it. Errors: Exit::data.
 void provide(const SourceSpec& source, const std::string& root);
 

@@ -234,7 +234,7 @@ class Unpacking {
     throw Error(Exit::data, "cannot write '" + path + "': " + std::strerror(errno));
   }
 
-  static constexpr std::int64_t header_bytes = 2048;  // of a member, beside its content
+  static constexpr std::int64_t header_bytes = 2048;  // of a member, in addition to its content
 
   Utf8Names names_;
   std::string name_;

@@ -1,4 +1,4 @@
-// Unpacking of archives that nobody has to trust.
+// Unpacks untrusted archives.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,8 @@ struct UnpackLimits {
 };
 
 /// Unpacks a tar (plain, gz, bz2, xz, zstd) or zip archive into an existing empty folder that
-/// nobody else writes to, and returns what becomes the data's root: the only folder at the top, or
-/// all. Throws an Error (Exit::data) on an entry that would land outside of the folder: an absolute
-/// path,
+/// only this process writes to, and returns what becomes the data's root: the only folder at the
+/// top, or all. Throws an Error (Exit::data) on an entry outside of the folder: an absolute path,
 /// `..`, a path through a link, a link that leaves that root; on devices and the like; and on more
 /// than the limits.
 std::string unpack(const std::string& archive, const std::string& folder);

@@ -36,7 +36,7 @@ int opened(const std::string& path) {
 FileUse::FileUse(const std::string& path) : file_(opened(path)) {
   if (file_ < 0) return;
   lock(file_, LOCK_SH);
-  ::futimens(file_, nullptr);  // in vain where the file is somebody else's
+  ::futimens(file_, nullptr);  // in vain where the file belongs to another user
 }
 
 FileUse::~FileUse() {

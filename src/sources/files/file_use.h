@@ -5,9 +5,9 @@
 
 namespace ddptrain {
 
-/// Says so, as long as it lives, to everybody who asks remove_unused(), and makes now the file's
-/// time of change. A file that is not there, or on a file system that knows no locks, is in
-/// nobody's use.
+/// Marks a file as used, for remove_unused() of any process, as long as it lives, and sets its
+/// modification time to now. A file that is missing, or on a file system without locks, is not in
+/// use.
 class FileUse {
  public:
   FileUse() = default;  // of no file

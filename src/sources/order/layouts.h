@@ -35,7 +35,7 @@ struct Rounds {
   bool even = true;  // complete the last round with rows of the first one
 };
 
-/// accelerate.data_loader.BatchSamplerShard: whole batches dealt in turn. IterableDatasetShard
+/// accelerate.data_loader.BatchSamplerShard: whole batches dealt round-robin. IterableDatasetShard
 /// gives the same rows (with `even`).
 Batches dealt(const Batches& all, RankOf who, const Rounds& rounds);
 

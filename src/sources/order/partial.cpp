@@ -11,7 +11,8 @@ struct PartialOptions {
   std::int64_t samples = 0;
   void fields(Fields& f) {
     f("samples", samples,
-      {.doc = "Samples of an epoch, drawn anew without replacement; at most all there are.",
+      {.doc =
+           "Samples of an epoch, drawn for each epoch without replacement; at most all there are.",
        .min = 1,
        .required = true,
        .unit = "samples",

@@ -44,7 +44,7 @@ using RankPlan = std::vector<std::vector<Micro>>;
 RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank);
 
 /// The micro-batches of an evaluation: rows 0 .. length-1 in batches of `batch` whatever the world,
-/// whole batches dealt to ranks in turn. Every row once; a rank may have none.
+/// whole batches dealt to ranks round-robin. Every row once; a rank may have none.
 std::vector<Micro> evaluation_batches(std::int64_t length, std::int64_t batch, std::int64_t rank,
                                       std::int64_t world);
 

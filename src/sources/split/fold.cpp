@@ -59,7 +59,7 @@ void require_other_than_classes(const FoldKeys& keys) {
                   "data.valid.fold.groups gives the samples other groups");
 }
 
-/// Goes on with the fold after that of the last sample dealt.
+/// Continues with the fold after that of the last sample dealt.
 class Dealer {
  public:
   Dealer(std::int64_t n, std::int64_t of)

@@ -44,9 +44,9 @@ struct FoldKeys {
 };
 
 /// Divides samples 0 .. n-1, each part in order; over all folds each sample is valid once. `seed`
-/// permutes samples, which are then dealt in turn, class after class: sizes of folds differ by at
-/// most one, and so do their numbers of each class (by: classes). Groups go, largest first, to the
-/// smallest fold, as scikit-learn's GroupKFold has it; the seed orders those of equal size.
+/// permutes samples, which are then dealt round-robin, class after class: sizes of folds differ by
+/// at most one, and so do their numbers of each class (by: classes). Groups go, largest first, to
+/// the smallest fold, as scikit-learn's GroupKFold has it; the seed orders those of equal size.
 /// Errors (Exit::data), whichever fold is asked for: fewer samples, samples of a class (by:
 /// classes) or groups than folds; a fold that has all samples of a class, which its training part
 /// then lacks; groups that are the classes; `by` asks for what nothing says.

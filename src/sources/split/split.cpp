@@ -80,7 +80,7 @@ Parts held_fold(const std::vector<std::string>& paths, const ValidSpec& spec, Fo
 template <class Fold>
 void valid_fields(Fields& f, ValidSpec& spec, std::optional<Fold>& fold) {
   f("folder", spec.folder,
-    {.doc = "Folder of the validation samples, beside the training folder."});
+    {.doc = "Folder of the validation samples, next to the training folder."});
   f("fraction", spec.fraction,
     {.doc = "Share of the training samples that is held out instead.",
      .min = 0,

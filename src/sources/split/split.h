@@ -56,7 +56,7 @@ Parts hold_out(const FileSystem& files, const std::vector<std::string>& paths,
 /// torch.utils.data.random_split with a CPU generator seeded with `seed`.
 std::vector<std::vector<std::int64_t>> random_split(const std::vector<std::int64_t>& lengths,
                                                     std::uint64_t seed);
-/// How random_split turns fractions into lengths: rounded down, what is left goes round in turn.
+/// How random_split turns fractions into lengths: rounded down, what is left goes round-robin.
 std::vector<std::int64_t> split_lengths(std::int64_t n, const std::vector<double>& fractions);
 
 }  // namespace ddptrain

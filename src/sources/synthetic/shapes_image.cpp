@@ -32,7 +32,7 @@ double brightness(const Color& c) {
   return 0.3 * c.value[0] + 0.59 * c.value[1] + 0.11 * c.value[2];
 }
 
-/// A color that can be told from another one.
+/// A color that differs visibly from another one.
 Color contrasting(const Color& other, Stream& random) {
   for (int tries = 0; tries < 100; ++tries) {
     const Color color = any_color(random);

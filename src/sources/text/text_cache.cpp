@@ -47,7 +47,7 @@ void show_life(const std::string& lock) {
   if (now - sign_of_life(lock) > std::chrono::seconds(1)) fs::last_write_time(lock, now, none);
 }
 
-/// Waits for whoever makes the file. Its progress is ours.
+/// Waits for the process that makes the file. Its progress is ours.
 std::unique_ptr<FileLock> locked(const std::string& path) {
   auto seen = sign_of_life(path);
   bool waited = false;

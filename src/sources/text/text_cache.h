@@ -17,7 +17,7 @@ std::string default_text_cache();
 std::string text_cache_file(const std::string& folder, const std::string& key);
 
 /// The file `key` in a folder; made by the first process that wants it while the others wait, and
-/// made anew where it is damaged. Making one prunes the folder. Throws an Error (Exit::data)
+/// rebuilt where it is damaged. Making one prunes the folder. Throws an Error (Exit::data)
 /// where the folder cannot be written.
 PackedText cached_text(const std::string& folder, const std::string& key,
                        const std::function<TextPack()>& make);
@@ -30,7 +30,7 @@ struct TextCacheLimits {
   std::chrono::seconds fresh = std::chrono::hours(1);
 };
 
-/// Removes the packed texts that nobody uses now, those first that were not used for longest. Other
+/// Removes the packed texts that are not in use, the least recently used first. Other
 /// files are left alone.
 void prune_text_cache(const std::string& folder, const TextCacheLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// Batches too small for batch norm, which sizes alone tell: said before an epoch is trained.
+// Refuses batches that are too small for batch norm, from their sizes, before training starts.
 #pragma once
 
 #include <cstdint>

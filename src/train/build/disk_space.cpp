@@ -33,7 +33,7 @@ std::int64_t bytes_below(const std::string& folder) {
   return bytes;
 }
 
-/// Saves of the recipe's own period and the one at the end, as far as anybody asks.
+/// Saves of the recipe's own period and the one at the end, as far as they are enabled.
 std::int64_t saves(const Training& t, std::int64_t made, std::int64_t enough) {
   const Period every(t.recipe.checkpoint.every, t.length);
   if (every.timed()) return enough;
@@ -77,8 +77,8 @@ std::string lack_of_space(const std::string& folder, std::int64_t needed, std::i
 
 void require_space(const Training& t, std::int64_t step, const std::string& folder) {
   const auto problem = t.world->rank == 0 ? space_problem(t, step, folder) : std::string();
-  if (const auto said = broadcast_text(*t.world->control, problem, 0); !said.empty())
-    throw Error(Exit::data, said);
+  if (const auto shared = broadcast_text(*t.world->control, problem, 0); !shared.empty())
+    throw Error(Exit::data, shared);
 }
 
 }  // namespace ddptrain

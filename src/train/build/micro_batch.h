@@ -29,7 +29,7 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
 /// communication need some too.
 bool keeps_room(const DeviceMemory& memory);
 
-/// Trains twice on `micro` made-up samples per device, the longest and largest of the run, beside
+/// Trains twice on `micro` made-up samples per device, the longest and largest of the run, next to
 /// the state that an optimizer like Adam keeps, without a step and without the other ranks: false
 /// where memory ends or keeps no room. Weights, buffers and optimizer are as before, gradients are
 /// cleared.

@@ -133,7 +133,7 @@ void try_samples(const Training& t, const Dataset& data, const std::string& whic
   for (const auto& each : losses_of(t.recipe)) fitting(named(each));
   with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, batch->targets.at(0)); });
   const auto implied =
-      t.metrics.size() - t.recipe.metrics.value->size();  // "loss", where nobody wrote it
+      t.metrics.size() - t.recipe.metrics.value->size();  // "loss", unless the recipe lists it
   for (std::size_t i = 0; i < t.recipe.metrics.value->size(); ++i) {
     const auto part = metric_of(t.recipe, i);
     const auto& metric = *t.metrics[implied + i];

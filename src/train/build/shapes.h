@@ -1,4 +1,4 @@
-// Whether the model takes the samples: better said at the start than hours later.
+// Whether the model accepts the samples: checked at the start, not hours later.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// The samples that are scored beside the validation split of `data`, as a run needs them.
+// The samples that are scored in addition to the validation split of `data`, as a run needs them.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ bool overwrites(std::string_view name) {
   return name == "aten::copy_" || name == "aten::fill_" || name == "aten::zero_";
 }
 
-/// Of operators that return a view of what they take, or memory that nobody has written.
+/// Of operators that return a view of what they take, or uninitialized memory.
 bool moves_nothing(const at::RecordFunction& function) {
   const std::string_view name = function.name();
   if (name.starts_with("aten::empty") || name.starts_with("aten::new_empty")) return true;

@@ -68,7 +68,7 @@ std::vector<TracedEvent> operators_of(const kineto::ProfilerResult& result,
   return events;
 }
 
-/// While it lives, Kineto does not see who else is told of allocations in this thread
+/// While it lives, Kineto does not see who else observes allocations in this thread
 /// (MemoryReports): it takes that for a profiler.
 class Alone {
  public:

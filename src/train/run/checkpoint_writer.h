@@ -10,7 +10,7 @@ namespace ddptrain {
 
 struct Checkpoint;
 
-/// Where a checkpoint goes, and what stays beside it.
+/// Where a checkpoint goes, and which checkpoints are kept next to it.
 struct SavePlan {
   std::string root;
   std::int64_t keep_last = 2;
@@ -24,7 +24,7 @@ class CheckpointWriter {
   enum class When { at_once, in_background };
 
   explicit CheckpointWriter(When when) : when_(when) {}
-  /// Waits. A failure that nobody has asked for is a warning: another error ends the run.
+  /// Waits. A failure that was not read yet is a warning: another error ends the run.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;

@@ -55,7 +55,7 @@ NamedValues scores_of(const RunEnding& ending);
 /// ..."
 std::string headline(const RunEnding& ending);
 
-/// Best and last metrics beside each other, and tables as far as `columns` can show them (0: any
+/// Best and last metrics side by side, and tables as far as `columns` can show them (0: any
 /// width), then those of the test split, each under the weights that it is of; empty where nothing
 /// was evaluated.
 std::vector<std::string> results(const RunEnding& ending, std::size_t columns);

@@ -1,4 +1,4 @@
-// What a recipe expects of its metrics, beside what they came to.
+// What a recipe expects of its metrics, compared with their values.
 #pragma once
 
 #include <optional>

@@ -52,19 +52,19 @@ void keep_scores(RunResult& result, const ScoredWeights& weights, Evaluation fou
 }
 
 void conclude(RunResult& result, const CompleteRun& run, const Score& score,
-              const std::function<void(Moment, const Evaluation&)>& told) {
+              const std::function<void(Moment, const Evaluation&)>& report) {
   const auto weights = take_result_weights(run.training, run.state, run.checkpoints);
   const bool is_scored = !result.weights.name.empty() && result.weights.step == weights.step;
   auto found = is_scored ? std::move(result.scored) : score(Evaluated::validation, "evaluation");
   if (!found) return;
   keep_scores(result, weights, std::move(*found));
-  told(Moment::concluded, result.scored);
+  report(Moment::concluded, result.scored);
   if (run.training.test.empty()) return;
   auto tested = score(Evaluated::test, "test");
   if (!tested) return;
   label_tables(tested->tables, weights);
   result.test = std::move(*tested);
-  told(Moment::tested, *result.test);
+  report(Moment::tested, *result.test);
 }
 
 }  // namespace ddptrain

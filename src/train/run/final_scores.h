@@ -36,8 +36,8 @@ using Score = std::function<std::optional<Evaluation>(Evaluated, const char* pha
 
 /// Takes the weights that are the run's result and scores them, with eval.test too: on the
 /// validation split only where the last evaluation was of others, or was made by an earlier
-/// attempt. `told` hears of each. All ranks call it together.
+/// attempt. Calls `report` for each. All ranks call it together.
 void conclude(RunResult& result, const CompleteRun& run, const Score& score,
-              const std::function<void(Moment, const Evaluation&)>& told);
+              const std::function<void(Moment, const Evaluation&)>& report);
 
 }  // namespace ddptrain

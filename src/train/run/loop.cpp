@@ -93,7 +93,7 @@ class Loop {
     if (is_to_be_read(at.step + 1)) read_step();
   }
 
-  // The step under way is told of before the next one fails, where no other rank holds it up.
+  // Reports the step under way before the next one fails, where no other rank holds it up.
   void begin_step(const StepPlace& at, std::int64_t micro_steps) {
     try {
       stepper_->begin(at, micro_steps);
@@ -156,8 +156,8 @@ class Loop {
   // A rank that was asked says so with the numbers of the step, which all ranks read alike.
   bool ask() { return !is_alone() && has_requests(); }
 
-  // A request that one rank received (a signal, the clock of rank 0) is everybody's after the same
-  // step; without one the ranks need not talk of it.
+  // A request that one rank received (a signal, the clock of rank 0) reaches all ranks after the
+  // same step; without one the ranks need not talk of it.
   void heed_requests() {
     if (is_alone() || asked_) return agree_on_requests();
     heed({});
@@ -308,13 +308,13 @@ class Loop {
       if (data_lost_) fail_without_data(*t_.world->control);
       return found;
     };
-    const auto told = [this](Moment moment, const Evaluation& found) {
+    const auto report = [this](Moment moment, const Evaluation& found) {
       view_.metrics = found.values;
       view_.tables = found.tables;
       view_.weights = result_.weights;
       tell_observers(moment);
     };
-    conclude(result_, {t_, state_, hooks_.checkpoints}, score, told);
+    conclude(result_, {t_, state_, hooks_.checkpoints}, score, report);
   }
 
   void tell(Moment moment) {

@@ -48,7 +48,7 @@ void prepare_process(const Recipe& recipe, const Placement& placement) {
   context.setBenchmarkCuDNN(!recipe.train.deterministic);
   const bool tf32 = recipe.train.precision.value == Precision::tf32;
   if (tf32) context.setFloat32MatmulPrecision("high");
-  context.setAllowTF32CuDNN(tf32);  // LibTorch's convolutions use it unless told not to
+  context.setAllowTF32CuDNN(tf32);  // LibTorch's convolutions use it unless it is disabled
 }
 
 World join_world(const Recipe& recipe, const Placement& placement, const Topology& topology) {

@@ -21,8 +21,7 @@ struct Job {
   Node tree;                                  // the recipe as layered: places of its options
   std::string recipe_text;                    // the resolved recipe as YAML: ranks must agree on it
   std::function<std::string(Recipe)> record;  // that text, of what training resolved further
-  std::string
-      folder;  // the run folder; ranks that joined somebody else's launcher learn it from rank 0
+  std::string folder;  // the run folder; ranks that another launcher started learn it from rank 0
   std::function<std::string()> make_folder;  // asked of rank 0 where `folder` is empty
   RunStart start;                            // what the run folder records of this launch
   bool rewrite_recipe = false;               // recipe.yaml was overridden
@@ -30,7 +29,7 @@ struct Job {
   std::optional<Duration> pause;             // the run leaves, saved, when it has trained so long
   std::optional<std::string> checkpoint;     // to go on from
   Traces traces;                             // that the run writes of itself
-  bool results_to_stdout = true;  // false: the metrics at the end are said on stderr, as all else
+  bool results_to_stdout = true;  // false: the metrics at the end go to stderr, as all else
   /// Called by rank 0 when training begins, with the batch as trials found it to fit.
   std::function<void(const BatchPlan&)> report_batch = {};
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may

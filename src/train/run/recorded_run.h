@@ -35,7 +35,7 @@ class NewRunFolder {
 class RecordedRun {
  public:
   /// Every rank has built and restored its part; until now the folder stayed as it was. Writes what
-  /// the data or the devices told of the recipe, run.json and data.json.
+  /// the data or the devices decided of the recipe, run.json and data.json.
   RecordedRun(const Job& job, const Training& training, std::string folder);
   RecordedRun(const RecordedRun&) = delete;
   RecordedRun& operator=(const RecordedRun&) = delete;

@@ -28,7 +28,7 @@ class Repetition {
   /// Writes `runs`/NAME/folds.csv or seeds.csv (members_csv), whole, over that of an earlier
   /// series. Returns its path.
   std::string write_table(const std::string& kind, const std::vector<MemberResult>& results) const;
-  /// Forgets the record: the next repetition begins anew.
+  /// Forgets the record: the next repetition starts empty.
   void finish() const;
 
  private:

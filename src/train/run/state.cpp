@@ -47,8 +47,8 @@ void restore_callbacks(const Training& t, const std::vector<SavedCallback>& stat
       t.callbacks[i]->load(states[i].state);
     else
       log::warning("callbacks[" + std::to_string(i) +
-                   "] is another one than in the checkpoint; it "
-                   "starts anew");
+                   "] is another one than in the checkpoint; its "
+                   "state is re-initialized");
 }
 
 // A stop holds until the run is asked for more; what callbacks counted stays either way.

@@ -29,7 +29,7 @@ struct FeatureCounts {
 };
 
 /// By the trait `features`, which names the first layers of a table's row, a norm of its numbers
-/// alone, and a linear layer beside all others. Of the first all up to the linear one have a place
+/// alone, and a linear layer next to all others. Of the first all up to the linear one have a place
 /// for each feature.
 std::vector<FeatureAxis> feature_axes(const Model& model, const EntryBase& entry,
                                       const FeatureCounts& counts);

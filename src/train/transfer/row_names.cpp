@@ -309,7 +309,7 @@ class Matcher {
     result_.groups.push_back(std::move(group));
   }
 
-  /// Without rows their shape differs, which is said where they are copied.
+  /// Without rows their shape differs, which is reported where they are copied.
   void take_outputs_as_they_are(TransferGroup& group, std::int64_t rows) const {
     group.copied = rows;
     if (rows > 0 && there_.outputs != here_.outputs)

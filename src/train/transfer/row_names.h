@@ -14,7 +14,7 @@ class Dataset;
 class Model;
 struct EntryBase;
 
-/// What rows stand for, there in a file or here in the data; without names: nobody knows.
+/// What rows stand for, there in a file or here in the data; without names: unknown.
 struct RowNames {
   FittedNames fitted;
   std::vector<std::string> outputs;  // classes, or the targets of a regression
@@ -48,7 +48,7 @@ Matched match_rows_by_name(std::vector<NamedTensor>& saved, const RowNames& ther
                            const MatchOptions& options = {});
 
 /// What to say of texts that became tokens in another way than this recipe's do; nothing where both
-/// are the same, or nobody knows. `there` may have words alone: then they are looked at.
+/// are the same, or unknown. `there` may have words alone: then they are looked at.
 std::vector<std::string> tokenizer_warnings(const RowNames& there, const RowNames& here);
 
 }  // namespace ddptrain

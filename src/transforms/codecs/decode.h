@@ -1,4 +1,4 @@
-// Compressed images to pixels: JPEG, PNG and WebP, told apart by their first bytes and not by
+// Compressed images to pixels: JPEG, PNG and WebP, recognized by their first bytes and not by
 // their names. Whatever is wrong with a file is an Error (Exit::data) that names it.
 #pragma once
 

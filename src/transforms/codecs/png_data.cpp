@@ -172,7 +172,7 @@ std::vector<std::uint8_t> unpacked_png(const EncodedImage& file, ImageSize size)
   std::vector<std::uint8_t> length;
   append_number(length, whole.size() - length_at - 8);
   std::copy(length.begin(), length.end(), whole.begin() + static_cast<std::ptrdiff_t>(length_at));
-  append_number(whole, 0);  // the chunk's checksum, which nobody looks at
+  append_number(whole, 0);  // the chunk's checksum, which is not checked
   return whole;
 }
 

@@ -43,7 +43,7 @@ TEST(ReplaceLink, DoesNotTouchWhatSomebodyPutAtATemporaryName) {
 TEST(ReplaceLink, SaysWhyItCannotAndLeavesNothing) {
   const TemporaryFolder folder;
   EXPECT_EQ(replace_link(folder / "none/latest", "001"), std::errc::no_such_file_or_directory);
-  fs::create_directory(folder / "latest");  // somebody's folder is no link to replace
+  fs::create_directory(folder / "latest");  // a user's folder is no link to replace
   EXPECT_TRUE(replace_link(folder / "latest", "001"));
   EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("latest"));
 }

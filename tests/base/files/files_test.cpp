@@ -88,11 +88,11 @@ TEST_F(Files, WhatIsNoRegularFileIsRefusedAtOnce) {
   ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
   ::close(socket);
   const auto expect = [&](const std::string& file, const std::string& kind) {
-    const auto said = "cannot read '" + file + "': it is " + kind + ", not a regular file";
-    EXPECT_EQ(refusal([&] { read_text(file); }), said);
-    EXPECT_EQ(refusal([&] { read_beginning(file, 10); }), said);
-    EXPECT_EQ(refusal([&] { digest_file(DigestKind::sha256, file); }), said);
-    EXPECT_EQ(refusal([&] { InputFile input(file); }), said);
+    const auto expected = "cannot read '" + file + "': it is " + kind + ", not a regular file";
+    EXPECT_EQ(refusal([&] { read_text(file); }), expected);
+    EXPECT_EQ(refusal([&] { read_beginning(file, 10); }), expected);
+    EXPECT_EQ(refusal([&] { digest_file(DigestKind::sha256, file); }), expected);
+    EXPECT_EQ(refusal([&] { InputFile input(file); }), expected);
   };
   expect(path("pipe"), "a pipe");
   expect(path("link"), "a device");

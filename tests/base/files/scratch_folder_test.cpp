@@ -114,7 +114,7 @@ TEST(ScratchFolder, RemovesThoseOfKilledProcessesAlone) {
   Owner other(home / "ddptrain-there-");
   killed.kill();
   other.kill();
-  fs::create_directory(start + "config");  // of as many letters, and nobody's scratch folder
+  fs::create_directory(start + "config");  // of as many letters, and no scratch folder
   fs::create_directory_symlink(running.path(), start + "linked");
   const ScratchFolder folder(start);
   EXPECT_FALSE(fs::exists(killed.path()));
@@ -130,7 +130,7 @@ TEST(ScratchFolder, OfKilledProcessesAreRemovedWhateverTheyWereFor) {
   const Owner running("ddptrain-");
   launcher.kill();
   tester.kill();
-  fs::create_directory(home / "ddptrain-data");  // somebody's own
+  fs::create_directory(home / "ddptrain-data");  // a user's own
   remove_abandoned_folders();
   EXPECT_FALSE(fs::exists(launcher.path()));
   EXPECT_FALSE(fs::exists(tester.path()));

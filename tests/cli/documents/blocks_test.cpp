@@ -63,8 +63,8 @@ TEST(YamlBlocks, OfTheDocumentsAreGoodRecipes) {
   const TemporaryFolder folder;
   for (const auto& block : blocks) {
     if (block.text.starts_with("# Ten mistakes")) continue;  // the text test of the recipe has it
-    static const std::regex beside("\\.\\./recipes");
-    folder.write("block.yaml", std::regex_replace(block.text, beside, test::in_source("recipes")));
+    static const std::regex sibling("\\.\\./recipes");
+    folder.write("block.yaml", std::regex_replace(block.text, sibling, test::in_source("recipes")));
     // A sweep by halving needs epochs to halve.
     const auto longer = block.text.find("halving") == std::string::npos
                             ? std::vector<std::string>{}

@@ -7,13 +7,13 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsSupersetOf;
@@ -42,7 +42,7 @@ class Completion : public testing::TestWithParam<std::string> {
     if (!has_shell(GetParam())) GTEST_SKIP() << "no " << GetParam() << " on this machine";
     folder_.write("one.yaml", "");
     folder_.write("note.txt", "");
-    folder_.write("script", said({"completion", GetParam()}).out);
+    folder_.write("script", cli_output({"completion", GetParam()}).out);
     folder_.write("try.bash",
                   "source ./script\n"
                   "COMP_LINE=\"$1\"; COMP_POINT=${#1}; _ddptrain\n"
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Shells, Completion, testing::Values("bash", "zsh", "fis
                          [](const auto& param) { return param.param; });
 
 TEST(CompletionVerb, KnowsThreeShells) {
-  const auto answer = said({"completion", "fihs"});
+  const auto answer = cli_output({"completion", "fihs"});
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err, testing::HasSubstr("not one of bash, zsh, fish; did you mean 'fish'?"));
 }

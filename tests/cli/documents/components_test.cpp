@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/files/files.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/where.h"
 
 namespace ddptrain {
@@ -24,8 +24,8 @@ TEST(Components, OfTheRepositoryAreThoseThatTheProgramWrites) {
 }
 
 /// What a program prints, and its exit code.
-std::string said(const Program& program, const std::vector<std::string>& words) {
-  const auto answer = test::said(words, program);
+std::string cli_output(const Program& program, const std::vector<std::string>& words) {
+  const auto answer = test::cli_output(words, program);
   return answer.out + answer.err + "exit " + std::to_string(answer.code);
 }
 
@@ -38,7 +38,7 @@ class WithoutLibTorch : public testing::Test {
         if (own.name == verb.name) verb.run = own.run;
   }
   void expect_same(const std::vector<std::string>& words) {
-    EXPECT_EQ(said(program_, words), said(this_program(), words)) << words.back();
+    EXPECT_EQ(cli_output(program_, words), cli_output(this_program(), words)) << words.back();
   }
 
   std::string text_ = committed();
@@ -72,12 +72,12 @@ TEST_F(WithoutLibTorch, ReadsRecipesTheSame) {
 }
 
 TEST_F(WithoutLibTorch, SaysThatItDoesNotLookAtData) {
-  const auto answer = test::said({"init", "./here.csv"}, program_);
+  const auto answer = test::cli_output({"init", "./here.csv"}, program_);
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.err,
               testing::HasSubstr("error: looking at './here.csv' needs the full program; this one "
                                  "was built without LibTorch and only reads recipes\n"));
-  EXPECT_EQ(test::said({"init", "houses", "-"}, program_).code, 0);
+  EXPECT_EQ(test::cli_output({"init", "houses", "-"}, program_).code, 0);
 }
 
 TEST_F(WithoutLibTorch, HelpsWithTheSameWords) {

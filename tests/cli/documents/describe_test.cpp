@@ -5,8 +5,8 @@
 #include <fstream>
 #include <map>
 
+#include "cli/cli_output.h"
 #include "cli/documents/example.h"
-#include "cli/said.h"
 #include "config/shape.h"
 #include "config/yaml/reader.h"
 #include "recipe/layers/merge.h"
@@ -17,13 +17,13 @@
 namespace ddptrain {
 namespace {
 
-using test::said;
+using test::cli_output;
 using testing::HasSubstr;
 
 std::string described(const std::vector<std::string>& words) {
   auto all = words;
   all.insert(all.begin(), "describe");
-  const auto answer = said(all);
+  const auto answer = cli_output(all);
   return answer.out + answer.err;
 }
 
@@ -63,7 +63,7 @@ TEST(Describe, SuggestsWhatWasMeant) {
   EXPECT_THAT(described({"optimizer.lrr"}), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(described({"lr"}), HasSubstr("did you mean 'optimizer.lr'?"));
   EXPECT_THAT(described({"optimizer", "adm"}), HasSubstr("did you mean 'adam'?"));
-  EXPECT_EQ(said({"describe", "optimzer"}).code, 2);
+  EXPECT_EQ(cli_output({"describe", "optimzer"}).code, 2);
 }
 
 /// An example is YAML that passes the check, over a recipe with the components it completes.
@@ -178,7 +178,7 @@ TEST(Describe, ExamplesOfOptimizationRun) {
                    (name == "length_sorted" ? "model: bag_of_embeddings" : "model: resnet18") +
                        ("\ndata: " + data_for(name)) + "\nbatch: {global: 64}\n");
       folder.write("example.yaml", "extends: base.yaml\n" + example);
-      EXPECT_EQ(said({"validate", "example.yaml"}).code, 0) << example;
+      EXPECT_EQ(cli_output({"validate", "example.yaml"}).code, 0) << example;
     }
 }
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/files.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 
 namespace ddptrain {
 namespace {

@@ -21,7 +21,7 @@ TEST(RecipesDocument, IsMadeFromTheRecipesAndTheRecordsOfRuns) {
   const auto page = test::recipes_page();
   const auto file = test::in_source("docs/recipes.md");
   if (std::getenv("DDPTRAIN_REWRITE")) write_atomically(file, page);
-  EXPECT_TRUE(read_text(file) == page) << "out of date; DDPTRAIN_REWRITE=1 writes it anew";
+  EXPECT_TRUE(read_text(file) == page) << "out of date; DDPTRAIN_REWRITE=1 rewrites it";
 }
 
 TEST(RecipesDocument, HasARowForEveryRecipe) {

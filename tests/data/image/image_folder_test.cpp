@@ -162,10 +162,10 @@ TEST(ImageFolder, SaysWhatToWriteForClassFoldersWithoutASplit) {
   const auto problem = data_problem(section(folder));
   EXPECT_THAT(problem, HasSubstr("has cat, dog: if these are classes without a split, write "
                                  "'train: .' and 'valid: {fraction: 0.2, seed: 42}' under data"));
-  auto mended = section(folder);
-  mended["train"] = ".";
-  mended["valid"] = {{"fraction", 0.5}, {"seed", 42}};
-  EXPECT_EQ(build_data(mended)->facts().classes, (std::vector<std::string>{"cat", "dog"}));
+  auto fixed = section(folder);
+  fixed["train"] = ".";
+  fixed["valid"] = {{"fraction", 0.5}, {"seed", 42}};
+  EXPECT_EQ(build_data(fixed)->facts().classes, (std::vector<std::string>{"cat", "dog"}));
 }
 
 TEST(ImageFolder, GivesImagesOfDifferentSizesOneSizeWhereNoTransformsAreWritten) {

@@ -99,29 +99,29 @@ TEST(ImageNames, NamesTheImageWithoutALabel) {
 }
 
 TEST(ImageNames, RefusesWhatIsNoExpression) {
-  const auto said = [](const json& more) {
+  const auto message_of = [](const json& more) {
     json made{{"type", "image_names"}, {"root", "x"}, {"valid", "v"}};
     made.update(more);
     return test::refused<Dataset>(made);
   };
-  EXPECT_EQ(said({{"pattern", "^(.+_"}}),
+  EXPECT_EQ(message_of({{"pattern", "^(.+_"}}),
             "pattern: '^(.+_' is not a regular expression: missing ): ^(.+_\n");
-  EXPECT_EQ(said({{"pattern", "^.+_"}}), "pattern: '^.+_' has no group ( )\n");
-  EXPECT_EQ(said({{"labels", {{"cat", "["}, {"dog", "^[a-z]"}}}}),
+  EXPECT_EQ(message_of({{"pattern", "^.+_"}}), "pattern: '^.+_' has no group ( )\n");
+  EXPECT_EQ(message_of({{"labels", {{"cat", "["}, {"dog", "^[a-z]"}}}}),
             "labels.cat: '[' is not a regular expression: missing ]: [\n");
 }
 
 TEST(ImageNames, WantOneRuleForLabelsAndOneForWhatIsHeldOut) {
-  const auto said = [](json more) {
+  const auto message_of = [](json more) {
     more.update({{"type", "image_names"}, {"root", "x"}});
     return test::refused<Dataset>(more);
   };
-  EXPECT_EQ(said({{"valid", "v"}}), "give one of 'pattern', 'labels'\n");
-  EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", json::object()}}),
+  EXPECT_EQ(message_of({{"valid", "v"}}), "give one of 'pattern', 'labels'\n");
+  EXPECT_EQ(message_of({{"pattern", "(.)"}, {"valid", json::object()}}),
             "give one of 'valid.folder', 'valid.fraction', 'valid.list', 'valid.fold'\n");
-  EXPECT_THAT(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
+  EXPECT_THAT(message_of({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}, {"list", "x"}}}}),
               HasSubstr("'valid.fraction' and 'valid.list' exclude each other"));
-  EXPECT_EQ(said({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}}}}), "");
+  EXPECT_EQ(message_of({{"pattern", "(.)"}, {"valid", {{"fraction", 0.5}}}}), "");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST(Progressive, WantsATransformThatGivesASize) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::recipe);
-    EXPECT_THAT(error.what(), HasSubstr("size 16 cannot be had by scaling sizes"));
+    EXPECT_THAT(error.what(), HasSubstr("size 16 cannot be reached by scaling sizes"));
     EXPECT_THAT(error.what(), HasSubstr("images would be 90 x 120"));
   }
 }

@@ -109,7 +109,7 @@ TEST_F(Ratings, ReadOtherColumnsOfAnotherFileAsTheirRecipeSays) {
   data->load(Split::valid, 1, {}, batch, 0);
   const auto* codes = batch.inputs[0].const_data_ptr<std::int64_t>();
   EXPECT_EQ(codes[0], 1);
-  EXPECT_EQ(codes[1], 0) << "an item that nobody rated";
+  EXPECT_EQ(codes[1], 0) << "an item without ratings";
 }
 
 }  // namespace

@@ -106,17 +106,17 @@ TEST_F(Tables, AreHeldOutByTheirIndexInOrderOfTheFile) {
 }
 
 TEST_F(Tables, WantOneRuleForWhatIsHeldOut) {
-  const auto said = [](const nlohmann::json& valid) {
+  const auto message_of = [](const nlohmann::json& valid) {
     return test::refused<Dataset>(
         {{"type", "csv_table"}, {"file", "x.csv"}, {"target", "y"}, {"valid", valid}});
   };
-  EXPECT_EQ(said({{"fraction", nullptr}}),
+  EXPECT_EQ(message_of({{"fraction", nullptr}}),
             "valid.fraction: give one of 'fraction', 'column', 'rows', 'fold'\n");
-  EXPECT_EQ(said({{"column", "split"}}), "") << "it replaces the default fraction";
-  EXPECT_EQ(said({{"column", "split"}, {"fraction", 0.3}}),
+  EXPECT_EQ(message_of({{"column", "split"}}), "") << "it replaces the default fraction";
+  EXPECT_EQ(message_of({{"column", "split"}, {"fraction", 0.3}}),
             "valid.fraction: 'fraction' and 'column' exclude each other; give one of them, null "
             "removes the other\n");
-  EXPECT_EQ(said({{"column", "split"}, {"fraction", nullptr}}), "");
+  EXPECT_EQ(message_of({{"column", "split"}, {"fraction", nullptr}}), "");
 }
 
 TEST_F(Tables, InferWhatIsANumberOrAreTold) {
@@ -224,15 +224,16 @@ TEST_F(TablesOfSeveralTargets, AreOfACheckpointInItsOrder) {
 }
 
 TEST_F(TablesOfSeveralTargets, AreListedOnceAndNoClassification) {
-  const auto said = [](const nlohmann::json& target, const char* task) {
+  const auto message_of = [](const nlohmann::json& target, const char* task) {
     return test::refused<Dataset>(
         {{"type", "csv_table"}, {"file", "x.csv"}, {"target", target}, {"task", task}});
   };
-  EXPECT_EQ(said({"a", "b"}, "regression"), "");
-  EXPECT_EQ(said("a", "classification"), "");
-  EXPECT_THAT(said({"a", "b"}, "classification"), HasSubstr("target.columns"));
-  EXPECT_THAT(said({"a", "a"}, "regression"), HasSubstr("'a' is listed twice"));
-  EXPECT_THAT(said(nlohmann::json::array(), "auto"), HasSubstr("give one of 'column', 'columns'"));
+  EXPECT_EQ(message_of({"a", "b"}, "regression"), "");
+  EXPECT_EQ(message_of("a", "classification"), "");
+  EXPECT_THAT(message_of({"a", "b"}, "classification"), HasSubstr("target.columns"));
+  EXPECT_THAT(message_of({"a", "a"}, "regression"), HasSubstr("'a' is listed twice"));
+  EXPECT_THAT(message_of(nlohmann::json::array(), "auto"),
+              HasSubstr("give one of 'column', 'columns'"));
 }
 
 TEST_F(TablesOfSeveralTargets, AreATensorWithAColumnForEach) {

@@ -310,19 +310,20 @@ TEST(TextJsonl, WithoutALineIsAnError) {
 
 TEST(TextJsonl, NamesLineAndKey) {
   const TemporaryFolder folder;
-  const auto said = [&](const std::string& line) {
+  const auto message_of = [&](const std::string& line) {
     const auto file = folder.write("t.jsonl", "{\"text\": \"a\", \"label\": 0}\n" + line);
     return complaint(record_recipe(folder, "text_jsonl", file));
   };
-  EXPECT_THAT(said("{\"text\": "), HasSubstr("t.jsonl:2: not JSON (at byte"));
-  EXPECT_THAT(said("[1]"), HasSubstr("t.jsonl:2: not an object"));
-  EXPECT_THAT(said("{\"text\": \"b\"}"), HasSubstr("t.jsonl:2: no 'label'"));
-  EXPECT_THAT(said("{\"text\": 5, \"label\": 0}"), HasSubstr("t.jsonl:2: 'text' is not text"));
-  EXPECT_THAT(said("{\"text\": \"b\", \"label\": 0.5}"),
+  EXPECT_THAT(message_of("{\"text\": "), HasSubstr("t.jsonl:2: not JSON (at byte"));
+  EXPECT_THAT(message_of("[1]"), HasSubstr("t.jsonl:2: not an object"));
+  EXPECT_THAT(message_of("{\"text\": \"b\"}"), HasSubstr("t.jsonl:2: no 'label'"));
+  EXPECT_THAT(message_of("{\"text\": 5, \"label\": 0}"),
+              HasSubstr("t.jsonl:2: 'text' is not text"));
+  EXPECT_THAT(message_of("{\"text\": \"b\", \"label\": 0.5}"),
               HasSubstr("'label' is neither a word nor a whole number"));
-  EXPECT_THAT(said("{\"text\": \"caf\xe9\", \"label\": 0}"),
+  EXPECT_THAT(message_of("{\"text\": \"caf\xe9\", \"label\": 0}"),
               HasSubstr("t.jsonl:2: not UTF-8 text (byte 14)"));
-  EXPECT_THAT(said("{\"text\": \"b\", \"label\": 1e999}"), HasSubstr("t.jsonl:2: not JSON"));
+  EXPECT_THAT(message_of("{\"text\": \"b\", \"label\": 1e999}"), HasSubstr("t.jsonl:2: not JSON"));
 }
 
 TEST(TextJsonl, ReadsAGiganticLine) {
@@ -383,16 +384,16 @@ TEST(TextRows, NameTheLabelThatIsNoNumber) {
                                    " row 1: 'label': 'many' is no number, and data.task is "
                                    "regression");
   recipe["type"] = "text_jsonl";
-  const auto said = [&](const std::string& label) {
+  const auto message_of = [&](const std::string& label) {
     recipe["file"] = folder.write("t.jsonl", "{\"text\": \"a\", \"label\": 1}\n\n" +
                                                  ("{\"text\": \"b\", \"label\": " + label + "}\n"));
     return complaint(recipe).substr((folder / "t.jsonl").size());
   };
-  EXPECT_EQ(said("\"one\""), ":3: 'label': 'one' is no number, and data.task is regression");
-  EXPECT_EQ(said("true"), ":3: 'label' is no number, and data.task is regression");
-  EXPECT_EQ(said("[4]"), ":3: 'label' is no number, and data.task is regression");
-  EXPECT_EQ(said("\"1e39\""), ":3: 'label': '1e39' is larger than a float can hold (3.4e38)");
-  EXPECT_EQ(said("1e39"), ":3: 'label': '1e+39' is larger than a float can hold (3.4e38)");
+  EXPECT_EQ(message_of("\"one\""), ":3: 'label': 'one' is no number, and data.task is regression");
+  EXPECT_EQ(message_of("true"), ":3: 'label' is no number, and data.task is regression");
+  EXPECT_EQ(message_of("[4]"), ":3: 'label' is no number, and data.task is regression");
+  EXPECT_EQ(message_of("\"1e39\""), ":3: 'label': '1e39' is larger than a float can hold (3.4e38)");
+  EXPECT_EQ(message_of("1e39"), ":3: 'label': '1e+39' is larger than a float can hold (3.4e38)");
 }
 
 // What writes every value as a string, such as Python's csv.DictReader, writes numbers so too.

@@ -89,7 +89,7 @@ std::string in_utf_16(const std::string& text) {
 
 struct CsvCase {
   std::string name, text;
-  Cells said;    // parts of what init prints
+  Cells output;  // parts of what init prints
   Cells recipe;  // parts of what it writes
   Cells flags{};
 };
@@ -322,11 +322,11 @@ TEST_P(InitOfCsv, TrainsAStepAndPredictsTheFile) {
   write(folder / "data.csv", c.text);
   Cells command{"init", "data.csv", "mine.yaml"};
   command.insert(command.end(), c.flags.begin(), c.flags.end());
-  const auto said = run(command, folder.path());
-  ASSERT_EQ(said.code, 0) << said.err;
+  const auto output = run(command, folder.path());
+  ASSERT_EQ(output.code, 0) << output.err;
   const auto recipe = read(folder / "mine.yaml");
-  for (const auto& part : c.said)
-    EXPECT_THAT(said.out, testing::HasSubstr(part)) << "no '" << part << "' in\n" << said.out;
+  for (const auto& part : c.output)
+    EXPECT_THAT(output.out, testing::HasSubstr(part)) << "no '" << part << "' in\n" << output.out;
   for (const auto& part : c.recipe)
     EXPECT_THAT(recipe, testing::HasSubstr(part)) << "no '" << part << "' in\n" << recipe;
   const auto checked = run({"validate", "--level", "data", "--strict", "mine.yaml"}, folder.path());

@@ -13,30 +13,30 @@ void expect_in(const std::string& text, const std::string& part) {
   EXPECT_THAT(text, testing::HasSubstr(part)) << "'" << part << "' is not in\n" << text;
 }
 
-/// Writes a recipe called mine and checks it at such a level. Returns what init said.
+/// Writes a recipe called mine and checks it at such a level. Returns the output of init.
 std::string drafted(const Folder& folder, const std::string& data, const std::string& level,
                     const std::vector<std::string>& flags = {}) {
   std::vector<std::string> words{"init", data, "mine.yaml"};
   words.insert(words.end(), flags.begin(), flags.end());
-  const auto said = run(words, folder.path());
-  EXPECT_EQ(said.code, 0) << said.err;
-  expect_in(said.out, "ddptrain run mine.yaml");
+  const auto output = run(words, folder.path());
+  EXPECT_EQ(output.code, 0) << output.err;
+  expect_in(output.out, "ddptrain run mine.yaml");
   const auto good = run({"validate", "--level", level, "--strict", "mine.yaml"}, folder.path());
   EXPECT_EQ(good.code, 0) << good.err << good.out << read(folder / "mine.yaml");
-  return said.out;
+  return output.out;
 }
 
 /// Writes a recipe called mine, and types what a new user would: the checks, the run (shortened)
-/// and the prediction. Returns what init said.
+/// and the prediction. Returns the output of init.
 std::string try_out(const Folder& folder, const std::string& data, const std::string& input,
                     const std::vector<std::string>& flags = {}) {
-  const auto said = drafted(folder, data, "step", flags);
+  const auto output = drafted(folder, data, "step", flags);
   const auto ended = run({"run", "mine.yaml", "train.duration=2 steps"}, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto predicted = run({"predict", "runs/mine/latest", input}, folder.path());
   EXPECT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_FALSE(predicted.out.empty());
-  return said;
+  return output;
 }
 
 /// Some classes of the shapes, a folder each, without a split.
@@ -53,17 +53,17 @@ void copy_shapes(const std::string& to, std::size_t classes) {
 TEST(InitFromData, ImagesInClassFoldersWithoutASplit) {
   const Folder folder;
   copy_shapes(folder / "my pictures", 3);
-  const auto said = try_out(folder, "my pictures", "my pictures");
-  expect_in(said, "36 images in 3 classes: ");
-  expect_in(said, "; 32 px");
-  expect_in(said, "no validation split: 20 % are held out");
-  expect_in(said, "ddptrain predict runs/mine/latest 'my pictures'");
+  const auto output = try_out(folder, "my pictures", "my pictures");
+  expect_in(output, "36 images in 3 classes: ");
+  expect_in(output, "; 32 px");
+  expect_in(output, "no validation split: 20 % are held out");
+  expect_in(output, "ddptrain predict runs/mine/latest 'my pictures'");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "train: .\n");
   expect_in(recipe, "{type: random_crop, size: 32, padding: 4}");
 }
 
-// An editor's schema that is there, devices of this machine, and weights that somebody published.
+// An editor's schema that is there, devices of this machine, and published weights.
 TEST(InitFromData, WritesWhatThisMachineHas) {
   const Folder folder;
   copy_shapes(folder / "mine", 3);
@@ -87,9 +87,9 @@ TEST(InitFromData, WritesWhatThisMachineHas) {
 
 TEST(InitFromData, ImagesInTrainAndVal) {
   const Folder folder;
-  const auto said = try_out(folder, shapes(), shapes() + "/val");
-  expect_in(said, "160 images in 10 classes: ");
-  expect_in(said, "validation split: folder val");
+  const auto output = try_out(folder, shapes(), shapes() + "/val");
+  expect_in(output, "160 images in 10 classes: ");
+  expect_in(output, "validation split: folder val");
   expect_in(read(folder / "mine.yaml"), "\n  train: train\n  valid: val     # the folder of the ");
 }
 
@@ -115,8 +115,8 @@ TEST(InitFromData, ImagesListedInACsvFile) {
     for (const auto& file : list(folder / ("files/" + name)))
       csv += std::to_string(++row) + "," + name + "/" + file + "," + name + "\n";
   write(folder / "list.csv", csv);
-  const auto said = try_out(folder, "list.csv", "files");
-  expect_in(said, "target: column 'kind'; --target COLUMN takes another");
+  const auto output = try_out(folder, "list.csv", "files");
+  expect_in(output, "target: column 'kind'; --target COLUMN takes another");
   expect_in(read(folder / "mine.yaml"), "columns: {path: image, label: kind}");
 }
 
@@ -133,18 +133,18 @@ std::string rents() {
 TEST(InitFromData, RowsWithAClass) {
   const Folder folder;
   write(folder / "rents.csv", rents());
-  const auto said = try_out(folder, "rents.csv", "rents.csv");
-  expect_in(said, "200 rows in 2 classes: no 67, yes 133");
-  expect_in(said, "target: column 'kept'; --target COLUMN takes another");
-  expect_in(said, "left out, since they only tell rows apart: flat_id");
+  const auto output = try_out(folder, "rents.csv", "rents.csv");
+  expect_in(output, "200 rows in 2 classes: no 67, yes 133");
+  expect_in(output, "target: column 'kept'; --target COLUMN takes another");
+  expect_in(output, "left out, since they only tell rows apart: flat_id");
   expect_in(read(folder / "mine.yaml"), "task: classification");
 }
 
 TEST(InitFromData, RowsWithANumber) {
   const Folder folder;
   write(folder / "rents.csv", rents());
-  const auto said = try_out(folder, "rents.csv", "rents.csv", {"--target", "rent"});
-  expect_in(said, "200 rows with a number each, 300 to 1492");
+  const auto output = try_out(folder, "rents.csv", "rents.csv", {"--target", "rent"});
+  expect_in(output, "200 rows with a number each, 300 to 1492");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "task: regression");
   expect_in(recipe, "loss: {type: mse, scale: ");
@@ -162,7 +162,7 @@ TEST(InitFromData, TextsInClassFolders) {
   expect_in(try_out(folder, "texts", "texts"), "60 texts in 2 classes: bad 30, good 30");
 }
 
-// What data.valid would find by itself is written, whatever else comes to lie beside it.
+// What data.valid would find by itself is written, whatever else comes to lie next to it.
 TEST(InitFromData, TheValidationFolderOfTextsIsWritten) {
   const Folder folder;
   for (const std::string split : {"training", "Test"})
@@ -170,8 +170,8 @@ TEST(InitFromData, TheValidationFolderOfTextsIsWritten) {
       for (int i = 0; i < 10; ++i)
         write(folder / ("texts/" + split + "/" + name + "/" + std::to_string(i) + ".txt"),
               "the film was " + name + " and long, number " + std::to_string(i));
-  const auto said = try_out(folder, "texts", "texts/Test");
-  expect_in(said, "validation split: folder Test");
+  const auto output = try_out(folder, "texts", "texts/Test");
+  expect_in(output, "validation split: folder Test");
   expect_in(read(folder / "mine.yaml"), "\n  train: training\n  valid: Test     # the folder of");
 }
 
@@ -201,11 +201,11 @@ void make_scenes(const Folder& folder, const std::string& kind, const std::strin
 TEST(InitFromData, ImagesWithMasksAndAFolderForValidation) {
   const Folder folder;
   make_scenes(folder, "masks", "scenes");
-  const auto said = drafted(folder, "scenes", "step");
-  expect_in(said, "48 images with a mask each, 4 classes: ground, circle, square, star; 96 px");
-  expect_in(said, "validation split: folder images/val");
+  const auto output = drafted(folder, "scenes", "step");
+  expect_in(output, "48 images with a mask each, 4 classes: ground, circle, square, star; 96 px");
+  expect_in(output, "validation split: folder images/val");
   expect_in(
-      said,
+      output,
       "ddptrain predict runs/mine/latest scenes/images --checkpoint best --output predicted\n");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "codes: codes.txt\n  void: [\"255\"]");
@@ -240,9 +240,9 @@ void lay_out_as_camvid(const Folder& folder, const std::string& to) {
 TEST(InitFromData, ImagesWithMasksAsCamVidHasThem) {
   const Folder folder;
   lay_out_as_camvid(folder, "camvid");
-  const auto said = drafted(folder, "camvid", "data");
-  expect_in(said, "48 images with a mask each, 4 classes: Sky, Void, Road, star");
-  expect_in(said, "validation split: those that valid.txt lists");
+  const auto output = drafted(folder, "camvid", "data");
+  expect_in(output, "48 images with a mask each, 4 classes: Sky, Void, Road, star");
+  expect_in(output, "validation split: those that valid.txt lists");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "masks: labels\n  mask_name: \"{stem}_P.png\"\n");
   expect_in(recipe, "void: [Void, \"255\"]");
@@ -254,8 +254,8 @@ TEST(InitFromData, MasksWhoseNumbersNobodyNames) {
   lay_out_as_camvid(folder, "mine");
   std::filesystem::remove(folder / "mine/codes.txt");
   std::filesystem::remove(folder / "mine/valid.txt");
-  const auto said = drafted(folder, "mine", "data");
-  expect_in(said, "4 classes: class_0, class_1, class_2, class_3");
+  const auto output = drafted(folder, "mine", "data");
+  expect_in(output, "4 classes: class_0, class_1, class_2, class_3");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe,
             "codes: [class_0, class_1, class_2, class_3]     # name them\n  void: [\"255\"]");
@@ -267,18 +267,18 @@ TEST(InitFromData, FoldersThatAreNoMasksAreClasses) {
   const Folder folder;
   lay_out_as_camvid(folder, "two");
   std::filesystem::remove(folder / ("two/labels/" + list(folder / "two/labels")[0]));
-  const auto said = run({"init", "two"}, folder.path());
-  EXPECT_EQ(said.code, 0) << said.err;
-  expect_in(said.out, "95 images in 2 classes: images 48, labels 47");
+  const auto output = run({"init", "two"}, folder.path());
+  EXPECT_EQ(output.code, 0) << output.err;
+  expect_in(output.out, "95 images in 2 classes: images 48, labels 47");
 }
 
 TEST(InitFromData, ImagesWithPointsInACsvFile) {
   const Folder folder;
   make_scenes(folder, "points", "arrows");
-  const auto said = try_out(folder, "arrows", "arrows/images");
-  expect_in(said, "48 images with 2 points each; 96 px");
-  expect_in(said, "validation split: column 'split'");
-  expect_in(said, "ddptrain predict runs/mine/latest arrows --checkpoint best\n");
+  const auto output = try_out(folder, "arrows", "arrows/images");
+  expect_in(output, "48 images with 2 points each; 96 px");
+  expect_in(output, "validation split: column 'split'");
+  expect_in(output, "ddptrain predict runs/mine/latest arrows --checkpoint best\n");
   expect_in(read(folder / "mine.yaml"), "  type: image_points\n  file: arrows/points.csv\n");
 }
 
@@ -295,9 +295,9 @@ TEST(InitFromData, ImagesWithPoseFilesAsBiwiHasThem) {
     write(stem + "_pose.txt", "1 0 0\n0 1 0\n0 0 1\n\n" + std::to_string(count) + " 5 100\n");
   }
   write(folder / "biwi/01/rgb.cal", "50 0 48\n0 50 48\n0 0 1\n");
-  const auto said = try_out(folder, "biwi", "biwi");
-  expect_in(said, "48 images with a pose file each, one point; 96 px");
-  expect_in(said, "validation split: folder 03");
+  const auto output = try_out(folder, "biwi", "biwi");
+  expect_in(output, "48 images with a pose file each, one point; 96 px");
+  expect_in(output, "validation split: folder 03");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe,
             "poses: {image_ending: _rgb.png, pose_ending: _pose.txt, calibration: 01/rgb.cal}");
@@ -310,9 +310,9 @@ TEST(InitFromData, RatingsByTheNamesOfTheirColumns) {
   auto csv = read(folder / "ratings.csv");
   csv.replace(0, csv.find('\n'), "userId,movieId,rating");
   write(folder / "films.csv", csv);
-  const auto said = try_out(folder, "films.csv", "films.csv");
-  expect_in(said, "400 ratings by ");
-  expect_in(said, "users: column 'userId'; items: column 'movieId'; ratings: column 'rating'");
+  const auto output = try_out(folder, "films.csv", "films.csv");
+  expect_in(output, "400 ratings by ");
+  expect_in(output, "users: column 'userId'; items: column 'movieId'; ratings: column 'rating'");
   const auto recipe = read(folder / "mine.yaml");
   expect_in(recipe, "  type: ratings\n");
   expect_in(recipe, "y_range: [0, 5.5]");

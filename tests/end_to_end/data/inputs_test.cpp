@@ -1,4 +1,4 @@
-// Inputs that nobody meant to give: pipes and devices instead of files, names that are no text.
+// Inputs given by mistake: pipes and devices instead of files, names that are no text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -56,11 +56,11 @@ class Parquet : public testing::Test {
 };
 
 TEST_F(Parquet, IsDraftedAsItsCsvFileIs) {
-  const auto said = drafted("people.parquet", "mine.yaml");
-  EXPECT_THAT(said, HasSubstr("60 rows in 2 classes: <=50K 28, >50K 32\n"));
-  EXPECT_THAT(said, HasSubstr("target: column 'income'\n"));
-  EXPECT_THAT(said, HasSubstr("validation split: column 'split'\n"));
-  EXPECT_THAT(said,
+  const auto output = drafted("people.parquet", "mine.yaml");
+  EXPECT_THAT(output, HasSubstr("60 rows in 2 classes: <=50K 28, >50K 32\n"));
+  EXPECT_THAT(output, HasSubstr("target: column 'income'\n"));
+  EXPECT_THAT(output, HasSubstr("validation split: column 'split'\n"));
+  EXPECT_THAT(output,
               HasSubstr("ddptrain predict runs/mine/latest people.parquet --checkpoint best\n"));
   drafted("people.csv", "other.yaml");
   auto expected = read(folder_ / "other.yaml");
@@ -109,7 +109,7 @@ TEST_F(Parquet, IsRefusedInOneLineWhereItIsNone) {
   EXPECT_THAT(ended.err, HasSubstr("text.parquet' cannot be read as Parquet: "));
 }
 
-// The program alone in a folder, without the library that belongs beside it.
+// The program alone in a folder, without the library that belongs next to it.
 TEST_F(Parquet, NamesThePlugInThatIsMissing) {
   const auto alone = folder_ / "ddptrain";
   fs::copy(test::program(), alone);

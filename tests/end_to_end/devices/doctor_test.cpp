@@ -12,22 +12,22 @@ using testing::Not;
 
 TEST(Doctor, TellsVersionsDevicesAndDisk) {
   const Folder folder;
-  const auto said = Program({"doctor"}, folder.path()).wait();
-  EXPECT_EQ(said.code, 0) << said.err;
+  const auto output = Program({"doctor"}, folder.path()).wait();
+  EXPECT_EQ(output.code, 0) << output.err;
   for (const std::string what : {"with torch 2.11", "hardware thread", "GPUs", "/dev/shm",
                                  "open at once", "free for runs in this folder"})
-    EXPECT_THAT(said.out, HasSubstr(what));
+    EXPECT_THAT(output.out, HasSubstr(what));
 }
 
 TEST(Doctor, AdvisesOnAHalfSetLauncherAndAFolderThatIsNotThere) {
   const Folder folder;
-  const auto said =
+  const auto output =
       Program({"doctor"}, folder.path(), {{"RANK", "1"}, {"DDPTRAIN_DATA", "/no/such/folder"}})
           .wait();
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("-> a half-set environment"));
-  EXPECT_THAT(said.out, HasSubstr("-> there is no such folder"));
-  EXPECT_THAT(said.out, Not(HasSubstr("nothing to do")));
+  EXPECT_EQ(output.code, 0) << output.err;
+  EXPECT_THAT(output.out, HasSubstr("-> a half-set environment"));
+  EXPECT_THAT(output.out, HasSubstr("-> there is no such folder"));
+  EXPECT_THAT(output.out, Not(HasSubstr("nothing to do")));
 }
 
 Ended doctor_on(const Variables& machine) {
@@ -36,21 +36,21 @@ Ended doctor_on(const Variables& machine) {
 }
 
 TEST(Doctor, NamesDriverLibrariesAndDevicesAndAddsUpOnThem) {
-  const auto said = doctor_on(simulating(
+  const auto output = doctor_on(simulating(
       {{"DDPTRAIN_SIMULATED_MEMORY", "1073741824"}, {"DDPTRAIN_SIMULATED_TRAITS", "bf16"}}));
-  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(output.code, 0) << output.err;
   for (const std::string what : {"plug-in        opens; simulated runtime 1.0\n",
                                  "GPU 0          simulated 0, 1.0 GiB, bf16\n",
                                  "GPU 1          simulated 1, 1.0 GiB, bf16\n",
                                  "peer access    not between 0-1: through the host's memory\n",
                                  "all-reduce     right over a tensor on 2 devices\n"})
-    EXPECT_THAT(said.out, HasSubstr(what));
+    EXPECT_THAT(output.out, HasSubstr(what));
 }
 
 TEST(Doctor, AddsUpOnASingleDeviceToo) {
-  const auto said = doctor_on(simulating({{"DDPTRAIN_SIMULATED_COUNT", "1"}}));
-  EXPECT_THAT(said.out, HasSubstr("all-reduce     right over a tensor on 1 device\n"));
-  EXPECT_THAT(said.out, Not(HasSubstr("peer access")));
+  const auto output = doctor_on(simulating({{"DDPTRAIN_SIMULATED_COUNT", "1"}}));
+  EXPECT_THAT(output.out, HasSubstr("all-reduce     right over a tensor on 1 device\n"));
+  EXPECT_THAT(output.out, Not(HasSubstr("peer access")));
 }
 
 TEST(Doctor, SaysWhatFailsOnADeviceAndWhatWouldDo) {
@@ -69,15 +69,15 @@ TEST(Doctor, SaysWhatFailsOnADeviceAndWhatWouldDo) {
 
 // The driver of the fake shows a GPU; CUDA itself cannot be opened, or finds no device behind it.
 TEST(Doctor, NamesTheDriverAndSaysWhyCudaDoesNotWorkWithIt) {
-  const auto said = doctor_on(with_fake_gpu());
-  EXPECT_THAT(said.out, HasSubstr("GPUs           1, driver 580.65.06\nplug-in        "));
-  EXPECT_THAT(said.out, HasSubstr("-> no run can use a GPU; docs/gpu.md says what a GPU needs"));
-  EXPECT_THAT(said.out, Not(HasSubstr("frame #")));
+  const auto output = doctor_on(with_fake_gpu());
+  EXPECT_THAT(output.out, HasSubstr("GPUs           1, driver 580.65.06\nplug-in        "));
+  EXPECT_THAT(output.out, HasSubstr("-> no run can use a GPU; docs/gpu.md says what a GPU needs"));
+  EXPECT_THAT(output.out, Not(HasSubstr("frame #")));
 }
 
 TEST(Doctor, SaysThatGpusAreHidden) {
-  const auto said = doctor_on(with_fake_gpu({{"CUDA_VISIBLE_DEVICES", ""}}));
-  EXPECT_THAT(said.out,
+  const auto output = doctor_on(with_fake_gpu({{"CUDA_VISIBLE_DEVICES", ""}}));
+  EXPECT_THAT(output.out,
               HasSubstr("GPUs           none, driver 580.65.06, with CUDA_VISIBLE_DEVICES="
                         "\n               -> there is a driver, and no device is visible"));
 }

@@ -233,7 +233,7 @@ class ShippedSteps : public ShippedOnADevice {
 };
 
 // Two batches are copied ahead: between the copies of the fifth step, which begin while the third
-// is made, and those of the sixth there is nothing else, and nobody waits.
+// is made, and those of the sixth there is nothing else, and no wait.
 TEST_P(ShippedSteps, OnlyCopyBatchesOnceTheyAreWarm) {
   train();
   if (HasFatalFailure()) return;

@@ -238,9 +238,9 @@ std::string script_of(const Block& block) {
 class Running {
  public:
   Running(const Block& block, const std::string& prepared) : block_(block) {
-    const bool anew = block[0].command.starts_with("ddptrain data make");
-    if (anew) copy_repository(folder_.path()), write_program(folder_);
-    if (!anew)
+    const bool makes_data = block[0].command.starts_with("ddptrain data make");
+    if (makes_data) copy_repository(folder_.path()), write_program(folder_);
+    if (!makes_data)
       fs::copy(prepared, folder_.path(),
                fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     program_.emplace(std::vector<std::string>{"-c", script_of(block)}, folder_.path(),

@@ -40,7 +40,7 @@ TEST(Faults, ARankThatIsKilledEndsTheRunAndIsNamed) {
   const auto ended = program.wait();
   EXPECT_EQ(ended.code, 128 + SIGKILL) << ended.err;
   EXPECT_THAT(ended.err, testing::HasSubstr("error: rank 1 was killed by signal 9 (SIGKILL); if "
-                                            "nobody sent it, the kernel ran out of memory\n"));
+                                            "no process sent it, the kernel ran out of memory\n"));
   EXPECT_TRUE(processes_with(folder.path()).empty());
 }
 

@@ -1,4 +1,4 @@
-// Ranks that somebody else started.
+// Ranks that another launcher started.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -237,8 +237,8 @@ TEST(Join, AKilledRankOfAPodIsNamedInBoth) {
   ::kill(children[1], SIGKILL);
   const auto a = first.wait(), b = second.wait();
   EXPECT_EQ(b.code, 128 + SIGKILL) << b.err;
-  EXPECT_THAT(b.err, testing::HasSubstr("error: rank 3 was killed by signal 9 (SIGKILL); if nobody "
-                                        "sent it, the kernel ran out of memory\n"));
+  EXPECT_THAT(b.err, testing::HasSubstr("error: rank 3 was killed by signal 9 (SIGKILL); if no "
+                                        "process sent it, the kernel ran out of memory\n"));
   EXPECT_EQ(a.code, 4) << a.err;
   EXPECT_THAT(a.err, testing::HasSubstr("rank 3: no sign of life"));
 }

@@ -32,10 +32,10 @@ TEST_F(FineTune, StartsFromTheWholeNetworkAndTrainsItsHeadFirst) {
   const auto tuned = train({kLearner, "model.weights=runs/small/001/checkpoints/step-00000002",
                             "train.fine_tune={epochs: 1, base_lr: 1e-2}", "batch.global=40"});
   ASSERT_EQ(tuned.code, 0) << tuned.err;
-  for (const auto* said : {"'1', which such a file does not have, is re-initialized",
-                           "stage 1 of 2, 3 steps: 46 of 66 parameters train\n",
-                           "stage 2 of 2, 3 steps: 66 of 66 parameters train\n"})
-    EXPECT_THAT(tuned.err, testing::HasSubstr(said)) << said << "\n" << tuned.err;
+  for (const auto* message : {"'1', which such a file does not have, is re-initialized",
+                              "stage 1 of 2, 3 steps: 46 of 66 parameters train\n",
+                              "stage 2 of 2, 3 steps: 66 of 66 parameters train\n"})
+    EXPECT_THAT(tuned.err, testing::HasSubstr(message)) << message << "\n" << tuned.err;
 }
 
 TEST_F(FineTune, GoesOnBitForBitInEveryStage) {

@@ -36,9 +36,9 @@ std::string failure_of(const std::vector<std::string>& words, const Folder& fold
 TEST(Secrets, AnErrorQuotesTheReference) {
   const Folder folder;
   write(folder / "a.yaml", recipe_with("  root: /nowhere/${env:DDPTRAIN_TEST_TOKEN}\n"));
-  const std::string said = "data.root: '/nowhere/${env:DDPTRAIN_TEST_TOKEN}";
-  EXPECT_THAT(failure_of({"run", "a.yaml"}, folder), HasSubstr(said));
-  EXPECT_THAT(failure_of({"data", "check", "a.yaml"}, folder), HasSubstr(said));
+  const std::string expected = "data.root: '/nowhere/${env:DDPTRAIN_TEST_TOKEN}";
+  EXPECT_THAT(failure_of({"run", "a.yaml"}, folder), HasSubstr(expected));
+  EXPECT_THAT(failure_of({"data", "check", "a.yaml"}, folder), HasSubstr(expected));
   for (const auto* form : {"text", "json", "github", "sarif"})
     EXPECT_THAT(failure_of({"validate", "a.yaml", "--level", "data", "--format", form}, folder),
                 HasSubstr("${env:DDPTRAIN_TEST_TOKEN}"));

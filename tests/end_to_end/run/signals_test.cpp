@@ -1,5 +1,5 @@
-// Signals, pauses and pipes: a run that is asked to leave saves, and goes on as if nobody had
-// asked.
+// Signals, pauses and pipes: a run that is asked to leave saves, and resumes as if it had not
+// stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ TEST_P(OnRanks, APipeThatCloses141SavesTheRun) {
 
 enum class Sigpipe { deadly, ignored };
 
-/// The program with an stdout that nobody reads from the start; its exit code comes last on stderr.
+/// The program with an stdout without a reader from the start; its exit code comes last on stderr.
 Ended unread(const Words& words, const Folder& folder, Sigpipe sigpipe = Sigpipe::deadly) {
   const std::string ignore = sigpipe == Sigpipe::ignored ? "trap '' PIPE; " : "";
   Words all{"-c", ignore + R"(exec 3> >(exit 0); wait $!; "$@" >&3; echo "ended $?" >&2)", "bash",

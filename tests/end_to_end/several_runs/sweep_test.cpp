@@ -134,7 +134,7 @@ TEST(Sweep, SavesItsTrialsWhereItIsInterruptedAndSaysHowToGoOn) {
   EXPECT_EQ(ended.code, 128 + SIGINT) << ended.err;
   EXPECT_THAT(ended.err,
               testing::ContainsRegex(
-                  "\n'[^\n]* sweep small.yaml [^\n]* sweep.parallel=2' goes on with this sweep\n"));
+                  "\n'[^\n]* sweep small.yaml [^\n]* sweep.parallel=2' resumes this sweep\n"));
   for (const std::string trial : {"/001", "/002"})
     EXPECT_FALSE(list(folder / kSweep + trial + "/checkpoints").empty()) << trial;
   EXPECT_FALSE(exists(folder / kSweep + "/003"));

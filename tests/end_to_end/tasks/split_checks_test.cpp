@@ -1,4 +1,4 @@
-// What is said of samples that are scored too before anything is trained.
+// Problems with samples that are scored too, reported before anything is trained.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Samples that are scored beside the validation split, and a test split that is scored once.
+// Samples that are scored in addition to the validation split, and a test split that is scored
+// once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, SplitsOn,
                            return std::string(placed.param.mode) + placed.param.devices;
                          });
 
-// Whoever names the same samples as the validation split of `data` gets the same numbers, in one
+// A split that names the samples of the validation split of `data` gets the same numbers, in one
 // process, to the last digit.
 TEST_P(SplitsOn, AreScoredAsTheValidationSplitOfTheSameDataIs) {
   const auto ended = start({std::string("parallel.mode=") + GetParam().mode,

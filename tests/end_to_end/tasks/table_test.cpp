@@ -221,7 +221,7 @@ class TrainedTable : public testing::Test {
 TEST_F(TrainedTable, EvaluatesAnotherTableWithTheStatisticsOfTraining) {
   const auto same = call({"eval", "runs/adult/001"});
   ASSERT_EQ(same.code, 0) << same.err;
-  // The same held-out rows beside other ones, whose statistics are far off.
+  // The same validation rows next to other ones, whose statistics are far off.
   auto other = people(120);
   std::istringstream lines(other);
   std::string text, line;

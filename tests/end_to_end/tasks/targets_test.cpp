@@ -1,4 +1,5 @@
-// What only the data and the model tell of targets and outputs is said before the first step.
+// Problems of targets and outputs that only the data and the model show are reported before the
+// first step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

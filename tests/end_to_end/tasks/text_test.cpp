@@ -250,7 +250,7 @@ TEST(TextRun, TellsHowAwdLstmWantsItsTextsPadded) {
                   "chunk: 16}'"));
 }
 
-// Nothing of the file is left, and the weights alone can be had.
+// Nothing of the file is left, and the weights alone can be loaded.
 TEST(TextRun, OfSegmentsHasNoGraphToExport) {
   const Folder folder;
   write_reviews(folder, 30);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/files.h"
-#include "cli/said.h"
+#include "cli/cli_output.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
@@ -14,7 +14,7 @@ class InitOfData : public testing::Test {
   std::string refusal(const std::string& path, const std::vector<std::string>& flags = {}) const {
     std::vector<std::string> words{"init", path};
     words.insert(words.end(), flags.begin(), flags.end());
-    const auto answer = test::said(words);
+    const auto answer = test::cli_output(words);
     EXPECT_NE(answer.code, 0) << answer.out;
     return answer.err;
   }
@@ -76,9 +76,10 @@ TEST_F(InitOfData, NeedsTheImagesOfAList) {
   for (const std::string i : {"1", "2", "3", "4"})
     list += "none/" + i + ".png,a\nnone/b" + i + ".png,b\n";
   folder_.write("t.csv", list);
-  EXPECT_EQ(refusal("t.csv"),
-            "error: t.csv: 'none/1.png' (column 'path') is neither beside the file nor in a folder "
-            "beside it\n");
+  EXPECT_EQ(
+      refusal("t.csv"),
+      "error: t.csv: 'none/1.png' (column 'path') is neither next to the file nor in a folder "
+      "next to it\n");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(Asha, TrainsEveryTrialWhereThereIsOneRung) {
   const auto jobs = all_jobs(
       plan, [](const TrialJob& job) { return double(job.trial); }, 3);
   EXPECT_EQ(jobs.size(), 5U);
-  // Nobody waits for a slow one: while the first is under way, the others go on.
+  // No trial waits for a slow one: while the first is under way, the others continue.
   const auto later = jobs_under_way(
       plan, [](const TrialJob& job) { return job.trial == 0 ? std::nullopt : std::optional(1.0); });
   EXPECT_EQ(later, (Jobs{{0, 0}}));

@@ -1,4 +1,4 @@
-// What `tabular` has beside fastai's TabularModel.
+// What `tabular` has in addition to fastai's TabularModel.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>

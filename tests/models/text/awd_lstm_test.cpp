@@ -65,7 +65,7 @@ void expect_run(const PeerRun& run) {
 // fastai 2.8.12 in double: get_text_classifier(AWD_LSTM, 30, 2, seq_len=4, max_len=..., config with
 // these sizes and no dropout), weights as waves, a Learner with SGD (lr 0.5, no momentum, no
 // decay), ModelResetter, RNNCallback and RNNRegularizer(alpha, beta), four steps on the two batches
-// in turn. Tensor.float was made to keep double, as the penalty goes through it.
+// alternately. Tensor.float was made to keep double, as the penalty goes through it.
 TEST(AwdLstm, TrainsAsFastaiDoes) {
   expect_run({{{"alpha", 0}, {"beta", 0}},
               {1.851829657937337, 2.178328319551853, 1.3701710460850347, 0.96044261973283},
@@ -237,16 +237,16 @@ TEST(SharedMask, IsTheSameForAllRowsAndAnotherForEachSegmentAndStep) {
 }
 
 TEST(AwdLstm, SaysWhatDoesNotFit) {
-  const auto said = [](const json& more) { return test::refused<Model>(with(small, more)); };
-  EXPECT_EQ(said({{"max_len", 3}}), "bptt: 'bptt: 4' is above 'max_len: 3'\n");
-  EXPECT_EQ(said({{"bidir", true}, {"n_hid", 7}}),
+  const auto message_of = [](const json& more) { return test::refused<Model>(with(small, more)); };
+  EXPECT_EQ(message_of({{"max_len", 3}}), "bptt: 'bptt: 4' is above 'max_len: 3'\n");
+  EXPECT_EQ(message_of({{"bidir", true}, {"n_hid", 7}}),
             "bidir: 'bidir: true' needs an even 'n_hid'; it is 7\n");
-  EXPECT_EQ(said({{"ps", {0.1, 0.2}}}), "ps: 'ps' has 2 items, and 'lin_ftrs' has 1 item\n");
-  EXPECT_EQ(said({{"drop_mult", 2.5}, {"weight_p", 0.4}}), "") << "2.5 times 0.4 is 1";
-  EXPECT_EQ(said({{"drop_mult", 2.5}}),
+  EXPECT_EQ(message_of({{"ps", {0.1, 0.2}}}), "ps: 'ps' has 2 items, and 'lin_ftrs' has 1 item\n");
+  EXPECT_EQ(message_of({{"drop_mult", 2.5}, {"weight_p", 0.4}}), "") << "2.5 times 0.4 is 1";
+  EXPECT_EQ(message_of({{"drop_mult", 2.5}}),
             "drop_mult: 'drop_mult: 2.5' times 'weight_p: 0.5' (the default) is above 1\n");
-  EXPECT_EQ(said({{"y_range", {2, 1}}}), "y_range[1]: 1 is below the number before it, 2\n");
-  EXPECT_EQ(said({{"y_range", {1, 1}}}), "y_range[1]: 1 is not above the number before it\n");
+  EXPECT_EQ(message_of({{"y_range", {2, 1}}}), "y_range[1]: 1 is below the number before it, 2\n");
+  EXPECT_EQ(message_of({{"y_range", {1, 1}}}), "y_range[1]: 1 is not above the number before it\n");
   ModelContext images;
   images.data.sample = {3, 32, 32};
   expect_refused(with(small, {{"num_classes", 2}}),

@@ -41,9 +41,9 @@ class Fetch : public testing::Test {
     ::chmod(program.c_str(), 0700);
     const std::string path = std::getenv("PATH");
     ::setenv("PATH", ((folder_ / "bin") + ":" + path).c_str(), 1);
-    const auto said = fetch_problem(action);
+    const auto message = fetch_problem(action);
     ::setenv("PATH", path.c_str(), 1);
-    return said;
+    return message;
   }
 
   const std::string content_ = std::string(300'000, 'a') + "end";
@@ -53,9 +53,9 @@ class Fetch : public testing::Test {
 TEST_F(Fetch, NeedsTheProgramCurl) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", (folder_ / "keys").c_str(), 1);
-  const auto said = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
+  const auto message = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
   ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(said,
+  EXPECT_EQ(message,
             "cannot run the program 'curl' to fetch data: No such file or directory; install it, "
             "or name the archive under data.source.file");
 }
@@ -65,9 +65,9 @@ TEST_F(Fetch, NeedsFilesToTalkToCurl) {
   ::getrlimit(RLIMIT_NOFILE, &whole);
   const rlimit none{0, whole.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  const auto said = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
+  const auto message = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
   ::setrlimit(RLIMIT_NOFILE, &whole);
-  EXPECT_EQ(said, "cannot prepare a download: Too many open files");
+  EXPECT_EQ(message, "cannot prepare a download: Too many open files");
 }
 
 TEST_F(Fetch, BringsAFileAndContinuesOne) {
@@ -91,18 +91,18 @@ TEST_F(Fetch, TakesNoMoreThanItMay) {
 /// A program called curl that refuses to continue, as servers do where a file is complete.
 TEST_F(Fetch, WhatCannotBeContinuedBeginsAgain) {
   folder_.write("d", "whole");
-  const auto said = with_curl("case \"$*\" in *--continue-at*) exit 22;; esac\nprintf new",
-                              [&] { fetch("https://localhost/file", folder_ / "d"); });
-  EXPECT_EQ(said, "none");
+  const auto message = with_curl("case \"$*\" in *--continue-at*) exit 22;; esac\nprintf new",
+                                 [&] { fetch("https://localhost/file", folder_ / "d"); });
+  EXPECT_EQ(message, "none");
   EXPECT_EQ(read_text(folder_ / "d"), "new");
 }
 
 TEST_F(Fetch, CurlsOwnWordsAreQuotedWithoutPassword) {
   keep_secret("hunter2", "${env:MY_TOKEN}");
-  const auto said =
+  const auto message =
       with_curl("echo 'curl: (35) no TLS with https://me:word@localhost for hunter2' >&2\nexit 35",
                 [&] { fetch("https://me:word@localhost/file", folder_ / "d"); });
-  EXPECT_EQ(said,
+  EXPECT_EQ(message,
             "cannot fetch 'https://localhost/file': curl ended with status 35 and 'curl: (35) no "
             "TLS with https://*******@localhost for ${env:MY_TOKEN}'");
 }
@@ -132,10 +132,10 @@ TEST_F(Fetch, WritesThroughNoLinkAndIntoNobodysFile) {
 /// A program called curl that notes its arguments and input, and fails.
 TEST_F(Fetch, NoArgumentAndNoMessageHoldsAPassword) {
   const std::string url = "https://me:s\"cr@t@localhost/file?key=s\"cr@t";
-  const auto said = with_curl("printf '%s\\n' \"$@\" > " + (folder_ / "words") + "\ncat > " +
-                                  (folder_ / "input") + "\nexit 6",
-                              [&] { fetch(url, folder_ / "d"); });
-  EXPECT_EQ(said, "cannot fetch 'https://localhost/file?...': the host's name is not known");
+  const auto message = with_curl("printf '%s\\n' \"$@\" > " + (folder_ / "words") + "\ncat > " +
+                                     (folder_ / "input") + "\nexit 6",
+                                 [&] { fetch(url, folder_ / "d"); });
+  EXPECT_EQ(message, "cannot fetch 'https://localhost/file?...': the host's name is not known");
   const auto words = read_text(folder_ / "words");
   EXPECT_TRUE(words.starts_with("--disable\n")) << words;  // no .curlrc
   EXPECT_THAT(words, Not(HasSubstr("cr@t")));

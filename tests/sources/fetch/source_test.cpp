@@ -143,7 +143,7 @@ TEST(Provide, ADeclaredSizeIsTheSizeOfAFile) {
 TEST(Provide, SpaceIsLookedForBeforeADownload) {
   const TemporaryFolder folder;
   SourceSpec source;
-  source.url = "https://me:word@localhost:1/set.tar.gz";  // nobody is asked
+  source.url = "https://me:word@localhost:1/set.tar.gz";  // never contacted
   source.md5 = std::string(32, '0');
   source.size = Size{std::int64_t{1} << 60};
   EXPECT_THAT(problem([&] { provide(source, folder / "data"); }),
@@ -169,14 +169,15 @@ TEST(Provide, IsDoneOnceByManyAtATime) {
 
 TEST(Provide, NamesTheOptionOfDataThatAreNotThere) {
   const TemporaryFolder folder;
-  const auto said = [&](const std::string& option) {
+  const auto message_of = [&](const std::string& option) {
     const nlohmann::json data{{"type", "image_folder"}, {option, folder / "none"}};
     return problem([&] { provide(fragment<Dataset>(data)); });
   };
   for (const std::string option : {"root", "file"})
-    EXPECT_EQ(said(option), "data." + option + ": '" + (folder / "none") +
-                                "' is not there; put the data there, write where they are, or "
-                                "name an archive under data.source");
+    EXPECT_EQ(message_of(option),
+              "data." + option + ": '" + (folder / "none") +
+                  "' is not there; put the data there, write where they are, or "
+                  "name an archive under data.source");
 }
 
 TEST(Provide, SaysWhatAnAddressCannotBe) {
@@ -192,11 +193,12 @@ TEST(Provide, SaysWhatAnAddressCannotBe) {
             "data.source.url: it has characters that no address has");
 }
 
-/// What is beside the data after an archive was refused, without the lock.
-std::vector<std::string> left_by(const std::vector<Item>& items, const std::string& said) {
+/// What is next to the data after an archive was refused, without the lock.
+std::vector<std::string> left_by(const std::vector<Item>& items, const std::string& expected) {
   const TemporaryFolder folder;
   const auto archive = write_archive(folder, "x.tar.gz", items);
-  EXPECT_THAT(problem([&] { provide(from_file(archive), folder / "in/data"); }), HasSubstr(said));
+  EXPECT_THAT(problem([&] { provide(from_file(archive), folder / "in/data"); }),
+              HasSubstr(expected));
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder / "in"))
     if (entry.path().extension() != ".lock") names.push_back(entry.path().filename());
@@ -218,9 +220,9 @@ TEST(Provide, WhatAKilledAttemptLeftIsRemoved) {
 
 TEST(Provide, LinksAreCheckedAgainstTheirLastPlace) {
   const std::vector<std::string> nothing;
-  const auto said = "is a link that leaves the folder";  // once 'set' is taken off
-  EXPECT_EQ(left_by({{"set/a", "x"}, {"set/l", "../secret", ItemType::link}}, said), nothing);
-  EXPECT_EQ(left_by({{"set/d/l", "../../x", ItemType::link}, {"set/a", "x"}}, said), nothing);
+  const auto expected = "is a link that leaves the folder";  // once 'set' is taken off
+  EXPECT_EQ(left_by({{"set/a", "x"}, {"set/l", "../secret", ItemType::link}}, expected), nothing);
+  EXPECT_EQ(left_by({{"set/d/l", "../../x", ItemType::link}, {"set/a", "x"}}, expected), nothing);
   const TemporaryFolder folder;
   const auto archive =
       write_archive(folder, "x.tar.gz", {{"set/d/l", "../a", ItemType::link}, {"set/a", "one"}});
@@ -240,11 +242,11 @@ std::string unpacking(const std::vector<Item>& items) {
   const TemporaryFolder folder;
   const auto archive = write_archive(folder, "x.tar.gz", items);
   fs::create_directories(folder / "in/side");
-  const auto said = problem([&] { unpack(archive, folder / "in/side"); });
+  const auto expected = problem([&] { unpack(archive, folder / "in/side"); });
   EXPECT_FALSE(fs::exists(folder / "in/evil"));
   EXPECT_FALSE(fs::exists(folder / "evil"));
   EXPECT_FALSE(fs::exists("/tmp/ddptrain-evil"));
-  return said;
+  return expected;
 }
 
 TEST(Unpack, NeverWritesOutsideOfItsFolder) {
@@ -278,21 +280,22 @@ TEST(Unpack, RefusesDevices) {
 TEST(Unpack, BoundsMembersBytesDepthAndNesting) {
   const TemporaryFolder folder;
   int count = 0;
-  const auto said = [&](const std::string& archive, const UnpackLimits& limits) {
+  const auto message_of = [&](const std::string& archive, const UnpackLimits& limits) {
     const auto in = folder / ("in" + std::to_string(count++));
     fs::create_directories(in);
     return problem([&] { unpack(archive, in, limits); });
   };
   const auto two = write_archive(folder, "two.tar.gz", two_files);
-  EXPECT_EQ(said(two, {1 << 20, 2}), "none");
-  EXPECT_THAT(said(two, {1 << 20, 1}), HasSubstr("has more than 1 members"));
-  EXPECT_THAT(said(two, {1 << 20, 2, 2}), HasSubstr("lies in more than 2 folders"));
+  EXPECT_EQ(message_of(two, {1 << 20, 2}), "none");
+  EXPECT_THAT(message_of(two, {1 << 20, 1}), HasSubstr("has more than 1 members"));
+  EXPECT_THAT(message_of(two, {1 << 20, 2, 2}), HasSubstr("lies in more than 2 folders"));
   const auto zeros = write_archive(folder, "zeros.tar.gz", {{"a", std::string(1 << 21, '\0')}});
-  EXPECT_THAT(said(zeros, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
+  EXPECT_THAT(message_of(zeros, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
   const auto stored = write_archive(folder, "zeros.zip", {{"a", std::string(1 << 21, '\0')}});
-  EXPECT_THAT(said(stored, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
+  EXPECT_THAT(message_of(stored, {1 << 20, 9}), HasSubstr("becomes larger than 1.0 MiB"));
   write_gzip(folder / "twice.tar.gz", read_text(two));
-  EXPECT_THAT(said(folder / "twice.tar.gz", {1 << 20, 9}), HasSubstr("is packed more than once"));
+  EXPECT_THAT(message_of(folder / "twice.tar.gz", {1 << 20, 9}),
+              HasSubstr("is packed more than once"));
 }
 
 TEST(Unpack, ALaterFileOfTheSameNameCounts) {

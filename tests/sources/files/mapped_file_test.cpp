@@ -59,10 +59,10 @@ TEST(MappedFile, ABombIsRefusedAndCostsLittle) {
   const auto path = write_zeros(folder, 120);  // 1 MB that become 960 MiB
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
-  const auto said = refusal_of(path);
+  const auto message = refusal_of(path);
   getrusage(RUSAGE_SELF, &after);
-  EXPECT_THAT(said, HasSubstr("'" + path + "' has "));
-  EXPECT_THAT(said, HasSubstr("unpacked (gzip); if that is right, unpack it with gunzip"));
+  EXPECT_THAT(message, HasSubstr("'" + path + "' has "));
+  EXPECT_THAT(message, HasSubstr("unpacked (gzip); if that is right, unpack it with gunzip"));
   EXPECT_LT((after.ru_maxrss - before.ru_maxrss) << 10, 256'000'000);
 }
 

@@ -55,17 +55,17 @@ TEST_F(Shapes, AreNotThereWhereTheDiskIsFull) {
   ::getrlimit(RLIMIT_FSIZE, &whole);
   const rlimit none{0, whole.rlim_max};
   const auto before = ::signal(SIGXFSZ, SIG_IGN);
-  std::string said;
+  std::string message;
   ::setrlimit(RLIMIT_FSIZE, &none);
   try {
     make_shapes(at("a"), few);
   } catch (const Error& error) {
-    said = error.what();
+    message = error.what();
   }
   ::setrlimit(RLIMIT_FSIZE, &whole);
   ::signal(SIGXFSZ, before);
-  EXPECT_THAT(said, testing::StartsWith("cannot write '" + folder_.string()));
-  EXPECT_THAT(said, testing::EndsWith("0000.jpg': is the disk full?"));
+  EXPECT_THAT(message, testing::StartsWith("cannot write '" + folder_.string()));
+  EXPECT_THAT(message, testing::EndsWith("0000.jpg': is the disk full?"));
   EXPECT_FALSE(fs::exists(at("a")));
 }
 

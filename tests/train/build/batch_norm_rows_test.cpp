@@ -42,17 +42,17 @@ std::string refusal(const SmallRun& run) {
   auto t = small_training(world, run);
   std::vector<at::Tensor> before;
   for (const auto& [name, tensor] : t.engine->model().state()) before.push_back(tensor.clone());
-  std::string said;
+  std::string message;
   try {
     require_rows_for_batch_norm(t);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::recipe);
-    said = error.what();
+    message = error.what();
   }
   std::size_t i = 0;
   for (const auto& [name, tensor] : t.engine->model().state())
     EXPECT_TRUE(at::equal(tensor, before[i++])) << name;
-  return said;
+  return message;
 }
 
 TEST(OneRow, IsRefusedUnderBatchNormWithWhatToDo) {

@@ -120,7 +120,7 @@ TEST(MicroBatch, IsNotTriedWhereTheRecipeSaysIt) {
 TEST(MicroBatch, KeepsATwentiethOfTheMemory) {
   EXPECT_TRUE(keeps_room({.peak_reserved = 950, .total = 1000}));
   EXPECT_FALSE(keeps_room({.peak_reserved = 951, .total = 1000}));
-  EXPECT_TRUE(keeps_room({.peak_reserved = 951, .total = 0}));  // nobody counts
+  EXPECT_TRUE(keeps_room({.peak_reserved = 951, .total = 0}));  // not counted
 }
 
 TEST(MicroBatch, PassesOtherErrorsOn) {

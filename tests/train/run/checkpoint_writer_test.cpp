@@ -47,7 +47,7 @@ TEST_P(Writing, KeepsWhatWasTakenWhileTrainingGoesOn) {
   const auto folder = writer.wait();
   ASSERT_TRUE(folder);
   EXPECT_TRUE(load_checkpoint(*folder).model[0].tensor.equal(at::ones({100, 100})));
-  EXPECT_FALSE(writer.written()) << "it is told once";
+  EXPECT_FALSE(writer.written()) << "it is reported once";
   EXPECT_FALSE(writer.wait());
 }
 

@@ -224,7 +224,7 @@ TEST(ResultOfARun, IsNotScoredAgainWhereTheLastIsTheBest) {
   EXPECT_EQ(to_text(result.weights), "best and last weights, step 6");
   EXPECT_EQ(heard.batches, evaluation_calls(t));
   EXPECT_EQ(result.scored.tables.at(0).weights.name, "best and last weights");
-  // Whoever resumes it has not made the last evaluation.
+  // The process that resumes it has not made the last evaluation.
   auto again = judged(world, BestMode::min);
   restore(again, newest(folder.path()));
   const auto resumed = train(again, hooks);

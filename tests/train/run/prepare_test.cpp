@@ -1,4 +1,4 @@
-// What a process is told before its first tensor.
+// What a process configures before its first tensor.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>

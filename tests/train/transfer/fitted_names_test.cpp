@@ -39,7 +39,7 @@ TEST(FittedNames, OfTablesAreColumnsCategoriesAndTargets) {
       IsEmpty());
 }
 
-// A header of a file that anybody may have written.
+// A header of an untrusted file.
 TEST(FittedNames, OfWhatIsNoSuchTextAreNone) {
   for (const char* text : {"", "no json", "[]", "3", R"({"vocabulary": 3, "categories": {"a": 1}})",
                            R"({"vocabulary": ["a", 1], "categories": [3], "options": []})",

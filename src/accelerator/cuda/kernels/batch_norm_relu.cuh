@@ -1,4 +1,4 @@
-// What the kernel of batch norm and ReLU is told; shared with the host.
+// Parameters of the kernel of batch norm and ReLU; shared with the host.
 #pragma once
 
 /// The channel of the number at place i of memory is i / inner % channels.

@@ -1,4 +1,4 @@
-// What the dropout kernel is told; shared with the host.
+// Parameters of the dropout kernel; shared with the host.
 #pragma once
 
 /// Row r of the input begins at r * row_stride, its repetition t at t * repeat_stride from there,

@@ -1,4 +1,4 @@
-// What the kernel of images is told; shared with the host.
+// Parameters of the kernel of images; shared with the host.
 #pragma once
 
 struct NormalizeArguments {

@@ -12,12 +12,13 @@
 
 namespace ddptrain::test {
 
-struct Said {
+struct CliOutput {
   std::string out, err;
   int code = 0;
 };
 
-inline Said said(std::vector<std::string> words, const Program& program = this_program()) {
+inline CliOutput cli_output(std::vector<std::string> words,
+                            const Program& program = this_program()) {
   words.insert(words.begin(), "ddptrain");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
