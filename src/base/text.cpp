@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -102,7 +104,7 @@ std::string format_fixed(double value, int digits) {
 
 std::string format_bytes(std::int64_t bytes) {
   constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (std::abs(bytes) < 1024) return std::to_string(bytes) + " B";
+  if (std::abs(bytes) < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
   for (; std::abs(value) >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
@@ -126,12 +128,12 @@ std::string format_seconds(double seconds) {
   if (seconds < 0.09995) return format_fixed(seconds * 1000, 1) + " ms";
   if (seconds < 59.95) return format_fixed(seconds, 1) + " s";
   const auto whole = std::llround(seconds);
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + std::to_string(whole / 60 % 60) + " min";
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::size_t count_characters(std::string_view text) {

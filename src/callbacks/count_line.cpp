@@ -1,5 +1,7 @@
 #include "callbacks/count_line.h"
 
+#include <fmt/format.h>
+
 #include "base/output/log.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
@@ -14,8 +16,7 @@ void CountLine::show(std::int64_t done, std::int64_t all) {
   if (shown_at_ >= 0 && now - shown_at_ < 0.1) return;
   shown_at_ = now;
   const double rate = now > 0 ? static_cast<double>(done) / now : 0;
-  std::vector<StatusField> fields{
-      {what_ + " " + std::to_string(done) + "/" + std::to_string(all), 0}};
+  std::vector<StatusField> fields{{fmt::format("{} {}/{}", what_, done, all), 0}};
   if (rate > 0) {
     fields.push_back({format_fixed(rate, 1) + " " + unit_ + "/s", 2});
     fields.push_back({"left " + format_seconds(static_cast<double>(all - done) / rate), 1});

@@ -1,4 +1,6 @@
 // Ends a run that has stopped getting better (fastai.callback.tracker.EarlyStoppingCallback).
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "callbacks/best.h"
@@ -35,8 +37,8 @@ class EarlyStopping final : public Callback {
         best_.improves(monitored(run, options_.metric, "callbacks[early_stopping].metric"));
     waited_ = better ? 0 : waited_ + 1;
     if (waited_ < options_.patience) return;
-    control.stop = "no better " + options_.metric + " in " + std::to_string(waited_) +
-                   (waited_ == 1 ? " evaluation" : " evaluations");
+    control.stop = fmt::format("no better {} in {}{}", options_.metric, waited_,
+                               waited_ == 1 ? " evaluation" : " evaluations");
   }
 
   std::string state() const override {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/files/files.h"
@@ -12,8 +14,8 @@ namespace {
 /// The path with ".1", or the first that is free.
 std::string free_copy(const std::string& path) {
   int number = 1;
-  while (std::filesystem::exists(path + "." + std::to_string(number))) ++number;
-  return path + "." + std::to_string(number);
+  while (std::filesystem::exists(fmt::format("{}.{}", path, number))) ++number;
+  return fmt::format("{}.{}", path, number);
 }
 
 class MetricsCsv final : public Callback {
@@ -37,8 +39,7 @@ class MetricsCsv final : public Callback {
     if (kept.shorter) {
       const auto copy = free_copy(path_);
       write_atomically(copy, before);
-      log::info("rows after step " + std::to_string(run.step) + " of " + path_ + " are kept in " +
-                copy);
+      log::info(fmt::format("rows after step {} of {} are kept in {}", run.step, path_, copy));
     }
     if (kept.text != before) write_atomically(path_, kept.text);
   }
@@ -69,7 +70,7 @@ class MetricsCsv final : public Callback {
   void begin_table(const std::string& header, std::int64_t step) {
     if (header == header_) return;
     if (!header_.empty()) {
-      const auto old = path_ + ".until-step-" + std::to_string(step);
+      const auto old = fmt::format("{}.until-step-{}", path_, step);
       std::filesystem::rename(path_, old);
       log::warning("the metrics are others than before: earlier rows are in '" + old + "'");
       if (best_) best_->clear();

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,7 +61,7 @@ class StatusLine final : public Callback {
       case Moment::saved:
         pace_.paused(run.seconds);
         draw(run, with_end_of_epoch(run));
-        log::info("step " + std::to_string(run.step) + "  saved " + in_run(run.checkpoint));
+        log::info(fmt::format("step {}  saved {}", run.step, in_run(run.checkpoint)));
         break;
       case Moment::run_end:
         log::status("");
@@ -100,14 +101,13 @@ class StatusLine final : public Callback {
   }
 
   static StatusField step_of(const RunView& run) {
-    auto text = "step " + std::to_string(run.step);
-    if (run.total_steps > 0 && !run.seconds_left) text += "/" + std::to_string(run.total_steps);
+    auto text = fmt::format("step {}", run.step);
+    if (run.total_steps > 0 && !run.seconds_left) text += fmt::format("/{}", run.total_steps);
     return {text, Importance::position};
   }
 
   static StatusField evaluating(const RunView& run) {
-    return {"evaluating, batch " + std::to_string(run.evaluation_batch) + "/" +
-                std::to_string(run.evaluation_batches),
+    return {fmt::format("evaluating, batch {}/{}", run.evaluation_batch, run.evaluation_batches),
             Importance::what};
   }
 
@@ -143,13 +143,13 @@ class StatusLine final : public Callback {
   }
 
   static std::vector<std::string> evaluation(const RunView& run) {
-    std::vector<std::string> fields{"step " + std::to_string(run.step),
+    std::vector<std::string> fields{fmt::format("step {}", run.step),
                                     "epoch " + format_fixed(run.epoch, 2)};
     // Scores of single classes stay in the files.
     std::size_t shown = 0;
     for (const auto& [name, value] : run.metrics)
       if (++shown <= 8) fields.push_back(one_line(name, 40) + " " + measured(value));
-    if (shown > 8) fields.push_back("and " + std::to_string(shown - 8) + " more");
+    if (shown > 8) fields.push_back(fmt::format("and {} more", shown - 8));
     return fields;
   }
 

@@ -1,5 +1,6 @@
 // TensorBoard's event files: TFRecords (tensorflow/core/lib/io/record_writer.h) of Event messages
 // (tensorflow/core/util/event.proto).
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -47,8 +48,8 @@ double unix_seconds() {
 std::string event_file_name() {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
-  return "events.out.tfevents." + std::to_string(static_cast<long>(unix_seconds())) + "." + host +
-         "." + std::to_string(::getpid());
+  return fmt::format("events.out.tfevents.{}.{}.{}", static_cast<long>(unix_seconds()), host,
+                     ::getpid());
 }
 
 std::string in_existing(const std::string& folder) {

@@ -1,5 +1,7 @@
 #include "checkpoint/pickle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -36,7 +38,7 @@ class PickleReader {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(Exit::data,
-                "'" + file_ + "' is no sound pickle: " + what + " at byte " + std::to_string(at_));
+                fmt::format("'{}' is no sound pickle: {} at byte {}", file_, what, at_));
   }
 
   // ---- bytes
@@ -173,7 +175,7 @@ class PickleReader {
   }
   void recall(std::uint64_t index) {
     if (index >= memo_.size() || memo_[index] == nothing)
-      fail("memo " + std::to_string(index) + " is not there");
+      fail(fmt::format("memo {} is not there", index));
     stack_.push_back(memo_[index]);
   }
   std::uint64_t line_number() {
@@ -369,7 +371,7 @@ class PickleReader {
 
   void read_protocol() {
     if (const auto version = number(1); version > 5)
-      fail("protocol " + std::to_string(version) + " is not known");
+      fail(fmt::format("protocol {} is not known", version));
   }
 
   std::span<const std::uint8_t> bytes_;

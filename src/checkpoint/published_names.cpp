@@ -2,6 +2,7 @@
 
 #include <ATen/ops/_upsample_bicubic2d_aa.h>
 #include <ATen/ops/cat.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,9 +126,7 @@ std::string fit_positions(at::Tensor& saved, const at::Tensor& live) {
   const auto there = grid_of(saved), here = grid_of(live);
   if (there.tokens != here.tokens || there.side == 0) return "";
   saved = resampled_positions(saved, there.tokens, here.side);
-  const auto square = [](std::int64_t side) {
-    return std::to_string(side) + " x " + std::to_string(side);
-  };
+  const auto square = [](std::int64_t side) { return fmt::format("{} x {}", side, side); };
   return square(there.side) + " to " + square(here.side);
 }
 

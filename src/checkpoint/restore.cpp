@@ -1,5 +1,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <map>
 
@@ -67,7 +68,7 @@ void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTenso
   auto found = problems(saved, live);
   if (!found.empty()) {
     const auto count = found.size();
-    if (count > 4) found.resize(4), found.push_back("and " + std::to_string(count - 4) + " more");
+    if (count > 4) found.resize(4), found.push_back(fmt::format("and {} more", count - 4));
     throw Error(Exit::data, what + " does not fit what was saved: " + join(found, "; "));
   }
   const at::NoGradGuard no_grad;

@@ -1,6 +1,7 @@
 #include "checkpoint/safetensors.h"
 
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,10 +51,10 @@ std::uint64_t header_length(const InputFile& file) {
   const auto refuse = [&](const std::string& what) {
     throw Error(Exit::data, "'" + file.path() + "' is no sound safetensors file: " + what);
   };
-  if (file.size() < 8) refuse("it has only " + std::to_string(file.size()) + " bytes");
+  if (file.size() < 8) refuse(fmt::format("it has only {} bytes", file.size()));
   std::uint64_t length = 0;
   file.read(reinterpret_cast<char*>(&length), sizeof length, 0);
-  if (length > longest_header) refuse("its header claims " + std::to_string(length) + " bytes");
+  if (length > longest_header) refuse(fmt::format("its header claims {} bytes", length));
   if (length > file.size() - 8) refuse("its header is cut short");
   return length;
 }

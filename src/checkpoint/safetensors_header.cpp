@@ -1,5 +1,7 @@
 #include "checkpoint/safetensors_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
@@ -176,7 +178,7 @@ void check_cover(const std::vector<TensorEntry>& entries, std::int64_t data_size
     at = entry->end;
   }
   if (at != data_size)
-    refuse.header("it has " + std::to_string(data_size - at) + " bytes behind its last tensor");
+    refuse.header(fmt::format("it has {} bytes behind its last tensor", data_size - at));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "checkpoint/state_dict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -171,7 +173,7 @@ class StateDictReader {
   std::vector<std::int64_t> numbers(Ref list, std::string_view name) const {
     const auto items = pickle_.items(pickle_.at(list));
     if (items.size() > most_dimensions)
-      refuse(quoted(name) + " has " + std::to_string(items.size()) + " dimensions");
+      refuse(fmt::format("{} has {} dimensions", quoted(name), items.size()));
     std::vector<std::int64_t> numbers;
     for (const auto ref : items) numbers.push_back(integer(ref, name, "a size or stride"));
     return numbers;
@@ -214,7 +216,7 @@ class StateDictReader {
     return same->second;
   }
   static std::string text(const SavedStorage& storage) {
-    return std::to_string(storage.elements) + " of " + c10::toString(storage.dtype);
+    return fmt::format("{} of {}", storage.elements, c10::toString(storage.dtype));
   }
 
   ScalarType dtype(Ref ref, std::string_view name) const {

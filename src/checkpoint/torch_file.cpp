@@ -1,6 +1,7 @@
 #include "checkpoint/torch_file.h"
 
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +25,7 @@ std::string some_of(std::vector<std::string> names) {
   const auto more = names.size() - std::min(names.size(), kShown);
   names.resize(names.size() - more);
   for (auto& name : names) name = "'" + shown(name, 100) + "'";
-  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  return join(names, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 /// Tensors that depend on a call, and the call itself, are no part of what is read then.
@@ -73,9 +74,8 @@ at::Tensor storage_of_zip(const ZipFile& zip, const SavedStorage& storage,
   if (!zip.contains(entry))
     refuse_torch_file(path, "storage '" + shown(storage.key) + "' is missing");
   if (zip.size(entry) != storage.bytes())
-    refuse_torch_file(path, "storage '" + shown(storage.key) + "' has " +
-                                std::to_string(zip.size(entry)) + " bytes and needs " +
-                                std::to_string(storage.bytes()));
+    refuse_torch_file(path, fmt::format("storage '{}' has {} bytes and needs {}",
+                                        shown(storage.key), zip.size(entry), storage.bytes()));
   auto tensor = empty_storage(storage);
   zip.read(entry, bytes_of_storage(tensor));
   return tensor;
@@ -178,8 +178,8 @@ class OldStorages {
     file_.read(reinterpret_cast<char*>(&elements), sizeof elements, at_);
     const auto place = at_ + sizeof elements;
     if (elements != storage.elements)
-      refuse("storage '" + shown(storage.key) + "' has " + std::to_string(elements) +
-             " elements and needs " + std::to_string(storage.elements));
+      refuse(fmt::format("storage '{}' has {} elements and needs {}", shown(storage.key), elements,
+                         storage.elements));
     if (storage.bytes() > file_.size() - place)
       refuse("storage '" + shown(storage.key) + "' is cut short");
     at_ = place + storage.bytes();

@@ -1,5 +1,7 @@
 #include "checkpoint/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -40,7 +42,7 @@ std::string damaged_tensors(const std::string& path, const ManifestFile& listed)
 void check_place(const std::string& folder, const Manifest& manifest) {
   const auto name = fs::path(folder).filename().string();
   if (name.rfind("step-", 0) == 0 && parse_integer(name.substr(5)) != manifest.step)
-    refuse_file(folder, "holds step " + std::to_string(manifest.step) + " by its manifest");
+    refuse_file(folder, fmt::format("holds step {} by its manifest", manifest.step));
 }
 
 // Of every checkpoint; others are there where a run has them. A manifest whose own digest is right
@@ -59,8 +61,8 @@ void verify_file(const std::string& folder, const ManifestFile& listed) {
   if (!fs::is_regular_file(path, none)) refuse_file(path, "is not a file");
   const auto size = static_cast<std::int64_t>(fs::file_size(path));
   if (size != listed.written.size)
-    refuse_file(path, "has " + std::to_string(size) + " bytes, MANIFEST.json says " +
-                          std::to_string(listed.written.size));
+    refuse_file(path,
+                fmt::format("has {} bytes, MANIFEST.json says {}", size, listed.written.size));
   if (digest_file(DigestKind::sha256, path) == listed.written.sha256) return;
   std::string where;
   if (!listed.tensors.empty()) try {

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -33,8 +34,7 @@ void add_kind(std::string& text, const std::vector<std::string>& names, const st
   if (shown.size() > 3) shown.resize(3);
   if (!text.empty()) text += "; ";
   text += what + " " + join(shown, ", ");
-  if (names.size() > shown.size())
-    text += " and " + std::to_string(names.size() - shown.size()) + " more";
+  if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
 }
 
 /// The file itself, or that of a checkpoint's folder, or of a run folder's newest checkpoint.

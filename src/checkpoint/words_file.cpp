@@ -1,5 +1,7 @@
 #include "checkpoint/words_file.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -59,7 +61,7 @@ std::vector<std::string> words_of_pickle(const std::string& bytes, const std::st
   for (const auto ref : pickle.items(*list)) {
     const auto& word = pickle.at(ref);
     if (word.kind != Kind::text)
-      refuse_words(path, "item " + std::to_string(words.size()) + " of its list is no text");
+      refuse_words(path, fmt::format("item {} of its list is no text", words.size()));
     letters += word.text.size();
     if (letters > kMostRepeated * bytes.size()) refuse_words(path, "repeats a long text");
     words.emplace_back(word.text);
@@ -73,7 +75,7 @@ std::vector<std::string> words_of_json(const std::string& text, const std::strin
   if (!json.is_array() || json.empty()) refuse_words(path, "is no JSON list");
   for (const auto& word : json) {
     if (!word.is_string())
-      refuse_words(path, "item " + std::to_string(words.size()) + " of its list is no text");
+      refuse_words(path, fmt::format("item {} of its list is no text", words.size()));
     words.push_back(word.get<std::string>());
   }
   return words;

@@ -1,5 +1,6 @@
 #include "checkpoint/zip_file.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -119,12 +120,11 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
     refuse("'" + quoted + "' is too large to be compressed");
   if (name_size == 0) refuse("an entry has no name");
   if (short_at(rest, 6) > newest_version)
-    refuse("'" + quoted + "' needs version " + std::to_string(short_at(rest, 6)) +
-           " of the format, which there is not");
+    refuse(fmt::format("'{}' needs version {} of the format, which there is not", quoted,
+                       short_at(rest, 6)));
   if ((short_at(rest, 8) & 1) != 0) refuse("'" + quoted + "' is encrypted");
   if (method != 0 && method != 8)
-    refuse("'" + quoted + "' is packed by method " + std::to_string(method) +
-           ", which is not read");
+    refuse(fmt::format("'{}' is packed by method {}, which is not read", quoted, method));
   if (!entry.compressed && entry.size != entry.packed) refuse("'" + quoted + "' has two sizes");
   if (!name.empty() && !entries_.emplace(name, entry).second)
     refuse("'" + quoted + "' comes twice");
@@ -143,8 +143,9 @@ void ZipFile::check_sizes() const {
     if (entry.packed > packed_left)
       refuse("'" + shown(name, 200) + "' claims more bytes than the file has");
     if (entry.size > left)
-      refuse("it would unpack to more than " + std::to_string(most_growth) +
-             " times its size; torch writes without compression");
+      refuse(fmt::format(
+          "it would unpack to more than {} times its size; torch writes without compression",
+          most_growth));
     packed_left -= entry.packed;
     left -= entry.size;
   }

@@ -1,5 +1,6 @@
 // `plan RECIPE...`: what a run will be, without training: steps, batch arithmetic, rates, and what
 // the network costs.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <numeric>
@@ -143,11 +144,10 @@ class Plan {
     if (!sweep) return;
     const auto method = std::string(names(sweep->method)[static_cast<std::size_t>(sweep->method)]);
     const auto trials = trial_count(*sweep);
-    line("sweep",
-         method + ", " + plural(trials, "trial") +
-             (sweep->seeds > 1 ? " on " + plural(sweep->seeds, "seed") : "") +
-             (sweep->parallel > 1 ? ", " + std::to_string(sweep->parallel) + " at once" : "") +
-             "; 'ddptrain sweep' trains them, and what follows is the recipe's own run");
+    line("sweep", method + ", " + plural(trials, "trial") +
+                      (sweep->seeds > 1 ? " on " + plural(sweep->seeds, "seed") : "") +
+                      (sweep->parallel > 1 ? fmt::format(", {} at once", sweep->parallel) : "") +
+                      "; 'ddptrain sweep' trains them, and what follows is the recipe's own run");
   }
 
   void print_rates() const {
@@ -203,21 +203,21 @@ class Plan {
     const auto all = facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
                      facts.average_bytes + activations;
     line("memory",
-         format_bytes(all) + " on each device: weights " + format_bytes(facts.weight_bytes) +
-             ", gradients " + format_bytes(facts.gradient_bytes) + ", optimizer " +
-             format_bytes(facts.optimizer_bytes) +
-             (facts.average_bytes ? ", average " + format_bytes(facts.average_bytes) : "") +
-             ", activations of " + std::to_string(batch_.micro) + " samples " +
-             format_bytes(activations));
+         fmt::format("{} on each device: weights {}, gradients {}, optimizer {}{}, activations of "
+                     "{} samples {}",
+                     format_bytes(all), format_bytes(facts.weight_bytes),
+                     format_bytes(facts.gradient_bytes), format_bytes(facts.optimizer_bytes),
+                     facts.average_bytes ? ", average " + format_bytes(facts.average_bytes) : "",
+                     batch_.micro, format_bytes(activations)));
     const auto checkpoint = facts.weight_bytes + facts.optimizer_bytes + facts.average_bytes;
     // One more is written before the oldest goes.
     const auto kept = recipe_.checkpoint.keep_last + 1 + (recipe_.checkpoint.keep_best ? 1 : 0);
     const auto free = free_space(recipe_.output.dir);
     const bool known = free.unknown.empty();
-    line("disk", "a checkpoint " + format_bytes(checkpoint) + ", up to " + std::to_string(kept) +
-                     " at once " + format_bytes(kept * checkpoint) +
-                     (known ? "; free " + format_bytes(free.bytes) : "") +
-                     (known && free.bytes < kept * checkpoint ? ", too little" : ""));
+    line("disk", fmt::format("a checkpoint {}, up to {} at once {}{}{}", format_bytes(checkpoint),
+                             kept, format_bytes(kept * checkpoint),
+                             known ? "; free " + format_bytes(free.bytes) : "",
+                             known && free.bytes < kept * checkpoint ? ", too little" : ""));
   }
 
   const Arguments& arguments_;

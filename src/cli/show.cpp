@@ -1,4 +1,6 @@
 // `show RECIPE... [key=value...]`: the recipe after layering, and who set what.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -31,7 +33,7 @@ namespace {
 std::string event_text(const Event& event, const std::vector<std::string>& overrides) {
   const auto& place = event.place;
   auto where = origin_of(place, overrides);
-  if (place.file != "command line" && place.column > 0) where += ":" + std::to_string(place.column);
+  if (place.file != "command line" && place.column > 0) where += fmt::format(":{}", place.column);
   return "  " + where + ": " +
          (event.kind == Event::Kind::set ? to_flow(event.value) : event.reason) + "\n";
 }

@@ -1,4 +1,6 @@
 // `validate RECIPE...`: checks without starting anything; no file but the recipes is touched.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -70,7 +72,7 @@ std::string some_names(std::vector<std::string> names) {
   constexpr std::size_t most = 20;
   const auto more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
-  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  return join(names, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 /// Folders become the recipes below them; a folder without any is an Error.

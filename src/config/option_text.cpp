@@ -1,5 +1,7 @@
 #include "config/option_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -70,7 +72,7 @@ std::string items_text(const Shape& list) {
 std::string range_text(const Shape& shape) {
   std::string text;
   if (shape.odd) text += ", odd";
-  if (shape.multiple_of != 1) text += ", a multiple of " + std::to_string(shape.multiple_of);
+  if (shape.multiple_of != 1) text += fmt::format(", a multiple of {}", shape.multiple_of);
   if (std::isfinite(shape.min))
     text += (shape.above_min ? ", above " : ", at least ") + format_number(shape.min);
   if (std::isfinite(shape.max))

@@ -1,5 +1,7 @@
 #include "config/problem.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -95,8 +97,8 @@ std::string to_text(Severity severity) {
 
 std::string to_text(const Place& place) {
   auto text = place.file;
-  if (place.known()) text += ":" + std::to_string(place.line);
-  if (in_file(place)) text += ":" + std::to_string(place.column);
+  if (place.known()) text += fmt::format(":{}", place.line);
+  if (in_file(place)) text += fmt::format(":{}", place.column);
   return text;
 }
 

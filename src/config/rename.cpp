@@ -1,5 +1,7 @@
 #include "config/rename.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -16,7 +18,7 @@ class Renaming {
   void value(Node& node, const Shape& shape, const std::string& path) {
     if (node.is_list() && shape.kind == Shape::Kind::list) {
       for (std::size_t i = 0; i < node.items.size(); ++i)
-        value(node.items[i], shape.children[0], path + "[" + std::to_string(i) + "]");
+        value(node.items[i], shape.children[0], fmt::format("{}[{}]", path, i));
     } else if (node.is_map() && shape.kind == Shape::Kind::table) {
       for (auto& member : node.members)
         value(member.value, shape.children[0], below(path, member.key));

@@ -1,5 +1,7 @@
 #include "config/scalar.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +55,7 @@ std::string number_hint(std::string_view text) {
     const bool hexadecimal = !digits.empty() && digits.size() < 15 &&
                              digits.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!hexadecimal) return {};
-    return "write " + std::to_string(std::stoll(digits, nullptr, 16)) + " (decimal)";
+    return fmt::format("write {} (decimal)", std::stoll(digits, nullptr, 16));
   }
   if (plain.find('_') != std::string::npos && is_number_text(without(plain, '_')))
     return "write " + without(plain, '_') + " (no '_' between digits)";

@@ -1,5 +1,7 @@
 #include "config/units.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -164,7 +166,7 @@ std::string to_text(Size size) {
   std::size_t unit = 0;
   auto count = size.bytes;
   for (; unit + 1 < units.size() && count >= 1024 && count % 1024 == 0; ++unit) count /= 1024;
-  return std::to_string(count) + " " + std::string(units[unit]);
+  return fmt::format("{} {}", count, units[unit]);
 }
 
 bool parse(const Node& node, Duration& value, std::string& why) {

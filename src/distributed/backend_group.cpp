@@ -1,6 +1,7 @@
 // A Group over a c10d back end, Gloo or NCCL: what it throws becomes an Error that says what
 // happened to which rank.
 #include <ATen/ops/empty_like.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,8 +29,8 @@ std::string headline(const std::string& what) {
 [[noreturn]] void fail(const BackendOptions& options, const char* operation,
                        const std::exception& error) {
   const std::string what = error.what();
-  const std::string where = "rank " + std::to_string(options.rank) + ", " + operation + " of the " +
-                            options.name + " group: ";
+  const std::string where =
+      fmt::format("rank {}, {} of the {} group: ", options.rank, operation, options.name);
   if (has(what, "closed by peer") || has(what, "reset by peer") || has(what, "Broken pipe"))
     throw PeerError(where + "another rank has ended; its own message says why");
   if (has(what, "imed out") || has(what, "imeout"))
@@ -169,8 +170,8 @@ class BackendGroup final : public Group {
 }  // namespace
 
 std::string in_words(std::chrono::milliseconds time) {
-  return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s"
-                                  : std::to_string(time.count()) + " ms";
+  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
+                                  : fmt::format("{} ms", time.count());
 }
 
 std::unique_ptr<Group> make_backend_group(Backend backend, const BackendOptions& options) {

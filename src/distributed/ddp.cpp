@@ -2,6 +2,7 @@
 // backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means).
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -26,10 +27,10 @@ std::string layout_of(const Replica& replica) {
   std::string text;
   for (const auto& [name, tensor] : replica.parameters()) {
     text += name + " ";
-    for (const auto size : tensor.sizes()) text += std::to_string(size) + " ";
+    for (const auto size : tensor.sizes()) text += fmt::format("{} ", size);
   }
-  return std::to_string(replica.parameters().size()) + " tensors, digest " +
-         std::to_string(std::hash<std::string>{}(text));
+  return fmt::format("{} tensors, digest {}", replica.parameters().size(),
+                     std::hash<std::string>{}(text));
 }
 
 class DdpEngine final : public Engine, private PassCapture {

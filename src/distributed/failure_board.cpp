@@ -1,5 +1,6 @@
 #include "distributed/failure_board.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using std::chrono::milliseconds;
 constexpr auto kFailure = "failure";
 constexpr auto kLeft = "left";  // how many ranks have left the board
 
-std::string status_key(int rank) { return "status/" + std::to_string(rank); }
+std::string status_key(int rank) { return fmt::format("status/{}", rank); }
 
 std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 

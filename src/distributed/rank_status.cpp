@@ -1,5 +1,7 @@
 #include "distributed/rank_status.h"
 
+#include <fmt/format.h>
+
 #include <sstream>
 
 #include "base/clock.h"
@@ -14,7 +16,7 @@ std::string last_place(const RankStatus& status) {
   if (status.count < 0) return "before it joined the others";
   return "in phase '" + status.phase + "' " +
          (status.step < 0 ? std::string("before the first step")
-                          : "after step " + std::to_string(status.step)) +
+                          : fmt::format("after step {}", status.step)) +
          (status.host.empty() ? "" : " on " + status.host);
 }
 

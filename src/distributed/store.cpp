@@ -1,5 +1,6 @@
 #include "distributed/store.h"
 
+#include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/debug.h>
@@ -60,9 +61,10 @@ std::optional<int> listener_on(const Topology& topology) {
     const int made = bound_socket(*each);
     if (made >= 0) return made;
     if (errno == EADDRINUSE)
-      throw Error(Exit::device, "rank 0 cannot serve the meeting point '" + topology.address + ":" +
-                                    std::to_string(topology.port) + "' (" + topology.named_by +
-                                    "): the port is in use");
+      throw Error(
+          Exit::device,
+          fmt::format("rank 0 cannot serve the meeting point '{}:{}' ({}): the port is in use",
+                      topology.address, topology.port, topology.named_by));
   }
   return {};
 }
@@ -79,11 +81,10 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
     return c10::make_intrusive<c10d::TCPStore>(topology.address, options);
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    throw Error(Exit::device, "rank " + std::to_string(topology.rank) +
-                                  " cannot reach the meeting point '" + topology.address + ":" +
-                                  std::to_string(topology.port) + "' within " + in_words(timeout) +
-                                  " (" + topology.named_by +
-                                  "): " + what.substr(0, what.find('\n')));
+    throw Error(Exit::device,
+                fmt::format("rank {} cannot reach the meeting point '{}:{}' within {} ({}): {}",
+                            topology.rank, topology.address, topology.port, in_words(timeout),
+                            topology.named_by, what.substr(0, what.find('\n'))));
   }
 }
 
@@ -92,7 +93,7 @@ Store open_store(const Topology& topology, milliseconds timeout) {
   return c10::make_intrusive<c10d::FileStore>(topology.store + "/ranks", topology.world);
 }
 
-std::string key(int rank) { return "here/" + std::to_string(rank); }
+std::string key(int rank) { return fmt::format("here/{}", rank); }
 
 bool has_come(c10d::Store& store, int rank, milliseconds patience) {
   if (store.check({key(rank)})) return true;
@@ -110,10 +111,11 @@ void require_same_world(c10d::Store& store, const Topology& topology) {
   const auto mine = std::to_string(topology.world);
   const auto first = store.compareSet("world", std::string(), mine);
   if (first != mine)
-    throw Error(Exit::device, "rank " + std::to_string(topology.rank) + " was started as one of " +
-                                  mine + ", another as one of " + first +
-                                  ": give every node the same number of ranks (parallel.devices, "
-                                  "or the launcher's own option)");
+    throw Error(
+        Exit::device,
+        fmt::format("rank {} was started as one of {}, another as one of {}: give every node the "
+                    "same number of ranks (parallel.devices, or the launcher's own option)",
+                    topology.rank, mine, first));
 }
 
 }  // namespace
@@ -134,13 +136,13 @@ Store meet(const Topology& topology, milliseconds timeout) {
     missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
   }
   if (missing.empty()) return store;
-  throw Error(Exit::device, "rank " + missing + " of " + std::to_string(topology.world) +
-                                " did not come within " + in_words(timeout) +
-                                ": look at its log, or raise 'parallel.timeout.start'");
+  throw Error(Exit::device, fmt::format("rank {} of {} did not come within {}: look at its log, or "
+                                        "raise 'parallel.timeout.start'",
+                                        missing, topology.world, in_words(timeout)));
 }
 
 std::string agree_on_address(const Store& store, const Topology& topology) {
-  const auto key_of = [](int rank) { return "address/" + std::to_string(rank); };
+  const auto key_of = [](int rank) { return fmt::format("address/{}", rank); };
   const auto own = address_towards(topology.address, topology.port);
   store->set(key_of(topology.rank), std::vector<std::uint8_t>(own.begin(), own.end()));
   if (!is_loopback(own)) return own;

@@ -1,5 +1,7 @@
 // Members in threads of one process: a collective is a round in which each member publishes a copy
 // and reads those of all.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -34,8 +36,8 @@ class Table {
     auto& round = rounds_[number];
     const auto complete = [&] { return round.put == size_; };
     if (!wait(lock, [&] { return complete() || !broken_.empty(); }))
-      break_up(std::to_string(size_ - round.put) + " of " + std::to_string(size_) +
-               " threads did not come within " + std::to_string(timeout_.count()) + " ms");
+      break_up(fmt::format("{} of {} threads did not come within {} ms", size_ - round.put, size_,
+                           timeout_.count()));
     if (!complete()) throw Error(Exit::device, broken_);
     auto all = round.tensors;
     if (++round.taken == size_) rounds_.erase(number);
@@ -103,9 +105,7 @@ class ThreadGroup final : public Group {
  public:
   ThreadGroup(std::shared_ptr<Table> table, int rank, int size)
       : table_(std::move(table)), rank_(rank), size_(size) {}
-  ~ThreadGroup() override {
-    table_->leave("thread " + std::to_string(rank_) + " of the group has ended");
-  }
+  ~ThreadGroup() override { table_->leave(fmt::format("thread {} of the group has ended", rank_)); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }

@@ -1,6 +1,7 @@
 #include "distributed/world.h"
 
 #include <c10/util/Logging.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <map>
@@ -68,9 +69,8 @@ World join(const Topology& topology, const JoinOptions& options) {
     throw;
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    throw Error(Exit::device,
-                "rank " + std::to_string(topology.rank) +
-                    " could not connect to the other ranks: " + what.substr(0, what.find('\n')));
+    throw Error(Exit::device, fmt::format("rank {} could not connect to the other ranks: {}",
+                                          topology.rank, what.substr(0, what.find('\n'))));
   }
 }
 

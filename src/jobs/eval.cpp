@@ -1,5 +1,6 @@
 // `eval RUN`: the run's last evaluation again, to the last bit, on any number of ranks; or the
 // scores of its weights on other data.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::string split_text(const EvalJob& job, const Training& t) {
   const bool cut = job.held_out.starts_with('{');
   const auto all = t.data->size(Split::train) + t.data->size(Split::valid);
   return "the validation split (data.valid: " + job.held_out + ")" +
-         (cut ? "; '--split all' scores all " + std::to_string(all) : "");
+         (cut ? fmt::format("; '--split all' scores all {}", all) : "");
 }
 
 /// What was scored, so that no score is taken for that of other samples.
@@ -92,17 +93,16 @@ void log_scored(const EvalJob& job, const Training& t, const ScoredWeights& weig
   log::info(to_text(weights) + ": scored " +
             plural(t.data->size(Split::valid) - skipped, "sample") + " of " + split_text(job, t));
   if (const auto without = without_target(*t.data, Split::valid); without > 0)
-    log::info(std::to_string(without) + " of them " +
-              (without == 1 ? "has no target and counts" : "have no target and count") +
-              " in no score");
+    log::info(fmt::format("{} of them {} in no score", without,
+                          without == 1 ? "has no target and counts" : "have no target and count"));
   for (const auto& unknown : unknown_values(*t.data, Split::valid)) log::info(to_text(unknown));
   auto absent = absent_classes(*t.data, Split::valid);
   if (absent.empty()) return;
   const auto count = absent.size();
   if (count > 8) absent.resize(8), absent.emplace_back("...");
-  log::info(std::to_string(count) + " of " + std::to_string(t.data->facts().class_count()) +
-            " classes " + (count == 1 ? "has" : "have") +
-            " no samples here: " + join(absent, ", "));
+  log::info(fmt::format("{} of {} classes {} no samples here: {}", count,
+                        t.data->facts().class_count(), count == 1 ? "has" : "have",
+                        join(absent, ", ")));
 }
 
 /// "valid/accuracy" under the name of the split that was scored.

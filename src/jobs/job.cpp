@@ -1,5 +1,6 @@
 #include "jobs/job.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ Traces traces_of(const Arguments& arguments) {
     const auto text = arguments.value(kProfile.name);
     const auto steps = parse_integer(text);
     if (!steps || *steps < 1 || *steps > kMostProfiled)
-      throw Error(Exit::recipe, "--profile: '" + text + "' is not a number of steps from 1 to " +
-                                    std::to_string(kMostProfiled));
+      throw Error(Exit::recipe, fmt::format("--profile: '{}' is not a number of steps from 1 to {}",
+                                            text, kMostProfiled));
     traces.profiled_steps = *steps;
     ::setenv("KINETO_LOG_LEVEL", "99", 0);  // else it complains of GPUs that are not there
   }

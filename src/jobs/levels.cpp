@@ -1,4 +1,6 @@
 // The levels of `validate` that need the full program.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -64,11 +66,11 @@ class Looker {
     require_provided_splits(recipe);
     const auto classes = data->facts().class_count();
     if (classes == 1) warn_of_one_class(data->facts().classes[0]);
-    report("data: " + plural(data->size(Split::train), "training sample") + ", " +
-           std::to_string(data->size(Split::valid)) + " held out" +
-           (classes > 0 ? ", " + std::to_string(classes) + (classes == 1 ? " class" : " classes")
-                        : "") +
-           "; " + plural(read, "sample") + " read");
+    report(fmt::format(
+        "data: {}, {} held out{}; {} read", plural(data->size(Split::train), "training sample"),
+        data->size(Split::valid),
+        classes > 0 ? fmt::format(", {}{}", classes, classes == 1 ? " class" : " classes") : "",
+        plural(read, "sample")));
     for (auto& section : split_sections(recipe)) split(recipe, *data, section);
     const auto devices = written_devices(loaded_.recipe.parallel).value_or(1);
     const auto batch = plan_batch(loaded_.recipe.batch, devices);
@@ -107,13 +109,14 @@ class Looker {
     if (!std::isfinite(trial.loss))
       throw Error(Exit::non_finite, "the loss of the first samples is not finite");
     const auto& facts = trial.facts;
-    report("model: " + shapes_text(trial.inputs) + " to " + shape_text(trial.output) +
-           ", targets " + shapes_text(trial.targets) + ", loss " + short_metric(trial.loss) + "; " +
-           std::to_string(facts.parameters) + " parameters, " +
-           format_bytes(facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
-                        facts.average_bytes) +
-           " of weights, gradients and optimizer, " + format_bytes(facts.activation_bytes) +
-           " of activations a sample");
+    report(
+        fmt::format("model: {} to {}, targets {}, loss {}; {} parameters, {} of weights, gradients "
+                    "and optimizer, {} of activations a sample",
+                    shapes_text(trial.inputs), shape_text(trial.output), shapes_text(trial.targets),
+                    short_metric(trial.loss), facts.parameters,
+                    format_bytes(facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
+                                 facts.average_bytes),
+                    format_bytes(facts.activation_bytes)));
   }
 
   void step() {

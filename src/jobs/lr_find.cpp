@@ -1,4 +1,6 @@
 // `lr-find RECIPE`: a few steps on growing rates, a plot of the losses and the rates to try.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdio>
 
@@ -48,8 +50,8 @@ LrFindOptions options_of(const Arguments& arguments) {
 std::string table(const LrFindResult& found) {
   std::string text = "step,lr,loss,smooth_loss\n";
   for (std::size_t i = 0; i < found.losses.size(); ++i)
-    text += std::to_string(i + 1) + "," + format_number(found.curve.rates[i]) + "," +
-            format_number(found.losses[i]) + "," + format_number(found.curve.losses[i]) + "\n";
+    text += fmt::format("{},{},{},{}\n", i + 1, format_number(found.curve.rates[i]),
+                        format_number(found.losses[i]), format_number(found.curve.losses[i]));
   return text;
 }
 

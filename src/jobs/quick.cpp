@@ -1,5 +1,7 @@
 #include "jobs/quick.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -85,7 +87,7 @@ void make_texts(const std::string& folder) {
       const auto home = folder + "/" + split + (good ? "/pos" : "/neg");
       make_folders(home);
       for (int i = 0; i < count; ++i)
-        write_atomically(home + "/" + std::to_string(i) + ".txt", sentence(i, good));
+        write_atomically(fmt::format("{}/{}.txt", home, i), sentence(i, good));
     }
 }
 

@@ -1,5 +1,7 @@
 // `resume RUN_FOLDER [key=value...]`: continues an interrupted run, exactly; or a new run from one
 // of its earlier checkpoints.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -36,10 +38,10 @@ void log_changes(const std::string& folder, const Job& job) {
         all, [&](const Change& change) { return change.path.starts_with(start); });
   };
   if (!changed("parallel.device") && !changed("parallel.mode")) return;
-  log::info("on other devices than before: the global batch (" +
-            std::to_string(job.placement.batch.global) + "), the order of samples" +
-            (changed("train.precision") ? "" : ", the precision") +
-            " and the learning rates stay; results are the same up to rounding");
+  log::info(
+      fmt::format("on other devices than before: the global batch ({}), the order of samples{} and "
+                  "the learning rates stay; results are the same up to rounding",
+                  job.placement.batch.global, changed("train.precision") ? "" : ", the precision"));
 }
 
 /// Whether a run is complete and its record says so: then nothing is to be done, and how to ask for

@@ -1,5 +1,7 @@
 #include "jobs/series.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -19,8 +21,8 @@ std::int64_t count_of(const Arguments& arguments, const Flag& flag, const std::s
   const auto text = arguments.value(flag.name);
   const auto count = parse_integer(text);
   if (!count || *count < 2 || *count > kMostRuns)
-    throw Error(Exit::recipe, std::string(flag.name) + ": '" + text + "' is not a number of " +
-                                  noun + " from 2 to " + std::to_string(kMostRuns));
+    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a number of {} from 2 to {}", flag.name,
+                                          text, noun, kMostRuns));
   return *count;
 }
 

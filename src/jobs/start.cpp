@@ -1,5 +1,7 @@
 #include "jobs/start.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/files/scratch_folder.h"
@@ -17,7 +19,7 @@ namespace {
 
 std::string log_file(const std::string& folder, int rank) {
   if (folder.empty()) return {};
-  return folder + (rank == 0 ? "/log.txt" : "/log.rank" + std::to_string(rank) + ".txt");
+  return folder + (rank == 0 ? "/log.txt" : fmt::format("/log.rank{}.txt", rank));
 }
 
 Hooks signal_hooks(Signals& signals) {

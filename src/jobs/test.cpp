@@ -1,4 +1,6 @@
 // `test RECIPE...`: recipes as tests. Runs each and compares its metrics with what it expects.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -134,7 +136,7 @@ using Row = std::vector<std::string>;
 std::vector<Row> rows_of(const Tested& tested) {
   const auto time = format_seconds(tested.seconds);
   const bool ended = tested.code == 0 || tested.code == static_cast<int>(Exit::expect);
-  if (!ended) return {{tested.file, "", "", "", "exit " + std::to_string(tested.code), time}};
+  if (!ended) return {{tested.file, "", "", "", fmt::format("exit {}", tested.code), time}};
   if (tested.expected.empty()) return {{tested.file, "", "", "", "ran", time}};
   std::vector<Row> rows;
   for (const auto& one : tested.expected)

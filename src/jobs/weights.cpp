@@ -1,4 +1,5 @@
 // `weights list [MODEL]`, `weights get MODEL [NAME]` and `weights check`: published weights.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -126,8 +127,8 @@ int get_weights(const Arguments& arguments) {
   const bool missing = provide_weights(weights, digest, file);
   log::info(text_of(weights) + (missing ? " is in " : " is already in ") + weights_path(weights));
   if (missing && digest.empty() && weights.sha256.size() < 64)
-    log::info("only the first " + std::to_string(weights.sha256.size()) +
-              " digits of its sha256 are published, and compared");
+    log::info(fmt::format("only the first {} digits of its sha256 are published, and compared",
+                          weights.sha256.size()));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "launch/affinity.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,7 +76,7 @@ std::string to_text(const std::vector<int>& cores) {
     auto last = i;
     while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
     text += (text.empty() ? "" : ",") + std::to_string(cores[i]);
-    if (last > i) text += "-" + std::to_string(cores[last]);
+    if (last > i) text += fmt::format("-{}", cores[last]);
     i = last + 1;
   }
   return text;

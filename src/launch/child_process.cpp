@@ -1,5 +1,6 @@
 #include "launch/child_process.h"
 
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -104,7 +105,7 @@ void ChildProcess::send(int signal) const {
 
 bool ChildProcess::is_stopped() const {
   try {
-    const auto stat = read_text("/proc/" + std::to_string(pid_) + "/stat");
+    const auto stat = read_text(fmt::format("/proc/{}/stat", pid_));
     const auto name_end = stat.rfind(')');
     return name_end + 2 < stat.size() && (stat[name_end + 2] == 'T' || stat[name_end + 2] == 't');
   } catch (const Error&) {

@@ -1,5 +1,6 @@
 #include "launch/ending.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <tuple>
@@ -17,7 +18,7 @@ auto precedence(const Ending& ending) {
 }
 
 std::string death_by(int signal) {
-  auto text = "was killed by signal " + std::to_string(signal) + " (" + signal_name(signal) + ")";
+  auto text = fmt::format("was killed by signal {} ({})", signal, signal_name(signal));
   if (signal == SIGKILL) return text + "; if no process sent it, the kernel ran out of memory";
   if (signal == SIGBUS) return text + "; a full /dev/shm or a truncated file can be the reason";
   return text;
@@ -43,10 +44,10 @@ const Ending* first_cause(const std::vector<Ending>& endings, int forwarded_sign
 }
 
 std::string describe(const Ending& ending) {
-  const auto who = "rank " + std::to_string(ending.rank);
+  const auto who = fmt::format("rank {}", ending.rank);
   if (ending.failure) return who + ": " + ending.failure->message;
   if (ending.killed_by) return who + " " + death_by(ending.killed_by);
-  return who + " exited with " + std::to_string(ending.code);
+  return fmt::format("{} exited with {}", who, ending.code);
 }
 
 }  // namespace ddptrain

@@ -1,5 +1,6 @@
 #include "launch/failure.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,7 +23,7 @@ using Json = nlohmann::json;
 constexpr const char* kNotDeterministic = "does not have a deterministic implementation";
 
 std::string record_path(const std::string& folder, int rank) {
-  return folder + "/failure." + std::to_string(rank);
+  return fmt::format("{}/failure.{}", folder, rank);
 }
 
 // Bytes of a message need not be UTF-8 (file names): replaced rather than refused.
@@ -142,7 +143,7 @@ OutOfMemory::OutOfMemory(std::string phase, std::string asked)
       asked_(std::move(asked)) {}
 
 PeerError::PeerError(const Failure& cause)
-    : Error(cause.code, "rank " + std::to_string(cause.rank) + ": " + cause.message, cause.place) {}
+    : Error(cause.code, fmt::format("rank {}: {}", cause.rank, cause.message), cause.place) {}
 
 Failure failure_of(std::exception_ptr error, int rank) {
   Failure failure{rank, seconds_now(), Exit::bug, "", {}};

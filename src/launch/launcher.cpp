@@ -1,5 +1,7 @@
 #include "launch/launcher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -183,7 +185,7 @@ class Launcher {
     const auto silent = seconds_now() - std::max(beat.seconds, resumed_at_);
     Failure failure{culprit->rank(), beat.seconds, Exit::hang, "", {}};
     failure.message = "no sign of life for " + format_seconds(silent) + " in phase '" + beat.phase +
-                      "'" + (beat.step >= 0 ? " after step " + std::to_string(beat.step) : "") +
+                      "'" + (beat.step >= 0 ? fmt::format(" after step {}", beat.step) : "") +
                       (culprit->is_stopped() ? "; the process is suspended" : "") +
                       " (parallel.timeout)";
     hang_found_ = true;

@@ -1,6 +1,7 @@
 #include "launch/rank_process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -43,7 +44,7 @@ int guarded(const RankProcess::Main& main, const Topology& topology, bool shares
 
 RankProcess::RankProcess(const Topology& topology, const Main& main, const std::string& log,
                          const sigset_t& signals)
-    : ChildProcess({"rank " + std::to_string(topology.rank), Tie::own_group, signals,
+    : ChildProcess({fmt::format("rank {}", topology.rank), Tie::own_group, signals,
                     [&] {
                       take_streams(log);
                       return guarded(main, topology, log.empty());

@@ -1,5 +1,7 @@
 #include "launch/run_process.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/files/files.h"
@@ -51,7 +53,7 @@ std::string why_ended(int code, const std::string& output) {
       return line->substr(at + mark.size());
   if (code > 128) return "ended by " + signal_name(code - 128);
   if (code == static_cast<int>(Exit::non_finite)) return "the loss is not finite";
-  return "ended with exit code " + std::to_string(code);
+  return fmt::format("ended with exit code {}", code);
 }
 
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 #include "launch/several_nodes.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
@@ -86,7 +88,7 @@ std::size_t hosts_in_json(const std::string& text) {
 std::string several(const NodesSign& sign, const std::string& value) {
   if (value.empty()) return {};
   const auto hosts = [](std::size_t count) {
-    return count > 1 ? "names " + std::to_string(count) + " hosts" : std::string();
+    return count > 1 ? fmt::format("names {} hosts", count) : std::string();
   };
   const auto number = parse_integer(value).value_or(0);
   switch (sign.says) {

@@ -1,5 +1,6 @@
 #include "launch/topology.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,16 +25,14 @@ Topology checked(Topology topology, const Variables& variables) {
                 "the environment of " + variables.launcher() + " contradicts itself: " + what);
   };
   const auto outside = [&](const char* what, int rank, const char* size, int world) {
-    if (rank >= world)
-      refuse(std::string(what) + " is " + std::to_string(rank) + " and " + size + " is " +
-             std::to_string(world));
+    if (rank >= world) refuse(fmt::format("{} is {} and {} is {}", what, rank, size, world));
   };
   outside("the rank", topology.rank, "the world size", topology.world);
   outside("the local rank", topology.local_rank, "the local world size", topology.local_world);
   if (topology.local_world > topology.world)
     refuse("the local world size is larger than the world size");
   if (topology.port < 1 || topology.port > 65535)
-    refuse("port " + std::to_string(topology.port) + " is not in 1 .. 65535");
+    refuse(fmt::format("port {} is not in 1 .. 65535", topology.port));
   return topology;
 }
 
@@ -77,9 +76,9 @@ int ranks_per_node(const Variables& v, const char* name) {
 
 Topology checked_node(const Topology& node, const Variables& v) {
   if (node.rank >= node.world)
-    throw Error(Exit::recipe, "the environment of " + v.launcher() +
-                                  " contradicts itself: the node's rank is " +
-                                  std::to_string(node.rank) + " of " + plural(node.world, "node"));
+    throw Error(Exit::recipe,
+                fmt::format("the environment of {} contradicts itself: the node's rank is {} of {}",
+                            v.launcher(), node.rank, plural(node.world, "node")));
   auto as_rank = node;  // of one rank per node
   as_rank.local_world = 1;
   checked(as_rank, v);
@@ -153,8 +152,7 @@ Topology from_slurm(const Variables& v) {
   const auto step = v.has("SLURM_STEP_ID") ? v.number("SLURM_STEP_ID", kMostJobs) : 0;
   const auto port = 15000 + static_cast<int>((std::int64_t{job} * 7 + step) % 10000);
   set_meeting_point(topology, v, hosts.empty() ? "" : hosts[0], port);
-  topology.run_id =
-      std::to_string(job) + "." + std::to_string(step) + "." + v.text("SLURM_RESTART_COUNT");
+  topology.run_id = fmt::format("{}.{}.{}", job, step, v.text("SLURM_RESTART_COUNT"));
   return checked(topology, v);
 }
 

@@ -1,5 +1,7 @@
 #include "launch/variables.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -21,9 +23,10 @@ std::string Variables::required(const char* name) const {
 int Variables::number(const char* name, int most) const {
   const auto value = parse_integer(required(name));
   if (!value || *value < 0 || *value > most)
-    throw Error(Exit::recipe, std::string(name) + " is '" + text(name) +
-                                  "' in the environment, a whole number from 0 to " +
-                                  std::to_string(most) + " was expected");
+    throw Error(
+        Exit::recipe,
+        fmt::format("{} is '{}' in the environment, a whole number from 0 to {} was expected", name,
+                    text(name), most));
   return static_cast<int>(*value);
 }
 

@@ -1,5 +1,6 @@
 #include "models/layer_groups.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freez
   const auto first = freeze_to < 0 ? count + freeze_to : freeze_to;
   if (first < 0 || first >= count)
     throw Error(Exit::recipe, Option{"freeze_to"},
-                std::to_string(freeze_to) + ", and the model has " + plural(count, "layer group"));
+                fmt::format("{}, and the model has {}", freeze_to, plural(count, "layer group")));
   const auto norms = train_norms ? norm_parameters(model) : std::set<std::string>{};
   Frozen frozen;
   for (std::int64_t g = 0; g < first; ++g)

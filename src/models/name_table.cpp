@@ -1,5 +1,7 @@
 #include "models/name_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -94,8 +96,8 @@ void add_numbered_blocks(std::vector<NameRow>& rows, const std::string& ours, st
                          const std::string& theirs, const std::vector<std::int64_t>& stages) {
   for (std::size_t stage = 0; stage < stages.size(); ++stage)
     for (std::int64_t block = 0; block < stages[stage]; ++block)
-      rows.push_back({ours + "." + std::to_string(first++) + ".",
-                      theirs + "." + std::to_string(stage) + "." + std::to_string(block) + "."});
+      rows.push_back(
+          {fmt::format("{}.{}.", ours, first++), fmt::format("{}.{}.{}.", theirs, stage, block)});
 }
 
 }  // namespace ddptrain

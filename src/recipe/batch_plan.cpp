@@ -1,5 +1,7 @@
 #include "recipe/batch_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -18,7 +20,7 @@ std::string many_devices(std::int64_t devices) {
 std::string around(std::int64_t value, std::int64_t unit) {
   const auto below = value / unit * unit;
   const auto above = std::to_string(below + unit);
-  return below == 0 ? above : std::to_string(below) + ", " + above;
+  return below == 0 ? above : fmt::format("{}, {}", below, above);
 }
 
 [[noreturn]] void refuse(const BatchSpec& spec, std::int64_t global, std::int64_t devices,
@@ -26,8 +28,8 @@ std::string around(std::int64_t value, std::int64_t unit) {
   const bool per_device = spec.per_device.has_value();
   const auto value = per_device ? *spec.per_device : global;
   throw Error(Exit::recipe, Option{per_device ? "batch.per_device" : "batch.global"},
-              std::to_string(value) + " cannot be split over " + many_devices(devices) + with +
-                  "; nearest: " + around(value, per_device ? unit / devices : unit));
+              fmt::format("{} cannot be split over {}{}; nearest: {}", value, many_devices(devices),
+                          with, around(value, per_device ? unit / devices : unit)));
 }
 
 BatchSpec with_usual_global(BatchSpec spec) {
@@ -39,7 +41,7 @@ void check_uncut(const BatchSpec& spec, std::int64_t global, std::int64_t device
                  std::int64_t accumulate) {
   const auto pieces = accumulate * devices;
   if (global % pieces == 0) return;
-  const auto with = accumulate == 1 ? "" : " with batch.accumulate " + std::to_string(accumulate);
+  const auto with = accumulate == 1 ? "" : fmt::format(" with batch.accumulate {}", accumulate);
   refuse(spec, global, devices, with, pieces);
 }
 
@@ -76,29 +78,28 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   }
   const auto unit = *micro * devices;
   if (plan.global % unit != 0)
-    refuse(spec, plan.global, devices, " with batch.micro " + std::to_string(*micro), unit);
+    refuse(spec, plan.global, devices, fmt::format(" with batch.micro {}", *micro), unit);
   plan.micro = *micro;
   plan.accumulate = plan.global / unit;
   if (accumulate && *accumulate != plan.accumulate)
-    throw Error(Exit::recipe, Option{"batch.accumulate"},
-                "" + std::to_string(*accumulate) + " does not fit; batch.global " +
-                    std::to_string(plan.global) + " = micro " + std::to_string(*micro) +
-                    " x accumulate " + std::to_string(plan.accumulate) + " x " +
-                    many_devices(devices));
+    throw Error(
+        Exit::recipe, Option{"batch.accumulate"},
+        fmt::format("{} does not fit; batch.global {} = micro {} x accumulate {} x {}", *accumulate,
+                    plan.global, *micro, plan.accumulate, many_devices(devices)));
   return plan;
 }
 
 void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global) {
   if (steps > 0) return;
   throw Error(Exit::data, Option{"batch.global"},
-              "an epoch has no full batch: " + std::to_string(samples) +
-                  " training samples, and batch.global is " + std::to_string(global) +
-                  "; make the batch smaller, or write 'drop_last: false'");
+              fmt::format("an epoch has no full batch: {} training samples, and batch.global is "
+                          "{}; make the batch smaller, or write 'drop_last: false'",
+                          samples, global));
 }
 
 std::string to_text(const BatchPlan& plan) {
-  return "global " + std::to_string(plan.global) + " = micro " + std::to_string(plan.micro) +
-         " x accumulate " + std::to_string(plan.accumulate) + " x " + many_devices(plan.devices);
+  return fmt::format("global {} = micro {} x accumulate {} x {}", plan.global, plan.micro,
+                     plan.accumulate, many_devices(plan.devices));
 }
 
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 #include "recipe/run_folders.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -72,7 +74,7 @@ std::string listing(const std::string& folder) {
   const auto more = runs.size() > kMostShown ? runs.size() - kMostShown : 0;
   runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(more));
   return "; there are " + join(runs, ", ") +
-         (more > 0 ? " and " + std::to_string(more) + " more ('ddptrain runs' lists them)" : "") +
+         (more > 0 ? fmt::format(" and {} more ('ddptrain runs' lists them)", more) : "") +
          did_you_mean(near);
 }
 

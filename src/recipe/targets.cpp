@@ -1,5 +1,7 @@
 #include "recipe/targets.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -143,8 +145,8 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
     return "'" + entry.name + "' takes " + taken + ", and the targets are " +
            std::string(kind.words) + instead(entry, catalog, kind);
   if (are_classes(targets.kind) && targets.classes > 2 && entry.has("two_classes"))
-    return "'" + entry.name + "' is for two classes, and there are " +
-           std::to_string(targets.classes) + instead(entry, catalog, kind);
+    return fmt::format("'{}' is for two classes, and there are {}{}", entry.name, targets.classes,
+                       instead(entry, catalog, kind));
   return {};
 }
 
@@ -166,22 +168,24 @@ std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, cons
                           const std::vector<std::int64_t>& output) {
   const auto rank = static_cast<std::int64_t>(output.size());
   if (targets.kind == TargetKind::masks && rank != 4)
-    return "'" + entry.name + "' wants scores of each pixel, and the model gives " +
-           std::to_string(rank) +
-           " axes, where [rows, classes, height, width] are 4; write "
-           "'model: {type: unet, body: resnet34}'";
+    return fmt::format(
+        "'{}' wants scores of each pixel, and the model gives {} axes, where [rows, classes, "
+        "height, width] are 4; write 'model: {{type: unet, body: resnet34}}'",
+        entry.name, rank);
   const bool scores_classes = entry.has("takes_class") || entry.has("takes_mask");
   if (!are_classes(targets.kind) || !scores_classes) return {};
   const auto written = axis_of(choice);
   const auto axis = written < 0 ? written + rank : written;
   if (axis < 0 || axis >= rank)
-    return "'" + entry.name + "' wants the classes along axis " + std::to_string(written) +
-           ", and the last axis of the model's output is " + std::to_string(rank - 1);
+    return fmt::format(
+        "'{}' wants the classes along axis {}, and the last axis of the model's output is {}",
+        entry.name, written, rank - 1);
   const auto outputs = output[static_cast<std::size_t>(axis)];
   if (outputs >= targets.classes || (outputs == 1 && entry.has("one_output"))) return {};
-  return "'" + entry.name + "' wants an output for each of the " + std::to_string(targets.classes) +
-         " classes, and the model gives " + std::to_string(outputs) +
-         "; write 'model.num_classes: auto'";
+  return fmt::format(
+      "'{}' wants an output for each of the {} classes, and the model gives {}; write "
+      "'model.num_classes: auto'",
+      entry.name, targets.classes, outputs);
 }
 
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 #include "report/chart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -87,7 +89,7 @@ const char* look_name(ChartLine::Look look) {
 }
 
 std::string classes(const ChartLine& line) {
-  return std::string("l c") + std::to_string(line.color % 8) + " " + look_name(line.look);
+  return fmt::format("l c{} {}", line.color % 8, look_name(line.look));
 }
 
 std::string dots(const Frame& frame, const ChartLine& line, const Points& points) {
@@ -165,9 +167,8 @@ std::string json_text(const std::string& text) {
 std::string json_of(const ChartLine& line) {
   const auto points =
       line.look == ChartLine::Look::dots ? line.points : thinned(line.points, kMostPoints);
-  std::string json = "{\"name\":" + json_text(line.name) +
-                     ",\"color\":" + std::to_string(line.color % 8) + ",\"look\":\"" +
-                     look_name(line.look) + "\",\"points\":[";
+  std::string json = fmt::format("{{\"name\":{},\"color\":{},\"look\":\"{}\",\"points\":[",
+                                 json_text(line.name), line.color % 8, look_name(line.look));
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     if (!std::isfinite(points.x[i])) continue;
     json += (json.back() == '[' ? "[" : ",[") + compact(points.x[i]) + "," +

@@ -1,5 +1,7 @@
 #include "report/class_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +35,7 @@ std::vector<std::string> names_of_classes(const ReportRun& run) {
 std::string split_name(const ReportRun& run) {
   const auto kept = static_cast<std::int64_t>(run.samples.size());
   const auto all = std::llround(run.samples_of);
-  return kept < all ? "valid, " + std::to_string(kept) + " of " + plural(all, "sample")
+  return kept < all ? fmt::format("valid, {} of {}", kept, plural(all, "sample"))
                     : "valid, " + plural(kept, "sample");
 }
 

@@ -1,5 +1,7 @@
 #include "report/report.h"
 
+#include <fmt/format.h>
+
 #include "base/base64.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
@@ -60,7 +62,7 @@ void add_sections(Page& page, const std::vector<SectionOf>& sections, const Sour
 Page page_of_runs(const std::vector<std::string>& folders) {
   ReportRuns runs;
   for (const auto& folder : folders) runs.push_back(read_report_run(folder));
-  Page page{runs.size() == 1 ? runs[0].record.name : std::to_string(runs.size()) + " runs", {}, {}};
+  Page page{runs.size() == 1 ? runs[0].record.name : fmt::format("{} runs", runs.size()), {}, {}};
   add_sections(page, sections(), runs);
   return page;
 }
@@ -84,8 +86,8 @@ Page page_of_sweep(const std::string& folder) {
   const auto runs = best_runs(sweep);
   if (runs.empty()) return page;
   if (runs.size() > 1)
-    page.content += paragraph("The sections below are of " + std::to_string(runs.size()) +
-                              " runs, those of the best trials.");
+    page.content += paragraph(
+        fmt::format("The sections below are of {} runs, those of the best trials.", runs.size()));
   add_sections(page, sections(), runs);
   return page;
 }

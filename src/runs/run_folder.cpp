@@ -1,5 +1,6 @@
 #include "runs/run_folder.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ void write_sources(const std::string& folder, const RunStart& start) {
   for (const auto& source : start.sources) {
     const auto name = fs::path(source.file).filename().string();
     const int before = seen[name]++;
-    write_kept(folder + "/" + (before ? std::to_string(before + 1) + "-" : "") + name, source.text,
+    write_kept(folder + "/" + (before ? fmt::format("{}-", before + 1) : "") + name, source.text,
                start.holds_secrets);
   }
   write_kept(folder + "/command.sh", "cd " + shell_word(fs::current_path().string()) + "\n" +
@@ -192,9 +193,7 @@ void write_recipe(const std::string& folder, const std::string& recipe_text) {
   write_kept(folder + "/" + kRecipeYaml, recipe_text);
 }
 
-std::string launch_name() {
-  return host_name() + " " + std::to_string(::getpid()) + " " + utc_now();
-}
+std::string launch_name() { return fmt::format("{} {} {}", host_name(), ::getpid(), utc_now()); }
 
 RunJson begin_run(const std::string& folder, const RunStart& start,
                   const std::string& data_digest) {
@@ -257,8 +256,8 @@ void set_checkpoints_aside(const std::string& folder) {
   std::error_code code;
   if (!fs::exists(from) || fs::is_empty(from)) return;
   int number = 1;
-  while (fs::exists(from + ".damaged-" + std::to_string(number))) ++number;
-  const auto to = from + ".damaged-" + std::to_string(number);
+  while (fs::exists(fmt::format("{}.damaged-{}", from, number))) ++number;
+  const auto to = fmt::format("{}.damaged-{}", from, number);
   fs::rename(from, to, code);
   if (code) throw Error(Exit::data, "cannot move '" + from + "': " + code.message());
   make_folders(from);

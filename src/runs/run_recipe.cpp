@@ -1,5 +1,7 @@
 #include "runs/run_recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -19,7 +21,7 @@ void flatten(const Node& node, const std::string& key, NamedTexts& options) {
       flatten(member.value, key.empty() ? member.key : key + "." + member.key, options);
   } else if (node.is_list() && !node.items.empty()) {
     for (std::size_t i = 0; i < node.items.size(); ++i)
-      flatten(node.items[i], key + "[" + std::to_string(i) + "]", options);
+      flatten(node.items[i], fmt::format("{}[{}]", key, i), options);
   } else {
     const auto empty = node.is_map() ? "{}" : node.is_list() ? "[]" : "null";
     options.emplace_back(key, without_secrets(node.is_scalar() ? node.text : empty));

@@ -1,5 +1,7 @@
 #include "runs/run_record.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -148,7 +150,7 @@ const char* status_name(RunStatus status) {
 std::string status_text(const RunRecord& run) {
   const auto text = run.result.empty() ? status_name(run.status) : run.result;
   if (run.status == RunStatus::failed)
-    return text + ", exit code " + std::to_string(run.exit_code.value_or(0));
+    return fmt::format("{}, exit code {}", text, run.exit_code.value_or(0));
   const bool ended = run.status == RunStatus::done || run.status == RunStatus::interrupted;
   return ended ? text : status_name(run.status);
 }
@@ -174,7 +176,7 @@ std::string to_text(const RunDuration& duration) {
   if (std::isnan(duration.seconds)) return {};
   const auto whole = std::llround(duration.seconds);
   if (!duration.whole || whole >= 60) return format_seconds(duration.seconds);
-  return whole == 0 ? "under 1 s" : std::to_string(whole) + " s";
+  return whole == 0 ? "under 1 s" : fmt::format("{} s", whole);
 }
 
 bool is_run(const std::string& folder) {

@@ -1,5 +1,7 @@
 #include "runs/transfer.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -64,8 +66,7 @@ std::string few_names(const Names& names) {
     few.push_back("'" + one_line(name, kWidestName) + "'");
   }
   auto text = join(few, ", ");
-  if (names.size() > few.size())
-    text += " and " + std::to_string(names.size() - few.size()) + " more";
+  if (names.size() > few.size()) text += fmt::format(" and {} more", names.size() - few.size());
   return text;
 }
 

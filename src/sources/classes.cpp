@@ -1,5 +1,7 @@
 #include "sources/classes.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -19,9 +21,10 @@ std::optional<std::int64_t> ClassNumbers::of(const std::string& name, const std:
   if (!skip_)
     throw Error(Exit::data,
                 "class '" + name + "' (of '" + sample + "') is " +
-                    (from_checkpoint_ ? "not among the " + std::to_string(names_.size()) +
-                                            " classes that the model was trained on"
-                                      : std::string("only in the valid split")) +
+                    (from_checkpoint_
+                         ? fmt::format("not among the {} classes that the model was trained on",
+                                       names_.size())
+                         : std::string("only in the valid split")) +
                     "; 'policy.on_unknown_class: skip' leaves its samples out");
   ++unknown_[name];
   return {};
@@ -37,9 +40,9 @@ std::string ClassNumbers::left_out() const {
   }
   const auto classes = static_cast<std::int64_t>(names.size());
   if (classes > 8) names.resize(8), names.emplace_back("...");
-  return plural(count, "sample") + " of " + std::to_string(classes) + " unknown " +
-         (classes == 1 ? "class" : "classes") +
-         " left out (policy.on_unknown_class): " + join(names, ", ");
+  return fmt::format("{} of {} unknown {} left out (policy.on_unknown_class): {}",
+                     plural(count, "sample"), classes, classes == 1 ? "class" : "classes",
+                     join(names, ", "));
 }
 
 std::string one_class_text(const std::string& name) {

@@ -1,5 +1,7 @@
 #include "text/json_section.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -21,7 +23,7 @@ JsonSection JsonSection::at(std::string_view key) const {
 }
 
 JsonSection JsonSection::item(std::size_t index) const {
-  return {value_.at(index), place_ + "[" + std::to_string(index) + "]"};
+  return {value_.at(index), fmt::format("{}[{}]", place_, index)};
 }
 
 std::size_t JsonSection::items() const {

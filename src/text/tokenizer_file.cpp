@@ -1,5 +1,7 @@
 #include "text/tokenizer_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -20,14 +22,15 @@ class Numbered {
 
   void put(std::int64_t number, const std::string& token, const JsonSection& place) {
     if (number < 0 || number >= most_)
-      place.fail("token '" + shown(token, 200) + "' has the number " + std::to_string(number) +
-                 ", which is not below " + std::to_string(most_) +
-                 "; number the tokens from 0 without large gaps");
+      place.fail(
+          fmt::format("token '{}' has the number {}, which is not below {}; number the tokens from "
+                      "0 without large gaps",
+                      shown(token, 200), number, most_));
     const auto at = static_cast<std::size_t>(number);
     if (tokens_.size() <= at) tokens_.resize(at + 1);
     if (!tokens_[at].empty() && tokens_[at] != token)
-      place.fail("tokens '" + shown(tokens_[at], 200) + "' and '" + shown(token, 200) +
-                 "' have one number, " + std::to_string(number));
+      place.fail(fmt::format("tokens '{}' and '{}' have one number, {}", shown(tokens_[at], 200),
+                             shown(token, 200), number));
     tokens_[at] = token;
   }
   std::vector<std::string> take() { return std::move(tokens_); }

@@ -1,4 +1,6 @@
 // tokenizer wordpiece: the longest known pieces of each word (BERT), from a tokenizer.json.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -21,7 +23,7 @@ class WordPiece final : public FileTokenizer {
     most_characters_ = static_cast<std::size_t>(model.number("max_input_chars_per_word", 100));
     if (most_characters_ > longest_word)
       model.at("max_input_chars_per_word")
-          .fail("is above " + std::to_string(longest_word) + ", which would take too long");
+          .fail(fmt::format("is above {}, which would take too long", longest_word));
     for (std::size_t i = 0; i < words().size(); ++i)
       longest_piece_ = std::max(longest_piece_, words()[i].size());
   }

@@ -1,5 +1,7 @@
 #include "train/placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +22,7 @@ std::string overrides_for_cpu(const ParallelSpec& parallel) {
   const auto devices = written_devices(parallel).value_or(1);
   std::string words = "parallel.device=cpu";
   if (devices > 1 || !parallel.devices.ids.empty())
-    words += " parallel.devices=" + std::to_string(devices);
+    words += fmt::format(" parallel.devices={}", devices);
   return words;
 }
 
@@ -51,8 +53,8 @@ std::int64_t count_on_node(const ParallelSpec& parallel, const Topology& node, i
   if (!written || !parallel.devices.ids.empty()) return count_devices(parallel, gpus);
   if (*written % node.world != 0)
     throw Error(Exit::recipe, Option{"parallel.devices"},
-                std::to_string(*written) + " devices cannot be shared evenly by " +
-                    plural(node.world, "node"));
+                fmt::format("{} devices cannot be shared evenly by {}", *written,
+                            plural(node.world, "node")));
   return *written / node.world;
 }
 
@@ -75,16 +77,16 @@ std::optional<std::string> overrides_of_batch(BatchSpec batch, std::int64_t devi
 std::string way_out(const BatchSpec& batch, int gpus) {
   for (std::int64_t devices = gpus; devices > 0; --devices)
     if (const auto words = overrides_of_batch(batch, devices))
-      return "; 'parallel.devices=" + std::to_string(devices) + *words + "' takes " +
-             (devices == gpus ? "what is there" : std::to_string(devices) + " of them");
+      return fmt::format("; 'parallel.devices={}{}' takes {}", devices, *words,
+                         devices == gpus ? "what is there" : fmt::format("{} of them", devices));
   return {};
 }
 
 void require_gpu(std::int64_t id, int gpus, const Recipe& recipe, const Topology& outer) {
   if (id >= 0 && id < gpus) return;
   throw Error(Exit::device, Option{"parallel.devices"},
-              "there is no GPU " + std::to_string(id) + "; this machine shows " +
-                  std::to_string(gpus) + (outer.joined() ? "" : way_out(recipe.batch, gpus)));
+              fmt::format("there is no GPU {}; this machine shows {}{}", id, gpus,
+                          outer.joined() ? "" : way_out(recipe.batch, gpus)));
 }
 
 /// By local rank or replica. Ranks that another launcher started may each see one GPU, its own,
@@ -105,14 +107,14 @@ std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& oute
 
 void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
   if (has_replicas(mode) && outer.world > 1)
-    throw Error(Exit::recipe, Option{"parallel.mode"},
-                "'dp' is one process, and this one was started as one of " +
-                    std::to_string(outer.world) + (outer.is_node ? " nodes" : " ranks") +
-                    "; write 'ddp'");
+    throw Error(
+        Exit::recipe, Option{"parallel.mode"},
+        fmt::format("'dp' is one process, and this one was started as one of {}{}; write 'ddp'",
+                    outer.world, outer.is_node ? " nodes" : " ranks"));
   if (!has_devices(mode) && devices > 1)
-    throw Error(Exit::recipe, Option{"parallel.mode"},
-                "'none' uses one device, and " + std::to_string(devices) +
-                    " were asked for; write 'ddp' or 'dp'");
+    throw Error(
+        Exit::recipe, Option{"parallel.mode"},
+        fmt::format("'none' uses one device, and {} were asked for; write 'ddp' or 'dp'", devices));
 }
 
 int threads_per_rank(const Recipe& recipe, int cores, int local_ranks) {
@@ -130,8 +132,7 @@ void require_graphs(const Recipe& recipe, const Placement& placement) {
   };
   if (placement.on_cpu()) refuse("this run is on the CPU, which has none");
   if (placement.batch.accumulate > 1)
-    refuse("a step makes " + std::to_string(placement.batch.accumulate) +
-           " passes (batch.accumulate)");
+    refuse(fmt::format("a step makes {} passes (batch.accumulate)", placement.batch.accumulate));
 }
 
 /// What sync_bn auto comes to: other models have nothing to synchronize, one device has no peers to
@@ -191,9 +192,8 @@ Machine divide(Machine machine, const MachinePart& part, Recipe& recipe) {
   const auto wanted = has_devices(parallel.mode) ? parallel.devices.count.value.value_or(share) : 1;
   if (share == 0 || wanted > share)
     throw Error(Exit::device, Option{"parallel.devices"},
-                std::to_string(part.of) + " runs at once on " +
-                    plural(std::max<std::int64_t>(wanted, 1), "GPU") + " each need more than the " +
-                    std::to_string(ids.size()) + " there are");
+                fmt::format("{} runs at once on {} each need more than the {} there are", part.of,
+                            plural(std::max<std::int64_t>(wanted, 1), "GPU"), ids.size()));
   const auto first = ids.begin() + part.index * share;
   parallel.devices.ids.assign(first, first + wanted);
   return machine;

@@ -1,5 +1,7 @@
 #include "train/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -28,7 +30,7 @@ std::vector<double> shares(const LearningRate& lr, std::size_t groups) {
 std::string what_trains(const Training& t, const TrainingStage& stage) {
   const auto all = static_cast<std::int64_t>(t.engine->model().named_parameters().size());
   const auto frozen = static_cast<std::int64_t>(stage.frozen.parameters.size());
-  return std::to_string(all - frozen) + " of " + plural(all, "parameter") + " train";
+  return fmt::format("{} of {} train", all - frozen, plural(all, "parameter"));
 }
 
 }  // namespace
@@ -64,8 +66,8 @@ std::int64_t enter_stage(const Training& t, std::int64_t step, std::int64_t befo
   });
   if (ever_frozen) t.engine->freeze(stage.frozen);
   if (t.stages.size() > 1 || ever_frozen)
-    log::info("stage " + std::to_string(index + 1) + " of " + std::to_string(t.stages.size()) +
-              ", " + plural(stage.steps, "step") + ": " + what_trains(t, stage));
+    log::info(fmt::format("stage {} of {}, {}: {}", index + 1, t.stages.size(),
+                          plural(stage.steps, "step"), what_trains(t, stage)));
   // A run that is resumed later in the stage has the state that was built up since.
   if (stage.resets_optimizer && stage.first == step && stage.first > 0) {
     t.optimizer->load({});

@@ -1,5 +1,7 @@
 #include "transforms/geometry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,10 +48,10 @@ void check_mirror(const Image& image, const Borders& b, PaddingMode mode) {
   if (std::max(b.left, b.right) <= image.width - less &&
       std::max(b.top, b.bottom) <= image.height - less)
     return;
-  throw Error(Exit::data, "an image of " + std::to_string(image.width) + " x " +
-                              std::to_string(image.height) +
-                              " pixels is too small to be padded with its mirror image; use "
-                              "padding_mode 'edge' or 'constant', or resize it first");
+  throw Error(Exit::data,
+              fmt::format("an image of {} x {} pixels is too small to be padded with its mirror "
+                          "image; use padding_mode 'edge' or 'constant', or resize it first",
+                          image.width, image.height));
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 #include <nccl.h>
 #include <torch/version.h>
 
@@ -79,7 +80,7 @@ class Cuda final : public Accelerator {
     const auto& found = properties(device);
     // Tensor cores compute in half precision over NHWC since 7.0, and in bf16 since 8.0.
     return {found.name,
-            std::to_string(found.major) + "." + std::to_string(found.minor),
+            fmt::format("{}.{}", found.major, found.minor),
             static_cast<std::int64_t>(found.totalGlobalMem),
             {.has_bf16 = found.major >= 8, .gains_by_channels_last = found.major >= 7}};
   }
@@ -139,8 +140,8 @@ class Cuda final : public Accelerator {
       return connect(store, options, device);
     } catch (const std::exception& error) {
       const std::string what = error.what();
-      throw Error(Exit::device, "rank " + std::to_string(options.rank) + ", NCCL of the " +
-                                    options.name + " group: " + what.substr(0, what.find('\n')));
+      throw Error(Exit::device, fmt::format("rank {}, NCCL of the {} group: {}", options.rank,
+                                            options.name, what.substr(0, what.find('\n'))));
     }
   }
 };

@@ -1,5 +1,6 @@
 #include "base/output/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -172,8 +173,8 @@ void error(const std::string& line, const Place& place) {
   std::string where;
   if (!place.file.empty()) {
     where = place.file + ":";
-    if (place.known()) where += std::to_string(place.line) + ":";
-    if (place.column > 0) where += std::to_string(place.column) + ":";
+    if (place.known()) where += fmt::format("{}:", place.line);
+    if (place.column > 0) where += fmt::format("{}:", place.column);
     where += " ";
   }
   process_log().logger->error("{}", tagged(fit_to_log(where), "error", "1;31", fit_to_log(line)));

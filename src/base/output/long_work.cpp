@@ -1,5 +1,7 @@
 #include "base/output/long_work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -43,7 +45,7 @@ void LongWork::show(std::int64_t done, double seconds) const {
   const double share = std::clamp(static_cast<double>(done) / static_cast<double>(all_), 0.0, 1.0);
   std::vector<StatusField> fields{{bar(share, kBar, is_utf8_locale()), 3},
                                   {what_, 0},
-                                  {std::to_string(static_cast<int>(100 * share)) + " %", 1}};
+                                  {fmt::format("{} %", static_cast<int>(100 * share)), 1}};
   if (share > 0) fields.push_back({"left " + format_seconds(seconds * (1 - share) / share), 2});
   log::status(fields);
 }

@@ -1,5 +1,7 @@
 #include "base/output/named_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -113,7 +115,7 @@ std::string corner_of(const NamedTable& table) {
 
 std::string to_text(const ScoredWeights& weights) {
   if (weights.name.empty() || weights.step < 0) return weights.name;
-  return weights.name + ", step " + std::to_string(weights.step);
+  return fmt::format("{}, step {}", weights.name, weights.step);
 }
 
 std::optional<double> find_cell(const NamedTable& table, std::string_view name) {

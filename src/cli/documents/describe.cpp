@@ -1,4 +1,6 @@
 // `describe KIND NAME` and `describe KEY`: options with types, ranges, units, defaults, examples.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -48,9 +50,9 @@ std::string option_text(const Shape& shape, std::size_t indent, bool with_defaul
 }
 
 std::string names_text(const CatalogBase& catalog) {
-  return "'ddptrain list " + catalog.kind() + "' shows the " + std::to_string(catalog.size()) +
-         " there are; 'ddptrain describe " + catalog.kind() + " " + catalog.at(0).name +
-         "' explains one\n";
+  return fmt::format(
+      "'ddptrain list {}' shows the {} there are; 'ddptrain describe {} {}' explains one\n",
+      catalog.kind(), catalog.size(), catalog.kind(), catalog.at(0).name);
 }
 
 int describe_component(const CatalogBase& catalog, const std::string& name,

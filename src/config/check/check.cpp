@@ -1,4 +1,6 @@
 // The check of a tree: containers, and how problems are reported.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -73,7 +75,7 @@ void Checker::report(const std::string& rule, const Place& place, const std::str
   if (!advisor_) throw Enough{};
   if (problems_.size() < kMostProblems) return;
   problems_.push_back({Severity::error, "too-many-problems", place, "",
-                       std::to_string(kMostProblems) + " problems so far; the rest is not shown"});
+                       fmt::format("{} problems so far; the rest is not shown", kMostProblems)});
   throw Enough{};
 }
 
@@ -101,15 +103,15 @@ void Checker::list(const Node& node, const Shape& shape, const std::string& path
   const auto count = node.items.size();
   const auto holds = plural(static_cast<std::int64_t>(count), "item");
   if (count < shape.min_items)
-    bad(node, shape, path, holds + ", at least " + std::to_string(shape.min_items) + " needed");
+    bad(node, shape, path, fmt::format("{}, at least {} needed", holds, shape.min_items));
   if (count > shape.max_items)
-    bad(node, shape, path, holds + ", at most " + std::to_string(shape.max_items) + " allowed");
+    bad(node, shape, path, fmt::format("{}, at most {} allowed", holds, shape.max_items));
   const auto& lengths = shape.lengths;
   if (!lengths.empty() && std::find(lengths.begin(), lengths.end(), count) == lengths.end())
     bad(node, shape, path, holds + ", " + lengths_text(lengths) + " needed");
   const auto before = problems_.size();
   for (std::size_t i = 0; i < count; ++i)
-    value(node.items[i], shape.children[0], path + "[" + std::to_string(i) + "]");
+    value(node.items[i], shape.children[0], fmt::format("{}[{}]", path, i));
   if (problems_.size() == before) items(node, shape, path);
 }
 
@@ -128,7 +130,7 @@ void Checker::items(const Node& node, const Shape& shape, const std::string& pat
       why = i > 0 ? out_of_order(node.items[i - 1], item, shape.items) : "";
     else if (!seen.insert(item.text).second)
       why = "'" + item.text + "' is listed twice";
-    if (!why.empty()) bad(item, shape, path + "[" + std::to_string(i) + "]", why);
+    if (!why.empty()) bad(item, shape, fmt::format("{}[{}]", path, i), why);
   }
 }
 
@@ -137,8 +139,7 @@ void Checker::table(const Node& node, const Shape& shape, const std::string& pat
   if (!node.is_map()) return bad(node, shape, path, describe(node) + " is not a map");
   if (node.members.size() > kMostRows)
     return bad(node, shape, path,
-               std::to_string(node.members.size()) + " rows, at most " + std::to_string(kMostRows) +
-                   " allowed");
+               fmt::format("{} rows, at most {} allowed", node.members.size(), kMostRows));
   for (const auto& member : node.members)
     value(member.value, shape.children[0], path_below(path, member.key));
 }

@@ -1,4 +1,5 @@
 // Problems of numbers, switches, texts, amounts and words.
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ void Checker::text(const Node& node, const Shape& shape, const std::string& path
   if (count_characters(*text) < shape.min_items)
     bad(node, shape, path,
         text->empty() ? "it is empty"
-                      : "at least " + std::to_string(shape.min_items) + " characters are needed");
+                      : fmt::format("at least {} characters are needed", shape.min_items));
   else if (const auto problem = pattern_problem(*text, shape.form); !problem.empty())
     bad(node, shape, path, "'" + *text + "' " + problem);
 }
@@ -116,8 +117,7 @@ void Checker::number(const Node& node, const Shape& shape, const std::string& pa
             format_number(shape.max));
   if (shape.odd && std::fmod(x, 2) == 0) bad(node, shape, path, node.text + " is not odd");
   if (shape.multiple_of != 1 && std::fmod(x, static_cast<double>(shape.multiple_of)) != 0)
-    bad(node, shape, path,
-        node.text + " is not a multiple of " + std::to_string(shape.multiple_of));
+    bad(node, shape, path, fmt::format("{} is not a multiple of {}", node.text, shape.multiple_of));
 }
 
 void Checker::word(const Node& node, const Shape& shape, const std::string& path) {

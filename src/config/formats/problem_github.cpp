@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "base/text.h"
@@ -24,9 +26,8 @@ std::string properties(const Problem& problem) {
   const auto& place = problem.place;
   std::string text;
   if (in_file(place)) {
-    text += "file=" + as_property(shown(place.file)) + ",line=" + std::to_string(place.line);
-    text += ",col=" + std::to_string(place.column);
-    text += ",endColumn=" + std::to_string(place.column + place.width) + ",";
+    text += fmt::format("file={},line={},col={},endColumn={},", as_property(shown(place.file)),
+                        place.line, place.column, place.column + place.width);
   }
   return text + "title=" + as_property(problem.rule);
 }

@@ -1,5 +1,7 @@
 #include "config/schema/schema.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +48,7 @@ class Sharing {
     if (definition.empty()) {
       definition = "option." + name;
       for (int i = 2; definitions_.contains(definition); ++i)
-        definition = "option." + name + "." + std::to_string(i);
+        definition = fmt::format("option.{}.{}", name, i);
       definitions_[definition] = nullptr;  // its place in the order
       Json own = option;
       replace(own);

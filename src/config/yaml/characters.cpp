@@ -1,5 +1,7 @@
 #include "config/yaml/characters.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -118,9 +120,7 @@ std::optional<unsigned> half_at(std::string_view text, std::size_t at, std::size
 std::size_t coded_size(std::string_view text, std::size_t at, std::size_t end, std::size_t digits) {
   const auto size = 2 + digits;
   const auto code = at + size <= end ? hexadecimal(text.substr(at + 2, digits)) : std::nullopt;
-  if (!code)
-    refuse_at(at, std::string("'\\") + text[at + 1] + "' needs " + std::to_string(digits) +
-                      " hexadecimal digits");
+  if (!code) refuse_at(at, fmt::format("'\\{}' needs {} hexadecimal digits", text[at + 1], digits));
   const auto next = is_high(*code) && digits == 4 ? half_at(text, at + size, end) : std::nullopt;
   if (next && is_low(*next)) return kPairSize;
   if (*code == 0 || is_high(*code) || is_low(*code) || *code > 0x10FFFF)

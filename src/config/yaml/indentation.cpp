@@ -1,5 +1,7 @@
 #include "config/yaml/indentation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -15,7 +17,7 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-std::string columns(std::size_t column) { return "column " + std::to_string(column + 1); }
+std::string columns(std::size_t column) { return fmt::format("column {}", column + 1); }
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "config/yaml/reader.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -174,8 +175,7 @@ class Builder final : public YAML::EventHandler {
     throw Refused{{Severity::error, rule, place, "", message}};
   }
   [[noreturn]] void too_deep(const YAML::Mark& mark) const {
-    refuse(mark, "too-deep",
-           "nested deeper than " + std::to_string(limits_.depth) + " maps and lists");
+    refuse(mark, "too-deep", fmt::format("nested deeper than {} maps and lists", limits_.depth));
   }
 
   bool expects_key() const {
@@ -191,8 +191,8 @@ class Builder final : public YAML::EventHandler {
     const auto [first, fresh] = map.seen.emplace(text, place);
     if (!fresh)
       refuse(place, "duplicate-key",
-             "'" + text + "' is given twice; first at " + first->second.file + ":" +
-                 std::to_string(first->second.line) + ":" + std::to_string(first->second.column));
+             fmt::format("'{}' is given twice; first at {}:{}:{}", text, first->second.file,
+                         first->second.line, first->second.column));
     map.has_key = true;
     map.key = text;
     map.key_place = place;
@@ -214,9 +214,9 @@ class Builder final : public YAML::EventHandler {
     ++nodes_;
     if (anchor != 0) nodes_ += count_nodes(node);  // an anchor keeps a copy
     if (nodes_ > limits_.nodes)
-      refuse(mark, "too-many-nodes",
-             "more than " + std::to_string(limits_.nodes) +
-                 " values, those of anchors and aliases included");
+      refuse(
+          mark, "too-many-nodes",
+          fmt::format("more than {} values, those of anchors and aliases included", limits_.nodes));
     if (anchor != 0) anchors_[anchor] = node;
     if (open_.empty()) {
       root_ = std::move(node);

@@ -1,5 +1,7 @@
 #include "config/yaml/scan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -83,8 +85,8 @@ class Scanner {
       if (!block_text_) block_text_ = indent;
       if (indent < *block_text_)
         refuse_at(start_ + indent,
-                  "left of the text of the '|' or '>' above, which starts at column " +
-                      std::to_string(*block_text_ + 1));
+                  fmt::format("left of the text of the '|' or '>' above, which starts at column {}",
+                              *block_text_ + 1));
       return true;
     }
     block_.reset();
@@ -257,7 +259,7 @@ std::optional<Finding> scan_characters(std::string_view text) {
     const bool line_end = c == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
     if ((c >= 0x20 && c != 0x7F) || c == '\t' || c == '\n' || line_end) continue;
     return Finding{i, "control-character",
-                   "a control character (code " + std::to_string(c) + ") cannot stand here"};
+                   fmt::format("a control character (code {}) cannot stand here", c)};
   }
   return {};
 }

@@ -1,5 +1,7 @@
 // data cifar10: the binary version (https://www.cs.toronto.edu/~kriz/cifar.html), data_batch_1.bin
 // to data_batch_5.bin and test_batch.bin: records of a label and 32 x 32 red, green, blue bytes.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -29,10 +31,9 @@ void add_file(const FileSystem& files, PixelSet& set, const std::string& root,
   set.files.push_back(files.map((std::filesystem::path(root) / name).string()));
   const auto bytes = set.files.back().bytes();
   if (bytes.size() % cifar_record != 0)
-    throw Error(Exit::data, "'" + set.files.back().path() + "' has " +
-                                std::to_string(bytes.size()) + " bytes, which is no multiple of " +
-                                std::to_string(cifar_record) +
-                                ": not the binary version of CIFAR-10, or cut short");
+    throw Error(Exit::data, fmt::format("'{}' has {} bytes, which is no multiple of {}: not the "
+                                        "binary version of CIFAR-10, or cut short",
+                                        set.files.back().path(), bytes.size(), cifar_record));
   for (std::size_t at = 0; at < bytes.size(); at += cifar_record) {
     set.labels.push_back(bytes[at]);
     set.pixels.push_back(bytes.data() + at + 1);
@@ -41,8 +42,7 @@ void add_file(const FileSystem& files, PixelSet& set, const std::string& root,
 
 std::array<PixelSet, 2> read_cifar10(const FileSystem& files, const std::string& root) {
   std::array<PixelSet, 2> sets;
-  for (int i = 1; i <= 5; ++i)
-    add_file(files, sets[0], root, "data_batch_" + std::to_string(i) + ".bin");
+  for (int i = 1; i <= 5; ++i) add_file(files, sets[0], root, fmt::format("data_batch_{}.bin", i));
   add_file(files, sets[1], root, "test_batch.bin");
   return sets;
 }

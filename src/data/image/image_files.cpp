@@ -1,5 +1,7 @@
 #include "data/image/image_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -171,9 +173,8 @@ std::string ImageFiles::digest() const {
   for (const auto& files : list_.files)
     for (const auto& each : files) {
       const auto bytes = list_.file_system->info(full_path(each)).size;
-      digest.add(each.path + '\n' + std::to_string(bytes) + ' ' + std::to_string(each.label) +
-                 '\n');
-      for (const auto label : each.labels) digest.add(std::to_string(label) + ' ');
+      digest.add(fmt::format("{}\n{} {}\n", each.path, bytes, each.label));
+      for (const auto label : each.labels) digest.add(fmt::format("{} ", label));
       for (const auto value : each.numbers) digest.add(format_number(value) + ' ');
       if (!each.target.empty()) digest.add(each.target + '\n');
     }

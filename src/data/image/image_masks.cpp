@@ -1,5 +1,7 @@
 // data image_masks: images with a class for each pixel (fastai's
 // SegmentationDataLoaders.from_label_func), a PNG file of its own for each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -83,10 +85,10 @@ void require_masks(const ImageList& list) {
     if (list.file_system->info(path).kind == FileKind::none) lacking.push_back(&file);
   }
   if (lacking.empty()) return;
-  throw Error(Exit::data,
-              plural(std::ssize(lacking), "image") + " of " + std::to_string(list.files[0].size()) +
-                  " in '" + list.root + "' without a mask: '" + lacking[0]->path + "' wants '" +
-                  lacking[0]->target + "'; data.masks and data.mask_name say where masks are");
+  throw Error(Exit::data, fmt::format("{} of {} in '{}' without a mask: '{}' wants '{}'; "
+                                      "data.masks and data.mask_name say where masks are",
+                                      plural(std::ssize(lacking), "image"), list.files[0].size(),
+                                      list.root, lacking[0]->path, lacking[0]->target));
 }
 
 /// Images with their masks; what is a mask of another is none.

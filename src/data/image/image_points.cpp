@@ -1,5 +1,7 @@
 // data image_points: images with points in them, listed in a CSV file or with a pose file each as
 // the Biwi Kinect Head Pose Database has them (fastai's PointBlock and its lesson's get_ctr).
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -110,7 +112,7 @@ std::vector<std::string> columns_of(const ImagePointsOptions& options, const Csv
   const auto& names = *options.columns.points.value;
   if (names.empty() || names.size() % 2 != 0)
     throw Error(Exit::recipe, Option{"data.columns.points"},
-                std::to_string(names.size()) + " columns; x and y of each point are wanted");
+                fmt::format("{} columns; x and y of each point are wanted", names.size()));
   return names;
 }
 

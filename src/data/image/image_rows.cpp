@@ -1,6 +1,7 @@
 #include "data/image/image_rows.h"
 
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -61,11 +62,11 @@ void ImageRows::add_stages(const TransformLists& lists, const PipelineOptions& o
     stages_.push_back({ends[i], make_side(steps, options, Split::train, source)});
     const auto& found = stages_.back().side.extent;
     if (std::min(found.height, found.width) != wanted)
-      throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                  "size " + std::to_string(wanted) +
-                      " cannot be reached by scaling sizes in data.transforms.train; "
-                      "images would be " +
-                      std::to_string(found.height) + " x " + std::to_string(found.width));
+      throw Error(
+          Exit::recipe, Option{"data.transforms.progressive"},
+          fmt::format("size {} cannot be reached by scaling sizes in data.transforms.train; "
+                      "images would be {} x {}",
+                      wanted, found.height, found.width));
   }
 }
 

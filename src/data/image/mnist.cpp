@@ -1,5 +1,7 @@
 // data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), train-images-idx3-ubyte and so on, as
 // they are or with .gz. Fashion-MNIST and others in the same form read as well.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -44,8 +46,8 @@ PixelSet read_idx(const FileSystem& files, const std::string& root, const std::s
   const auto sizes = idx_sizes(set.files[0].bytes(), 3, set.files[0].path());
   const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
   if (labels[0] != sizes[0])
-    throw Error(Exit::data, "'" + set.files[1].path() + "' has " + std::to_string(labels[0]) +
-                                " labels for " + std::to_string(sizes[0]) + " images");
+    throw Error(Exit::data, fmt::format("'{}' has {} labels for {} images", set.files[1].path(),
+                                        labels[0], sizes[0]));
   const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   if (extent.fixed() && !(size == extent))
     throw Error(Exit::data, "'" + set.files[0].path() + "' has images of another size");

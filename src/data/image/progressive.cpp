@@ -1,5 +1,7 @@
 #include "data/image/progressive.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -56,9 +58,9 @@ std::vector<std::int64_t> stage_ends(const std::vector<SizeStage>& stages,
     const auto end = std::llround(in_epochs(stage.until, epochs));
     if (end <= (ends.empty() ? 0 : ends.back()))
       throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                  "nothing is left for 'until: " + to_text(stage.until) + "', size " +
-                      std::to_string(stage.size) +
-                      ": it ends with the epoch in which it would begin");
+                  fmt::format("nothing is left for 'until: {}', size {}: it ends with the epoch in "
+                              "which it would begin",
+                              to_text(stage.until), stage.size));
     ends.push_back(end);
   }
   return ends;

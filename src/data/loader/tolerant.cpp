@@ -1,5 +1,7 @@
 #include "data/loader/tolerant.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -30,9 +32,10 @@ void require_few_bad(const PolicySpec& policy, std::int64_t bad, std::int64_t sa
                      const std::string& which) {
   const double allowed = policy.bad_samples.value * static_cast<double>(samples);
   if (static_cast<double>(bad) <= std::max(allowed, 1.0)) return;
-  throw Error(Exit::data, std::to_string(bad) + " of " + std::to_string(samples) + " " + which +
-                              " could not be read, more than policy.bad_samples allows (" +
-                              format_number(100 * policy.bad_samples.value) + " %)");
+  throw Error(
+      Exit::data,
+      fmt::format("{} of {} {} could not be read, more than policy.bad_samples allows ({} %)", bad,
+                  samples, which, format_number(100 * policy.bad_samples.value)));
 }
 
 }  // namespace ddptrain

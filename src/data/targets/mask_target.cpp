@@ -1,6 +1,7 @@
 #include "data/targets/mask_target.h"
 
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +18,7 @@
 namespace ddptrain {
 namespace {
 
-std::string size_text(int width, int height) {
-  return std::to_string(width) + " x " + std::to_string(height);
-}
+std::string size_text(int width, int height) { return fmt::format("{} x {}", width, height); }
 
 /// A mask without pixels, but room for them.
 Image empty_mask(int width, int height) {
@@ -94,9 +93,9 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
   std::uint8_t class_of(std::uint8_t value, const std::string& path) const {
     const auto found = codes_.class_of(value);
     if (found != MaskCodes::unknown) return static_cast<std::uint8_t>(found);
-    throw Error(Exit::data, "'" + path + "' has the number " + std::to_string(value) +
-                                ", which is none of the codes (" + codes_.values_text() +
-                                "); name it in data.codes or data.void");
+    throw Error(Exit::data, fmt::format("'{}' has the number {}, which is none of the codes ({}); "
+                                        "name it in data.codes or data.void",
+                                        path, value, codes_.values_text()));
   }
 
   /// Classes of a row's pixels for each pixel of its image: the nearest. What the row does not show

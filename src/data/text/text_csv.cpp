@@ -1,4 +1,6 @@
 // data text_csv: texts in columns of a CSV file.
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "config/encode.h"
 #include "data/dataset.h"
@@ -41,7 +43,7 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     auto& record = records[row];
     for (const auto column : columns) record.texts.push_back(csv.at(row, column));
-    record.place = file + " row " + std::to_string(row);
+    record.place = fmt::format("{} row {}", file, row);
     if (by_column) record.split = csv.at(row, split);
     if (groups) record.group = csv.at(row, group);
     if (!labeled) continue;

@@ -1,4 +1,5 @@
 // data text_folder: a text per file, a folder per class, in one folder per split (IMDB).
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -170,8 +171,8 @@ std::string key_of(const TextFiles& files) {
   for (const auto& split : files.splits) {
     key += "\n\n";
     for (const auto& file : split)
-      key += file.document.name + "\n" + std::to_string(file.document.label) + " " +
-             std::to_string(file.size) + " " + std::to_string(file.changed) + "\n";
+      key += fmt::format("{}\n{} {} {}\n", file.document.name, file.document.label, file.size,
+                         file.changed);
   }
   return key;
 }

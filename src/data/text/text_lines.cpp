@@ -1,5 +1,7 @@
 #include "data/text/text_lines.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "data/text/text_dataset.h"
@@ -53,9 +55,9 @@ class LinesDataset final : public Dataset {
 
 std::string problem_of(const std::string& text, std::int64_t number) {
   const auto bad = find_invalid_utf8(text);
-  return "line " + std::to_string(number) + ": " +
-         (bad ? "not UTF-8 text (byte " + std::to_string(*bad + 1) + ")"
-              : "the tokenizer finds no token in it");
+  return fmt::format("line {}: {}", number,
+                     bad ? fmt::format("not UTF-8 text (byte {})", *bad + 1)
+                         : "the tokenizer finds no token in it");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
@@ -44,7 +45,7 @@ std::vector<std::string> Conversion::add_several(const std::string& op,
                                                  std::vector<OnnxAttribute> attributes,
                                                  std::size_t outputs) {
   OnnxNode node{op, std::move(inputs), {}, std::move(attributes)};
-  for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back("v" + std::to_string(count_++));
+  for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back(fmt::format("v{}", count_++));
   model_.nodes.push_back(node);
   return node.outputs;
 }
@@ -53,7 +54,7 @@ std::string Conversion::constant(const at::Tensor& tensor) {
   auto& name = initializers_[tensor.unsafeGetTensorImpl()];
   if (!name.empty()) return name;
   const auto path = paths_.find(tensor.unsafeGetTensorImpl());
-  name = path != paths_.end() ? path->second : "c" + std::to_string(count_++);
+  name = path != paths_.end() ? path->second : fmt::format("c{}", count_++);
   model_.initializers.push_back({name, tensor});  // keeps its implementation, and so the key, alive
   return name;
 }

@@ -1,5 +1,7 @@
 #include "export/onnx/onnx_model.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <protozero/pbf_writer.hpp>
 
@@ -87,7 +89,7 @@ std::string node_bytes(const OnnxNode& node, std::size_t number) {
   pbf_writer writer(bytes);
   for (const auto& input : node.inputs) writer.add_string(node_input, input);
   for (const auto& output : node.outputs) writer.add_string(node_output, output);
-  writer.add_string(node_name, node.op + "_" + std::to_string(number));
+  writer.add_string(node_name, fmt::format("{}_{}", node.op, number));
   writer.add_string(op_type, node.op);
   for (const auto& each : node.attributes) writer.add_message(attribute, attribute_bytes(each));
   return bytes;

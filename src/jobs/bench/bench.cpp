@@ -1,5 +1,6 @@
 // `bench RECIPE`: where the time of a training step goes, and how it shrinks with more devices.
 // Nothing is kept.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ std::int64_t number_in(const std::string& flag, const std::string& text, std::in
   const auto number = parse_integer(trim(text));
   if (!number || *number < 1 || *number > most)
     throw Error(Exit::recipe,
-                flag + ": '" + text + "' is not a number from 1 to " + std::to_string(most));
+                fmt::format("{}: '{}' is not a number from 1 to {}", flag, text, most));
   return *number;
 }
 
@@ -57,7 +58,7 @@ std::optional<Loaded> load_on(const Arguments& arguments, std::optional<std::int
   const auto load = [&] { return load_recipe(words.files, words.overrides, all_catalogs()); };
   auto loaded = load();
   if (count && !has_errors(loaded.problems)) {
-    words.overrides.push_back("parallel.devices=" + std::to_string(*count));
+    words.overrides.push_back(fmt::format("parallel.devices={}", *count));
     if (*count > 1 && !has_devices(loaded.recipe.parallel.mode))
       words.overrides.emplace_back("parallel.mode=ddp");
     loaded = load();
@@ -136,10 +137,9 @@ int bench(const Arguments& arguments) {
   }
   std::vector<StepTimes> all;
   for (auto& loaded : recipes) {
-    log::info("measuring " + plural(options.steps, "step") +
-              (recipes.size() > 1 ? " (" + std::to_string(all.size() + 1) + " of " +
-                                        std::to_string(recipes.size()) + ")"
-                                  : ""));
+    log::info(
+        "measuring " + plural(options.steps, "step") +
+        (recipes.size() > 1 ? fmt::format(" ({} of {})", all.size() + 1, recipes.size()) : ""));
     const auto outcome = measure(loaded, options);
     if (!outcome.contains("times")) return failed(outcome);
     all.push_back(step_times_from(outcome.at("times")));

@@ -1,5 +1,7 @@
 #include "jobs/bench/bench_table.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/output/table_text.h"
@@ -34,9 +36,10 @@ std::string reached(double work, double step, double limit, const char* unit) {
 }
 
 std::string setting(const StepTimes& t) {
-  return plural(t.devices, t.on_cpu ? "CPU rank" : "device") + ", global batch " +
-         std::to_string(t.global) + ", " + plural(t.threads, "compute thread") + ", " +
-         plural(t.workers, "loading thread") + ", " + t.arithmetic;
+  return fmt::format("{}, global batch {}, {}, {}, {}",
+                     plural(t.devices, t.on_cpu ? "CPU rank" : "device"), t.global,
+                     plural(t.threads, "compute thread"), plural(t.workers, "loading thread"),
+                     t.arithmetic);
 }
 
 nlohmann::ordered_json run_json(const StepTimes& t, const StepTimes& first) {

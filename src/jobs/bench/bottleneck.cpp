@@ -1,5 +1,7 @@
 #include "jobs/bench/bottleneck.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,7 @@ std::string whole_percent(double share) { return format_fixed(100 * share, 0) + 
 
 /// More samples a step: what each step costs once is spread over more of them.
 std::string larger_batch(const StepTimes& t) {
-  return "batch.global=" + std::to_string(2 * t.global);
+  return fmt::format("batch.global={}", 2 * t.global);
 }
 
 int cores_of_rank(const StepTimes& t) { return std::max(1, t.cores / std::max(1, t.ranks)); }
@@ -28,7 +30,7 @@ StepLimit of_loader(const StepTimes& t, double share) {
             "data.loader.prefetch=16"};
   if (t.workers < cores_of_rank(t))
     return {"loader", start + "; more loading threads help",
-            "data.loader.workers=" + std::to_string(cores_of_rank(t))};
+            fmt::format("data.loader.workers={}", cores_of_rank(t))};
   if (t.decodes_exactly)
     return {"loader", start + "; faster decoding of images helps", "data.decode=fast"};
   return {"loader", start + ", and its threads have all cores: smaller files or fewer transforms",
@@ -52,7 +54,7 @@ StepLimit of_compute(const StepTimes& t, double share) {
                      " of what a matrix product reaches here";
   if (t.on_cpu && t.threads * t.ranks < t.cores)
     return {"compute", start + "; more threads help",
-            "train.threads=" + std::to_string(cores_of_rank(t))};
+            fmt::format("train.threads={}", cores_of_rank(t))};
   if (t.convolves && !t.channels_last)
     return {"compute", start + "; another layout of images may help", "train.channels_last=true"};
   if (t.has_bf16 && t.arithmetic == "fp32")
@@ -62,7 +64,7 @@ StepLimit of_compute(const StepTimes& t, double share) {
   if (t.on_cpu)
     return {"compute", start + ": a smaller model, smaller inputs or a faster machine", ""};
   return {"compute", start + "; more devices help",
-          "parallel.devices=" + std::to_string(2 * t.devices)};
+          fmt::format("parallel.devices={}", 2 * t.devices)};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -221,9 +222,10 @@ int train_steps(const Training& t, const BenchOptions& options, Hooks hooks, Ste
   const auto result = train(t, state, hooks, observers);
   if (result.signal != 0) return result.signal;
   if (watch.step == 0)
-    throw Error(Exit::recipe, "the run ended after " + std::to_string(state.position.step) +
-                                  " steps, before all were measured; ask for fewer with --steps, "
-                                  "or for a longer train.duration");
+    throw Error(Exit::recipe,
+                fmt::format("the run ended after {} steps, before all were measured; ask for fewer "
+                            "with --steps, or for a longer train.duration",
+                            state.position.step));
   times.step = watch.step;
   times.phases = watch.phases;
   times.flops = watch.flops;

@@ -1,5 +1,7 @@
 #include "jobs/data/data_make.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <functional>
 #include <map>
@@ -56,10 +58,9 @@ int make_images(const Arguments& arguments, int kinds, const Make& make) {
   options.val = whole_number(arguments, "--val", options.val);
   options.size = whole_number(arguments, "--size", options.size);
   const auto& folder = arguments.words[2];
-  log::info(make(folder, options)
-                ? "drew " + std::to_string(kinds * (options.train + options.val)) +
-                      " images into " + folder
-                : "the images are in " + folder + " already");
+  log::info(make(folder, options) ? fmt::format("drew {} images into {}",
+                                                kinds * (options.train + options.val), folder)
+                                  : "the images are in " + folder + " already");
   return 0;
 }
 

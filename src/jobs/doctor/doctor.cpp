@@ -1,4 +1,5 @@
 // `doctor`: what this machine has for training, and what to do about what it lacks.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -95,7 +96,7 @@ Observation files() {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   Observation found{limit.rlim_cur == RLIM_INFINITY
                         ? "any number open at once"
-                        : std::to_string(limit.rlim_cur) + " open at once"};
+                        : fmt::format("{} open at once", limit.rlim_cur)};
   if (limit.rlim_cur < kManyFiles)
     found.advice = "many ranks and loading threads may need more: 'ulimit -n 4096'";
   return found;
@@ -119,10 +120,10 @@ Observation launcher() {
     const auto topology = topology_from_environment();
     if (!topology.joined()) return {"none around this shell; ddptrain starts its ranks itself"};
     if (topology.is_node)
-      return {"this is node " + std::to_string(topology.rank) + " of " +
-              std::to_string(topology.world) + ", and starts the ranks of its node"};
-    return {"this is rank " + std::to_string(topology.rank) + " of " +
-            std::to_string(topology.world) + " of another launcher"};
+      return {fmt::format("this is node {} of {}, and starts the ranks of its node", topology.rank,
+                          topology.world)};
+    return {
+        fmt::format("this is rank {} of {} of another launcher", topology.rank, topology.world)};
   } catch (const Error& error) {
     return {error.what(),
             "a half-set environment, or one of several nodes: unset what another launcher left, or "

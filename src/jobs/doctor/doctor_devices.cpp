@@ -1,6 +1,7 @@
 #include "jobs/doctor/doctor_devices.h"
 
 #include <ATen/ops/full.h>
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ std::string apart(const Accelerator& devices) {
   for (int i = 0; i < devices.count(); ++i)
     for (int k = i + 1; k < devices.count(); ++k)
       if (!devices.peer_access(i, k) || !devices.peer_access(k, i))
-        pairs.push_back(std::to_string(i) + "-" + std::to_string(k));
+        pairs.push_back(fmt::format("{}-{}", i, k));
   return join(pairs, ", ");
 }
 
@@ -72,7 +73,7 @@ std::string plugin_line(const Accelerator& devices) {
 std::vector<std::string> device_lines(const Accelerator& devices) {
   std::vector<std::string> lines;
   for (int i = 0; i < devices.count(); ++i)
-    lines.push_back("GPU " + std::to_string(i) + "\t" + fact_text(devices.facts(i)) + "\t");
+    lines.push_back(fmt::format("GPU {}\t{}\t", i, fact_text(devices.facts(i))));
   if (devices.count() == 1) return lines;
   const auto pairs = apart(devices);
   lines.push_back("peer access\t" +

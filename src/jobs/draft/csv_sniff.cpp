@@ -1,5 +1,7 @@
 #include "jobs/draft/csv_sniff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -270,11 +272,11 @@ SniffedCsv sniff_csv(const std::string& path) {
     for (const auto row : columns[column].strays) {
       const std::string cell(csv.cell(row, column));
       const auto name =
-          format.header ? std::string(csv.cell(0, column)) : "column_" + std::to_string(column + 1);
+          format.header ? std::string(csv.cell(0, column)) : fmt::format("column_{}", column + 1);
       missing.insert(cell);
-      found.strays.push_back("column '" + name + "': '" + cell + "' in row " +
-                             std::to_string(format.header ? row : row + 1) +
-                             " is no number, and counts as missing");
+      found.strays.push_back(
+          fmt::format("column '{}': '{}' in row {} is no number, and counts as missing", name, cell,
+                      format.header ? row : row + 1));
     }
   found.missing.assign(missing.begin(), missing.end());
   return found;

@@ -1,5 +1,7 @@
 #include "jobs/draft/draft.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -135,9 +137,9 @@ std::vector<std::string> found_classes(const std::vector<ClassCount>& classes,
     if (counts.size() < shown) counts.push_back(one.name + " " + with_commas(total(one)));
   }
   if (classes.size() > shown) counts.emplace_back("...");
-  std::vector<std::string> found{counted(sum, noun) + " in " + std::to_string(classes.size()) +
-                                 (classes.size() == 1 ? " class: " : " classes: ") +
-                                 join(counts, ", ")};
+  std::vector<std::string> found{
+      fmt::format("{} in {}{}{}", counted(sum, noun), classes.size(),
+                  classes.size() == 1 ? " class: " : " classes: ", join(counts, ", "))};
   if (classes.size() < 2)
     throw Error(Exit::data, found[0] + "; a classifier needs two classes or more");
   const auto [few, many] = fewest_and_most(classes);

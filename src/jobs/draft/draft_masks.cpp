@@ -1,4 +1,6 @@
 // `init` from a folder of images and a folder of a mask for each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bitset>
@@ -99,9 +101,8 @@ FoundCodes codes_of_file(const std::string& root, const std::bitset<256>& number
   found.names = code_names({.file = "codes.txt", .names = {}}, root);
   for (std::size_t number = found.names.size(); number < kVoidNumber; ++number)
     if (numbers.test(number))
-      throw Error(Exit::data, root + ": a mask holds " + std::to_string(number) +
-                                  ", and codes.txt names " +
-                                  counted(std::ssize(found.names), "class") + ", from 0 on");
+      throw Error(Exit::data, fmt::format("{}: a mask holds {}, and codes.txt names {}, from 0 on",
+                                          root, number, counted(std::ssize(found.names), "class")));
   std::vector<std::string> voids;
   for (const auto& name : found.names)
     if (is_void_name(name)) voids.push_back(name);
@@ -188,8 +189,8 @@ std::string dense_transforms(const ImageProfile& profile) {
     const int shorter = std::min(profile.first.width, profile.first.height);
     return profile.one_size ? std::max(1, (length * side / shorter + 16) / 32) * 32 : side;
   };
-  const auto size = "[" + std::to_string(scaled(profile.first.height)) + ", " +
-                    std::to_string(scaled(profile.first.width)) + "]";
+  const auto size =
+      fmt::format("[{}, {}]", scaled(profile.first.height), scaled(profile.first.width));
   return "  transforms:\n    train:\n      - {type: fastai_augment, size: " + size +
          "}     # larger: more detail, and slower; mirrors images\n"
          "      - {type: normalize, preset: imagenet}\n    valid:\n      - {type: resize, size: " +

@@ -1,4 +1,6 @@
 // `init` from images with points in them: listed in a CSV file, or with a pose file each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -23,7 +25,7 @@ std::int64_t listed_points(const TableProfile& profile) {
                        [&](const auto& column) { return column.name == name && column.numbers(); });
   };
   std::int64_t points = 0;
-  while (has("x" + std::to_string(points + 1)) && has("y" + std::to_string(points + 1))) ++points;
+  while (has(fmt::format("x{}", points + 1)) && has(fmt::format("y{}", points + 1))) ++points;
   return points;
 }
 

@@ -1,5 +1,7 @@
 // `init` from a CSV or Parquet file: rows of a table, or in CSV of images or texts where a column
 // holds those.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -106,8 +108,8 @@ Table try_splits(const TableSource& source, TablePlan& plan) {
 
 std::string valid_of_table(const TablePlan& plan) {
   if (!plan.split.empty()) return "{column: " + yaml_text(plan.split) + ", fraction: null}\n";
-  return "{fraction: 0.2, seed: " + std::to_string(plan.options.valid.seed) +
-         "}     # 20 % of the rows, always the same\n";
+  return fmt::format("{{fraction: 0.2, seed: {}}}     # 20 % of the rows, always the same\n",
+                     plan.options.valid.seed);
 }
 
 std::string target_lines(const TablePlan& plan) {

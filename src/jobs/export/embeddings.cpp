@@ -1,6 +1,7 @@
 #include "jobs/export/embeddings.h"
 
 #include <ATen/core/Tensor.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -25,7 +26,7 @@ at::Tensor saved_tensor(const SavedModel& saved, const std::string& name) {
 /// "u_weight" of "u_weight.weight", with a number where a name has several.
 std::string title(const std::string& parameter, std::int64_t number, std::int64_t count) {
   const auto name = parameter.substr(0, parameter.rfind('.'));
-  return count == 1 ? name : name + "." + std::to_string(number);
+  return count == 1 ? name : fmt::format("{}.{}", name, number);
 }
 
 std::size_t place_of_column(const std::vector<CategoryColumn>& columns, const std::string& name) {

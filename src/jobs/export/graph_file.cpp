@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ std::vector<std::string> input_names(const EntryBase& model, std::size_t count) 
   std::vector<std::string> names{"images"};
   if (model.has("takes_texts")) names = {"tokens"};
   if (model.has("takes_tables")) names = {"names", "numbers"};
-  while (names.size() < count) names.push_back("input" + std::to_string(names.size()));
+  while (names.size() < count) names.push_back(fmt::format("input{}", names.size()));
   names.resize(count);
   return names;
 }

@@ -1,5 +1,6 @@
 #include "jobs/predict/line_stream.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,8 +81,8 @@ void LineStream::receive() {
   searched_ -= begin_;
   begin_ = 0;
   if (bytes_.size() > kLongestText)
-    throw Error(Exit::data, "line " + std::to_string(taken_ + 1) + " of stdin is longer than " +
-                                format_bytes(static_cast<std::int64_t>(kLongestText)));
+    throw Error(Exit::data, fmt::format("line {} of stdin is longer than {}", taken_ + 1,
+                                        format_bytes(static_cast<std::int64_t>(kLongestText))));
   const auto before = bytes_.size();
   bytes_.resize(before + kPiece);
   const auto got = ::read(file_, bytes_.data() + before, kPiece);

@@ -1,6 +1,7 @@
 #include "jobs/predict/prediction.h"
 
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,9 +68,10 @@ std::vector<SharedInput> turned(const std::vector<std::vector<PredictionInput>>&
   std::vector<SharedInput> inputs(of_members.front().size());
   for (const auto& own : of_members) {
     if (own.size() != inputs.size())
-      throw Error(Exit::data, "the runs do not read the same inputs: one makes " +
-                                  plural(static_cast<std::int64_t>(inputs.size()), "input") +
-                                  " of them, another " + std::to_string(own.size()));
+      throw Error(
+          Exit::data,
+          fmt::format("the runs do not read the same inputs: one makes {} of them, another {}",
+                      plural(static_cast<std::int64_t>(inputs.size()), "input"), own.size()));
     for (std::size_t i = 0; i < own.size(); ++i) inputs[i].push_back(own[i]);
   }
   return inputs;

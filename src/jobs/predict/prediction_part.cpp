@@ -1,11 +1,13 @@
 #include "jobs/predict/prediction_part.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 
 namespace ddptrain {
 
 std::string packed(const PredictionPart& part) {
-  std::string text = std::to_string(part.signal) + "\n" + std::to_string(part.errors.size()) + "\n";
+  std::string text = fmt::format("{}\n{}\n", part.signal, part.errors.size());
   for (const auto& error : part.errors) text += error + "\n";
   return text + part.rows;
 }

@@ -1,5 +1,7 @@
 #include "jobs/predict/prediction_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -94,7 +96,7 @@ std::vector<std::string> PredictionText::predicted_titles(const PredictionTitles
   }
   const auto count = std::min(columns_.top, static_cast<std::int64_t>(columns_.classes.size()));
   for (std::int64_t i = 1; i <= count; ++i) {
-    const auto place = i == 1 ? "" : "_" + std::to_string(i);
+    const auto place = i == 1 ? "" : fmt::format("_{}", i);
     all.push_back("label" + place);
     all.push_back("probability" + place);
   }

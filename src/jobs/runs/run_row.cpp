@@ -1,5 +1,7 @@
 #include "jobs/runs/run_row.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -130,10 +132,10 @@ RunCell value_cell(const RunRow& row, const std::string& metric) {
 
 /// "best weights (20)", "last weights (40)"; of a sweep "trial 3".
 RunCell weights_cell(const RunRow& row) {
-  if (const auto* first = winner(row)) return {"trial " + std::to_string(first->number), {}};
+  if (const auto* first = winner(row)) return {fmt::format("trial {}", first->number), {}};
   const auto& weights = row.scores.weights;
   if (weights.name.empty()) return {};
-  return {weights.name + (weights.step < 0 ? "" : " (" + std::to_string(weights.step) + ")"), {}};
+  return {weights.name + (weights.step < 0 ? "" : fmt::format(" ({})", weights.step)), {}};
 }
 
 RunCell best_cell(const RunRow& row) {
@@ -141,7 +143,7 @@ RunCell best_cell(const RunRow& row) {
   if (!row.record.best) return {};
   const auto& best = *row.record.best;
   auto cell = number_cell(value_named(best.values, best.metric));
-  if (cell.number) cell.text += " (" + std::to_string(best.step) + ")";
+  if (cell.number) cell.text += fmt::format(" ({})", best.step);
   return cell;
 }
 
@@ -313,7 +315,7 @@ std::string count_states(const RunRows& rows) {
   for (const auto& row : rows) ++counts[row.record.status];
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts)
-    parts.push_back(std::to_string(count) + " " + status_name(status));
+    parts.push_back(fmt::format("{} {}", count, status_name(status)));
   return join(parts, ", ");
 }
 

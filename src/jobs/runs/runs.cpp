@@ -1,4 +1,5 @@
 // `runs [FOLDER...]`: the runs of a folder, a line each.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -204,9 +205,9 @@ void print_repeated(const RunRows& rows) {
       values.push_back(value_named(rows[i].scores.values, metric));
       names.push_back(rows[i].record.name);
     }
-    lines.push_back(metric + " " + mean_text(values) + " (mean ± standard deviation) over " +
-                    std::to_string(group.seeds.size()) + " seeds: " + join(names, ", ") +
-                    left_out_text(group, records));
+    lines.push_back(fmt::format("{} {} (mean ± standard deviation) over {} seeds: {}{}", metric,
+                                mean_text(values), group.seeds.size(), join(names, ", "),
+                                left_out_text(group, records)));
   }
   if (lines.empty()) return;
   const auto width = terminal_columns(STDOUT_FILENO);

@@ -1,12 +1,14 @@
 #include "jobs/sweep/array_job.h"
 
+#include <fmt/format.h>
+
 #include "base/quoting.h"
 
 namespace ddptrain {
 
 std::string slurm_script(const ArrayJob& job) {
-  auto array = "1-" + std::to_string(job.runs);
-  if (job.at_once > 0) array += "%" + std::to_string(job.at_once);
+  auto array = fmt::format("1-{}", job.runs);
+  if (job.at_once > 0) array += fmt::format("%{}", job.at_once);
   return "#!/bin/bash\n"
          "#SBATCH --job-name=" +
          shell_word(job.name) +

@@ -1,4 +1,5 @@
 // `sweep RECIPE... [key=value[,value...]...]`: the recipe with several settings, and which is best.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -108,7 +109,7 @@ RunKey run_asked(const SweepPlan& plan, const Arguments& arguments) {
     throw Error(Exit::recipe, "--run: halving decides between runs which one goes on");
   if (!number || *number < 1 || *number > runs)
     throw Error(Exit::recipe,
-                "--run: '" + text + "' is not a run of this sweep, 1 to " + std::to_string(runs));
+                fmt::format("--run: '{}' is not a run of this sweep, 1 to {}", text, runs));
   return {{(*number - 1) / plan.spec.seeds, 0}, (*number - 1) % plan.spec.seeds};
 }
 
@@ -116,7 +117,7 @@ std::string method_text(const SweepPlan& plan) {
   auto text = std::string(names(plan.spec.method)[static_cast<std::size_t>(plan.spec.method)]) +
               " of " + plural(plan.halving.trials, "trial");
   if (plan.spec.seeds > 1) text += " on " + plural(plan.spec.seeds, "seed");
-  if (plan.halving.workers > 1) text += ", " + std::to_string(plan.halving.workers) + " at once";
+  if (plan.halving.workers > 1) text += fmt::format(", {} at once", plan.halving.workers);
   return text + ", by " + plan.watched.name;
 }
 

@@ -1,5 +1,7 @@
 #include "jobs/sweep/sweep_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -133,7 +135,7 @@ void SweepRecord::write() const { ddptrain::write(folder_, recipe_digest_, done_
 
 std::string SweepRecord::run_folder(const RunKey& key, std::int64_t seeds) const {
   return folder_ + "/" + three_digits(key.job.trial + 1) +
-         (seeds > 1 ? "-" + std::to_string(key.seed + 1) : "");
+         (seeds > 1 ? fmt::format("-{}", key.seed + 1) : "");
 }
 
 std::string SweepRecord::output_file(const RunKey& key, std::int64_t seeds) const {

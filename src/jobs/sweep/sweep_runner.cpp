@@ -1,5 +1,7 @@
 #include "jobs/sweep/sweep_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -36,8 +38,7 @@ TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const Recipe&
   TrialRun run{record.run_folder(key, plan.spec.seeds), words.files, words.overrides, {}, {}};
   const auto& trial = plan.trials.at(static_cast<std::size_t>(key.job.trial));
   run.overrides.insert(run.overrides.end(), trial.overrides.begin(), trial.overrides.end());
-  if (plan.spec.seeds > 1)
-    run.overrides.push_back("seed=" + std::to_string(recipe.seed + key.seed));
+  if (plan.spec.seeds > 1) run.overrides.push_back(fmt::format("seed={}", recipe.seed + key.seed));
   if (key.job.rung + 1 < std::ssize(plan.halving.lengths)) {
     run.pause = plan.spec.halving.min;
     run.pause->count *= std::pow(plan.spec.halving.factor, key.job.rung);
@@ -165,9 +166,8 @@ class SweepRunner {
 
   std::string line_of(const RunValue& value) const {
     const auto& trial = plan_.trials.at(static_cast<std::size_t>(value.key.job.trial));
-    auto text = "trial " + std::to_string(value.key.job.trial + 1) + " of " +
-                std::to_string(plan_.trials.size());
-    if (plan_.spec.seeds > 1) text += ", seed " + std::to_string(recipe_.seed + value.key.seed);
+    auto text = fmt::format("trial {} of {}", value.key.job.trial + 1, plan_.trials.size());
+    if (plan_.spec.seeds > 1) text += fmt::format(", seed {}", recipe_.seed + value.key.seed);
     text += " (" + to_text(trial) + "): ";
     if (!value.error.empty()) return text + value.error;
     return text + plan_.watched.name + " " + short_number(value.value) + " after " +
@@ -176,8 +176,7 @@ class SweepRunner {
 
   void show_status() const {
     const auto known = static_cast<std::int64_t>(record_.values().size());
-    log::status(plural(known, "run") + " ended, " + std::to_string(children_.size()) +
-                " under way");
+    log::status(fmt::format("{} ended, {} under way", plural(known, "run"), children_.size()));
   }
 
   void send_all(int signal) const {

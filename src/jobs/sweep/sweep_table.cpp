@@ -1,5 +1,7 @@
 #include "jobs/sweep/sweep_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -120,7 +122,7 @@ std::string caption_of(const SweepPlan& plan) {
   text += plan.keeps_best ? " of the best weights, which checkpoint.keep_best keeps"
                           : " of the last weights; best: of any evaluation, whose weights are not "
                             "kept without checkpoint.keep_best";
-  if (plan.spec.seeds > 1) text += "; mean over " + std::to_string(plan.spec.seeds) + " seeds";
+  if (plan.spec.seeds > 1) text += fmt::format("; mean over {} seeds", plan.spec.seeds);
   return text;
 }
 
@@ -223,7 +225,7 @@ std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::si
   auto text = join(table_lines(cells_of(plan, rows), columns), "\n") + "\n";
   for (const auto& row : rows)
     if (!row.error.empty())
-      text += "trial " + std::to_string(row.trial + 1) + " failed: " + shown(row.error) + "\n";
+      text += fmt::format("trial {} failed: {}\n", row.trial + 1, shown(row.error));
   text +=
       "\n" + broken_at_blanks(caption_of(plan), columns) + "\n" +
       broken_at_blanks(

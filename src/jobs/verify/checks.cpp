@@ -1,5 +1,7 @@
 #include "jobs/verify/checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -57,7 +59,7 @@ void find_step(Differences& differences, const Question& question, const PairUnt
       for (auto& difference : differences)
         if (then.what == difference.what && then.beyond &&
             difference.first.find(" after step") == std::string::npos)
-          difference.first = then.first + " after step " + std::to_string(step);
+          difference.first = fmt::format("{} after step {}", then.first, step);
   }
 }
 
@@ -97,8 +99,8 @@ std::int64_t last_step(const std::string& folder) {
 /// Why there is no such run; empty: there is.
 std::string why_uncut(const ShortRunPlan& plan, std::int64_t devices) {
   if (plan.global % devices == 0) return {};
-  return "batch.global " + std::to_string(plan.global) + " cannot be split over " +
-         plural(devices, "rank");
+  return fmt::format("batch.global {} cannot be split over {}", plan.global,
+                     plural(devices, "rank"));
 }
 
 /// Why the recipe's own settings let several devices compute something else; empty: they do not.
@@ -157,8 +159,7 @@ std::string noisy_text(const FollowedGradients& gradients) {
   std::vector<std::string> texts;
   for (const auto& [name, noisy, nonzero] : gradients.noisy)
     if (10 * noisy >= nonzero)
-      texts.push_back("'" + name + "' (" + std::to_string(noisy) + " of " +
-                      plural(nonzero, "number") + ")");
+      texts.push_back(fmt::format("'{}' ({} of {})", name, noisy, plural(nonzero, "number")));
   if (texts.size() > 8) texts.resize(8), texts.emplace_back("...");
   return join(texts, ", ");
 }
@@ -179,7 +180,7 @@ constexpr const char* kGradients = "gradients";
 
 /// How far `own` of the followed gradients are from the others.
 Difference difference_of(const FollowedGradients& own, double allowed) {
-  return {kGradients, own.largest, !(own.largest <= allowed), "step " + std::to_string(own.step)};
+  return {kGradients, own.largest, !(own.largest <= allowed), fmt::format("step {}", own.step)};
 }
 
 /// What a unit in the last place of the weights changes, of each kind of numbers: of a run against
@@ -343,10 +344,10 @@ CheckedRows check_accumulate(const CheckSetting& setting) {
     return {not_comparable(setting, "accumulate", "1", "spectral norm iterates once a pass")};
   CheckedRows rows;
   for (const auto count : pieces)
-    append_rows(rows, compare_cuts(setting,
-                                   {"accumulate " + std::to_string(count), "1",
-                                    allowed_of(setting.precision)},
-                                   whole, alone(setting, count)));
+    append_rows(rows, compare_cuts(
+                          setting,
+                          {fmt::format("accumulate {}", count), "1", allowed_of(setting.precision)},
+                          whole, alone(setting, count)));
   return rows;
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/norm.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -192,7 +193,7 @@ Differences step_differences(const std::string& reference, const std::string& ot
     const auto found = steps.find(step.step);
     if (found == steps.end()) continue;
     any = true;
-    const auto place = "step " + std::to_string(step.step);
+    const auto place = fmt::format("step {}", step.step);
     note(losses, relative(step.loss, found->second.loss), allowed, place);
     note(norms, relative(step.gradient_norm, found->second.gradient_norm), allowed, place);
   }

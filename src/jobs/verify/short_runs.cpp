@@ -1,5 +1,7 @@
 #include "jobs/verify/short_runs.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <filesystem>
 
@@ -16,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string text_of(const RunCut& cut) {
   auto text = precision_name(cut.precision) + ", " + plural(cut.devices, "device");
-  if (cut.accumulate > 1) text += ", accumulate " + std::to_string(cut.accumulate);
+  if (cut.accumulate > 1) text += fmt::format(", accumulate {}", cut.accumulate);
   return text;
 }
 
@@ -28,13 +30,13 @@ ShortRuns::ShortRuns(ShortRunPlan plan, const Arguments& arguments)
 }
 
 std::string ShortRuns::trained(const RunCut& cut, std::int64_t until) {
-  log::status("training to step " + std::to_string(until) + ": " + text_of(cut));
+  log::status(fmt::format("training to step {}: {}", until, text_of(cut)));
   return made({cut, until, ""},
               [&](const ShortRun& run) { return train_short(plan_, cut, run, arguments_); });
 }
 
 std::string ShortRuns::resumed(const RunCut& cut, std::int64_t until, const std::string& from) {
-  log::status("resuming to step " + std::to_string(until) + ": " + text_of(cut));
+  log::status(fmt::format("resuming to step {}: {}", until, text_of(cut)));
   return made({cut, until, checkpoint_in(from)},
               [&](const ShortRun& run) { return train_short(plan_, cut, run, arguments_); });
 }
@@ -76,7 +78,7 @@ void ShortRuns::forget() {
 std::string ShortRuns::made(const Key& key, const Work& work) {
   if (const auto found = made_.find(key); found != made_.end()) return found->second;
   const auto& [cut, until, checkpoint] = key;
-  const ShortRun run{folder_.path() + "/runs/" + std::to_string(++count_), checkpoint, until};
+  const ShortRun run{fmt::format("{}/runs/{}", folder_.path(), ++count_), checkpoint, until};
   run_in_child([&] { return work(run); });
   return made_.emplace(key, run.folder).first->second;
 }

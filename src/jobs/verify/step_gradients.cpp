@@ -7,6 +7,7 @@
 #include <ATen/ops/nextafter.h>
 #include <ATen/ops/norm.h>
 #include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <filesystem>
@@ -23,7 +24,7 @@ namespace {
 constexpr double kNoisyShare = 0.1;
 
 std::string gradients_file(const std::string& folder, std::int64_t step) {
-  return folder + "/gradients-" + std::to_string(step) + ".safetensors";
+  return fmt::format("{}/gradients-{}.safetensors", folder, step);
 }
 
 std::string noted_file(const std::string& folder) { return folder + "/followed.json"; }

@@ -1,5 +1,6 @@
 // `verify [KIND] RECIPE... [key=value...]`: whether this machine computes the same with one rank
 // and with several, in one micro-batch and in several, and after a resume.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,7 +173,7 @@ int conclude(const CheckedRows& rows) {
       log::error(row.what + " (" + row.precision + ", ranks " + row.ranks + "): differ first at " +
                  row.note + ", by " + short_number(row.largest) + " at most; " +
                  short_number(row.allowed) + " is allowed");
-  log::info(std::to_string(same) + " of " + plural(same + different, "comparison") + " equal");
+  log::info(fmt::format("{} of {} equal", same, plural(same + different, "comparison")));
   return static_cast<int>(different == 0 ? Exit::done : Exit::expect);
 }
 
@@ -181,9 +182,8 @@ void log_how_far(std::size_t done, std::size_t all, const CheckKind& kind, Preci
                  double seconds) {
   if (log::has_status()) return;
   const auto name = names(precision)[static_cast<std::size_t>(precision)];
-  log::info("check " + std::to_string(done + 1) + " of " + std::to_string(all) +
-            (done == 0 ? "" : " after " + format_seconds(seconds)) + ": " + std::string(kind.name) +
-            " in " + std::string(name));
+  log::info(fmt::format("check {} of {}{}: {} in {}", done + 1, all,
+                        done == 0 ? "" : " after " + format_seconds(seconds), kind.name, name));
 }
 
 CheckedRows check_all(ShortRuns& runs, const CheckKind* kind, CheckSetting setting, Precision own) {

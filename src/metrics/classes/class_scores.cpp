@@ -1,5 +1,7 @@
 #include "metrics/classes/class_scores.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,8 +59,8 @@ ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& m
   const auto classes = class_counts(pairs);
   if (classes.size() != 2)
     throw Error(Exit::recipe, Option{"metrics"},
-                metric + " is for two classes, and " + std::to_string(classes.size()) +
-                    " are given; there is " + metric + "_multi");
+                fmt::format("{} is for two classes, and {} are given; there is {}_multi", metric,
+                            classes.size(), metric));
   return classes[1];
 }
 
@@ -118,8 +120,9 @@ class ClassScore final : public Metric {
   void require_two(std::size_t classes) const {
     if (options_.average == Average::binary && classes > 2)
       throw Error(Exit::recipe, Option{"metrics"},
-                  name_ + ".average: binary is for two classes, and " + std::to_string(classes) +
-                      " are given; write macro, micro or weighted");
+                  fmt::format("{}.average: binary is for two classes, and {} are given; write "
+                              "macro, micro or weighted",
+                              name_, classes));
   }
 
   double value(const Terms& total) const {

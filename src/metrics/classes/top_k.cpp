@@ -1,6 +1,7 @@
 // Share of units whose target is among the k largest scores (fastai.metrics.top_k_accuracy). Among
 // equal scores the first class comes first, so that top_k with k 1 is accuracy.
 #include <ATen/ops/arange.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "metrics/labels.h"
@@ -23,8 +24,7 @@ class TopK final : public Metric {
     const auto classes = static_cast<std::int64_t>(context.classes.size());
     if (classes > 0 && k_ > classes)
       throw Error(Exit::recipe, Option{"metrics"},
-                  "top_k.k: " + std::to_string(k_) + " is more than the " +
-                      std::to_string(classes) + " classes");
+                  fmt::format("top_k.k: {} is more than the {} classes", k_, classes));
   }
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
@@ -42,7 +42,7 @@ class TopK final : public Metric {
     return count_true(before.sum(1).lt(k_).logical_and(known), counted);
   }
   Values values(const Terms& total) const override {
-    return {{"top_" + std::to_string(k_), ratio(total)}};
+    return {{fmt::format("top_{}", k_), ratio(total)}};
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "models/layers/layer.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "models/layers/activation.h"
 #include "models/layers/convolution.h"
@@ -28,8 +30,7 @@ void slide(LayerContext& context, std::int64_t kernel, std::int64_t stride, std:
     const auto room = size + 2 * padding - kernel;
     if (room < 0)
       throw Error(Exit::recipe, Option{"model.layers"},
-                  "'" + layer + "' of size " + std::to_string(kernel) + " does not fit into " +
-                      std::to_string(size));
+                  fmt::format("'{}' of size {} does not fit into {}", layer, kernel, size));
     size = room / stride + 1;
   }
 }
@@ -52,9 +53,9 @@ Made make_conv(const ConvOptions& o, LayerContext& context) {
   slide(context, o.kernel, o.stride, o.padding, "conv");
   const auto in = std::exchange(context.shape[0], o.out);
   if (in % o.groups != 0)
-    throw Error(Exit::recipe, Option{"model.layers"},
-                "'groups' of 'conv', " + std::to_string(o.groups) + ", does not divide its " +
-                    std::to_string(in) + " channels");
+    throw Error(
+        Exit::recipe, Option{"model.layers"},
+        fmt::format("'groups' of 'conv', {}, does not divide its {} channels", o.groups, in));
   const ConvolutionShape shape{in, o.out, o.kernel, o.stride, o.padding, o.groups, o.bias};
   return std::make_unique<Convolution>(shape, context.model.generator);
 }

@@ -1,6 +1,7 @@
 #include "models/tabular/tabular_network.h"
 
 #include <ATen/ops/cat.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "models/layers/convolution.h"
@@ -28,8 +29,8 @@ std::vector<std::int64_t> widths_of(const TabularSettings& settings, const Model
   }
   if (settings.embedding_sizes.size() != values.size())
     throw Error(Exit::recipe, Option{"model.embedding_sizes"},
-                std::to_string(settings.embedding_sizes.size()) + " widths for " +
-                    std::to_string(values.size()) + " category columns");
+                fmt::format("{} widths for {} category columns", settings.embedding_sizes.size(),
+                            values.size()));
   return settings.embedding_sizes;
 }
 

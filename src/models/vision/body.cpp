@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -49,7 +50,7 @@ bool is_said(const Choice<Model>& network, const char* option) {
 }  // namespace
 
 void Body::take(const std::string& name, std::unique_ptr<Module> child) {
-  names[name + "."] = std::to_string(layers->children().size()) + ".";
+  names[name + "."] = fmt::format("{}.", layers->children().size());
   layers->append(std::move(child));
 }
 

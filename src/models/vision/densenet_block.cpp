@@ -2,6 +2,7 @@
 
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
+#include <fmt/format.h>
 
 namespace ddptrain {
 
@@ -25,7 +26,7 @@ at::Tensor DenseLayer::forward(const at::Tensor& input, const Pass& pass) {
 
 DenseBlock::DenseBlock(const DenseBlockShape& shape, const at::Generator& generator) {
   for (std::int64_t i = 0; i < shape.layers; ++i)
-    layers_.push_back(make<DenseLayer>("denselayer" + std::to_string(i + 1), shape,
+    layers_.push_back(make<DenseLayer>(fmt::format("denselayer{}", i + 1), shape,
                                        shape.in + i * shape.growth, generator));
 }
 

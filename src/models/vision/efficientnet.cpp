@@ -1,6 +1,7 @@
 // efficientnet_b0, efficientnet_b1, efficientnet_b2, efficientnet_b3, efficientnet_b4. EfficientNet
 // of torchvision (Tan and Le 2019). Names, order and first weights are torchvision's.
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -181,8 +182,8 @@ std::vector<NameTable> EfficientNet::name_tables() const {
                  }};
   add_separable_block(timm.places, "features.1.*.", "blocks.0.*.");
   for (int stage = 2; stage < 8; ++stage)
-    timm.places.push_back({"features." + std::to_string(stage) + ".*.",
-                           "blocks." + std::to_string(stage - 1) + ".*."});
+    timm.places.push_back(
+        {fmt::format("features.{}.*.", stage), fmt::format("blocks.{}.*.", stage - 1)});
   return {{.library = Library::torchvision}, timm};
 }
 

@@ -1,5 +1,7 @@
 // mobilenet_v3_small, mobilenet_v3_large. MobileNet V3 of torchvision (Howard et al. 2019). Names,
 // order and first weights are torchvision's.
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -184,8 +186,8 @@ Body MobileNetV3::take_body() {
 
 // timm's mobilenetv3_large_100 and so on.
 std::vector<NameTable> MobileNetV3::name_tables() const {
-  const auto last = "features." + std::to_string(features().steps().size() - 1) + ".";
-  const auto end = "blocks." + std::to_string(stages_.size()) + ".0.";
+  const auto last = fmt::format("features.{}.", features().steps().size() - 1);
+  const auto end = fmt::format("blocks.{}.0.", stages_.size());
   NameTable timm{.library = Library::timm,
                  .places = {{"features.0.0.", "conv_stem."},
                             {"features.0.1.", "bn1."},

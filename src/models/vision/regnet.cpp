@@ -1,6 +1,7 @@
 // regnet_x_400mf, regnet_y_400mf. RegNet of torchvision (Radosavovic et al. 2020), X without and Y
 // with squeeze-and-excitation. Names, order and first weights are torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -107,12 +108,12 @@ RegNet::RegNet(const RegNetPlan& plan, const ImageOptions& options, const ModelC
 void RegNet::add_stages(const RegNetPlan& plan, const at::Generator& generator) {
   RegNetBlockShape shape{stem_channels, stem_channels, 1, plan.group_width, plan.squeeze};
   for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
-    const auto name = "block" + std::to_string(i + 1);
+    const auto name = fmt::format("block{}", i + 1);
     auto stage = std::make_unique<Sequence>();
     shape.out = plan.channels[i];
     for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {
       shape.stride = block == 0 ? 2 : 1;
-      stage->append(name + "-" + std::to_string(block),
+      stage->append(fmt::format("{}-{}", name, block),
                     std::make_unique<ResBottleneckBlock>(shape, generator));
       shape.in = shape.out;
     }
@@ -150,9 +151,8 @@ std::vector<NameTable> RegNet::name_tables() const {
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const auto stage = std::to_string(i + 1);
     for (std::size_t block = 0; block < stages[i]->children().size(); ++block)
-      timm.places.push_back(
-          {"trunk_output.block" + stage + ".block" + stage + "-" + std::to_string(block) + ".",
-           "s" + stage + ".b" + std::to_string(block + 1) + "."});
+      timm.places.push_back({fmt::format("trunk_output.block{}.block{}-{}.", stage, stage, block),
+                             fmt::format("s{}.b{}.", stage, block + 1)});
   }
   return {{.library = Library::torchvision}, timm};
 }

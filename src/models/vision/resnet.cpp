@@ -4,6 +4,7 @@
 // torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
 #include <ATen/ops/max_pool2d.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <string>
@@ -96,7 +97,7 @@ template <class Block>
 void ResNet::add_layers(const ResNetPlan& plan, bool dilated, const at::Generator& generator) {
   ResNetBlockShape shape{.groups = plan.groups, .width_per_group = plan.width_per_group};
   for (std::size_t i = 0; i < 4; ++i) {
-    layers_[i] = make<Sequence>("layer" + std::to_string(i + 1));
+    layers_[i] = make<Sequence>(fmt::format("layer{}", i + 1));
     shape.planes = 64 << i;
     const bool keeps_size = dilated && i >= 2;
     for (std::int64_t block = 0; block < plan.blocks[i]; ++block) {

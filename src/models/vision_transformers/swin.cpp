@@ -1,6 +1,7 @@
 // swin_t, swin_s, swin_b. Swin transformers of torchvision (Liu et al. 2021). Names, order and
 // first weights are torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <numeric>
@@ -153,12 +154,11 @@ NameTable timm_names(const std::string& head, int stage_of_merging) {
                   .parts = {{"mlp.0.", "mlp.fc1."}, {"mlp.3.", "mlp.fc2."}},
                   .computed = {"relative_position_index", "attn_mask"}};
   for (int stage = 0; stage < static_cast<int>(stage_count); ++stage) {
-    table.places.push_back({"features." + std::to_string(2 * stage + 1) + ".*.",
-                            "layers." + std::to_string(stage) + ".blocks.*."});
+    table.places.push_back(
+        {fmt::format("features.{}.*.", 2 * stage + 1), fmt::format("layers.{}.blocks.*.", stage)});
     if (stage > 0)
-      table.places.push_back(
-          {"features." + std::to_string(2 * stage) + ".",
-           "layers." + std::to_string(stage - 1 + stage_of_merging) + ".downsample."});
+      table.places.push_back({fmt::format("features.{}.", 2 * stage),
+                              fmt::format("layers.{}.downsample.", stage - 1 + stage_of_merging)});
   }
   return table;
 }

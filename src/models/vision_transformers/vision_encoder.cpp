@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <fmt/format.h>
 
 #include "models/layers/initialize.h"
 #include "models/layers/transformer.h"
@@ -55,7 +56,7 @@ VisionEncoder::VisionEncoder(const VisionEncoderShape& shape, const at::Generato
   if (shape.pre_norm) ln_pre_ = make<LayerNorm>("ln_pre", shape.features, shape.norm_eps);
   layers_ = make<Sequence>("layers");
   for (std::int64_t i = 0; i < shape.layers; ++i)
-    layers_->append("encoder_layer_" + std::to_string(i),
+    layers_->append(fmt::format("encoder_layer_{}", i),
                     std::make_unique<EncoderBlock>(shape, generator));
   ln_ = make<LayerNorm>("ln", shape.features, shape.norm_eps);
 }

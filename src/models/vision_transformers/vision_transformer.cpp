@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 constexpr double register_deviation = 1e-6;  // timm's
 
 std::string by(std::int64_t height, std::int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
+  return fmt::format("{} x {}", height, width);
 }
 
 std::int64_t image_size_of(const Auto<std::int64_t>& written, const ModelContext& context) {

@@ -1,5 +1,7 @@
 #include "recipe/layers/changes.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -71,7 +73,7 @@ class Comparison {
       members(before, after, path);
     else if (before.is_list() && after.is_list() && before.items.size() == after.items.size())
       for (std::size_t i = 0; i < before.items.size(); ++i)
-        compare(before.items[i], after.items[i], path + "[" + std::to_string(i) + "]");
+        compare(before.items[i], after.items[i], fmt::format("{}[{}]", path, i));
     else
       add(path, shown(before), shown(after));
   }

@@ -1,5 +1,7 @@
 #include "recipe/layers/layers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -108,7 +110,7 @@ class Reader {
       return false;
     }
     if (result_.sources.size() < kMostFiles) return true;
-    problem("extends", named.place, "more than " + std::to_string(kMostFiles) + " files");
+    problem("extends", named.place, fmt::format("more than {} files", kMostFiles));
     return false;
   }
 

@@ -1,5 +1,7 @@
 #include "recipe/layers/nested.h"
 
+#include <fmt/format.h>
+
 #include "config/shape.h"
 #include "recipe/layers/option.h"
 
@@ -38,7 +40,7 @@ class Walk {
         return record(node, shape, path);
       case Shape::Kind::list:
         for (std::size_t i = 0; i < node.items.size(); ++i)
-          value(node.items[i], shape.children[0], path + "[" + std::to_string(i) + "]");
+          value(node.items[i], shape.children[0], fmt::format("{}[{}]", path, i));
         return;
       case Shape::Kind::table:
         for (const auto& [key, place, row] : node.members)

@@ -1,5 +1,7 @@
 #include "recipe/layers/merge.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "config/encode.h"
@@ -50,7 +52,7 @@ Node wrap(const std::vector<Step>& address, std::size_t first, Node value, const
 
 /// The address of a list item in which it is named by its position.
 std::string item_path(const std::string& list, const Node& items, const Node* item) {
-  return list + "[" + std::to_string(item - items.items.data()) + "]";
+  return fmt::format("{}[{}]", list, item - items.items.data());
 }
 
 /// Behind the last list step the rest merges as a layer does.

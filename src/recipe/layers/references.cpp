@@ -1,5 +1,7 @@
 #include "recipe/layers/references.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -81,7 +83,7 @@ class References {
   void walk(Node& node, const std::string& path) {
     if (node.is_scalar() && node.text.find("${") != std::string::npos) scalar(node, path);
     for (std::size_t i = 0; i < node.items.size(); ++i)
-      walk(node.items[i], path + "[" + std::to_string(i) + "]");
+      walk(node.items[i], fmt::format("{}[{}]", path, i));
     for (auto& member : node.members)
       walk(member.value, path.empty() ? member.key : path + "." + member.key);
   }
@@ -127,8 +129,8 @@ class References {
     if (std::find(under_way_.begin(), under_way_.end(), key) != under_way_.end())
       throw BadReference{"'${" + key + "}' refers to itself"};
     if (under_way_.size() == most_under_way)
-      throw BadReference{"'${" + key + "}' stands behind " + std::to_string(most_under_way) +
-                         " other references"};
+      throw BadReference{
+          fmt::format("'{}' stands behind {} other references", "${" + key + "}", most_under_way)};
     charge(*found);
     under_way_.push_back(key);
     Node value = *found;

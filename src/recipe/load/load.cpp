@@ -1,5 +1,7 @@
 #include "recipe/load/load.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -58,7 +60,7 @@ void end_after_enough(Problems& problems) {
   if (problems.size() <= enough + 1) return;  // check() ends by itself
   problems.resize(enough);
   problems.push_back({Severity::error, "too-many-problems", problems.back().place, "",
-                      std::to_string(enough) + " problems so far; the rest is not shown"});
+                      fmt::format("{} problems so far; the rest is not shown", enough)});
 }
 
 /// What is wrong in the files that could be read, where others could not: those may set what is
@@ -85,10 +87,10 @@ void refuse_newer_format(const Node& tree, const Shape& shape, Problems& problem
   std::string why;
   const auto format = written ? read_integer(*written, why) : std::nullopt;
   if (!format || static_cast<double>(*format) <= ours->max) return;
-  problems.push_back({Severity::error, "newer-format", written->place, "recipe",
-                      "format " + std::to_string(*format) +
-                          " needs a newer ddptrain; this one reads up to format " +
-                          format_number(ours->max)});
+  problems.push_back(
+      {Severity::error, "newer-format", written->place, "recipe",
+       fmt::format("format {} needs a newer ddptrain; this one reads up to format {}", *format,
+                   format_number(ours->max))});
 }
 
 void check_layered(Loaded& loaded, bool whole, const Catalogs& catalogs) {

@@ -1,5 +1,7 @@
 #include "recipe/load/origins.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -42,7 +44,7 @@ std::string one_line(std::string text) {
 std::string origin_of(const Place& place, const std::vector<std::string>& overrides) {
   if (!place.known()) return "default";
   if (place.file != "command line")
-    return one_line(short_path(place.file)) + ":" + std::to_string(place.line);
+    return fmt::format("{}:{}", one_line(short_path(place.file)), place.line);
   const auto index = static_cast<std::size_t>(place.line - 1);
   return "override " + (index < overrides.size() ? shortened(overrides[index]) : "");
 }

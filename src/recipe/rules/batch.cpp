@@ -1,4 +1,6 @@
 // Batch arithmetic.
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "recipe/batch_plan.h"
@@ -20,10 +22,10 @@ void an_epoch_has_a_batch(const RuleContext& rule) {
   const auto global = rule.recipe.batch.global;
   const auto samples = number_of(rule.value(rule.data.sampler, "samples"));
   if (global && samples && rule.data.loader.drop_last && *samples < static_cast<double>(*global))
-    rule.error("data.sampler.samples", "an epoch of " + format_number(*samples) +
-                                           " samples has no full batch of " +
-                                           std::to_string(*global) +
-                                           "; draw more, or write 'data.loader.drop_last: false'");
+    rule.error("data.sampler.samples",
+               fmt::format("an epoch of {} samples has no full batch of {}; draw more, or write "
+                           "'data.loader.drop_last: false'",
+                           format_number(*samples), *global));
 }
 
 // Of the peers' layouts, fastai's and Accelerate's dispatched one always repeat samples.

@@ -1,4 +1,6 @@
 // Where samples come from and in which order.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "recipe/rules/rules.h"
 #include "recipe/targets.h"
@@ -35,8 +37,8 @@ void check_digits(const RuleContext& rule, const std::optional<std::string>& dig
   if (!digest) return;
   const bool hex = digest->find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   if (!hex || digest->size() != digits)
-    rule.error("data.source." + key, "'" + *digest + "' is no " + key + ", which has " +
-                                         std::to_string(digits) + " hexadecimal digits");
+    rule.error("data.source." + key,
+               fmt::format("'{}' is no {}, which has {} hexadecimal digits", *digest, key, digits));
 }
 
 void digests_are_digests(const RuleContext& rule) {

@@ -1,4 +1,6 @@
 // The model against its weights, the images and the classes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -160,8 +162,8 @@ void each_class_has_an_output(const RuleContext& rule) {
   const auto [listed, outputs] = classes_of(rule);
   const bool one_for_two = outputs == 1U && listed == 2U;  // yes or no
   if (listed && outputs && *outputs < *listed && !one_for_two)
-    rule.error("model.num_classes", std::to_string(*outputs) + ", and the data names " +
-                                        std::to_string(*listed) + " classes; write 'auto'");
+    rule.error("model.num_classes",
+               fmt::format("{}, and the data names {} classes; write 'auto'", *outputs, *listed));
 }
 
 void each_class_has_a_weight(const RuleContext& rule) {
@@ -171,8 +173,7 @@ void each_class_has_a_weight(const RuleContext& rule) {
     for (const std::string key : {"weight", "pos_weight"}) {
       const auto weights = items_of(rule.value(loss, key)).size();
       if (classes && weights > 0 && weights != *classes)
-        rule.error(path + "." + key, std::to_string(weights) + " weights for " +
-                                         std::to_string(*classes) + " classes");
+        rule.error(path + "." + key, fmt::format("{} weights for {} classes", weights, *classes));
     }
 }
 
@@ -183,9 +184,9 @@ void some_classes_are_left_out(const RuleContext& rule) {
   for (std::size_t i = 0; classes && i < metrics.size(); ++i) {
     const auto k = number_of(rule.value(metrics[i], "k"));
     if (!k || *k < static_cast<double>(*classes)) continue;
-    rule.warn(indexed("metrics", i), "the " + format_number(*k) + " largest of " +
-                                         std::to_string(*classes) +
-                                         " scores always hold the target");
+    rule.warn(indexed("metrics", i),
+              fmt::format("the {} largest of {} scores always hold the target", format_number(*k),
+                          *classes));
   }
 }
 

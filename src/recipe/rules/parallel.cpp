@@ -1,4 +1,6 @@
 // Devices and how they work together.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/encode.h"
@@ -33,8 +35,8 @@ void each_device_is_listed_once(const RuleContext& rule) {
 void devices_are_counted_once(const RuleContext& rule) {
   const auto& [count, ids] = rule.recipe.parallel.devices;
   if (count.value && !ids.empty() && *count.value != static_cast<std::int64_t>(ids.size()))
-    rule.error("parallel.devices.count", std::to_string(*count.value) + " devices, but " +
-                                             std::to_string(ids.size()) + " are listed");
+    rule.error("parallel.devices.count",
+               fmt::format("{} devices, but {} are listed", *count.value, ids.size()));
 }
 
 bool is_asked_for(const Auto<bool>& option) { return option.value.value_or(false); }

@@ -1,5 +1,7 @@
 #include "recipe/rules/rule_context.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -104,7 +106,7 @@ std::vector<const Node*> items_of(const Node* value) {
 }
 
 std::string indexed(const std::string& list, std::size_t index) {
-  return list + "[" + std::to_string(index) + "]";
+  return fmt::format("{}[{}]", list, index);
 }
 
 std::vector<NestedChoice> nested(const RuleContext& rule, const ChoiceBase& choice,

@@ -1,4 +1,6 @@
 // Runs in stages, rates of layer groups, and what is frozen.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "config/decode.h"
 #include "recipe/rules/rules.h"
@@ -84,9 +86,8 @@ void something_trains(const RuleContext& rule) {
   if (count == 0 || rule.recipe.train.fine_tune) return;
   for (const auto& [path, freeze] : written_freezes(rule.recipe.train))
     if (freeze.freeze_to >= count || freeze.freeze_to < -count)
-      rule.error(path + ".freeze_to", std::to_string(freeze.freeze_to) +
-                                          ", and model.layer_groups has " +
-                                          plural(count, "layer group"));
+      rule.error(path + ".freeze_to", fmt::format("{}, and model.layer_groups has {}",
+                                                  freeze.freeze_to, plural(count, "layer group")));
 }
 
 void there_is_a_state_to_reset(const RuleContext& rule) {

@@ -1,4 +1,6 @@
 // The section `sweep`: ranges, numbers of trials, what decides, and when halving stops.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
@@ -108,17 +110,19 @@ void there_are_enough_trials_and_not_too_many(const RuleContext& rule) {
   const auto runs =
       (grid ? points : static_cast<double>(*sweep->trials)) * static_cast<double>(sweep->seeds);
   if (runs > static_cast<double>(kMostTrials))
-    rule.error(
-        grid ? "sweep.keys" : "sweep.trials",
-        (grid ? "the grid has " + count_text(points) + " points"
-              : std::to_string(*sweep->trials) + " trials") +
-            (sweep->seeds > 1 ? " with " + std::to_string(sweep->seeds) + " seeds each" : "") +
-            ", and a sweep makes at most " + std::to_string(kMostTrials) +
-            " runs; 'method: random' or 'sobol' with 'trials' draws some of them");
+    rule.error(grid ? "sweep.keys" : "sweep.trials",
+               fmt::format("{}{}, and a sweep makes at most {} runs; 'method: random' or 'sobol' "
+                           "with 'trials' draws some of them",
+                           grid ? "the grid has " + count_text(points) + " points"
+                                : fmt::format("{} trials", *sweep->trials),
+                           sweep->seeds > 1 ? fmt::format(" with {} seeds each", sweep->seeds) : "",
+                           kMostTrials));
   if (draw_of(*sweep) == SweepDraw::sobol && std::ssize(sweep->keys) > kMostSobolKeys)
-    rule.error("sweep.keys", "Sobol's sequence is there for " + std::to_string(kMostSobolKeys) +
-                                 " options, and these are " + std::to_string(sweep->keys.size()) +
-                                 "; 'random' takes any number");
+    rule.error(
+        "sweep.keys",
+        fmt::format(
+            "Sobol's sequence is there for {} options, and these are {}; 'random' takes any number",
+            kMostSobolKeys, sweep->keys.size()));
 }
 
 void a_metric_decides(const RuleContext& rule) {

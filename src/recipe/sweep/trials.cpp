@@ -1,5 +1,7 @@
 #include "recipe/sweep/trials.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -96,7 +98,7 @@ Problems check_trials(const std::vector<std::string>& files,
       if (!known.insert(key_of(problem)).second) continue;
       if (is_of(trials[i], problem.place, overrides.size()))
         problem.place = place_of_word(trials[i], problem.place, overrides.size(), loaded);
-      problem.message += " (trial " + std::to_string(i + 1) + ": " + to_text(trials[i]) + ")";
+      problem.message += fmt::format(" (trial {}: {})", i + 1, to_text(trials[i]));
       found.push_back(std::move(problem));
     }
   }

@@ -1,4 +1,6 @@
 // How often each true class was taken for each other: a heat map, and the most confused pairs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,8 +29,7 @@ std::string heat_row(const NamedTable& table, std::size_t row) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const auto count = table.at(row, column);
     const auto level = shade(count, total);
-    html +=
-        level == 0 ? "<td>" : "<td class=\"h" + std::to_string(level) + "\">" + number_html(count);
+    html += level == 0 ? "<td>" : fmt::format("<td class=\"h{}\">{}", level, number_html(count));
     html += "</td>";
   }
   return html + "</tr>\n";
@@ -91,9 +92,9 @@ std::string of_table(const NamedTable& table, const ReportRun& run, bool several
   const auto title = "<h3>" + title_html(table) + "</h3>\n";
   if (table.rows.size() <= kMostClasses) return title + heat_map(table) + confused(table);
   return title +
-         paragraph("Of " + std::to_string(table.rows.size()) +
-                   " classes, only the most confused pairs are shown" +
-                   (table.file.empty() ? "." : "; confusion.csv has all.")) +
+         paragraph(fmt::format("Of {} classes, only the most confused pairs are shown{}",
+                               table.rows.size(),
+                               table.file.empty() ? "." : "; confusion.csv has all.")) +
          confused(table);
 }
 

@@ -1,4 +1,6 @@
 // Curves of loss, metrics, learning rate and gradient norm: what shares a name shares a chart.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -119,8 +121,8 @@ std::string curves(const ReportRuns& runs) {
   if (html.empty()) return {};
   html = "<div class=\"charts\">\n" + html + "</div>\n";
   if (groups.size() > kMostCharts)
-    html += paragraph(std::to_string(groups.size() - kMostCharts) + " more curves are in " +
-                      kMetricsCsv + " and " + kEventsJsonl + ".");
+    html += paragraph(fmt::format("{} more curves are in {} and {}.", groups.size() - kMostCharts,
+                                  kMetricsCsv, kEventsJsonl));
   return html;
 }
 

@@ -1,4 +1,6 @@
 // How many samples each split has, by class, and which were left out.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -37,8 +39,8 @@ std::string classes_table(const ReportRun& run) {
   }
   auto html = to_html(table);
   if (run.data.classes.size() > count)
-    html += paragraph("and " + std::to_string(run.data.classes.size() - count) +
-                      " more classes in " + kDataJson);
+    html += paragraph(
+        fmt::format("and {} more classes in {}", run.data.classes.size() - count, kDataJson));
   return "<details" + std::string(count <= 20 ? " open" : "") +
          "><summary>samples of each class</summary>\n" + html + "</details>\n";
 }

@@ -1,4 +1,6 @@
 // What differs in the recipes of several runs.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/html.h"
@@ -29,7 +31,7 @@ std::string differences(const ReportRuns& runs) {
   }
   auto html = to_html(table);
   if (keys.size() > kMostDifferences)
-    html += paragraph(std::to_string(keys.size() - kMostDifferences) + " more options differ.");
+    html += paragraph(fmt::format("{} more options differ.", keys.size() - kMostDifferences));
   return html;
 }
 

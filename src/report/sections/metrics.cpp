@@ -1,4 +1,6 @@
 // The last value of each metric, and its best one.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -36,7 +38,7 @@ std::string metrics(const ReportRuns& runs) {
   const auto last_step = run.history.last_step;
   const bool apart = best && best->step != last_step;
   HtmlTable table{{"metric"}, {}, {}};
-  if (apart) table.head.push_back("best, step " + std::to_string(best->step));
+  if (apart) table.head.push_back(fmt::format("best, step {}", best->step));
   table.head.push_back((best && !apart ? "best and last, step " : "last, step ") +
                        std::to_string(last_step));
   for (std::size_t i = 0; i < std::min(run.history.last.size(), kMostMetrics); ++i) {
@@ -57,8 +59,8 @@ std::string metrics(const ReportRuns& runs) {
     html += paragraph(plural(unknown, "metric") + " of the last evaluation " +
                       (unknown == 1 ? "is" : "are") + " not a finite number.");
   if (run.history.last.size() > kMostMetrics)
-    html += paragraph(std::to_string(run.history.last.size() - kMostMetrics) + " more are in " +
-                      kMetricsCsv + ".");
+    html += paragraph(
+        fmt::format("{} more are in {}.", run.history.last.size() - kMostMetrics, kMetricsCsv));
   return html;
 }
 

@@ -1,4 +1,6 @@
 // Predicted against true numbers, and how the differences are spread.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,9 +85,9 @@ std::string numbers(const ReportRuns& runs) {
     residual.lines.push_back({runs[r].record.name, dots.residual, r, ChartLine::Look::dots});
     spread.lines.push_back({runs[r].record.name, histogram(samples), r, ChartLine::Look::plain});
     if (samples.size() > kMostDots)
-      predicted.note = "of " + plural(static_cast<std::int64_t>(samples.size()), "sample") +
-                       ", every " + std::to_string((samples.size() + kMostDots - 1) / kMostDots) +
-                       ". is drawn";
+      predicted.note = fmt::format("of {}, every {}. is drawn",
+                                   plural(static_cast<std::int64_t>(samples.size()), "sample"),
+                                   (samples.size() + kMostDots - 1) / kMostDots);
   }
   if (predicted.lines.empty()) return {};
   return weights + "<div class=\"charts\">\n" + figure(predicted) + figure(residual) +

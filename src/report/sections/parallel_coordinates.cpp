@@ -1,4 +1,6 @@
 // Each trial of a sweep as a line across axes: one for each option, the last for the metric.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -136,7 +138,7 @@ std::string axis_svg(const Axis& axis, double x, std::size_t index, double spaci
 /// The best is the first; of the others, better ones are stronger.
 std::string shade_of(std::size_t rank, std::size_t count) {
   if (rank == 0) return "best";
-  return "s" + std::to_string(kShades - static_cast<int>(rank * kShades / count));
+  return fmt::format("s{}", kShades - static_cast<int>(rank * kShades / count));
 }
 
 std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
@@ -146,7 +148,7 @@ std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     path += (axis ? "L" : "M") + position(kLeft + static_cast<double>(axis) * spacing) + " " +
             position(height_of(axes[axis].places[rank]));
-  std::string text = "trial " + std::to_string(trial.number) + ": ";
+  std::string text = fmt::format("trial {}: ", trial.number);
   for (std::size_t key = 0; key < sweep.keys.size(); ++key)
     text += shown(sweep.keys[key]) + " " + shown(trial.values[key]) + ", ";
   return "<path class=\"trial " + shade_of(rank, count) + "\" d=\"" + path + "\"><title>" +
@@ -181,9 +183,9 @@ std::string parallel_coordinates(const SweepResults& sweep) {
       (sweep.method == "halving" ? ", and a trial that was stopped early counts as worse" : "") +
       ". A line names its trial under the pointer.</p>\n";
   if (const auto left = sweep.trials.size() - trials.size(); left > 0)
-    html += paragraph(plural(static_cast<std::int64_t>(left), "trial") +
-                      " not drawn: without a finite " + sweep.metric + ", or behind the best " +
-                      std::to_string(kMostLines) + ".");
+    html += paragraph(fmt::format("{} not drawn: without a finite {}, or behind the best {}.",
+                                  plural(static_cast<std::int64_t>(left), "trial"), sweep.metric,
+                                  kMostLines));
   return html;
 }
 

@@ -1,4 +1,6 @@
 // Weights that the run started from: what was copied, moved, re-initialized and dropped.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
@@ -11,7 +13,7 @@ std::string names_html(const std::string& title, const std::vector<std::string>&
   std::string html = escaped(title) + ": ";
   for (std::size_t i = 0; i < names.size() && i < 8; ++i)
     html += (i == 0 ? "" : ", ") + name_html(names[i]);
-  if (names.size() > 8) html += " and " + std::to_string(names.size() - 8) + " more";
+  if (names.size() > 8) html += fmt::format(" and {} more", names.size() - 8);
   return html + "; ";
 }
 

@@ -1,4 +1,6 @@
 // What a run warned of.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -20,8 +22,8 @@ std::string warnings(const ReportRuns& runs) {
       html += "<li>" + escaped(shown(run.history.warnings[i], 1000)) + "</li>\n";
     html += "</ul>\n";
     if (run.history.warnings.size() > kMostWarnings)
-      html += paragraph(std::to_string(run.history.warnings.size() - kMostWarnings) +
-                        " more are in log.txt.");
+      html += paragraph(
+          fmt::format("{} more are in log.txt.", run.history.warnings.size() - kMostWarnings));
   }
   return html;
 }

@@ -1,5 +1,7 @@
 #include "sources/csv/csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -60,7 +62,7 @@ void number_duplicates(std::vector<std::string>& header) {
   for (auto& name : header) {
     if (met.insert(name).second) continue;
     std::string fresh;
-    do fresh = name + "." + std::to_string(++counts[name]);
+    do fresh = fmt::format("{}.{}", name, ++counts[name]);
     while (!taken.insert(fresh).second);
     name = fresh;
   }
@@ -72,10 +74,9 @@ void check_header(const std::string& path, std::size_t line,
   for (std::int32_t number = 1; const auto& name : names) {
     const auto before = numbers.find_or_add(name, number);
     if (before != number)
-      throw Error(Exit::data, path + ":" + std::to_string(line) + ": columns " +
-                                  std::to_string(before) + " and " + std::to_string(number) +
-                                  " are both called '" + name +
-                                  "'; rename one, or write 'data.csv.duplicate_names: number'");
+      throw Error(Exit::data, fmt::format("{}:{}: columns {} and {} are both called '{}'; rename "
+                                          "one, or write 'data.csv.duplicate_names: number'",
+                                          path, line, before, number, name));
     ++number;
   }
 }
@@ -94,12 +95,11 @@ Csv::Csv(MappedFile file, const CsvFormat& format)
   if (index_.records() == 0) throw Error(Exit::data, path_ + ": no header");
   const auto line = dialect_.skipped + 1;
   if (index_.columns() > most_columns)
-    throw Error(Exit::data, path_ + ":" + std::to_string(line) + ": " +
-                                std::to_string(index_.columns()) + " columns, at most " +
-                                std::to_string(most_columns) + " are read");
+    throw Error(Exit::data, fmt::format("{}:{}: {} columns, at most {} are read", path_, line,
+                                        index_.columns(), most_columns));
   for (std::size_t i = 0; i < index_.columns(); ++i)
     header_.emplace_back(format.header ? std::string(index_.cell(0, i))
-                                       : "column_" + std::to_string(i + 1));
+                                       : fmt::format("column_{}", i + 1));
   if (format.duplicate_names == DuplicateNames::number) number_duplicates(header_);
   check_header(path_, line, header_);
   if (rows() == 0) throw Error(Exit::data, path_ + ": no rows below the header");
@@ -113,8 +113,8 @@ std::optional<std::size_t> Csv::column(std::string_view name) const {
 
 std::size_t Csv::required_column(std::string_view name) const {
   if (const auto found = column(name)) return *found;
-  throw Error(Exit::data, path_ + ":" + std::to_string(dialect_.skipped + 1) + ": no column '" +
-                              std::string(name) + "'; there are '" + join(header_, "', '") + "'");
+  throw Error(Exit::data, fmt::format("{}:{}: no column '{}'; there are '{}'", path_,
+                                      dialect_.skipped + 1, name, join(header_, "', '")));
 }
 
 void Csv::fail(std::size_t row, std::size_t column, const std::string& what) const {
@@ -137,7 +137,7 @@ void Csv::add_places(RowErrors& errors) const {
     const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(index_.begin(row + first_));
     line += std::count(at, begin, '\n');
     at = begin;
-    error = path_ + ":" + std::to_string(line) + ": " + error;
+    error = fmt::format("{}:{}: {}", path_, line, error);
   }
 }
 

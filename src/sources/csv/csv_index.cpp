@@ -1,6 +1,7 @@
 #include "sources/csv/csv_index.h"
 
 #include <emmintrin.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -103,8 +104,8 @@ void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace&
   const bool named = dialect.header && place.line > 1;
   const auto name = named ? field_name(text, place.field, dialect.separator) : std::string();
   const auto column = name.empty() ? std::to_string(place.field) : "'" + name + "'";
-  throw Error(Exit::data, path + ":" + std::to_string(place.line + dialect.skipped) + ": column " +
-                              column + ": " + what);
+  throw Error(Exit::data, fmt::format("{}:{}: column {}: {}", path, place.line + dialect.skipped,
+                                      column, what));
 }
 
 /// An Error where a text is not UTF-8 or holds a NUL: it comes before all others.
@@ -259,14 +260,14 @@ class CsvIndexer {
     const auto record = text_.substr(record_begin_, end - record_begin_);
     const bool is_empty = record.empty() || record == "\r";
     const bool one_more = fields == index_.columns_ + 1 && last_is_empty(record);
-    fail_in_csv(text_, path_, place,
-                plural(static_cast<std::int64_t>(fields), "field") + " where the " +
-                    (dialect_.header ? "header" : "first row") + " has " +
-                    std::to_string(index_.columns_) +
-                    (is_empty   ? " (an empty line)"
-                     : one_more ? " (the row ends with a separator, the header does not)"
-                                : ""),
-                dialect_);
+    fail_in_csv(
+        text_, path_, place,
+        fmt::format("{} where the {} has {}{}", plural(static_cast<std::int64_t>(fields), "field"),
+                    dialect_.header ? "header" : "first row", index_.columns_,
+                    is_empty   ? " (an empty line)"
+                    : one_more ? " (the row ends with a separator, the header does not)"
+                               : ""),
+        dialect_);
   }
 
   bool last_is_empty(std::string_view record) const {

@@ -1,6 +1,7 @@
 #include "sources/fetch/fetch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,11 +48,12 @@ std::string reason(const Ended& ended, std::int64_t most) {
     case 60:
       return "the server's certificate is not trusted";
     case too_large:
-      return "it is larger than it may be: more than " + std::to_string(most) +
-             " bytes; data.source.size says how large it is";
+      return fmt::format(
+          "it is larger than it may be: more than {} bytes; data.source.size says how large it is",
+          most);
     default:
-      return "curl ended with status " + std::to_string(ended.status) +
-             (ended.complaint.empty() ? "" : " and '" + ended.complaint + "'");
+      return fmt::format("curl ended with status {}{}", ended.status,
+                         ended.complaint.empty() ? "" : " and '" + ended.complaint + "'");
   }
 }
 

@@ -1,5 +1,7 @@
 #include "sources/fetch/source.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <vector>
 
@@ -40,9 +42,9 @@ void check_digest(const SourceSpec& source, const std::string& archive) {
 void check_size(const SourceSpec& source, const std::string& archive) {
   const auto found = InputFile(archive).size();
   if (!source.size || found == static_cast<std::uint64_t>(source.size->bytes)) return;
-  throw Error(Exit::data, Option{"data.source.size"},
-              "'" + archive + "' has " + std::to_string(found) + " bytes, and the recipe says " +
-                  std::to_string(source.size->bytes));
+  throw Error(
+      Exit::data, Option{"data.source.size"},
+      fmt::format("'{}' has {} bytes, and the recipe says {}", archive, found, source.size->bytes));
 }
 
 void check_archive(const SourceSpec& source, const std::string& archive) {

@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ class Unpacking {
   /// Bombs: by their number, and as archives in archives of the same data.
   void check_member() {
     if (++members_ > limits_.members)
-      refuse_all("has more than " + std::to_string(limits_.members) + " members");
+      refuse_all(fmt::format("has more than {} members", limits_.members));
     if (archive_filter_count(reader_.get()) > 2) refuse_all("is packed more than once");
     check_bytes(0);
   }
@@ -196,7 +197,7 @@ class Unpacking {
       if (links_.contains(safe)) refuse(name, "goes through a link");
       if (++depth > limits_.depth)
         refuse(name.substr(0, 80) + "...",
-               "lies in more than " + std::to_string(limits_.depth) + " folders");
+               fmt::format("lies in more than {} folders", limits_.depth));
       safe /= part;
     }
     return safe;
@@ -207,8 +208,7 @@ class Unpacking {
     const int percent = static_cast<int>(100 * share);
     if (percent == shown_) return;
     shown_ = percent;
-    log::status("unpacking " + fs::path(name_).filename().string() + ": " +
-                std::to_string(percent) + " %");
+    log::status(fmt::format("unpacking {}: {} %", fs::path(name_).filename().string(), percent));
   }
 
   static std::string text(const char* first, const char* second) {

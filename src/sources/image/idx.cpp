@@ -1,5 +1,7 @@
 #include "sources/image/idx.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace ddptrain {
@@ -12,7 +14,7 @@ std::vector<std::size_t> idx_sizes(std::span<const std::uint8_t> bytes, std::siz
   const auto head = 4 + 4 * dimensions;
   if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||
       bytes[3] != dimensions)
-    fail("not an IDX file of bytes with " + std::to_string(dimensions) + " dimensions");
+    fail(fmt::format("not an IDX file of bytes with {} dimensions", dimensions));
   std::vector<std::size_t> sizes;
   std::size_t total = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {

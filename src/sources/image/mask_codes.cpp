@@ -1,5 +1,7 @@
 #include "sources/image/mask_codes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -36,8 +38,7 @@ std::vector<std::string> code_names(const CodesOption& codes, const std::string&
     const auto name = std::string(trim(text));
     if (name.empty()) continue;
     if (std::find(names.begin(), names.end(), name) != names.end())
-      throw Error(Exit::data,
-                  file + ":" + std::to_string(line) + ": class '" + name + "' is there twice");
+      throw Error(Exit::data, fmt::format("{}:{}: class '{}' is there twice", file, line, name));
     names.push_back(name);
   }
   if (names.empty()) throw Error(Exit::data, file + ": no class; a name in each line is wanted");
@@ -48,11 +49,11 @@ MaskCodes::MaskCodes(std::vector<std::string> names, const std::vector<std::int6
                      const std::vector<std::string>& void_names)
     : names_(std::move(names)) {
   if (names_.size() > kMostClasses)
-    refuse_option("data.codes", std::to_string(names_.size()) + " classes; a mask has at most " +
-                                    std::to_string(kMostClasses));
+    refuse_option("data.codes",
+                  fmt::format("{} classes; a mask has at most {}", names_.size(), kMostClasses));
   if (!values.empty() && values.size() != names_.size())
-    refuse_option("data.values", std::to_string(values.size()) + " numbers for " +
-                                     std::to_string(names_.size()) + " codes");
+    refuse_option("data.values",
+                  fmt::format("{} numbers for {} codes", values.size(), names_.size()));
   classes_.fill(unknown);
   for (std::size_t i = 0; i < names_.size(); ++i) {
     values_[i] =

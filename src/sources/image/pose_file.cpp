@@ -1,5 +1,7 @@
 #include "sources/image/pose_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <vector>
@@ -25,10 +27,9 @@ std::vector<double> numbers_in(const FileSystem& files, const std::string& path,
     const std::string word(at, end);
     const auto number = parse_number(word);
     if (!number)
-      throw Error(Exit::data, "'" + path + "' begins with " + std::to_string(numbers.size()) +
-                                  " numbers" +
-                                  (word.empty() ? "" : ", then '" + shown(word, 40) + "'") + "; " +
-                                  std::to_string(wanted) + " are wanted");
+      throw Error(Exit::data,
+                  fmt::format("'{}' begins with {} numbers{}; {} are wanted", path, numbers.size(),
+                              word.empty() ? "" : ", then '" + shown(word, 40) + "'", wanted));
     numbers.push_back(*number);
     at = end;
   }

@@ -1,5 +1,7 @@
 #include "sources/order/shard.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -41,9 +43,9 @@ std::int64_t rows_per_rank(const ShardPlan& plan) {
   const auto parts = plan.world * plan.accumulate;
   if (plan.global % parts != 0)
     throw Error(Exit::recipe, Option{"data.loader.shard"},
-                "'" + std::string(names(plan.layout)[static_cast<int>(plan.layout)]) +
-                    "' cannot cut a global batch of " + std::to_string(plan.global) + " into " +
-                    std::to_string(parts) + " equal ones (ranks x accumulate); 'global_batch' can");
+                fmt::format("'{}' cannot cut a global batch of {} into {} equal ones (ranks x "
+                            "accumulate); 'global_batch' can",
+                            names(plan.layout)[static_cast<int>(plan.layout)], plan.global, parts));
   return plan.global / parts;
 }
 

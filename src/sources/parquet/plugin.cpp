@@ -9,6 +9,7 @@
 #include <arrow/scalar.h>
 #include <arrow/type.h>
 #include <arrow/util/float16.h>
+#include <fmt/format.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/exception.h>
 #include <parquet/file_reader.h>
@@ -185,8 +186,8 @@ class ArrowFile final : public ParquetFile {
       require(reader_->ReadColumn(static_cast<int>(column), &chunks));
       require(chunks->ValidateFull());
       if (chunks->length() != rows_)
-        refuse("column '" + fields_[column].name + "' has " + std::to_string(chunks->length()) +
-               " rows, the table " + std::to_string(rows_));
+        refuse(fmt::format("column '{}' has {} rows, the table {}", fields_[column].name,
+                           chunks->length(), rows_));
       for (const auto& chunk : chunks->chunks()) give_array(*chunk, cells);
     });
   }
@@ -217,8 +218,7 @@ class ArrowFile final : public ParquetFile {
     require(builder.Open(std::make_shared<arrow::io::BufferReader>(buffer)));
     rows_ = builder.raw_reader()->metadata()->num_rows();
     if (rows_ < 0 || rows_ / most_rows_per_byte > std::ssize(bytes))
-      refuse("it claims " + std::to_string(rows_) + " rows in " + std::to_string(bytes.size()) +
-             " bytes");
+      refuse(fmt::format("it claims {} rows in {} bytes", rows_, bytes.size()));
     builder.memory_pool(arrow::system_memory_pool());
     require(builder.Build(&reader_));
     std::shared_ptr<arrow::Schema> schema;

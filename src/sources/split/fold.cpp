@@ -1,5 +1,7 @@
 #include "sources/split/fold.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -23,7 +25,7 @@ const Option kGroups{"data.valid.fold.groups"};
 std::string folds(std::int64_t count) { return plural(count, "fold"); }
 
 std::string place_of(std::size_t fold, const FoldSpec& spec) {
-  return "fold " + std::to_string(fold + 1) + " of " + std::to_string(spec.of);
+  return fmt::format("fold {} of {}", fold + 1, spec.of);
 }
 
 std::map<std::string, Order> by_key(const Order& order, const std::vector<std::string>& keys) {

@@ -1,5 +1,7 @@
 #include "sources/split/split.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,8 +54,7 @@ std::set<std::string> read_names(const std::string& content, const std::string& 
     const auto name = std::string(trim(text));
     if (name.empty()) continue;
     if (!known.contains(name))
-      throw Error(Exit::data,
-                  file + ":" + std::to_string(line) + ": no " + noun + " '" + name + "'");
+      throw Error(Exit::data, fmt::format("{}:{}: no {} '{}'", file, line, noun, name));
     names.insert(name);
   }
   return names;
@@ -131,8 +132,8 @@ Parts hold_out(const FileSystem& files, const std::vector<std::string>& paths,
                          : split_samples(static_cast<std::int64_t>(paths.size()), spec);
   if (parts.train.empty() || parts.valid.empty())
     throw Error(Exit::data, Option{spec.list ? "data.valid.list" : "data.valid.fraction"},
-                "leaves no " + noun + " of " + std::to_string(paths.size()) + " for " +
-                    (parts.valid.empty() ? "validation" : "training"));
+                fmt::format("leaves no {} of {} for {}", noun, paths.size(),
+                            parts.valid.empty() ? "validation" : "training"));
   return parts;
 }
 

@@ -1,5 +1,7 @@
 #include "sources/synthetic/houses.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -49,10 +51,10 @@ std::string line_of(const House& house, int price, Stream& random) {
   const auto unless_lost = [&](auto text, std::uint64_t one_in) {
     return random.below(one_in) == 0 ? std::string() : std::string(text);
   };
-  std::string line = std::to_string(house.area) + "," + std::to_string(house.rooms) + ",";
+  std::string line = fmt::format("{},{},", house.area, house.rooms);
   line += unless_lost(std::to_string(house.year), 15) + ",";
-  line += std::to_string(house.garden) + "," + std::string(districts[house.district]) + ",";
-  return line + unless_lost(heatings[house.heating], 25) + "," + std::to_string(price) + "\n";
+  line += fmt::format("{},{},", house.garden, districts[house.district]);
+  return fmt::format("{}{},{}\n", line, unless_lost(heatings[house.heating], 25), price);
 }
 
 }  // namespace

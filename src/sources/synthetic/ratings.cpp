@@ -5,6 +5,8 @@
 
 #include "sources/synthetic/ratings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -59,8 +61,8 @@ double rating_of(const Rated& user, const Rated& item, Stream& random) {
 std::string ratings_csv(const RatingsOptions& options) {
   const auto pairs = std::int64_t{options.users} * options.items;
   if (options.rows > pairs)
-    throw Error(Exit::recipe, std::to_string(options.rows) + " rows; there are " +
-                                  std::to_string(pairs) + " pairs of users and items");
+    throw Error(Exit::recipe,
+                fmt::format("{} rows; there are {} pairs of users and items", options.rows, pairs));
   const auto key = mix(options.seed, hash_text("ratings"));
   const auto users = draw_rated(options.users, mix(key, 1));
   const auto items = draw_rated(options.items, mix(key, 2));
@@ -71,8 +73,7 @@ std::string ratings_csv(const RatingsOptions& options) {
     const std::size_t user = random.below(users.size()), item = random.below(items.size());
     if (!met.insert({user, item}).second) continue;
     const double rating = rating_of(users[user], items[item], random);
-    text += std::to_string(user + 1) + "," + std::to_string(item + 1) + "," +
-            format_fixed(rating, 1) + "\n";
+    text += fmt::format("{},{},{}\n", user + 1, item + 1, format_fixed(rating, 1));
   }
   return text;
 }

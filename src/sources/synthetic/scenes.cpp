@@ -5,6 +5,8 @@
 
 #include "sources/synthetic/scenes.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/files/files.h"
@@ -25,9 +27,8 @@ constexpr double kTip = 0.95;  // of the arrow along its axis
 constexpr std::uint8_t kPartly = 255;
 
 std::string description_of(const char* what, const ScenesOptions& options) {
-  return std::string(what) + " 1: seed " + std::to_string(options.seed) + ", train " +
-         std::to_string(options.train) + ", val " + std::to_string(options.val) + ", size " +
-         std::to_string(options.size);
+  return fmt::format("{} 1: seed {}, train {}, val {}, size {}", what, options.seed, options.train,
+                     options.val, options.size);
 }
 
 Stream stream_of(const char* what, const ScenesOptions& options, int split, int index) {

@@ -1,5 +1,6 @@
 #include "sources/synthetic/shapes.h"
 
+#include <fmt/format.h>
 #include <turbojpeg.h>
 
 #include <filesystem>
@@ -19,9 +20,8 @@ namespace fs = std::filesystem;
 constexpr int quality = 90;
 
 std::string description(const ShapesOptions& options) {
-  return "shapes 1: seed " + std::to_string(options.seed) + ", train " +
-         std::to_string(options.train) + ", val " + std::to_string(options.val) + ", size " +
-         std::to_string(options.size) + "\n";
+  return fmt::format("shapes 1: seed {}, train {}, val {}, size {}\n", options.seed, options.train,
+                     options.val, options.size);
 }
 
 /// Colors at half resolution, the slow accurate transform: the same bytes on every machine.

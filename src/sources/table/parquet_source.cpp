@@ -1,6 +1,7 @@
 #include "sources/table/parquet_source.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -177,7 +178,7 @@ std::vector<ColumnCells> ParquetSource::read_columns(const std::vector<std::size
 }
 
 void ParquetSource::add_places(RowErrors& errors) const {
-  for (auto& [row, error] : errors) error = path_ + ": row " + std::to_string(row) + ", " + error;
+  for (auto& [row, error] : errors) error = fmt::format("{}: row {}, {}", path_, row, error);
 }
 
 }  // namespace ddptrain

@@ -1,5 +1,7 @@
 #include "sources/table/table_split.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -51,8 +53,7 @@ RowSplits by_rows(const TableSource& source, const TableOptions& options) {
   for (const auto row : options.valid.rows) {
     if (row >= static_cast<std::int64_t>(source.rows()))
       throw Error(Exit::data, Option{"data.valid.rows"},
-                  "there is no row " + std::to_string(row) + "; '" + options.file + "' has " +
-                      std::to_string(source.rows()));
+                  fmt::format("there is no row {}; '{}' has {}", row, options.file, source.rows()));
     held[static_cast<std::size_t>(row)] = true;
   }
   RowSplits splits;
@@ -96,8 +97,7 @@ std::string columns_text(const TableSource& source) {
   auto names = source.header();
   const auto more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
-  return "'" + join(names, "', '") + "'" +
-         (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  return "'" + join(names, "', '") + "'" + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 }  // namespace

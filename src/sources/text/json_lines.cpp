@@ -1,5 +1,7 @@
 #include "sources/text/text_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -31,14 +33,14 @@ class LineReader {
     }
     if (records_.empty()) throw Error(Exit::data, file_ + ": no lines");
     if (replaced_ > 0)
-      log::warning(file_ + ": " + plural(replaced_, "line") +
-                   " not UTF-8 text; U+FFFD stands for bytes that are not; the first is line " +
-                   std::to_string(first_replaced_));
+      log::warning(fmt::format(
+          "{}: {} not UTF-8 text; U+FFFD stands for bytes that are not; the first is line {}",
+          file_, plural(replaced_, "line"), first_replaced_));
     return std::move(records_);
   }
 
  private:
-  std::string place() const { return file_ + ":" + std::to_string(line_); }
+  std::string place() const { return fmt::format("{}:{}", file_, line_); }
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(Exit::data, place() + ": " + what);
   }
@@ -47,8 +49,8 @@ class LineReader {
     const auto bad = find_invalid_utf8(line);
     if (!bad) return read_object(parsed(line));
     if (invalid_utf8_ == InvalidUtf8::error)
-      fail("not UTF-8 text (byte " + std::to_string(*bad + 1) +
-           "); 'invalid_utf8: replace' reads it all the same");
+      fail(fmt::format("not UTF-8 text (byte {}); 'invalid_utf8: replace' reads it all the same",
+                       *bad + 1));
     if (replaced_++ == 0) first_replaced_ = line_;
     read_object(parsed(replace_invalid_utf8(line)));
   }
@@ -57,7 +59,7 @@ class LineReader {
     try {
       return nlohmann::json::parse(line);
     } catch (const nlohmann::json::parse_error& error) {
-      fail("not JSON (at byte " + std::to_string(error.byte) + ")");
+      fail(fmt::format("not JSON (at byte {})", error.byte));
     } catch (const nlohmann::json::exception&) {
       fail("not JSON: a number is too large");
     }

@@ -1,5 +1,7 @@
 #include "sources/text/numericalize.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -120,8 +122,10 @@ class Numericalizer {
     auto text = corpus_.read(split_of(at), at < train_ ? at : at - train_);
     if (const auto bad = find_invalid_utf8(text)) {
       if (options_.invalid_utf8 == InvalidUtf8::error)
-        return leave_out(at, "not UTF-8 text (byte " + std::to_string(*bad + 1) +
-                                 "); 'invalid_utf8: replace' reads it all the same");
+        return leave_out(
+            at,
+            fmt::format("not UTF-8 text (byte {}); 'invalid_utf8: replace' reads it all the same",
+                        *bad + 1));
       text = replace_invalid_utf8(text);
       made.replaced = true;
     }

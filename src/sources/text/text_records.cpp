@@ -1,5 +1,7 @@
 #include "sources/text/text_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -43,7 +45,7 @@ std::string joined_fields(const std::vector<std::string>& fields,
   std::string text;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) text += ' ';
-    if (mark) text += "xxfld " + std::to_string(i + 1) + " ";
+    if (mark) text += fmt::format("xxfld {} ", i + 1);
     text += fields[i];
   }
   return text;
@@ -75,8 +77,7 @@ void split_by_number(Rows& rows, const std::vector<std::int64_t>& held) {
   for (const auto row : held) {
     if (row >= static_cast<std::int64_t>(valid.size()))
       throw Error(Exit::data, Option{"data.valid.rows"},
-                  "there is no row " + std::to_string(row) + "; '" + rows.files[0] + "' has " +
-                      std::to_string(valid.size()));
+                  fmt::format("there is no row {}; '{}' has {}", row, rows.files[0], valid.size()));
     valid[static_cast<std::size_t>(row)] = true;
   }
   for (std::size_t i = 0; i < valid.size(); ++i) rows.splits[valid[i] ? 1 : 0].push_back(i);
@@ -205,22 +206,21 @@ Corpus corpus_of(Rows read, const TextRecordOptions& options) {
 std::string file_key(const FileSystem& files, const std::string& file) {
   const auto info = files.info(file);
   if (!info.why.empty()) throw Error(Exit::data, "cannot read '" + file + "': " + info.why);
-  return file + "\n" + std::to_string(info.size) + " " + std::to_string(info.changed) + "\n";
+  return fmt::format("{}\n{} {}\n", file, info.size, info.changed);
 }
 
 std::string options_key(const TextRecordOptions& options) {
-  std::string key = join(options.text, "\n") + "\n\n" + options.label + "\n" +
-                    std::to_string(static_cast<int>(options.task)) +
-                    std::to_string(options.mark_fields.value.value_or(options.text.size() > 1));
+  std::string key = fmt::format(
+      "{}\n\n{}\n{}{}", join(options.text, "\n"), options.label, static_cast<int>(options.task),
+      options.mark_fields.value.value_or(options.text.size() > 1) ? 1 : 0);
   const auto& valid = options.valid;
-  key += "\n" + format_number(valid.fraction.value_or(0)) + " " + valid.column.value_or("") + " " +
-         std::to_string(valid.seed) + " " + std::to_string(static_cast<int>(valid.order));
-  for (const auto row : valid.rows) key += " " + std::to_string(row);
+  key += fmt::format("\n{} {} {} {}", format_number(valid.fraction.value_or(0)),
+                     valid.column.value_or(""), valid.seed, static_cast<int>(valid.order));
+  for (const auto row : valid.rows) key += fmt::format(" {}", row);
   if (valid.fold)
-    key +=
-        "\nfold " + std::to_string(valid.fold->index) + " " + std::to_string(valid.fold->of) + " " +
-        std::to_string(valid.fold->by.automatic() ? -1 : static_cast<int>(*valid.fold->by.value)) +
-        " " + valid.fold->groups.value_or("");
+    key += fmt::format("\nfold {} {} {} {}", valid.fold->index, valid.fold->of,
+                       valid.fold->by.automatic() ? -1 : static_cast<int>(*valid.fold->by.value),
+                       valid.fold->groups.value_or(""));
   return key;
 }
 

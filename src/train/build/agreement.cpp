@@ -1,5 +1,7 @@
 #include "train/build/agreement.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "base/error.h"
@@ -33,7 +35,7 @@ std::string differing_keys(const std::vector<std::string>& recipes) {
   }
   const auto more = texts.size() > kKeysShown ? texts.size() - kKeysShown : 0;
   if (more > 0) texts.resize(kKeysShown);
-  return join(texts, "; ") + (more > 0 ? "; and " + std::to_string(more) + " more" : "");
+  return join(texts, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
 void agree_on_recipe(World& world, const std::string& recipe) {

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/tensor.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -122,8 +123,8 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
     plan = smaller(plan);
   }
   if (!refused.empty())
-    log::info("batch.micro auto: " + join(refused, ", ") + " did not fit, " +
-              std::to_string(plan.micro) + " does: " + to_text(plan));
+    log::info(fmt::format("batch.micro auto: {} did not fit, {} does: {}", join(refused, ", "),
+                          plan.micro, to_text(plan)));
   return plan;
 }
 

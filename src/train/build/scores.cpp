@@ -1,6 +1,7 @@
 #include "train/build/scores.h"
 
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -36,8 +37,7 @@ std::vector<NestedChoice> losses_of(const Recipe& recipe) {
 Named named(const NestedChoice& loss) { return {loss.choice, catalog<Loss>(), loss.path}; }
 
 Named metric_of(const Recipe& recipe, std::size_t index) {
-  return {recipe.metrics.value->at(index), catalog<Metric>(),
-          "metrics[" + std::to_string(index) + "]"};
+  return {recipe.metrics.value->at(index), catalog<Metric>(), fmt::format("metrics[{}]", index)};
 }
 
 [[noreturn]] void refuse(const Named& part, const std::string& why) {

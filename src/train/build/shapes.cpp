@@ -1,6 +1,7 @@
 #include "train/build/shapes.h"
 
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <exception>
 #include <sstream>
@@ -44,8 +45,8 @@ void try_shapes(const Training& t) {
     const auto batch = t.data->allocate_train(epoch, 1);
     for (const auto& input : batch.inputs) input.zero_();
     tried_output(t, batch,
-                 "training samples of shape " + shape_of_samples(batch) +
-                     " that begin with epoch " + std::to_string(epoch + 1));
+                 fmt::format("training samples of shape {} that begin with epoch {}",
+                             shape_of_samples(batch), epoch + 1));
   }
 }
 

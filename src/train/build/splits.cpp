@@ -1,5 +1,7 @@
 #include "train/build/splits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -30,7 +32,7 @@ void take_from_training(SplitSection& section, const Choice<Dataset>& training,
 }
 
 std::string class_text(std::int64_t count) {
-  return count == 1 ? "one class" : "one of " + std::to_string(count) + " classes";
+  return count == 1 ? "one class" : fmt::format("one of {} classes", count);
 }
 
 std::string text_of(const Dataset& data) {
@@ -98,8 +100,9 @@ std::string trained_text(const Dataset& split, const SplitSection& section, cons
   for (std::int64_t i = 0; i < data.size(Split::train); ++i)
     trained += names.contains(data.sample_name(Split::train, i)) ? 1 : 0;
   if (trained == 0) return {};
-  return std::to_string(trained) + " of " + std::to_string(split.size(Split::valid)) +
-         " samples are training samples of 'data', which score higher than others";
+  return fmt::format(
+      "{} of {} samples are training samples of 'data', which score higher than others", trained,
+      split.size(Split::valid));
 }
 
 void take_chosen(Choice<Dataset>& section, const Dataset& data) {

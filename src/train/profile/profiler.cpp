@@ -1,6 +1,7 @@
 #include "train/profile/profiler.h"
 
 #include <c10/util/ThreadLocalDebugInfo.h>
+#include <fmt/format.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 #include <unistd.h>
 
@@ -132,9 +133,8 @@ class Profiler final : public Callback {
       kineto::prepareProfiler(config, activities(options_.device));
       kineto::enableProfiler(config, activities(options_.device));
       // As torch.profiler names ranks: tools that read the traces of several (HTA) look for it.
-      kineto::addMetadataJson("distributedInfo",
-                              "{\"rank\": " + std::to_string(options_.rank) +
-                                  ", \"world_size\": " + std::to_string(options_.ranks) + "}");
+      kineto::addMetadataJson("distributedInfo", fmt::format("{{\"rank\": {}, \"world_size\": {}}}",
+                                                             options_.rank, options_.ranks));
       recording_ = true;
     } catch (const std::exception& error) {
       fail(error);

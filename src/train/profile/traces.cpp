@@ -1,5 +1,7 @@
 #include "train/profile/traces.h"
 
+#include <fmt/format.h>
+
 #include "base/files/files.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
@@ -40,8 +42,8 @@ Callbacks make_traces(const Traces& traces, const Training& t, std::int64_t step
   if (traces.profiled_steps == 0 && !traces.memory) return made;
   const auto folder = run + "/profile";
   make_folders(folder);
-  const auto rank = "_rank" + std::to_string(t.world->rank) +
-                    (step > 0 ? ".from-step-" + std::to_string(step) : std::string());
+  const auto rank =
+      fmt::format("_rank{}{}", t.world->rank, step > 0 ? fmt::format(".from-step-{}", step) : "");
   const bool reports = t.world->rank == 0;
   if (traces.memory)
     made.push_back(make_memory_trace(

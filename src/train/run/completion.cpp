@@ -1,5 +1,7 @@
 #include "train/run/completion.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "base/files/digest.h"
@@ -47,7 +49,7 @@ std::string more_patience(Recipe recipe) {
     const auto* patience = callbacks->items[i].find("patience");
     const auto number = patience ? parse_integer(patience->text) : std::nullopt;
     if (stops_by_patience(recipe.callbacks.at(i)) && number)
-      return "callbacks[" + std::to_string(i) + "].patience=" + std::to_string(2 * *number);
+      return fmt::format("callbacks[{}].patience={}", i, 2 * *number);
   }
   return {};
 }
@@ -79,11 +81,10 @@ std::string extension(const Recipe& recipe, const SavedState& state) {
   const bool steps_left = !seconds_of(recipe) && made < total_steps(recipe, state);
   if (const auto patience = more_patience(recipe); steps_left && !patience.empty()) return patience;
   const auto& train = recipe.train;
-  if (train.fine_tune)
-    return "train.fine_tune.epochs=" + std::to_string(2 * train.fine_tune->epochs);
+  if (train.fine_tune) return fmt::format("train.fine_tune.epochs={}", 2 * train.fine_tune->epochs);
   if (!train.stages.empty())
-    return "train.stages[" + std::to_string(train.stages.size() - 1) +
-           "].duration=" + twice(train.stages.back().duration);
+    return fmt::format("train.stages[{}].duration={}", train.stages.size() - 1,
+                       twice(train.stages.back().duration));
   auto longer = recipe;  // than what was trained, which the recipe may have been cut below
   auto& duration = longer.train.duration;
   do duration.count *= 2;

@@ -1,5 +1,7 @@
 #include "train/run/ending.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -41,8 +43,8 @@ bool is_partial(const RunEnding& ending) {
 }
 
 std::string position(const RunEnding& ending) {
-  auto text = "step " + std::to_string(ending.step);
-  if (ending.step < ending.total_steps) text += " of " + std::to_string(ending.total_steps);
+  auto text = fmt::format("step {}", ending.step);
+  if (ending.step < ending.total_steps) text += fmt::format(" of {}", ending.total_steps);
   return text + ", epoch " + short_number(ending.epoch);
 }
 
@@ -61,10 +63,10 @@ bool in_one_evaluation(const RunEnding& ending) {
 }
 
 std::vector<std::string> title(const RunEnding& ending) {
-  const auto last = " (step " + std::to_string(ending.evaluated) + ")";
+  const auto last = fmt::format(" (step {})", ending.evaluated);
   if (!ending.best) return {"", "last" + last};
   if (in_one_evaluation(ending)) return {"", "best and last" + last};
-  return {"", "best (step " + std::to_string(ending.best->step) + ")", "last" + last};
+  return {"", fmt::format("best (step {})", ending.best->step), "last" + last};
 }
 
 /// By what the best is one, and of a complete run which weights are its result.
@@ -78,9 +80,9 @@ std::string better(const RunEnding& ending) {
 
 /// "seed 42; 480 training samples, 120 validation samples"
 std::string drawn_from(const RunEnding& ending) {
-  return "seed " + std::to_string(ending.seed) + "; " +
-         plural(ending.training_samples, "training sample") + ", " +
-         plural(ending.validation_samples, "validation sample");
+  return fmt::format("seed {}; {}, {}", ending.seed,
+                     plural(ending.training_samples, "training sample"),
+                     plural(ending.validation_samples, "validation sample"));
 }
 
 void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& tables,
@@ -95,7 +97,7 @@ void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::siz
   const auto step = ending.weights.step;
   const auto which = step == ending.step ? "last" : "best";
   std::vector<std::vector<std::string>> rows{
-      {"", std::string(which) + " weights (step " + std::to_string(step) + ")"}};
+      {"", fmt::format("{} weights (step {})", which, step)}};
   const auto count = std::min(test.values.size(), kMostRows);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& [name, value] = test.values[i];
@@ -103,8 +105,7 @@ void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::siz
   }
   for (auto& line : table_lines(rows, columns)) lines.push_back(std::move(line));
   if (test.values.size() > count)
-    lines.push_back("and " + std::to_string(test.values.size() - count) + " more in " +
-                    kEventsJsonl);
+    lines.push_back(fmt::format("and {} more in {}", test.values.size() - count, kEventsJsonl));
   add_tables(lines, test.tables, columns);
 }
 
@@ -126,10 +127,9 @@ std::vector<std::string> weights(const RunEnding& ending) {
   if (ending.best && ending.best->step != ending.step) {
     const auto best = is_best(ending) ? ending.folder + "/checkpoints/best"
                                       : checkpoint_of(ending, ending.best->step);
-    lines.push_back("best weights: " +
-                    (best.empty()
-                         ? "not kept; 'checkpoint.keep_best' keeps them"
-                         : typed_path(best) + " (step " + std::to_string(ending.best->step) + ")"));
+    lines.push_back("best weights: " + (best.empty() ? "not kept; 'checkpoint.keep_best' keeps them"
+                                                     : fmt::format("{} (step {})", typed_path(best),
+                                                                   ending.best->step)));
   }
   const bool both = ending.best && ending.best->step == ending.step;
   if (!last.empty())
@@ -204,8 +204,7 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   }
   auto lines = table_lines(rows, columns);
   if (ending.last.size() > count)
-    lines.push_back("and " + std::to_string(ending.last.size() - count) + " more in " +
-                    kMetricsCsv);
+    lines.push_back(fmt::format("and {} more in {}", ending.last.size() - count, kMetricsCsv));
   if (ending.best)
     for (auto& line : split(broken_at_blanks(better(ending), columns), '\n'))
       lines.push_back(std::move(line));

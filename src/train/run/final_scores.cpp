@@ -1,5 +1,7 @@
 #include "train/run/final_scores.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/output/log.h"
@@ -36,8 +38,10 @@ ScoredWeights take_result_weights(const Training& t, const RunState& state,
   const auto folder = best_checkpoint(*t.world, checkpoints, best);
   if (folder.empty() && t.test.empty()) {
     if (t.world->rank == 0)
-      log::warning("the checkpoint of the best weights (step " + std::to_string(best) +
-                   ") is gone: tables and samples at the end are those of the last weights");
+      log::warning(
+          fmt::format("the checkpoint of the best weights (step {}) is gone: tables and samples at "
+                      "the end are those of the last weights",
+                      best));
     return {"last weights", last};
   }
   const auto from = folder.empty() ? checkpoints + "/" + checkpoint_name(best) : folder;

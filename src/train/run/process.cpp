@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
@@ -32,7 +33,7 @@ void bind_rank(const Topology& topology, const Placement& placement) {
     if (node && !prefer_memory_of(*node))
       log::debug("the system does not let this process prefer the memory of a NUMA node");
   }
-  log::debug("rank " + std::to_string(topology.rank) + " runs on cores " + to_text(cores));
+  log::debug(fmt::format("rank {} runs on cores {}", topology.rank, to_text(cores)));
   bind_to(cores);
 }
 

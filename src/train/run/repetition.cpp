@@ -1,5 +1,7 @@
 #include "train/run/repetition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -137,8 +139,7 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
   add("deviation", [&](const auto& name) { return spread_of(results, name).deviation; });
   auto text = join(spaced(cells, width), "\n") + "\n";
   if (all.size() > names.size())
-    text += "and " + std::to_string(all.size() - names.size()) + " more in each run's " +
-            kMetricsCsv + "\n";
+    text += fmt::format("and {} more in each run's {}\n", all.size() - names.size(), kMetricsCsv);
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "train/run/state.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -46,9 +48,8 @@ void restore_callbacks(const Training& t, const std::vector<SavedCallback>& stat
     if (states[i].type == t.recipe.callbacks[i].type())
       t.callbacks[i]->load(states[i].state);
     else
-      log::warning("callbacks[" + std::to_string(i) +
-                   "] is another one than in the checkpoint; its "
-                   "state is re-initialized");
+      log::warning(fmt::format(
+          "callbacks[{}] is another one than in the checkpoint; its state is re-initialized", i));
 }
 
 // A stop holds until the run is asked for more; what callbacks counted stays either way.
@@ -57,8 +58,7 @@ void lift_stop(const Training& t, std::optional<Stop>& stop) {
   std::vector<std::string> counting;
   for (std::size_t i = 0; i < t.callbacks.size(); ++i)
     if (!t.callbacks[i]->state().empty())
-      counting.push_back("callbacks[" + std::to_string(i) + "] (" + t.recipe.callbacks[i].type() +
-                         ")");
+      counting.push_back(fmt::format("callbacks[{}] ({})", i, t.recipe.callbacks[i].type()));
   log::info("the run had stopped (" + stop->reason +
             ") and continues, since it is asked for more; " +
             (counting.empty() ? "nothing of the stop counts any more"
@@ -109,9 +109,9 @@ void require_all_classes(const Training& t, const SavedState& state) {
 void require_the_same_epochs(const Training& t, const SavedState& state) {
   const auto steps = state.steps_per_epoch, global = state.surroundings.global;
   if (steps != t.length.per_epoch || global != t.length.global)
-    refuse("its epochs are " + std::to_string(steps) + " steps of " + std::to_string(global) +
-           " samples, and they would be " + std::to_string(t.length.per_epoch) + " of " +
-           std::to_string(t.length.global) + " (batch.global, data)");
+    refuse(fmt::format(
+        "its epochs are {} steps of {} samples, and they would be {} of {} (batch.global, data)",
+        steps, global, t.length.per_epoch, t.length.global));
 }
 
 SavedState saved_state(const Training& t, const RunState& state) {

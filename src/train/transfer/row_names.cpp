@@ -1,6 +1,7 @@
 #include "train/transfer/row_names.h"
 
 #include <ATen/ops/arange.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -181,9 +182,9 @@ class Matcher {
     }
     const auto& saved = found->second;
     if (saved.dim() == 0 || saved.size(0) < std::ssize(names))
-      throw Error(Exit::data, "model.weights: " + std::to_string(names.size()) +
-                                  " names for the rows of '" + name + "', which is " +
-                                  shape_text(saved) + ": they are those of another file");
+      throw Error(Exit::data, fmt::format("model.weights: {} names for the rows of '{}', which is "
+                                          "{}: they are those of another file",
+                                          names.size(), name, shape_text(saved)));
     return saved;
   }
 
@@ -191,7 +192,7 @@ class Matcher {
     if (here == 0 && there == 0) return;
     group.note =
         "the " + plural(here, "row") + " of n-grams behind them " + (here == 1 ? "is " : "are ") +
-        (there == here ? "copied" : "re-initialized, since the file has " + std::to_string(there));
+        (there == here ? "copied" : fmt::format("re-initialized, since the file has {}", there));
   }
 
   static void count(TransferGroup& group, const NameMatch& match) {

@@ -1,4 +1,6 @@
 // Whether the words of weights come from texts that were split as this recipe splits its own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -81,9 +83,9 @@ void look_at_words(const Names& there, const Names& here, Names& warnings) {
         (other.empty() ? "" : ", and others: " + quoted(other)) + " (data.tokenizer)");
   const auto capitals_there = capitals(there), capitals_here = capitals(here);
   if (capitals_there == 0 && 10 * capitals_here > std::ssize(here))
-    warnings.push_back(before +
-                       ("all are in lower case, and " + std::to_string(capitals_here) + " of " +
-                        plural(std::ssize(here), "word") + " here are not (data.tokenizer)"));
+    warnings.push_back(
+        fmt::format("{}all are in lower case, and {} of {} here are not (data.tokenizer)", before,
+                    capitals_here, plural(std::ssize(here), "word")));
   if (capitals_here == 0 && 10 * capitals_there > std::ssize(there))
     warnings.push_back(before + ("many have capital letters, and all words here are in lower case "
                                  "(data.tokenizer)"));
@@ -106,10 +108,10 @@ std::vector<std::string> tokenizer_warnings(const RowNames& there, const RowName
         "): equal words need not stand for the same text; write data.tokenizer as it was there");
   const auto found = known_words(*words_there, *words_here);
   if (10 * found < std::ssize(*words_here))
-    warnings.push_back("only " + std::to_string(found) + " of " +
-                       plural(std::ssize(*words_here), "word") + " here are among the " +
-                       std::to_string(words_there->size()) +
-                       " of the weights: is it the list of this file, of texts in this language?");
+    warnings.push_back(
+        fmt::format("only {} of {} here are among the {} of the weights: is it the list of this "
+                    "file, of texts in this language?",
+                    found, plural(std::ssize(*words_here), "word"), words_there->size()));
   return warnings;
 }
 

@@ -1,5 +1,7 @@
 #include "transforms/codecs/decode.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -91,21 +93,21 @@ void bad_image(const EncodedImage& file, const std::string& what) {
 
 void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options) {
   const std::int64_t pixels = std::int64_t(size.width) * size.height;
-  const std::string text = std::to_string(size.width) + " x " + std::to_string(size.height);
+  const std::string text = fmt::format("{} x {}", size.width, size.height);
   if (pixels <= 0) bad_image(file, "has no pixels: its size is " + text);
   if (pixels > options.max_pixels)
-    bad_image(file, "is too large: " + text + " pixels, at most " +
-                        std::to_string(options.max_pixels) +
-                        " are decoded; data.max_pixels may allow more");
+    bad_image(file,
+              fmt::format(
+                  "is too large: {} pixels, at most {} are decoded; data.max_pixels may allow more",
+                  text, options.max_pixels));
 }
 
 void check_claim(const EncodedImage& file, ImageSize size, std::int64_t pixels_per_byte) {
   const std::int64_t pixels = std::int64_t(size.width) * size.height;
   const auto bytes = static_cast<std::int64_t>(file.bytes.size());
   if (pixels <= many_pixels || pixels / pixels_per_byte <= bytes) return;
-  bad_image(file, "claims " + std::to_string(size.width) + " x " + std::to_string(size.height) +
-                      " pixels and has " + std::to_string(bytes) +
-                      " bytes, which cannot hold them");
+  bad_image(file, fmt::format("claims {} x {} pixels and has {} bytes, which cannot hold them",
+                              size.width, size.height, bytes));
 }
 
 ImageSize image_size(const EncodedImage& file, const DecodeOptions& options) {

@@ -1,5 +1,7 @@
 // JPEG through libjpeg-turbo: gray, RGB, YCbCr, CMYK and Adobe's YCCK, baseline and progressive;
 // whole images, or only a part of them, scaled while decoding.
+#include <fmt/format.h>
+
 #include <cstdio>
 // jpeglib.h needs stdio
 #include <jpeglib.h>
@@ -179,14 +181,15 @@ std::int64_t bytes_of_coefficients(const jpeg_decompress_struct& info) {
 void check_scans(const EncodedImage& file, jpeg_decompress_struct& info) {
   if (!jpeg_has_multiple_scans(&info)) return;
   if (const int scans = count_scans(file.bytes); are_too_many(scans, info, file))
-    bad_image(file, "is not a whole JPEG: " + std::to_string(scans) + too_many_scans);
+    bad_image(file, fmt::format("is not a whole JPEG: {}{}", scans, too_many_scans));
   const auto needed = bytes_of_coefficients(info);
   const auto bytes = std::ssize(file.bytes);
   if (needed <= coefficient_bytes + coefficient_bytes_per_byte * bytes) return;
-  bad_image(file, "is a JPEG of several scans whose " + std::to_string(info.image_width) + " x " +
-                      std::to_string(info.image_height) + " pixels need " + format_bytes(needed) +
-                      " while they are decoded, too much for a file of " + format_bytes(bytes) +
-                      "; saved as a baseline JPEG it can be read");
+  bad_image(
+      file,
+      fmt::format("is a JPEG of several scans whose {} x {} pixels need {} while they are decoded, "
+                  "too much for a file of {}; saved as a baseline JPEG it can be read",
+                  info.image_width, info.image_height, format_bytes(needed), format_bytes(bytes)));
 }
 
 void choose_output(jpeg_decompress_struct& info, int channels) {

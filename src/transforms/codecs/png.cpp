@@ -1,5 +1,6 @@
 // PNG through libpng: every color type and depth. As torchvision.io.decode_image: palettes
 // become colors, alpha is dropped, 16 bits keep their upper 8.
+#include <fmt/format.h>
 #include <png.h>
 
 #include <cstdio>
@@ -151,8 +152,8 @@ ImageHeader png_header(const EncodedImage& file) {
     bad_image(file, "is not a whole PNG: it ends before the size of the image");
   const std::uint32_t width = long_at(file.bytes, 16), height = long_at(file.bytes, 20);
   if (width > 1'000'000 || height > 1'000'000)
-    bad_image(file, "is not a PNG of this world: its header asks for " + std::to_string(width) +
-                        " x " + std::to_string(height) + " pixels");
+    bad_image(file, fmt::format("is not a PNG of this world: its header asks for {} x {} pixels",
+                                width, height));
   return {{static_cast<int>(width), static_cast<int>(height)}, 1};
 }
 

@@ -1,5 +1,6 @@
 #include "transforms/codecs/png_data.h"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
 #include <zlib.h>
 
@@ -181,8 +182,9 @@ void check_png_chunks(const EncodedImage& file) {
   for (auto chunk = next_chunk(rest); !chunk.type.empty(); chunk = next_chunk(rest)) {
     if (chunk.type == "IDAT") return;
     if (chunk.data.size() < chunk.claim)
-      bad_image(file, "is not a whole PNG: a part of it claims " + std::to_string(chunk.claim) +
-                          " bytes, and " + std::to_string(chunk.data.size()) + " are there");
+      bad_image(file,
+                fmt::format("is not a whole PNG: a part of it claims {} bytes, and {} are there",
+                            chunk.claim, chunk.data.size()));
   }
 }
 
@@ -193,9 +195,9 @@ void check_png_data(const EncodedImage& file, ImageSize size) {
   const auto wanted = unpacked_size(file.bytes, size);
   if (wanted > bytes * most_deflated || (std::int64_t(size.width) * size.height > many_pixels &&
                                          inflated_size(pieces, wanted) < wanted))
-    bad_image(file, "is not a whole PNG: its " + std::to_string(bytes) +
-                        " bytes of data do not hold " + std::to_string(size.width) + " x " +
-                        std::to_string(size.height) + " pixels");
+    bad_image(file,
+              fmt::format("is not a whole PNG: its {} bytes of data do not hold {} x {} pixels",
+                          bytes, size.width, size.height));
 }
 
 }  // namespace ddptrain

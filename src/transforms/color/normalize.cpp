@@ -1,5 +1,7 @@
 #include "transforms/color/normalize.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "transforms/transform.h"
@@ -60,8 +62,8 @@ Normalize::Normalize(std::vector<double> mean, std::vector<double> deviation)
 ChannelScale Normalize::scale(const Image& image) const {
   if (mean_.size() != 1 && mean_.size() != std::size_t(image.channels))
     throw Error(Exit::recipe, Option{"data.transforms"},
-                "normalize: statistics of " + std::to_string(mean_.size()) +
-                    " channels, but images have " + std::to_string(image.channels));
+                fmt::format("normalize: statistics of {} channels, but images have {}",
+                            mean_.size(), image.channels));
   ChannelScale scale;
   for (int c = 0; c < image.channels; ++c) {
     const std::size_t from = mean_.size() == 1 ? 0 : c;

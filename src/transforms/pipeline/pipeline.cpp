@@ -1,5 +1,7 @@
 #include "transforms/pipeline/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +19,7 @@ Stream draws(const AugmentKey& key, std::size_t index) {
 }
 
 std::string text(int channels, int height, int width) {
-  return std::to_string(channels) + " x " + std::to_string(height) + " x " + std::to_string(width);
+  return fmt::format("{} x {} x {}", channels, height, width);
 }
 
 void check_extent(const Image& image, std::string_view name, const Extent& expected) {

@@ -1,6 +1,7 @@
 #include "accelerator/cuda/kernels/compiler.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -97,9 +98,10 @@ int KernelCompiler::newest_known(int capability) const {
   for (const auto architecture : known)
     if (architecture <= capability) best = std::max(best, architecture);
   if (best == 0)
-    throw Error(Exit::device, "CUDA cannot be used: NVRTC has no code for devices of capability " +
-                                  std::to_string(capability / 10) + "." +
-                                  std::to_string(capability % 10));
+    throw Error(
+        Exit::device,
+        fmt::format("CUDA cannot be used: NVRTC has no code for devices of capability {}.{}",
+                    capability / 10, capability % 10));
   return best;
 }
 
@@ -120,7 +122,7 @@ std::string KernelCompiler::compile(const KernelText& text, int capability) cons
   const int known = newest_known(capability);
   const bool exact = known == capability;
   const auto architecture =
-      "--gpu-architecture=" + std::string(exact ? "sm_" : "compute_") + std::to_string(known);
+      fmt::format("--gpu-architecture={}{}", exact ? "sm_" : "compute_", known);
   // No fused multiply-add: results are those of the CPU to the last bit.
   const char* const options[] = {architecture.c_str(), "--std=c++17", "--fmad=false"};
   result = f.compile(program, static_cast<int>(std::size(options)), options);

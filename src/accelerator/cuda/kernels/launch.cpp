@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -19,7 +20,7 @@ constexpr int kBlock = 256, kBlocksOfAProcessor = 16;
 
 // Next to the CUDA runtime, as in NVIDIA's wheels; else where the loader looks.
 std::vector<std::string> nvrtc_libraries() {
-  const auto name = "libnvrtc.so." + std::to_string(CUDART_VERSION / 1000);
+  const auto name = fmt::format("libnvrtc.so.{}", CUDART_VERSION / 1000);
   Dl_info runtime{};
   std::vector<std::string> all;
   if (::dladdr(reinterpret_cast<const void*>(&cudaGetDeviceCount), &runtime) != 0) {
