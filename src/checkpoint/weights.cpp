@@ -84,8 +84,8 @@ TensorIndex index_tensors(const std::vector<NamedTensor>& model) {
   return tensors;
 }
 
-const at::Tensor& find(const TensorIndex& model, const NamedTensor& wanted, const std::string& source,
-                       const std::string& first) {
+const at::Tensor& find(const TensorIndex& model, const NamedTensor& wanted,
+                       const std::string& source, const std::string& first) {
   const auto found = model.find(wanted.name);
   if (found == model.end()) refuse(source, first, "it has no '" + wanted.name + "'");
   const auto& tensor = *found->second;
