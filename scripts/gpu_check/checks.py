@@ -57,8 +57,8 @@ class Bench:
         self.parallel = 1 if options.device == "simulated" else max(1, min(4, (os.cpu_count() or 1) // 4))
         self.variables = dict(os.environ, DDPTRAIN_DATA=self.data)
         if options.device == "simulated":
-            beside = os.path.join(os.path.dirname(self.program), "libddptrain_simulated.so")
-            self.variables.setdefault("DDPTRAIN_SIMULATED_DEVICE", beside)
+            plugin = os.path.join(os.path.dirname(self.program), "libddptrain_simulated.so")
+            self.variables.setdefault("DDPTRAIN_SIMULATED_DEVICE", plugin)
 
     @property
     def on_cuda(self):
