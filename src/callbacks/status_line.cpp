@@ -32,40 +32,24 @@ class StatusLine final : public Callback {
     switch (moment) {
       case Moment::run_begin:
         pace_.begin(run.seconds);
-        log::status({step_of(run)});
-        break;
+        return log::status({step_of(run)});
       case Moment::step_end:
-        step(run);
-        break;
+        return step(run);
       case Moment::evaluating:
         if (is_time(run)) draw(run, {step_of(run), evaluating(run)});
         break;
       case Moment::evaluated:
-        pace_.paused(run.seconds);
-        draw(run, with_end_of_epoch(run));
-        log_in_lines(evaluation(run));
-        break;
-      case Moment::tested: {
-        pace_.paused(run.seconds);
-        auto fields = evaluation(run);
-        fields.push_back("with the " + to_text(run.weights));
-        log_in_lines(fields);
-        break;
-      }
+        return evaluated(run);
+      case Moment::tested:
+        return tested(run);
       case Moment::concluded:
-        pace_.paused(run.seconds);
-        break;
+        return pace_.paused(run.seconds);
       case Moment::saving:
-        draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
-        break;
+        return draw(run, {step_of(run), {"writing a checkpoint", Importance::what}});
       case Moment::saved:
-        pace_.paused(run.seconds);
-        draw(run, with_end_of_epoch(run));
-        log::info(fmt::format("step {}  saved {}", run.step, in_run(run.checkpoint)));
-        break;
+        return saved(run);
       case Moment::run_end:
-        log::status("");
-        break;
+        return log::status("");
     }
   }
 
@@ -82,6 +66,25 @@ class StatusLine final : public Callback {
       log::debug(line);
     else
       log::info(line);
+  }
+
+  void evaluated(const RunView& run) {
+    pace_.paused(run.seconds);
+    draw(run, with_end_of_epoch(run));
+    log_in_lines(evaluation(run));
+  }
+
+  void tested(const RunView& run) {
+    pace_.paused(run.seconds);
+    auto fields = evaluation(run);
+    fields.push_back("with the " + to_text(run.weights));
+    log_in_lines(fields);
+  }
+
+  void saved(const RunView& run) {
+    pace_.paused(run.seconds);
+    draw(run, with_end_of_epoch(run));
+    log::info(fmt::format("step {}  saved {}", run.step, in_run(run.checkpoint)));
   }
 
   bool is_time(const RunView& run) const { return run.seconds - shown_at_ >= kSecondsBetweenDraws; }

@@ -45,6 +45,27 @@ void check_uncut(const BatchSpec& spec, std::int64_t global, std::int64_t device
   refuse(spec, global, devices, with, pieces);
 }
 
+/// Micro-batches as large as batch.accumulate, 1 by default, leaves them.
+BatchPlan plan_of_global(const BatchSpec& spec, std::int64_t global, std::int64_t devices) {
+  BatchPlan plan;
+  plan.devices = devices;
+  plan.global = global;
+  plan.accumulate = spec.accumulate.value.value_or(1);
+  check_uncut(spec, plan.global, devices, plan.accumulate);
+  plan.micro = plan.global / (plan.accumulate * devices);
+  return plan;
+}
+
+/// What batch.micro and batch.accumulate, 1 by default, make up.
+BatchPlan plan_of_micro(std::int64_t micro, std::int64_t accumulate, std::int64_t devices) {
+  BatchPlan plan;
+  plan.devices = devices;
+  plan.micro = micro;
+  plan.accumulate = accumulate;
+  plan.global = plan.micro * plan.accumulate * devices;
+  return plan;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> written_devices(const ParallelSpec& parallel) {
@@ -62,20 +83,11 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   plan.devices = devices;
   const auto micro = spec.micro.value;
   const auto accumulate = spec.accumulate.value;
-  if (!spec.global && !spec.per_device) {
-    if (!micro) return plan_batch(with_usual_global(spec), devices);
-    plan.micro = *micro;
-    plan.accumulate = accumulate.value_or(1);
-    plan.global = plan.micro * plan.accumulate * devices;
-    return plan;
-  }
+  if (!spec.global && !spec.per_device)
+    return micro ? plan_of_micro(*micro, accumulate.value_or(1), devices)
+                 : plan_batch(with_usual_global(spec), devices);
   plan.global = spec.global ? *spec.global : *spec.per_device * devices;
-  if (!micro) {
-    plan.accumulate = accumulate.value_or(1);
-    check_uncut(spec, plan.global, devices, plan.accumulate);
-    plan.micro = plan.global / (plan.accumulate * devices);
-    return plan;
-  }
+  if (!micro) return plan_of_global(spec, plan.global, devices);
   const auto unit = *micro * devices;
   if (plan.global % unit != 0)
     refuse(spec, plan.global, devices, fmt::format(" with batch.micro {}", *micro), unit);

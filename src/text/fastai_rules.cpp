@@ -213,6 +213,14 @@ Spaced next_spaced(std::string_view text, std::size_t at) {
 
 // (?:\s|^)(\w+)\s+((?:\1\s+)+)\1(\s|\W|$), each match beginning with the space before the word.
 // Only of a word that begins like the one behind the next spaces it is worth while to look further.
+void append_wrep(std::string& text, std::size_t count, std::string_view word) {
+  text += " xxwrep ";
+  text += std::to_string(count);
+  text += ' ';
+  text += word;
+  text += ' ';
+}
+
 void replace_wrep(std::string& text, std::string& spare) {
   spare.clear();
   const std::string_view all = text;
@@ -231,11 +239,7 @@ void replace_wrep(std::string& text, std::string& spare) {
     auto behind = run.end;
     if (behind < all.size()) next_character(all, behind);
     spare += all.substr(done, at.space - done);
-    spare += " xxwrep ";
-    spare += std::to_string(run.count);
-    spare += ' ';
-    spare += all.substr(at.word, end - at.word);
-    spare += ' ';
+    append_wrep(spare, run.count, all.substr(at.word, end - at.word));
     spare += all.substr(run.end, behind - run.end);
     done = behind;
     at = next_spaced(all, behind);

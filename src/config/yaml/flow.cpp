@@ -83,23 +83,27 @@ std::size_t Flow::read(std::size_t at, std::size_t end) {
   return at;
 }
 
-std::size_t Flow::token(std::size_t at, std::size_t end) {
+bool Flow::mark(std::size_t at, std::size_t end) {
   const char c = text_[at];
-  refuse_invisible(text_, at);
   if (open() && is_colon(at, end)) {
     colon(at);
-    return at + 1;
+    return true;
   }
   if (open() && c == ',') {
     if (!brackets_.back().content)
       refuse_at(at, "nothing stands before this ','; leave it out, or write null");
     end_entry();
-    return at + 1;
+    return true;
   }
-  if (c == ']' || c == '}') {
-    close(at);
-    return at + 1;
-  }
+  if (c != ']' && c != '}') return false;
+  close(at);
+  return true;
+}
+
+std::size_t Flow::token(std::size_t at, std::size_t end) {
+  const char c = text_[at];
+  refuse_invisible(text_, at);
+  if (mark(at, end)) return at + 1;
   if (open()) start(at);
   if (c == '[' || c == '{') {
     brackets_.push_back({c, at});

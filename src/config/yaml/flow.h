@@ -50,6 +50,8 @@ class Flow {
   };
 
   [[noreturn]] void unclosed() const;
+  /// Whether a ':', ',' or closing bracket stands there; it is read.
+  bool mark(std::size_t at, std::size_t end);
   std::size_t token(std::size_t at, std::size_t end);
   void start(std::size_t at);
   [[noreturn]] void missing_mark(std::size_t at) const;

@@ -192,7 +192,7 @@ void some_classes_are_left_out(const RuleContext& rule) {
 
 }  // namespace
 
-std::vector<Rule> model_rules() {
+std::vector<Rule> weights_rules() {
   return {
       {{"weights-file", "Weights are in a .safetensors or .pth file, or in a run's folder.",
         "Other formats hold other things, such as a graph, and are not read.",
@@ -225,6 +225,11 @@ std::vector<Rule> model_rules() {
         "model: {weights: {file: resnet18.pth, sha256: f37072fd}}",
         "model: {weights: resnet18-f37072fd.pth}"},
        digests_are_whole},
+  };
+}
+
+std::vector<Rule> model_rules() {
+  return {
       {{"body", "A body comes from a model that can lend it.",
         "What stands before the pooling must be known, and how pretrained files call it.",
         "model: {type: vision_learner, body: regnet_y_400mf}",

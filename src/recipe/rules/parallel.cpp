@@ -116,7 +116,7 @@ void there_are_ranks_to_restart(const RuleContext& rule) {
 
 }  // namespace
 
-std::vector<Rule> parallel_rules() {
+std::vector<Rule> device_rules() {
   return {
       {{"devices-without-mode", "Several devices want a mode that uses them.",
         "Mode none trains on one device and would leave the others idle.", "parallel: {devices: 2}",
@@ -148,6 +148,11 @@ std::vector<Rule> parallel_rules() {
         "batch.",
         "parallel: {sync_bn: true}", "parallel: {mode: ddp, sync_bn: true}"},
        sync_bn_has_devices},
+  };
+}
+
+std::vector<Rule> parallel_rules() {
+  return {
       {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
         "Buckets, unused parameters and buffers are matters of one process per device.",
         "parallel: {ddp: {static_graph: true}}",

@@ -47,6 +47,7 @@ Problems check_rules(const Recipe& recipe, const Node& tree, const Catalogs& cat
 Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t devices);
 
 std::vector<Rule> batch_rules();
+std::vector<Rule> device_rules();
 std::vector<Rule> parallel_rules();
 std::vector<Rule> length_rules();
 std::vector<Rule> schedule_rules();
@@ -63,6 +64,7 @@ std::vector<Rule> kind_rules();
 std::vector<Rule> mix_rules();
 std::vector<Rule> transform_rules();
 std::vector<Rule> progressive_rules();
+std::vector<Rule> weights_rules();
 std::vector<Rule> model_rules();
 std::vector<Rule> run_rules();
 std::vector<Rule> path_rules();

@@ -31,9 +31,7 @@ std::string test_table(const ReportRun& run) {
   return to_html(table);
 }
 
-std::string metrics(const ReportRuns& runs) {
-  if (runs.size() != 1 || runs[0].history.last.empty()) return {};
-  const auto& run = runs[0];
+HtmlTable metric_table(const ReportRun& run) {
   const auto& best = run.record.best;
   const auto last_step = run.history.last_step;
   const bool apart = best && best->step != last_step;
@@ -47,8 +45,14 @@ std::string metrics(const ReportRuns& runs) {
     if (apart) table.rows.back().push_back(value_at(run, name, static_cast<double>(best->step)));
     table.rows.back().push_back(number_html(value));
   }
-  auto html = to_html(table);
-  if (best)
+  return table;
+}
+
+std::string metrics(const ReportRuns& runs) {
+  if (runs.size() != 1 || runs[0].history.last.empty()) return {};
+  const auto& run = runs[0];
+  auto html = to_html(metric_table(run));
+  if (const auto& best = run.record.best)
     html += "<p class=\"note\">The best by " + name_html(best->metric) +
             (best->mode == BestMode::max ? " (larger" : " (smaller") + " is better).</p>\n";
   html += test_table(run);

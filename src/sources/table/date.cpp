@@ -75,15 +75,19 @@ class DateReader {
     return true;
   }
 
+  bool year_of_two_digits() {
+    if (!digits(2, 2, date_.year)) return false;
+    date_.year += date_.year < 69 ? 2000 : 1900;
+    return true;
+  }
+
   bool directive(char c) {
     int unused = 0;
     switch (c) {
       case 'Y':
         return digits(4, 4, date_.year);
       case 'y':
-        if (!digits(2, 2, date_.year)) return false;
-        date_.year += date_.year < 69 ? 2000 : 1900;
-        return true;
+        return year_of_two_digits();
       case 'm':
         return digits(1, 2, date_.month);
       case 'd':

@@ -35,6 +35,13 @@ std::string_view category_name(const DatePart& part, std::int64_t value) {
   return value != 0 ? "True" : "False";
 }
 
+void require_known_directives(const std::string& format) {
+  if (const auto unknown = unknown_directive(format); !unknown.empty())
+    throw Error(Exit::recipe, Option{"data.dates"},
+                "'" + unknown + "' in '" + format +
+                    "' is no directive; there are %Y %y %m %d %b %B %H %I %M %S %p %f %%");
+}
+
 DateCells read_dates(const TableSource& source, const TableOptions& options,
                      const DateColumn& column, RowErrors* errors) {
   DateCells made;
@@ -42,10 +49,7 @@ DateCells read_dates(const TableSource& source, const TableOptions& options,
   auto cells =
       source.read_columns({made.index}, {ColumnKind::names}, options.missing_spellings())[0];
   const auto format = column.format.value.value_or("");
-  if (const auto unknown = unknown_directive(format); !unknown.empty())
-    throw Error(Exit::recipe, Option{"data.dates"},
-                "'" + unknown + "' in '" + format +
-                    "' is no directive; there are %Y %y %m %d %b %B %H %I %M %S %p %f %%");
+  require_known_directives(format);
   std::vector<bool> is_date;
   for (const auto name : cells.names) {
     const auto date = parse_date(name, format);
