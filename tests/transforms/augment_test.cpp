@@ -42,7 +42,7 @@ TEST(Augment, StartsWithoutEffectAndEndsAtTheLimit) {
   const Image image = flat(331, 200, 0);
   Stream random(1, 1);
   const auto size = [&](AugmentOp op, double bin) {
-    return std::abs(magnitude_of(op, bin, 31, image, {}, random));
+    return std::abs(magnitude_of(op, {bin, 31}, image, {}, random));
   };
   EXPECT_EQ(size(AugmentOp::shear_x, 0), 0);
   EXPECT_DOUBLE_EQ(size(AugmentOp::shear_x, 30), 0.3);
@@ -58,7 +58,7 @@ TEST(Augment, GoesBothWaysEquallyOften) {
   Stream random(3, 0);
   int below = 0;
   for (int i = 0; i < 1000; ++i)
-    below += magnitude_of(AugmentOp::rotate, 9, 31, image, {}, random) < 0;
+    below += magnitude_of(AugmentOp::rotate, {9, 31}, image, {}, random) < 0;
   EXPECT_NEAR(below, 500, 80);  // five deviations of a fair coin
 }
 

@@ -142,8 +142,9 @@ std::string shade_of(std::size_t rank, std::size_t count) {
 }
 
 std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
-                     const SweepTrialResult& trial, std::size_t rank, std::size_t count,
+                     const std::vector<const SweepTrialResult*>& trials, std::size_t rank,
                      double spacing) {
+  const auto& trial = *trials[rank];
   std::string path;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     path += (axis ? "L" : "M") + position(kLeft + static_cast<double>(axis) * spacing) + " " +
@@ -151,7 +152,7 @@ std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
   std::string text = fmt::format("trial {}: ", trial.number);
   for (std::size_t key = 0; key < sweep.keys.size(); ++key)
     text += shown(sweep.keys[key]) + " " + shown(trial.values[key]) + ", ";
-  return "<path class=\"trial " + shade_of(rank, count) + "\" d=\"" + path + "\"><title>" +
+  return "<path class=\"trial " + shade_of(rank, trials.size()) + "\" d=\"" + path + "\"><title>" +
          escaped(text + shown(sweep.metric) + " " + short_number(trial.value)) +
          "</title></path>\n";
 }
@@ -164,8 +165,7 @@ std::string drawing(const SweepResults& sweep, const std::vector<const SweepTria
   std::string svg = "<svg class=\"parallel\" width=\"" + width + "\" height=\"" + height +
                     "\" viewBox=\"0 0 " + width + " " + height +
                     "\" role=\"img\" aria-label=\"parallel coordinates of the trials\">\n";
-  for (auto rank = trials.size(); rank-- > 0;)
-    svg += line_svg(axes, sweep, *trials[rank], rank, trials.size(), spacing);
+  for (auto rank = trials.size(); rank-- > 0;) svg += line_svg(axes, sweep, trials, rank, spacing);
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     svg += axis_svg(axes[axis], kLeft + static_cast<double>(axis) * spacing, axis, spacing);
   return svg + "</svg>";

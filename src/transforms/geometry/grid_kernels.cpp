@@ -64,28 +64,31 @@ struct Strides {
   std::ptrdiff_t right, down;
 };
 
+/// How far a position lies from its pixel towards the neighbors, in pixels.
+struct Shares {
+  float right, lower;
+};
+
 template <class Value>
 ALWAYS_INLINE float unit() {
   return std::is_same_v<Value, std::uint8_t> ? 1 / 255.0F : 1.0F;
 }
 
 template <class Value>
-ALWAYS_INLINE void blend_three(const Value* at, Strides next, float right, float lower, bool last,
-                               float* to) {
-  const Floats above = across(at, right), below = across(at + next.down, right);
-  const Floats sum = (above + lower * (below - above)) * unit<Value>();
+ALWAYS_INLINE void blend_three(const Value* at, Strides next, Shares share, bool last, float* to) {
+  const Floats above = across(at, share.right), below = across(at + next.down, share.right);
+  const Floats sum = (above + share.lower * (below - above)) * unit<Value>();
   std::memcpy(to, &sum, last ? 12 : 16);
 }
 
 template <class Value>
-ALWAYS_INLINE void blend_any(const Value* at, Strides next, float right, float lower, int channels,
-                             float* to) {
+ALWAYS_INLINE void blend_any(const Value* at, Strides next, Shares share, int channels, float* to) {
   for (int c = 0; c < channels; ++c) {
     const Value* p = at + c;
     const float p00 = p[0], p10 = p[next.down];
-    const float above = p00 + right * (p[next.right] - p00);
-    const float below = p10 + right * (p[next.down + next.right] - p10);
-    to[c] = (above + lower * (below - above)) * unit<Value>();
+    const float above = p00 + share.right * (p[next.right] - p00);
+    const float below = p10 + share.right * (p[next.down + next.right] - p10);
+    to[c] = (above + share.lower * (below - above)) * unit<Value>();
   }
 }
 
@@ -99,12 +102,12 @@ ALWAYS_INLINE void blend(const Pixels<Value>& from, const double* x, const doubl
   for (int i = 0; i < count; ++i, to += channels) {
     const int left = std::min(static_cast<int>(x[i]), most_left);
     const int top = std::min(static_cast<int>(y[i]), most_top);
-    const auto right = static_cast<float>(x[i] - left), lower = static_cast<float>(y[i] - top);
+    const Shares share{static_cast<float>(x[i] - left), static_cast<float>(y[i] - top)};
     const Value* at = from.values + top * stride + left * channels;
     if (three)
-      blend_three(at, next, right, lower, i + 1 == count, to);
+      blend_three(at, next, share, i + 1 == count, to);
     else
-      blend_any(at, next, right, lower, from.channels, to);
+      blend_any(at, next, share, from.channels, to);
   }
 }
 

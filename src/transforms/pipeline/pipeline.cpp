@@ -100,7 +100,7 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
   else
     decode(file, decoding, image);
   take_targets(targets, window, image);
-  finish(image, window ? 1 : 0, file.name, key, expected, out);
+  finish(image, window ? 1 : 0, {file.name, key, expected, out});
   if (targets == nullptr) return;
   targets->masks = std::move(image.masks);
   targets->points = std::move(image.points);
@@ -108,7 +108,7 @@ void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Exten
 
 void Pipeline::load(Image&& image, std::string_view name, const AugmentKey& key,
                     const Extent& expected, const PixelRow& out) const {
-  finish(image, 0, name, key, expected, out);
+  finish(image, 0, {name, key, expected, out});
 }
 
 Image Pipeline::shown(const float* values, const Extent& extent) const {
@@ -127,16 +127,15 @@ Image Pipeline::shown(const float* values, const Extent& extent) const {
   return image;
 }
 
-void Pipeline::finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
-                      const Extent& expected, const PixelRow& out) const {
-  if (out.bytes != nullptr) return finish_bytes(image, next, name, key, expected, out);
+void Pipeline::finish(Image& image, std::size_t next, const Row& row) const {
+  if (row.out.bytes != nullptr) return finish_bytes(image, next, row);
   for (std::size_t i = next; i < steps_.size(); ++i) {
-    Stream random = draws(key, i);
+    Stream random = draws(row.key, i);
     steps_[i]->apply(image, random);
   }
-  check_extent(image, name, expected);
+  check_extent(image, row.name, row.expected);
   const auto order = options_.channels_last ? PixelOrder::hwc : PixelOrder::chw;
-  write_pixels(image, closing_ ? closing_->scale(image) : unit_scale(image), order, out.floats);
+  write_pixels(image, closing_ ? closing_->scale(image) : unit_scale(image), order, row.out.floats);
 }
 
 std::optional<ByteEnding> Pipeline::byte_ending(int channels) const {
@@ -156,21 +155,19 @@ std::optional<ByteEnding> Pipeline::byte_ending(int channels) const {
   return ending;
 }
 
-void Pipeline::finish_bytes(Image& image, std::size_t next, std::string_view name,
-                            const AugmentKey& key, const Extent& expected,
-                            const PixelRow& out) const {
+void Pipeline::finish_bytes(Image& image, std::size_t next, const Row& row) const {
   const auto last = after_bytes(steps_);
   for (std::size_t i = next; i < last; ++i) {
-    Stream random = draws(key, i);
+    Stream random = draws(row.key, i);
     steps_[i]->apply(image, random);
   }
-  check_extent(image, name, expected);
+  check_extent(image, row.name, row.expected);
   DDP_CHECK(!image.is_float(), "these steps keep bytes");
-  write_bytes(image, options_.channels_last ? PixelOrder::hwc : PixelOrder::chw, out.bytes);
-  auto* place = out.boxes;
+  write_bytes(image, options_.channels_last ? PixelOrder::hwc : PixelOrder::chw, row.out.bytes);
+  auto* place = row.out.boxes;
   for (auto i = last + 1; i < steps_.size(); ++i) {
     const auto& erasing = dynamic_cast<const RandomErasing&>(*steps_[i]);
-    Stream random = draws(key, i);
+    Stream random = draws(row.key, i);
     const auto* end = place + 4 * erasing.options().max_count;
     for (const auto& box : erasing.boxes(image.width, image.height, random))
       for (const int edge : {box.top, box.left, box.top + box.height, box.left + box.width})

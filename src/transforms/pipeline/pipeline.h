@@ -80,10 +80,15 @@ class Pipeline {
   Image shown(const float* values, const Extent& extent) const;
 
  private:
-  void finish(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
-              const Extent& expected, const PixelRow& out) const;
-  void finish_bytes(Image& image, std::size_t next, std::string_view name, const AugmentKey& key,
-                    const Extent& expected, const PixelRow& out) const;
+  struct Row {
+    std::string_view name;
+    const AugmentKey& key;
+    const Extent& expected;
+    const PixelRow& out;
+  };
+  /// The steps from `next` on, then the row is written.
+  void finish(Image& image, std::size_t next, const Row& row) const;
+  void finish_bytes(Image& image, std::size_t next, const Row& row) const;
 
   PipelineOptions options_;
   std::vector<std::unique_ptr<Transform>> steps_;  // without a closing normalize

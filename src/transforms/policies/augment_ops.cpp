@@ -89,9 +89,9 @@ void augment(Image& image, AugmentOp op, double magnitude, const WarpOptions& op
   }
 }
 
-double magnitude_of(AugmentOp op, double bin, double bins, const Image& image,
+double magnitude_of(AugmentOp op, const MagnitudeBin& at, const Image& image,
                     const AugmentLimits& limits, Stream& random) {
-  const double share = bin / (bins - 1);
+  const double share = at.bin / (at.bins - 1);
   if (op == AugmentOp::posterize) return std::nearbyint(8 - limits.bits * share);
   if (op == AugmentOp::solarize) return 1 - share;
   if (!goes_both_ways(op)) return 0;

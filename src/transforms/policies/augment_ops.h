@@ -44,9 +44,14 @@ struct AugmentLimits {
   double bits = 4;  // taken off the 8
 };
 
+struct MagnitudeBin {
+  double bin = 0;
+  double bins = 2;  // at least 2
+};
+
 /// The magnitude of bin 0 .. bins-1, from no effect to the limit (solarize: from 1 down to 0); the
-/// sign of operations that go both ways is drawn. `bins` is at least 2.
-double magnitude_of(AugmentOp op, double bin, double bins, const Image& image,
+/// sign of operations that go both ways is drawn.
+double magnitude_of(AugmentOp op, const MagnitudeBin& at, const Image& image,
                     const AugmentLimits& limits, Stream& random);
 
 struct AugmentWarp {

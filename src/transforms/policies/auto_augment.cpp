@@ -51,7 +51,7 @@ class AutoAugment final : public Transform {
   void apply(Image& image, Stream& random) const override {
     for (const auto& step : imagenet_policy[random.below(imagenet_policy.size())]) {
       const bool happens = random.uniform() < step.p;
-      const double magnitude = magnitude_of(step.op, step.bin, 10, image, {}, random);
+      const double magnitude = magnitude_of(step.op, {step.bin, 10}, image, {}, random);
       if (happens) augment(image, step.op, magnitude, warp_);
     }
   }

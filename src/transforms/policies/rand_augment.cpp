@@ -28,9 +28,10 @@ class RandAugment final : public Transform {
     constexpr auto choices = static_cast<std::uint64_t>(AugmentOp::invert);  // all but the last
     for (std::int64_t i = 0; i < options_.num_ops; ++i) {
       const auto op = static_cast<AugmentOp>(random.below(choices));
-      const double magnitude =
-          magnitude_of(op, static_cast<double>(options_.magnitude),
-                       static_cast<double>(options_.num_magnitude_bins), image, {}, random);
+      const double magnitude = magnitude_of(op,
+                                            {static_cast<double>(options_.magnitude),
+                                             static_cast<double>(options_.num_magnitude_bins)},
+                                            image, {}, random);
       augment(image, op, magnitude, options_.warp.warp());
     }
   }

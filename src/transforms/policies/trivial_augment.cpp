@@ -30,7 +30,7 @@ class TrivialAugment final : public Transform {
     const auto op = static_cast<AugmentOp>(random.below(choices));
     const auto bins = static_cast<std::uint64_t>(options_.num_magnitude_bins);
     const auto bin = static_cast<double>(random.below(bins));
-    augment(image, op, magnitude_of(op, bin, static_cast<double>(bins), image, wide, random),
+    augment(image, op, magnitude_of(op, {bin, static_cast<double>(bins)}, image, wide, random),
             options_.warp.warp());
   }
 
