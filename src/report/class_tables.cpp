@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "metrics/scores/class_counts.h"
 #include "report/samples.h"
 
 namespace ddptrain {
@@ -51,32 +52,6 @@ NamedTable confusion_of(const ReportRun& run, const std::vector<std::string>& cl
   return table;
 }
 
-/// As scikit-learn's classification_report has it: 0 where nothing was predicted as the class.
-NamedTable scores_of(const NamedTable& confusion) {
-  const auto count = confusion.rows.size();
-  NamedTable table{NamedTable::Kind::scores,
-                   confusion.name,
-                   "",
-                   "class",
-                   confusion.rows,
-                   {"precision", "recall", "f1", "support"},
-                   {}};
-  table.weights = confusion.weights;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double right = confusion.at(i, i);
-    double truth = 0, guessed = 0;
-    for (std::size_t other = 0; other < count; ++other) {
-      truth += confusion.at(i, other);
-      guessed += confusion.at(other, i);
-    }
-    const double both = truth + guessed;
-    table.cells.insert(table.cells.end(),
-                       {guessed > 0 ? right / guessed : 0, truth > 0 ? right / truth : 0,
-                        both > 0 ? 2 * right / both : 0, truth});
-  }
-  return table;
-}
-
 }  // namespace
 
 std::vector<NamedTable> class_tables(const ReportRun& run) {
@@ -91,7 +66,7 @@ std::vector<NamedTable> class_tables(const ReportRun& run) {
   const auto confusion = confusion_of(run, classes);
   const bool no_scores = !has(NamedTable::Kind::scores);
   if (!has(NamedTable::Kind::confusion)) tables.push_back(confusion);
-  if (no_scores) tables.push_back(scores_of(confusion));
+  if (no_scores) tables.push_back(class_report(confusion, ""));
   return tables;
 }
 

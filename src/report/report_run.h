@@ -12,15 +12,13 @@
 #include "runs/run_recipe.h"
 #include "runs/run_record.h"
 #include "runs/run_scores.h"
+#include "runs/samples_json.h"
 #include "runs/transfer.h"
 
 namespace ddptrain {
 
-/// A sample as weights of the run scored it (runs/samples_json.h has the numbers). A few
-/// have a name and what a person may see of it.
-struct ReportSample {
-  double loss = 0, truth = 0, predicted = 0;
-  double probability = 0, second = 0;  // NaN where samples have numbers
+/// A sample as weights of the run scored it. A few have a name and what a person may see of it.
+struct ReportSample : SampleOutcome {
   std::string name;
   NamedTexts cells;
   std::string png;  // in Base64

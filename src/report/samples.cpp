@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/scores/thresholds.h"
+
 namespace ddptrain {
 namespace {
 
@@ -19,8 +21,7 @@ double of_class_one(const ReportSample& sample) {
 void add_samples(ReportRun& run, const SamplesFile& file) {
   std::size_t image_bytes = 0;
   for (const auto& row : file.rows) {
-    ReportSample sample{row.loss, row.truth, row.predicted, row.probability, row.second, {},
-                        {},       {}};
+    ReportSample sample{row, {}, {}, {}};
     if (const auto found = file.shown.find(row.index); found != file.shown.end()) {
       sample.name = found->second.name;
       sample.cells = found->second.cells;
@@ -67,30 +68,24 @@ double calibration_error(const std::vector<ConfidenceBin>& bins) {
 }
 
 BinaryCurves binary_curves(const std::vector<ReportSample>& samples) {
-  std::vector<std::pair<double, bool>> scores;
-  for (const auto& sample : samples)
-    if (std::isfinite(sample.probability))
-      scores.emplace_back(of_class_one(sample), sample.truth == 1);
-  std::sort(scores.begin(), scores.end(),
-            [](const auto& a, const auto& b) { return a.first > b.first; });
-  const auto positives = static_cast<double>(
-      std::count_if(scores.begin(), scores.end(), [](const auto& score) { return score.second; }));
-  const auto negatives = static_cast<double>(scores.size()) - positives;
+  Ranked ranked;
+  for (const auto& sample : samples) {
+    if (!std::isfinite(sample.probability)) continue;
+    ranked.scores.push_back(of_class_one(sample));
+    ranked.truths.push_back(sample.truth == 1);
+  }
+  const auto found = thresholds(ranked);
+  const auto all = found.empty() ? Threshold{} : found.back();
   BinaryCurves curves;
   curves.roc = {{0}, {0}};
-  double hits = 0, misses = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    (scores[i].second ? hits : misses) += 1;
-    if (i + 1 < scores.size() && scores[i + 1].first == scores[i].first) continue;
-    const double recall = hits / positives, fall_out = misses / negatives;
-    const double before = curves.precision_recall.x.empty() ? 0 : curves.precision_recall.x.back();
-    curves.area += (fall_out - curves.roc.x.back()) * (recall + curves.roc.y.back()) / 2;
-    curves.average_precision += (recall - before) * hits / (hits + misses);
-    curves.roc.x.push_back(fall_out);
-    curves.roc.y.push_back(recall);
-    curves.precision_recall.x.push_back(recall);
+  for (const auto& [hits, misses] : found) {
+    curves.roc.x.push_back(misses / all.misses);
+    curves.roc.y.push_back(hits / all.hits);
+    curves.precision_recall.x.push_back(hits / all.hits);
     curves.precision_recall.y.push_back(hits / (hits + misses));
   }
+  curves.area = roc_auc(ranked);
+  curves.average_precision = all.hits == 0 ? NAN : average_precision(ranked);
   return curves;
 }
 

@@ -38,6 +38,14 @@ void fields(SamplesFile& samples, Fields& f) {
   f.added("shown", shown, {});
 }
 
+double by_error(const SampleOutcome& sample) { return -std::abs(sample.predicted - sample.truth); }
+
+double by_mistake(const SampleOutcome& sample) {
+  return sample.predicted == sample.truth ? NAN : -sample.loss;
+}
+
+double by_certainty(const SampleOutcome& sample) { return sample.probability - sample.second; }
+
 void write_samples_json(const SamplesFile& samples, const std::string& folder) {
   write_atomically(folder + "/" + kSamplesJson, dumped(ToJson::value(samples), -1));
 }

@@ -1,6 +1,8 @@
 // samples.json of a run folder: what weights of the run made of single samples.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,6 +23,24 @@ struct SampleOutcome {
   double probability = 0;
   double second = 0;
 };
+
+/// A report shows the first samples of an order, small values first; NaN: not shown.
+using SampleOrder = double (*)(const SampleOutcome&);
+inline constexpr std::size_t kShownSamples = 18;
+
+double by_error(const SampleOutcome& sample);      // of numbers: the largest first
+double by_mistake(const SampleOutcome& sample);    // of classes: wrong ones, by their loss
+double by_certainty(const SampleOutcome& sample);  // the least certain first
+
+/// The first kShownSamples of `samples` in an order.
+template <class Sample>
+std::vector<const Sample*> first_samples(std::vector<const Sample*> samples, SampleOrder order) {
+  std::erase_if(samples, [&](const auto* sample) { return !std::isfinite(order(*sample)); });
+  std::stable_sort(samples.begin(), samples.end(),
+                   [&](const auto* a, const auto* b) { return order(*a) < order(*b); });
+  if (samples.size() > kShownSamples) samples.resize(kShownSamples);
+  return samples;
+}
 
 /// What a person may see of a sample.
 struct ShownSample {

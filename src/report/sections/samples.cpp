@@ -10,18 +10,12 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kShown = 18;
-
-/// The first by what `of` gives, where it is finite and something can be shown; small ones first.
-template <class Of>
-std::vector<const ReportSample*> first_by(const ReportRun& run, Of of) {
-  std::vector<const ReportSample*> all;
+/// Those of which something can be shown, in an order.
+std::vector<const ReportSample*> first_by(const ReportRun& run, SampleOrder order) {
+  std::vector<const ReportSample*> named;
   for (const auto& sample : run.samples)
-    if (!sample.name.empty() && std::isfinite(of(sample))) all.push_back(&sample);
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto* a, const auto* b) { return of(*a) < of(*b); });
-  if (all.size() > kShown) all.resize(kShown);
-  return all;
+    if (!sample.name.empty()) named.push_back(&sample);
+  return first_samples(std::move(named), order);
 }
 
 std::string class_html(const ReportRun& run, double label) {
@@ -68,16 +62,9 @@ std::string samples(const ReportRuns& runs) {
   if (runs.size() != 1 || runs[0].samples.empty()) return {};
   const auto& run = runs[0];
   const auto of = "<p>" + weights_html(run.samples_weights) + "</p>\n";
-  if (has_numbers(run))
-    return of + cards(run, "Largest errors", first_by(run, [](const auto& s) {
-                        return -std::abs(s.predicted - s.truth);
-                      }));
-  return of +
-         cards(
-             run, "Worst mistakes",
-             first_by(run, [](const auto& s) { return s.predicted == s.truth ? NAN : -s.loss; })) +
-         cards(run, "Least certain",
-               first_by(run, [](const auto& s) { return s.probability - s.second; }));
+  if (has_numbers(run)) return of + cards(run, "Largest errors", first_by(run, by_error));
+  return of + cards(run, "Worst mistakes", first_by(run, by_mistake)) +
+         cards(run, "Least certain", first_by(run, by_certainty));
 }
 
 }  // namespace

@@ -54,16 +54,15 @@ void check_archive(const SourceSpec& source, const std::string& archive) {
 
 /// Before anything is fetched: what is there of `download` already has its space.
 void check_space(const SourceSpec& source, const std::string& download) {
-  std::error_code unknown, none;
-  const auto space = fs::space(fs::path(download).parent_path(), unknown);
-  if (!source.size || unknown) return;
+  std::error_code none;
+  const auto space = free_space(fs::path(download).parent_path().string());
+  if (!source.size || !space.unknown.empty()) return;
   const auto begun = fs::file_size(download, none);
-  const auto there = space.available + (none ? 0 : begun);
+  const auto there = static_cast<std::uint64_t>(space.bytes) + (none ? 0 : begun);
   if (static_cast<std::uint64_t>(source.size->bytes) <= there) return;
   throw Error(Exit::data, "no space to fetch '" + shown_url(*source.url) + "' into '" +
                               fs::path(download).parent_path().string() + "': it has " +
-                              format_bytes(source.size->bytes) + ", " +
-                              format_bytes(static_cast<std::int64_t>(space.available)) +
+                              format_bytes(source.size->bytes) + ", " + format_bytes(space.bytes) +
                               " are free; delete something, or put the data elsewhere");
 }
 
