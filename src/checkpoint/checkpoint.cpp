@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,12 +89,10 @@ void check_space(const std::string& root, const Checkpoint& checkpoint) {
        {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema, &checkpoint.reduction})
     for (const auto& [name, tensor] : *tensors)
       needed += static_cast<std::int64_t>(tensor.nbytes() + name.size()) + 256;
-  struct statvfs disk {};
-  if (::statvfs(root.c_str(), &disk) != 0) return;
-  const auto free = static_cast<std::int64_t>(disk.f_bavail * disk.f_frsize);
-  if (free < needed)
+  const auto free = free_space(root);
+  if (free.unknown.empty() && free.bytes < needed)
     throw Error(Exit::data, "no space for a checkpoint in '" + root + "': " + format_bytes(needed) +
-                                " are needed, " + format_bytes(free) +
+                                " are needed, " + format_bytes(free.bytes) +
                                 " are free; delete something, or choose another 'output.dir'");
 }
 

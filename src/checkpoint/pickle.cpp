@@ -186,7 +186,9 @@ class PickleReader {
   }
 
   void step(std::uint8_t op) {
-    if (scalar(op) || container(op) || object(op) || memory(op)) return;
+    if (scalar(op) || string_or_bytes(op) || list(op) || tuple(op) || dict(op) || object(op) ||
+        memory(op) || memo(op))
+      return;
     char code[8];
     std::snprintf(code, sizeof code, "0x%02x", op);
     fail(std::string("opcode ") + code + " is not read");
@@ -218,6 +220,13 @@ class PickleReader {
         return number(8), push(Kind::real), true;
       case Op::float_line:
         return line(), push(Kind::real), true;
+      default:
+        return false;
+    }
+  }
+
+  bool string_or_bytes(std::uint8_t op) {
+    switch (op) {
       case Op::bin_unicode:
         return push_text(string(number(4))), true;
       case Op::short_bin_unicode:
@@ -255,7 +264,7 @@ class PickleReader {
     push_integer(integer);
   }
 
-  bool container(std::uint8_t op) {
+  bool list(std::uint8_t op) {
     switch (op) {
       case Op::empty_list:
         return push(Kind::list), true;
@@ -274,6 +283,13 @@ class PickleReader {
         const auto items = take_to_mark();
         return append_to(top(), items), true;
       }
+      default:
+        return false;
+    }
+  }
+
+  bool tuple(std::uint8_t op) {
+    switch (op) {
       case Op::empty_tuple:
         return push(Kind::tuple), true;
       case Op::tuple:
@@ -284,6 +300,13 @@ class PickleReader {
         return push_items(Kind::tuple, take_some(2)), true;
       case Op::tuple3:
         return push_items(Kind::tuple, take_some(3)), true;
+      default:
+        return false;
+    }
+  }
+
+  bool dict(std::uint8_t op) {
+    switch (op) {
       case Op::empty_dict:
         return push(Kind::dict), true;
       case Op::dict: {
@@ -340,6 +363,17 @@ class PickleReader {
         return take_to_mark(), true;
       case Op::dup:
         return stack_.push_back(top()), true;
+      case Op::protocol:
+        return read_protocol(), true;
+      case Op::frame:
+        return number(8), true;
+      default:
+        return false;
+    }
+  }
+
+  bool memo(std::uint8_t op) {
+    switch (op) {
       case Op::put:
         return remember(line_number()), true;
       case Op::bin_put:
@@ -354,10 +388,6 @@ class PickleReader {
         return recall(number(1)), true;
       case Op::long_bin_get:
         return recall(number(4)), true;
-      case Op::protocol:
-        return read_protocol(), true;
-      case Op::frame:
-        return number(8), true;
       default:
         return false;
     }

@@ -103,6 +103,11 @@ at::Tensor mean(const std::vector<at::Tensor>& tensors) {
   return sum.div_(static_cast<double>(tensors.size())).to(tensors.back().scalar_type());
 }
 
+bool is_in_parts(const std::string& name, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const auto& part) { return name == part || is_below(name, part); });
+}
+
 }  // namespace
 
 std::vector<NamedTensor> read_weights(const std::string& path, Calls calls) {
@@ -157,10 +162,6 @@ bool may_be_missing(const std::string& name) { return name.ends_with(".codes"); 
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
                         const std::vector<std::string>& last_layers,
                         const std::vector<std::string>& absent) {
-  const auto is_in = [](const std::string& name, const std::vector<std::string>& parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const auto& part) { return name == part || is_below(name, part); });
-  };
   std::map<std::string, at::Tensor> there;
   for (const auto& named : saved) there.emplace(named.name, named.tensor);
   WeightsFit fit;
@@ -168,14 +169,15 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
   for (const auto& [name, tensor] : live) {
     const auto found = there.find(name);
     if (found == there.end()) {
-      if (!is_in(name, absent) && !may_be_missing(name) && !name.ends_with("num_batches_tracked"))
+      if (!is_in_parts(name, absent) && !may_be_missing(name) &&
+          !name.ends_with("num_batches_tracked"))
         fit.missing.push_back("'" + name + "'");
       continue;
     }
     if (found->second.sizes() == tensor.sizes()) {
       at::Tensor(tensor).copy_(found->second);
       fit.taken.push_back(name);
-    } else if (is_in(name, last_layers)) {
+    } else if (is_in_parts(name, last_layers)) {
       fit.replaced.push_back("'" + name + "'");
     } else {
       fit.reshaped.push_back("'" + name + "' (" + shape_text(found->second) + " there, " +

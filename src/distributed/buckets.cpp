@@ -65,19 +65,19 @@ struct GradientHook final : torch::autograd::PostAccumulateGradHook {
   std::size_t slot;
 };
 
-Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views,
-                 Group& group, std::optional<at::ScalarType> wire, PowerSgd* compression)
-    : group_(group), compression_(compression), views_(views) {
+Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketOptions& options, Group& group,
+                 PowerSgd* compression)
+    : group_(group), compression_(compression), views_(options.views) {
   std::vector<std::int64_t> bytes;
   for (auto& named : parameters) {
     bytes.push_back(static_cast<std::int64_t>(named.tensor.nbytes()));
     slots_.push_back({std::move(named.name), std::move(named.tensor), {}, 0, false, false});
   }
-  for (auto& slots : bucket_layout(bytes, size)) {
+  for (auto& slots : bucket_layout(bytes, options.size)) {
     buckets_.push_back({{}, {}, std::move(slots), 0, nullptr, nullptr});
     allocate(buckets_.back(), buckets_.size() - 1);
     auto& made = buckets_.back();
-    if (wire) made.wire = at::empty_like(made.flat, at::TensorOptions(*wire));
+    if (options.wire) made.wire = at::empty_like(made.flat, at::TensorOptions(*options.wire));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i)
     impl::set_post_acc_grad_hooks(slots_[i].parameter, std::make_unique<GradientHook>(*this, i));

@@ -28,6 +28,12 @@ struct BucketSize {
 std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
                                                     const BucketSize& size);
 
+struct BucketOptions {
+  BucketSize size = {};
+  bool views = true;
+  std::optional<at::ScalarType> wire = {};
+};
+
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
 /// bucket from its first accumulation on; without, it is copied in and out. On an accelerator it
@@ -36,8 +42,8 @@ std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t
 /// `compression`, which outlives it, they travel as that has them from its first step on.
 class Buckets {
  public:
-  Buckets(std::vector<NamedTensor> parameters, const BucketSize& size, bool views, Group& group,
-          std::optional<at::ScalarType> wire = {}, PowerSgd* compression = nullptr);
+  Buckets(std::vector<NamedTensor> parameters, const BucketOptions& options, Group& group,
+          PowerSgd* compression = nullptr);
   ~Buckets();
   Buckets(const Buckets&) = delete;
   Buckets& operator=(const Buckets&) = delete;

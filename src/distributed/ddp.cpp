@@ -227,8 +227,10 @@ class DdpEngine final : public Engine, private PassCapture {
     // One without elements (the batch norm of no numbers) has no gradient in any engine.
     std::erase_if(trained_, [](const NamedTensor& named) { return named.tensor.numel() == 0; });
     buckets_ = std::make_unique<Buckets>(
-        trained_, BucketSize{1 << 20, options_.bucket_bytes}, options_.gradient_as_bucket_view,
-        *world_.gradients, options_.wire_type, compression_ ? &*compression_ : nullptr);
+        trained_,
+        BucketOptions{
+            {1 << 20, options_.bucket_bytes}, options_.gradient_as_bucket_view, options_.wire_type},
+        *world_.gradients, compression_ ? &*compression_ : nullptr);
   }
 
   EngineOptions options_;

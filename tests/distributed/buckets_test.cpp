@@ -48,7 +48,7 @@ TEST(BucketLayout, OfNothingIsEmpty) { EXPECT_TRUE(bucket_layout({}, {}).empty()
 TEST(Buckets, MakeGradientsViewsThatStayBetweenSteps) {
   const auto group = make_single_group();
   const test::Net net({});
-  Buckets buckets(net.named_parameters(), {}, true, *group);
+  Buckets buckets(net.named_parameters(), {}, *group);
   const void* place = nullptr;
   for (int step = 0; step < 3; ++step) {
     for (const auto& named : net.named_parameters()) named.tensor.mutable_grad().reset();
@@ -68,7 +68,7 @@ TEST(Buckets, KeepTheStridesOfTheirParameters) {
   const auto group = make_single_group();
   auto weight = at::ones({2, 3, 4, 4}).contiguous(at::MemoryFormat::ChannelsLast);
   weight.set_requires_grad(true);
-  Buckets buckets({{"weight", weight}}, {}, true, *group);
+  Buckets buckets({{"weight", weight}}, {}, *group);
   buckets.begin();
   weight.mul(2).sum().backward();
   EXPECT_EQ(weight.grad().strides(), weight.strides());
@@ -79,7 +79,7 @@ TEST(Buckets, SumWhatTravelsInTheTypeOfTheWire) {
   test::play_all(2, [](World& world) {
     auto weight = at::ones({2});
     weight.set_requires_grad(true);
-    Buckets buckets({{"weight", weight}}, {}, true, *world.gradients, at::kBFloat16);
+    Buckets buckets({{"weight", weight}}, {.wire = at::kBFloat16}, *world.gradients);
     buckets.begin();
     buckets.release();
     const auto own = world.rank == 0 ? at::tensor({1.0009765625F, 1.F}) : at::tensor({1.F, 2.F});

@@ -135,11 +135,12 @@ bool ImageRows::load(Split split, const EncodedImage& file, const Draw& draw, Ba
       [&] { side.pipeline.load(file, key_of(draw), side.extent, row_of(batch, row), targets); });
 }
 
-bool ImageRows::load(Split split, Image&& image, std::string_view name, const Draw& draw,
-                     Batch& batch, std::int64_t row) const {
+bool ImageRows::load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,
+                     std::int64_t row) const {
   const auto& side = of(split, draw);
   return guarded([&] {
-    side.pipeline.load(std::move(image), name, key_of(draw), side.extent, row_of(batch, row));
+    side.pipeline.load(std::move(source.image), source.name, key_of(draw), side.extent,
+                       row_of(batch, row));
   });
 }
 

@@ -18,6 +18,10 @@ namespace ddptrain {
 /// The pipelines of both splits and the size that comes out of each.
 class ImageRows {
  public:
+  struct NamedImage {
+    Image image;
+    std::string_view name;
+  };
   /// `source` gives the size of a split's images before transforms; it is asked only where the
   /// transforms do not fix the size.
   using Source = std::function<Extent(Split)>;
@@ -37,7 +41,7 @@ class ImageRows {
   /// `targets` are masks and points of the file's image, which move with its pixels, or null.
   bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch, std::int64_t row,
             Image* targets = nullptr) const;
-  bool load(Split split, Image&& image, std::string_view name, const Draw& draw, Batch& batch,
+  bool load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,
             std::int64_t row) const;
   /// A loaded row as a person would see it: bytes, without normalization.
   Image image(Split split, const Batch& batch, std::int64_t row) const;

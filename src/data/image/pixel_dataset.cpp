@@ -79,7 +79,8 @@ Batch PixelDataset::allocate_train(std::int64_t epoch, std::int64_t rows) const 
 bool PixelDataset::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                         std::int64_t row) const {
   batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
-  return rows_.load(split, image(split, index), sample_name(split, index), draw, batch, row);
+  const auto name = sample_name(split, index);
+  return rows_.load(split, ImageRows::NamedImage{image(split, index), name}, draw, batch, row);
 }
 
 std::string PixelDataset::sample_name(Split split, std::int64_t index) const {

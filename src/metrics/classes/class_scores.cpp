@@ -24,21 +24,6 @@ void ClassScoreOptions::fields(Fields& f) {
   f("positive", positive, {.doc = "The class that 'average: binary' is about.", .min = 0});
 }
 
-double share(double a, double b) { return b == 0 ? 0 : a / b; }
-
-std::vector<ClassCounts> class_counts(const Metric::Terms& pairs) {
-  const auto classes = static_cast<std::size_t>(std::llround(std::sqrt(pairs.size())));
-  std::vector<ClassCounts> counts(classes);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto truth = i / classes;
-    const auto guess = i % classes;
-    counts[truth].actual += pairs[i];
-    counts[guess].predicted += pairs[i];
-    if (truth == guess) counts[truth].hits += pairs[i];
-  }
-  return counts;
-}
-
 double averaged(Average average, const std::vector<ClassCounts>& classes,
                 const ClassFormula& formula) {
   ClassCounts all;

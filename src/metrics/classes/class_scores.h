@@ -12,15 +12,9 @@
 
 #include "config/fields.h"
 #include "metrics/metric.h"
+#include "metrics/scores/class_counts.h"
 
 namespace ddptrain {
-
-/// Of one class, in units (rows, pixels): taken for it rightly, taken for it, truly of it.
-struct ClassCounts {
-  double hits = 0;
-  double predicted = 0;
-  double actual = 0;
-};
 
 using ClassFormula = std::function<double(const ClassCounts&)>;
 
@@ -44,12 +38,6 @@ std::unique_ptr<Metric> make_class_score(std::string name, const ClassScoreOptio
 using PairFormula = double (*)(const std::vector<double>& pairs);
 std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula,
                                          const MetricContext& context);
-
-/// a / b, and 0 where b is.
-double share(double a, double b);
-
-/// counts[true * classes + predicted] as counts of each class.
-std::vector<ClassCounts> class_counts(const Metric::Terms& pairs);
 
 /// Class 1 of two; an Error (Exit::recipe) naming `metric` where there are not two.
 ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& metric);

@@ -8,8 +8,6 @@
 namespace ddptrain {
 namespace {
 
-double f1_of(const ClassCounts& c) { return share(2 * c.hits, c.predicted + c.actual); }
-
 class ConfusionMatrix final : public Metric {
  public:
   explicit ConfusionMatrix(MetricContext context) : context_(std::move(context)) {}
@@ -23,9 +21,9 @@ class ConfusionMatrix final : public Metric {
   Values values(const Terms&) const override { return {}; }
 
   std::vector<NamedTable> tables(const Terms& total) const override {
-    const auto counts = class_counts(total);
+    const auto classes = class_counts(total).size();
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < counts.size(); ++i) names.push_back(class_name(context_, i));
+    for (std::size_t i = 0; i < classes; ++i) names.push_back(class_name(context_, i));
     NamedTable pairs{NamedTable::Kind::confusion,
                      "confusion_matrix",
                      "confusion",
@@ -33,17 +31,7 @@ class ConfusionMatrix final : public Metric {
                      names,
                      names,
                      total};
-    NamedTable scores{NamedTable::Kind::scores,
-                      "confusion_matrix",
-                      "classes",
-                      "class",
-                      names,
-                      {"precision", "recall", "f1", "support"},
-                      {}};
-    for (const auto& c : counts)
-      for (const double value :
-           {share(c.hits, c.predicted), share(c.hits, c.actual), f1_of(c), c.actual})
-        scores.cells.push_back(value);
+    auto scores = class_report(pairs, "classes");
     return {std::move(pairs), std::move(scores)};
   }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <sstream>
 
 #include "base/error.h"
@@ -16,56 +15,7 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-/// How many units score at least as much as each distinct score, from the highest down.
-struct Threshold {
-  double hits = 0;    // of which the answer is yes
-  double misses = 0;  // of which it is no
-};
-
-std::vector<Threshold> thresholds(const Ranked& ranked) {
-  std::vector<std::size_t> order(ranked.scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return ranked.scores[a] > ranked.scores[b]; });
-  std::vector<Threshold> found;
-  Threshold now;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    ++(ranked.truths[order[i]] ? now.hits : now.misses);
-    const bool last = i + 1 == order.size();
-    if (last || ranked.scores[order[i + 1]] != ranked.scores[order[i]]) found.push_back(now);
-  }
-  return found;
-}
-
-bool has_nan(const Ranked& ranked) {
-  return std::any_of(ranked.scores.begin(), ranked.scores.end(),
-                     [](double score) { return score != score; });
-}
-
 }  // namespace
-
-double roc_auc(const Ranked& ranked) {
-  if (has_nan(ranked)) return undefined;
-  double area = 0;
-  Threshold before;
-  for (const auto& now : thresholds(ranked)) {
-    area += (now.misses - before.misses) * (now.hits + before.hits) / 2;
-    before = now;
-  }
-  if (before.hits == 0 || before.misses == 0) return undefined;
-  return area / (before.hits * before.misses);
-}
-
-double average_precision(const Ranked& ranked) {
-  if (ranked.scores.empty() || has_nan(ranked)) return undefined;
-  double sum = 0;
-  Threshold before;
-  for (const auto& now : thresholds(ranked)) {
-    sum += (now.hits - before.hits) * now.hits / (now.hits + now.misses);
-    before = now;
-  }
-  return share(sum, before.hits);
-}
 
 Ranked RankedTable::column(std::size_t c) const {
   Ranked ranked;

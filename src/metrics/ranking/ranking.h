@@ -7,21 +7,9 @@
 
 #include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
+#include "metrics/scores/thresholds.h"
 
 namespace ddptrain {
-
-/// One yes-or-no question: the score of each unit and whether the answer is yes.
-struct Ranked {
-  std::vector<double> scores;
-  std::vector<bool> truths;
-};
-
-/// Area under the ROC curve (sklearn.metrics.roc_auc_score); NaN where the answer is always the
-/// same.
-double roc_auc(const Ranked& ranked);
-
-/// Sum of (recall step) x precision over the thresholds (sklearn.metrics.average_precision_score).
-double average_precision(const Ranked& ranked);
 
 using RankingScore = double (*)(const Ranked&);
 

@@ -65,10 +65,9 @@ class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients);
 };
 
-at::Tensor normalize(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
-                     const at::Tensor& mean, const at::Tensor& variance, double eps) {
-  return std::get<0>(
-      at::native_batch_norm(dense(input, input), weight, bias, mean, variance, false, 0, eps));
+at::Tensor normalize(const at::Tensor& input, const NormTerms& terms) {
+  return std::get<0>(at::native_batch_norm(dense(input, input), terms.weight, terms.bias,
+                                           terms.mean, terms.variance, false, 0, terms.eps));
 }
 
 // Per channel over this member's rows: sum(dy (x - m) s) and sum(dy), which are the gradients of
@@ -93,7 +92,11 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
   else if (relu)
     output = std::get<0>(batch_norm_relu_op(input, residual.value_or(at::Tensor()), terms));
   else
-    output = normalize(input, weight, bias, terms.mean, terms.variance, terms.eps);
+    output = normalize(input, {.weight = weight,
+                               .bias = bias,
+                               .mean = terms.mean,
+                               .variance = terms.variance,
+                               .eps = terms.eps});
   context->save_for_backward(
       {input, weight, terms.mean, terms.variance, count, relu ? output : at::Tensor()});
   context->saved_data["adds"] = residual.has_value();
@@ -124,8 +127,11 @@ Gradients backward_on_host(const Terms& t, bool wants_input) {
   const auto means = sums.div_(t.count.clamp_min(1)).to(type).chunk(2);
   auto slope = t.variance.add(t.eps).rsqrt_();
   slope.mul_(t.weight);
-  auto dx = normalize(t.input.to(type), slope.mul(means[0]).neg_(), slope.mul(means[1]).neg_(),
-                      t.mean, t.variance, t.eps);
+  auto dx = normalize(t.input.to(type), {.weight = slope.mul(means[0]).neg_(),
+                                         .bias = slope.mul(means[1]).neg_(),
+                                         .mean = t.mean,
+                                         .variance = t.variance,
+                                         .eps = t.eps});
   dx.addcmul_(t.gradient.to(type), per_channel(slope, t.input));
   return {dx.to(t.input.scalar_type()), weight, bias};
 }

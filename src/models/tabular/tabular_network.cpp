@@ -3,6 +3,8 @@
 #include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "base/error.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialize.h"
@@ -86,6 +88,24 @@ std::vector<double> checked_scale(const std::vector<double>& y_scale) {
               "the deviation, its second number, is to be above 0");
 }
 
+/// fastai's LinBnDrop for each of `settings.layers`. Returns the features of the last.
+std::int64_t add_hidden_layers(Sequence& layers, const TabularSettings& settings,
+                               std::int64_t features, const at::Generator& generator) {
+  const auto ps = ps_of(settings);
+  for (std::size_t i = 0; i < settings.layers.size(); ++i) {
+    add_lin_bn_drop(*layers.add<Sequence>(),
+                    {.in = features,
+                     .out = settings.layers[i],
+                     .norm = settings.use_bn,
+                     .p = ps[i],
+                     .activation = settings.activation,
+                     .lin_first = settings.lin_first},
+                    generator);
+    features = settings.layers[i];
+  }
+  return features;
+}
+
 }  // namespace
 
 class TabularNetwork::Embeddings final : public Module {
@@ -115,22 +135,9 @@ TabularNetwork::TabularNetwork(const TabularSettings& settings, std::int64_t out
   embeds_ = make<Embeddings>("embeds", context.data.cardinalities, widths, context.generator);
   emb_drop_ = make<Dropout>("emb_drop", settings.embed_p);
   if (settings.bn_cont) bn_cont_ = make<BatchNorm>("bn_cont", numbers_);
-  std::int64_t features = numbers_;
-  for (const auto width : widths) features += width;
-  const auto inputs = features;
+  const auto inputs = std::accumulate(widths.begin(), widths.end(), numbers_);
   layers_ = make<Sequence>("layers");
-  const auto ps = ps_of(settings);
-  for (std::size_t i = 0; i < settings.layers.size(); ++i) {
-    add_lin_bn_drop(*layers_->add<Sequence>(),
-                    {.in = features,
-                     .out = settings.layers[i],
-                     .norm = settings.use_bn,
-                     .p = ps[i],
-                     .activation = settings.activation,
-                     .lin_first = settings.lin_first},
-                    context.generator);
-    features = settings.layers[i];
-  }
+  const auto features = add_hidden_layers(*layers_, settings, inputs, context.generator);
   auto& last = *layers_->add<Sequence>();
   add_lin_bn_drop(last,
                   {.in = features,

@@ -351,49 +351,58 @@ std::unique_ptr<Engine> build_engine(const Recipe& recipe, const Placement& plac
   return make_engine(recipe.parallel.mode, factory, options, world);
 }
 
-std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
-                                      const std::function<void()>& alive) {
-  auto recipe = plan.recipe;
-  auto data = build_run_data(plan, world, recipe);
-  const LoaderFactory loaders(recipe, plan.placement, world);
-  auto epochs = plan.trains ? build_epochs(plan, world, *data, loaders) : Epochs{};
-  auto valid_loader = loaders.make(*data, Split::valid);
-  auto splits = build_splits(plan, world, recipe, *data, loaders);
-  auto scores = build_scores(recipe, *data);
-  auto engine = with_weights([&] {
-    return build_engine(plan.recipe, plan.placement, world, data->facts(), epochs.length);
-  });
-  auto optimization = plan.trains ? build_optimization(plan, recipe, engine->model(), epochs.length)
-                                  : Optimization{};
-  auto callbacks = plan.trains ? build_callbacks(recipe) : Callbacks{};
-  auto average = build_average(recipe, engine->model());
-  auto built = std::make_unique<Training>();
-  auto& t = *built;
-  t.section = decode<DataSection>(plan.recipe.data.node());
-  t.recipe = std::move(recipe);
-  t.placement = plan.placement;
-  t.world = &world;
-  t.data = std::move(data);
-  t.sampler = std::move(epochs.sampler);
-  t.mix = std::move(epochs.mix);
-  t.loader = std::move(epochs.loader);
-  t.length = epochs.length;
-  t.valid_loader = std::move(valid_loader);
-  t.splits = std::move(splits.evaluated);
-  t.test = std::move(splits.test);
-  t.loss = std::move(scores.loss);
-  t.metrics = std::move(scores.metrics);
-  t.evaluation_batches = plan.evaluation_batches;
-  t.engine = std::move(engine);
-  t.optimizer = std::move(optimization.optimizer);
-  t.stages = std::move(optimization.stages);
-  t.clip = std::move(optimization.clip);
-  t.ema = std::move(average);
-  t.callbacks = std::move(callbacks);
+namespace {
+
+/// Tries a training step and the scores, and decides what is `auto` until then.
+void try_out(Training& t, const TrainingPlan& plan, const std::function<void()>& alive) {
   if (plan.trains) try_shapes(t);
   try_scores(t);
   if (plan.tries_sizes) decide_sizes(t, alive);
   if (plan.most_steps) t.length.total = std::min(t.length.total, *plan.most_steps);
+}
+
+void take_epochs(Training& t, Epochs epochs) {
+  t.sampler = std::move(epochs.sampler);
+  t.mix = std::move(epochs.mix);
+  t.loader = std::move(epochs.loader);
+  t.length = epochs.length;
+}
+
+void take_optimization(Training& t, Optimization optimization) {
+  t.optimizer = std::move(optimization.optimizer);
+  t.stages = std::move(optimization.stages);
+  t.clip = std::move(optimization.clip);
+}
+
+}  // namespace
+
+std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
+                                      const std::function<void()>& alive) {
+  auto built = std::make_unique<Training>();
+  auto& t = *built;
+  t.placement = plan.placement;
+  t.world = &world;
+  t.evaluation_batches = plan.evaluation_batches;
+  auto recipe = plan.recipe;
+  t.data = build_run_data(plan, world, recipe);
+  const LoaderFactory loaders(recipe, plan.placement, world);
+  if (plan.trains) take_epochs(t, build_epochs(plan, world, *t.data, loaders));
+  t.valid_loader = loaders.make(*t.data, Split::valid);
+  auto splits = build_splits(plan, world, recipe, *t.data, loaders);
+  t.splits = std::move(splits.evaluated);
+  t.test = std::move(splits.test);
+  auto scores = build_scores(recipe, *t.data);
+  t.loss = std::move(scores.loss);
+  t.metrics = std::move(scores.metrics);
+  t.engine = with_weights(
+      [&] { return build_engine(plan.recipe, plan.placement, world, t.data->facts(), t.length); });
+  if (plan.trains)
+    take_optimization(t, build_optimization(plan, recipe, t.engine->model(), t.length));
+  if (plan.trains) t.callbacks = build_callbacks(recipe);
+  t.ema = build_average(recipe, t.engine->model());
+  t.section = decode<DataSection>(plan.recipe.data.node());
+  t.recipe = std::move(recipe);
+  try_out(t, plan, alive);
   return built;
 }
 

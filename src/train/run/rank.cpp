@@ -119,18 +119,43 @@ RunEnding ending_of(const Job& job, const RunState& state, RunResult& result,
   return ending;
 }
 
-RunEnding run_in(World& world, Job job, Hooks hooks) {
-  const auto began = Clock::now();
+std::optional<Checkpoint> given_checkpoint(const Job& job) {
+  if (!job.checkpoint) return {};
+  return with_weights([&] { return load_checkpoint(*job.checkpoint); });
+}
+
+void agree_on_start(Job& job, World& world) {
   share_start(job, world);
   agree(world, "the program", version() + " with torch " + torch_version());
   agree_on_recipe(world, job.recipe_text);
+}
+
+/// The writers of the run folder on rank 0, then the profiler's traces.
+Callbacks run_observers(RecordedRun* record, const Job& job, const Training& training,
+                        std::int64_t first_step, const std::string& folder) {
+  auto observers = record ? record->writers() : Callbacks();
+  for (auto& trace : make_traces(job.traces, training, first_step, folder))
+    observers.push_back(std::move(trace));
+  return observers;
+}
+
+/// Rank 0 writes what the run was for.
+void write_ending(RunEnding& ending, RunResult& result, const Training& training,
+                  const RunState& state) {
+  write_samples(training, result.scored.samples, result.weights, ending.folder);
+  ending.tables = std::move(result.scored.tables);
+  describe(ending, training, state);
+}
+
+RunEnding run_in(World& world, Job job, Hooks hooks) {
+  const auto began = Clock::now();
+  agree_on_start(job, world);
   const NewRunFolder made(job, world, shared_folder(job, world));
   const auto& folder = made.path();
   if (hooks.in_folder) hooks.in_folder(folder);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
-  std::optional<Checkpoint> checkpoint;
-  if (job.checkpoint) checkpoint = with_weights([&] { return load_checkpoint(*job.checkpoint); });
+  auto checkpoint = given_checkpoint(job);
   const auto training = build_unless_stopped(run_plan(job, checkpoint), world, hooks);
   if (!training) return not_begun(hooks.stop_requested().signal, folder);
   auto state = start(*training, checkpoint, folder);
@@ -142,17 +167,13 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   if (world.rank == 0 && job.report_batch) job.report_batch(training->placement.batch);
   std::unique_ptr<RecordedRun> record;
   if (world.rank == 0) record = std::make_unique<RecordedRun>(job, *training, folder);
-  auto observers = record ? record->writers() : Callbacks();
-  for (auto& trace : make_traces(job.traces, *training, state.position.step, folder))
-    observers.push_back(std::move(trace));
+  auto observers = run_observers(record.get(), job, *training, state.position.step, folder);
   hooks.checkpoints = folder + "/checkpoints";
   if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
   auto result = train(*training, state, hooks, observers);
   auto ending = ending_of(job, state, result, folder);
   if (!record) return ending;
-  write_samples(*training, result.scored.samples, result.weights, folder);
-  ending.tables = std::move(result.scored.tables);
-  describe(ending, *training, state);
+  write_ending(ending, result, *training, state);
   ending.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   record->end(ending);
   return ending;

@@ -16,29 +16,19 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kShown = 18;  // of the worst, and of the least certain
-constexpr int kThumbnail = 96;      // pixels
+constexpr int kThumbnail = 96;  // pixels
 constexpr std::size_t kMostText = 600;
 
-bool is_class(const SampleOutcome& sample) { return std::isfinite(sample.probability); }
-
-/// The first of an order, where what `of` gives is finite; small values first.
-template <class Of>
-void add_first(std::set<std::int64_t>& chosen, std::vector<SampleOutcome> samples, Of of) {
-  std::erase_if(samples, [&](const auto& sample) { return !std::isfinite(of(sample)); });
-  std::stable_sort(samples.begin(), samples.end(),
-                   [&](const auto& a, const auto& b) { return of(a) < of(b); });
-  for (std::size_t i = 0; i < std::min(kShown, samples.size()); ++i)
-    chosen.insert(samples[i].index);
+double by_error_or_mistake(const SampleOutcome& sample) {
+  return std::isfinite(sample.probability) ? by_mistake(sample) : by_error(sample);
 }
 
-std::set<std::int64_t> telling(const std::vector<SampleOutcome>& samples) {
+std::set<std::int64_t> shown_indices(const std::vector<SampleOutcome>& samples) {
+  std::vector<const SampleOutcome*> all;
+  for (const auto& sample : samples) all.push_back(&sample);
   std::set<std::int64_t> chosen;
-  add_first(chosen, samples, [](const SampleOutcome& s) {
-    if (!is_class(s)) return -std::abs(s.predicted - s.truth);
-    return s.predicted == s.truth ? NAN : -s.loss;
-  });
-  add_first(chosen, samples, [](const SampleOutcome& s) { return s.probability - s.second; });
+  for (const auto order : {by_error_or_mistake, by_certainty})
+    for (const auto* sample : first_samples(all, order)) chosen.insert(sample->index);
   return chosen;
 }
 
@@ -90,7 +80,8 @@ void write_samples(const Training& t, const std::vector<SampleOutcome>& samples,
                      t.data->facts().classes,
                      samples,
                      {}};
-    for (const auto index : telling(samples)) file.shown[index] = shown_sample(*t.data, index);
+    for (const auto index : shown_indices(samples))
+      file.shown[index] = shown_sample(*t.data, index);
     write_samples_json(file, folder);
   } catch (const std::exception& error) {
     log::warning(std::string("no ") + kSamplesJson + " was written: " + error.what());

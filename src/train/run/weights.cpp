@@ -39,13 +39,16 @@ bool are_of_another(std::vector<NamedTensor> tensors, const Model& model) {
 }
 
 /// Translates the names, and leaves out what the model has no place for: the other network's head.
-void take_borrowed(std::vector<NamedTensor>& tensors, const Model& model) {
+/// Returns how many those are.
+std::int64_t take_borrowed(std::vector<NamedTensor>& tensors, const Model& model) {
+  const auto all = std::ssize(tensors);
   const auto names = model.borrowed_names();
   std::erase_if(tensors, [&](const NamedTensor& named) {
     return std::none_of(names.begin(), names.end(),
                         [&](const auto& rule) { return named.name.starts_with(rule.first); });
   });
   rename(tensors, names);
+  return all - std::ssize(tensors);
 }
 
 std::string quoted_list(std::vector<std::string> names) {
@@ -57,6 +60,9 @@ std::string quoted_list(std::vector<std::string> names) {
 const EntryBase& entry_of(const Training& t) {
   return *catalog<Model>().find(t.recipe.model.type());
 }
+
+/// Names of tensors are for where they are few.
+constexpr std::int64_t kFewTensors = 8;
 
 /// Of the file's tensors without names of rows, and what the model initializes by itself.
 TransferGroup remaining_tensors(const WeightsFit& fit, const std::vector<TransferGroup>& groups,
@@ -73,11 +79,9 @@ TransferGroup remaining_tensors(const WeightsFit& fit, const std::vector<Transfe
   }
   rest.initialized = std::ssize(rest.fresh_names);
   rest.how = rest.initialized > 0 ? "own initialization" : "";
+  if (rest.initialized > kFewTensors) rest.fresh_names.clear();
   return rest;
 }
-
-/// Names of tensors are for where they are few.
-constexpr std::int64_t kFewTensors = 8;
 
 /// The last layer where its shape differs, which is known only once it was to be copied.
 void note_replaced(std::vector<TransferGroup>& groups, const WeightsFit& fit, const Model& model) {
@@ -98,6 +102,19 @@ std::string names_or_none(const std::vector<std::string>& names) {
   return names.empty() ? "none" : few_names(names);
 }
 
+SavedWeights read_renamed(const WeightsSpec& spec) {
+  auto saved = read_saved_weights(spec.file, spec.allow_calls ? Calls::left_out : Calls::refused);
+  rename(saved.tensors, spec.remap);
+  drop_raw_copies(saved.tensors);
+  return saved;
+}
+
+std::vector<std::string> joined_lists(std::initializer_list<std::vector<std::string>> lists) {
+  std::vector<std::string> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 RowNames names_there(const SavedWeights& saved, const WeightsSpec& spec) {
   auto names = row_names(saved.names);
   if (spec.words) {
@@ -107,10 +124,14 @@ RowNames names_there(const SavedWeights& saved, const WeightsSpec& spec) {
   return names;
 }
 
-void log_published(const Published& published) {
+Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& model,
+                            const std::vector<std::string>& last, const WeightsSpec& spec) {
+  auto published = take_published_names(tensors, model, last.empty() ? "" : last.back(),
+                                        architecture_of(spec.file));
   if (published.from) log::info("the weights have the names of " + name_of(*published.from));
   if (!published.positions.empty())
     log::info("positions are resampled from " + published.positions + " patches");
+  return published;
 }
 
 std::string tried_names(const Model& model) {
@@ -146,32 +167,24 @@ std::optional<Transfer> start_from_weights(const Training& t) {
   const auto section = decode<ModelSection>(t.recipe.model.node());
   if (!section.weights) return {};
   const auto& spec = *section.weights;
-  auto saved = read_saved_weights(spec.file, spec.allow_calls ? Calls::left_out : Calls::refused);
+  auto saved = read_renamed(spec);
   auto& tensors = saved.tensors;
-  rename(tensors, spec.remap);
-  drop_raw_copies(tensors);
   auto& model = t.engine->model();
   const auto last = output_layers(model, entry_of(t));
-  const auto published = take_published_names(tensors, model, last.empty() ? "" : last.back(),
-                                              architecture_of(spec.file));
-  log_published(published);
+  const auto published = take_logged_names(tensors, model, last, spec);
   const bool borrowed = are_of_another(tensors, model);
-  const auto all = std::ssize(tensors);
-  if (borrowed) take_borrowed(tensors, model);
-  const auto left_out = all - std::ssize(tensors);
+  const auto left_out = borrowed ? take_borrowed(tensors, model) : 0;
   const auto there = names_there(saved, spec), here = row_names(*t.data);
   auto matched = match_rows_by_name(tensors, there, here, model, entry_of(t), {!borrowed});
-  auto absent = matched.absent;
   const auto own = borrowed ? model.own_parts() : std::vector<std::string>();
-  absent.insert(absent.end(), own.begin(), own.end());
-  if (!borrowed && published.headless) absent.insert(absent.end(), last.begin(), last.end());
+  const auto headless = !borrowed && published.headless ? last : std::vector<std::string>();
+  const auto absent = joined_lists({matched.absent, own, headless});
   const auto fit = take_weights(tensors, model.state(), matched.output_layers, absent);
   check_fit(fit, spec, matched, model);
   Transfer transfer{spec.file, std::move(matched.groups), tokenizer_warnings(there, here)};
   note_replaced(transfer.groups, fit, model);
   auto rest = remaining_tensors(fit, transfer.groups, model);
   rest.dropped = left_out + std::ssize(fit.unexpected);
-  if (rest.initialized > kFewTensors) rest.fresh_names.clear();
   if (borrowed)
     rest.note = quoted_list(own) + ", which such a file does not have, " +
                 (own.size() == 1 ? "is re-initialized" : "are re-initialized");
