@@ -139,6 +139,13 @@ int left_early(World& world, const Hooks& hooks) {
   return 128 + all.stop.signal;
 }
 
+void name_tables(Evaluation& found, const EvalJob& job, const ScoredWeights& weights) {
+  for (auto& table : found.tables) {
+    table.weights = weights;
+    table.name = scored_name(table.name, job);
+  }
+}
+
 int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placement& placement,
             const Hooks& hooks) {
   const auto alive = [&] {
@@ -163,10 +170,7 @@ int eval_in(World& world, const EvalJob& job, const Recipe& recipe, const Placem
   if (!found) return left_early(world, hooks);
   if (world.rank != 0) return 0;
   const ScoredWeights weights{job.weights, job.file.empty() ? checkpoint.step : -1};
-  for (auto& table : found->tables) {
-    table.weights = weights;
-    table.name = scored_name(table.name, job);
-  }
+  name_tables(*found, job, weights);
   log_scored(job, *training, weights, found->left_out);
   print(*found, job);
   return 0;

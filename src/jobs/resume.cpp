@@ -182,6 +182,13 @@ void keep_marks(Job& job, const std::string& folder) {
   job.recipe_text = job.record(job.recipe);
 }
 
+void require_start(const SavedRun& run, bool from_scratch) {
+  if (from_scratch)
+    require_nothing_left(run);
+  else if (run.checkpoint.empty())
+    checkpoint_to_resume({run.folder, {}, run.damages});
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   const auto traces = traces_of(arguments);
@@ -194,16 +201,11 @@ int resume(const Arguments& arguments) {
   const bool from_scratch = arguments.has("--from-scratch");
   const auto overrides =
       names_devices(words.overrides) ? with_devices_open(home, words.overrides) : words.overrides;
-  auto run = open_run(arguments.words[0], overrides, which);
-  if (from_scratch)
-    require_nothing_left(run);
-  else if (run.checkpoint.empty())
-    checkpoint_to_resume({run.folder, {}, run.damages});
-  if (which != "last") verify_checkpoint(run.checkpoint);
-  if (is_complete(run, arguments.words[0], outer.rank)) return 0;
-  auto resumed = on_devices_here(std::move(run), words.overrides, which, outer);
-  run = std::move(resumed.run);
-  auto job = std::move(resumed.job);
+  auto opened = open_run(arguments.words[0], overrides, which);
+  require_start(opened, from_scratch);
+  if (which != "last") verify_checkpoint(opened.checkpoint);
+  if (is_complete(opened, arguments.words[0], outer.rank)) return 0;
+  auto [run, job] = on_devices_here(std::move(opened), words.overrides, which, outer);
   job.traces = traces;
   keep_marks(job, run.folder);
   job.start = run_start(job, arguments, {});

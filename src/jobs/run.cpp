@@ -143,6 +143,17 @@ void say_unfinished(const Job& job) {
             folder + "' continues it");
 }
 
+/// Under another launcher: rank 0 is asked for the folder.
+int run_joined(Job& job, const Topology& outer, log::Level level) {
+  std::unique_ptr<FileLock> lock;
+  job.make_folder = [&] {
+    auto folder = make_run_folder(job.recipe.output.dir, job.start);
+    lock = lock_run(folder);
+    return folder;
+  };
+  return start_job(job, outer, level);
+}
+
 int run(const Arguments& arguments) {
   const auto words = split_words(arguments.words);
   const auto traces = traces_of(arguments);
@@ -162,15 +173,7 @@ int run(const Arguments& arguments) {
     say_unfinished(job);
     log::info(to_text(job.placement.batch));
   }
-  if (outer.joined()) {
-    std::unique_ptr<FileLock> lock;  // of rank 0, which is asked for the folder
-    job.make_folder = [&] {
-      auto folder = make_run_folder(job.recipe.output.dir, job.start);
-      lock = lock_run(folder);
-      return folder;
-    };
-    return start_job(job, outer, arguments.level);
-  }
+  if (outer.joined()) return run_joined(job, outer, arguments.level);
   const HeldSignals held;
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   log::info("run folder " + typed_path(job.folder));

@@ -78,6 +78,16 @@ int run_node(const Topology& node, int ranks, const RankMain& rank_main,
   return launch(ranks, one_rank, launch_options);
 }
 
+LaunchOptions launch_options_of(const TimeoutSpec& timeout, const StartOptions& options,
+                                Heartbeats& heartbeats) {
+  LaunchOptions launch;
+  launch.heartbeats = &heartbeats;
+  launch.start_seconds = timeout.start.count;
+  launch.step_seconds = timeout.step.count;
+  launch.log_file = [&options](int rank) { return log_file(options.folder, rank); };
+  return launch;
+}
+
 }  // namespace
 
 int start_ranks(const Recipe& recipe, const Placement& placement, const Topology& outer,
@@ -92,11 +102,7 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
   if (outer.is_node) return run_node(outer, placement.ranks / outer.world, rank_main, options);
   if (outer.joined() || placement.ranks == 1) return run_here(outer, rank_main, options);
   Heartbeats heartbeats(placement.ranks);
-  LaunchOptions launch_options;
-  launch_options.heartbeats = &heartbeats;
-  launch_options.start_seconds = recipe.parallel.timeout.start.count;
-  launch_options.step_seconds = recipe.parallel.timeout.step.count;
-  launch_options.log_file = [&](int rank) { return log_file(options.folder, rank); };
+  const auto launched = launch_options_of(recipe.parallel.timeout, options, heartbeats);
   const auto one_rank = [&](const Topology& topology) {
     log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
     Signals signals;
@@ -111,7 +117,7 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
     return delivered(rank_main(topology, hooks));
   };
   log::open(options.level, 0, log_file(options.folder, 0));  // for the headline of a failure
-  return launch(placement.ranks, one_rank, launch_options);
+  return launch(placement.ranks, one_rank, launched);
 }
 
 }  // namespace ddptrain

@@ -14,6 +14,7 @@
 #include "base/files/scratch_folder.h"
 #include "base/output/color.h"
 #include "base/output/print.h"
+#include "base/output/table_text.h"
 #include "base/text.h"
 #include "config/encode.h"
 #include "jobs/job.h"
@@ -149,15 +150,7 @@ void print_table(const std::vector<Tested>& all) {
   std::vector<Row> rows{{"recipe", "metric", "value", "expected", "verdict", "time"}};
   for (const auto& tested : all)
     for (auto& row : rows_of(tested)) rows.push_back(std::move(row));
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
-    print_shown("%s\n", std::string(trim(line)).c_str());
-  }
+  for (const auto& line : aligned(rows)) print_shown("%s\n", line.c_str());
 }
 
 int test(const Arguments& arguments) {

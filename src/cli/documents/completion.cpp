@@ -67,6 +67,19 @@ bool names_files(std::string_view word) {
   return false;
 }
 
+/// What a word of a usage line stands for; empty for another placeholder.
+std::string word_class(const std::string& word, bool names_components) {
+  if (word == "key=value") return "overrides";
+  if (word == "RECIPE" || word == "A" || word == "B") return "recipes";
+  if (word == "KIND") return "kinds";
+  if (word == "KEY") return "keys";
+  if (word == "VERB") return "verbs";
+  if (word == "NAME") return names_components ? "components" : "starters";
+  if (names_files(word)) return "files";
+  if (std::isupper(static_cast<unsigned char>(word[0]))) return "";
+  return "=" + word;  // itself
+}
+
 /// What a verb's words can be, read from its usage: "recipes overrides".
 Words word_classes(const Verb& verb) {
   Words classes;
@@ -77,25 +90,9 @@ Words word_classes(const Verb& verb) {
   for (auto word : split(usage, ' ')) {
     while (word.ends_with('.')) word.pop_back();
     if (word.empty()) continue;
-    if (word == "key=value")
-      word = "overrides";
-    else if (word == "RECIPE" || word == "A" || word == "B")
-      word = "recipes";
-    else if (word == "KIND")
-      word = "kinds";
-    else if (word == "KEY")
-      word = "keys";
-    else if (word == "VERB")
-      word = "verbs";
-    else if (word == "NAME")
-      word = names_components ? "components" : "starters";
-    else if (names_files(word))
-      word = "files";
-    else if (std::isupper(static_cast<unsigned char>(word[0])))
-      continue;
-    else
-      word = "=" + word;  // itself
-    if (std::find(classes.begin(), classes.end(), word) == classes.end()) classes.push_back(word);
+    const auto found = word_class(word, names_components);
+    if (!found.empty() && std::find(classes.begin(), classes.end(), found) == classes.end())
+      classes.push_back(found);
   }
   return classes;
 }

@@ -64,8 +64,7 @@ std::vector<SampledRecord> records_in(std::string_view text, char separator, boo
       empty = empty && (c == '\r' || c == ' ' || c == '"');
     }
   }
-  const bool rest = record.fields > 1 || !empty;
-  if (whole && rest && records.size() < kRecords) end_record();
+  if (whole && (record.fields > 1 || !empty) && records.size() < kRecords) end_record();
   return records;
 }
 
@@ -114,6 +113,19 @@ std::string_view without_lines(std::string_view text, std::int64_t lines) {
   return text;
 }
 
+constexpr std::array kSeparators{CsvSeparator::tab, CsvSeparator::semicolon, CsvSeparator::pipe,
+                                 CsvSeparator::comma};
+
+/// Of a first line 'sep=;'.
+CsvSeparator announced_separator(char c) {
+  for (const auto one : kSeparators) {
+    CsvFormat format;
+    format.separator = one;
+    if (format.separator_char() == c) return one;
+  }
+  return CsvSeparator::comma;
+}
+
 }  // namespace
 
 CsvFormat csv_layout(const std::string& path) {
@@ -123,14 +135,8 @@ CsvFormat csv_layout(const std::string& path) {
   format.encoding = encoding_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   std::string decoded;
   auto text = csv_text(bytes, format.encoding, path, {}, decoded);
-  constexpr std::array all{CsvSeparator::tab, CsvSeparator::semicolon, CsvSeparator::pipe,
-                           CsvSeparator::comma};
   if (text.starts_with("sep=") && text.size() > 4) {
-    for (const auto one : all) {
-      format.separator = one;
-      if (format.separator_char() == text[4]) return format;
-    }
-    format.separator = CsvSeparator::comma;
+    format.separator = announced_separator(text[4]);
     return format;  // whose reader says what is wrong
   }
   const auto comments = comment_lines(text);
@@ -139,7 +145,7 @@ CsvFormat csv_layout(const std::string& path) {
   text = text.substr(0, kSample);
   format.skip_lines = comments;
   // A comma may be a decimal one: it separates only where nothing else does.
-  for (const auto one : all) {
+  for (const auto one : kSeparators) {
     format.separator = one;
     const auto found = table_in(records_in(text, format.separator_char(), whole));
     if (!found) continue;

@@ -242,6 +242,34 @@ std::string in_words(const Node& value) {
   return join(words, " ");
 }
 
+/// Columns that are no numbers may still have a '?' where a cell is missing.
+void add_question_marks(const Csv& csv, const std::vector<StyledColumn>& columns,
+                        std::set<std::string>& missing) {
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    for (std::size_t row = 1; row < csv.rows() && !columns[column].numbers; ++row)
+      if (trim(csv.cell(row, column)) == "?") missing.emplace(csv.cell(row, column));
+}
+
+std::set<std::string> missing_of(const std::vector<StyledColumn>& columns) {
+  std::set<std::string> missing;
+  for (const auto& column : columns) missing.insert(column.missing.begin(), column.missing.end());
+  return missing;
+}
+
+std::vector<std::string> units_of(const std::vector<StyledColumn>& columns) {
+  std::set<std::string> units;
+  for (const auto& column : columns)
+    if (!column.unit.empty()) units.insert(column.unit);
+  return {units.begin(), units.end()};
+}
+
+std::vector<StyledColumn> styled_columns(const Csv& csv, const CsvFormat& format) {
+  std::vector<StyledColumn> columns;
+  for (std::size_t column = 0; column < csv.header().size(); ++column)
+    columns.push_back(styled(csv, column, 1, format));
+  return columns;
+}
+
 }  // namespace
 
 SniffedCsv sniff_csv(const std::string& path) {
@@ -254,20 +282,12 @@ SniffedCsv sniff_csv(const std::string& path) {
   const auto step = sampling_step(csv);
   const auto style = style_of(csv, step, format);
   format = with_style(format, style);
-  std::vector<StyledColumn> columns;
-  std::set<std::string> units, missing;
-  for (std::size_t column = 0; column < csv.header().size(); ++column) {
-    columns.push_back(styled(csv, column, 1, format));
-    const auto& made = columns.back();
-    if (!made.unit.empty()) units.insert(made.unit);
-    missing.insert(made.missing.begin(), made.missing.end());
-  }
-  format.units.assign(units.begin(), units.end());
+  const auto columns = styled_columns(csv, format);
+  auto missing = missing_of(columns);
+  format.units = units_of(columns);
   format.header = has_header(csv, columns, format);
   if (format.header && has_duplicates(csv)) format.duplicate_names = DuplicateNames::number;
-  for (std::size_t column = 0; column < columns.size(); ++column)
-    for (std::size_t row = 1; row < csv.rows() && !columns[column].numbers; ++row)
-      if (trim(csv.cell(row, column)) == "?") missing.emplace(csv.cell(row, column));
+  add_question_marks(csv, columns, missing);
   for (std::size_t column = 0; column < columns.size(); ++column)
     for (const auto row : columns[column].strays) {
       const std::string cell(csv.cell(row, column));

@@ -54,9 +54,13 @@ std::string split_lines(const ClassFolders& folders);
 
 /// The lines of a recipe about images, from `model` on; adds to `found` what the sizes of the
 /// images are. `sample` are some of their paths.
-std::string image_recipe(const std::string& data, const std::vector<ClassCount>& classes,
-                         std::int64_t training, const std::vector<std::string>& sample,
-                         std::vector<std::string>& found, bool several_labels = false);
+struct ImageLabels {
+  std::vector<ClassCount> classes;
+  std::int64_t training = 0;  // samples
+  bool several = false;       // labels an image
+};
+std::string image_recipe(const std::string& data, const ImageLabels& labels,
+                         const std::vector<std::string>& sample, std::vector<std::string>& found);
 /// The same of texts; without classes they have numbers.
 std::string text_recipe(const std::string& data, const std::vector<ClassCount>& classes,
                         std::int64_t training);

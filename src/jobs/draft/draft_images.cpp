@@ -70,9 +70,9 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
   }
   note_other_formats(request.path, draft.found);
   const auto sample = paths_below(request.path, some_of(files, 200));
-  draft.recipe =
-      image_recipe(data, folders.classes, training_samples(folders.classes, !folders.valid.empty()),
-                   sample, draft.found);
+  draft.recipe = image_recipe(
+      data, {folders.classes, training_samples(folders.classes, !folders.valid.empty())}, sample,
+      draft.found);
   return draft;
 }
 
@@ -107,29 +107,28 @@ Draft from_names(const InitRequest& request, const std::vector<std::string>& fil
                     "'     # its first group is the label\n"
                     "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the "
                     "same\n";
-  draft.recipe = image_recipe(data, classes, training_samples(classes, false),
+  draft.recipe = image_recipe(data, {classes, training_samples(classes, false)},
                               paths_below(request.path, some_of(files, 200)), draft.found);
   return draft;
 }
 
 }  // namespace
 
-std::string image_recipe(const std::string& data, const std::vector<ClassCount>& classes,
-                         std::int64_t training, const std::vector<std::string>& sample,
-                         std::vector<std::string>& found, bool several_labels) {
+std::string image_recipe(const std::string& data, const ImageLabels& labels,
+                         const std::vector<std::string>& sample, std::vector<std::string>& found) {
   const auto profile = image_profile(sample);
   found[0] += "; " + sizes_text(profile);
   const auto policy = policy_lines(profile, found);
-  const auto batch = std::to_string(fitting_batch(training, 64));
-  const int epochs = epochs_for(training);
+  const auto batch = std::to_string(fitting_batch(labels.training, 64));
+  const int epochs = epochs_for(labels.training);
   std::string text = model_lines("type: resnet18", "resnet18") + "\ndata:\n" + data +
                      transform_lines(profile) + "\nbatch: {global: " + batch +
                      "}\ntrain: {duration: " + std::to_string(epochs) +
                      " epochs, channels_last: true}\n";
-  const std::string metric = several_labels ? "accuracy_multi" : "accuracy";
-  text += several_labels ? "loss: bce_with_logits                    # any number of labels each\n"
+  const std::string metric = labels.several ? "accuracy_multi" : "accuracy";
+  text += labels.several ? "loss: bce_with_logits                    # any number of labels each\n"
                          : "loss: {type: cross_entropy, label_smoothing: 0.1}\n";
-  const bool more = !several_labels && is_unbalanced(classes);
+  const bool more = !labels.several && is_unbalanced(labels.classes);
   return text + "metrics: [" + metric + (more ? ", {type: f1, average: macro}" : "") +
          "]\n"
          "optimizer: {type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}\n" +

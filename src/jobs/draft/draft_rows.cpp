@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -50,17 +51,52 @@ std::vector<ClassCount> label_counts(const ColumnProfile& labels, std::int64_t r
   return classes;
 }
 
+std::string required_target(const InitRequest& request, const TableProfile& profile,
+                            const std::function<bool(const std::string&)>& may_be) {
+  const auto label = choose_target(request, profile.names(), may_be);
+  if (label.empty()) refuse_without_target(profile);
+  return label;
+}
+
+std::string beside(const InitRequest& request, const fs::path& path) {
+  return (fs::path(request.written).parent_path() / path).string();
+}
+
+bool may_label_images(const TableProfile& profile, const ColumnProfile& column) {
+  return column.distinct > 1 && !says_split(column) && !is_identifier(profile, column);
+}
+
+bool may_label_texts(const TableProfile& profile, const ColumnProfile& column) {
+  return column.distinct > 1 && holds_classes(column) && !holds_texts(column) &&
+         !is_identifier(profile, column) && !says_split(column) && !column.date;
+}
+
+std::vector<std::string> sampled_images(const TableProfile& profile, const ColumnProfile& paths,
+                                        const fs::path& root) {
+  std::vector<std::string> sample;
+  const auto step = std::max<std::size_t>(1, paths.cells.names.size() / 200);
+  for (std::size_t i = 0; i < paths.cells.names.size(); i += step)
+    sample.push_back(
+        (fs::absolute(profile.path).parent_path() / root / paths.cells.names[i]).string());
+  return sample;
+}
+
+std::vector<std::string> columns_beside(const TableProfile& profile, const std::string& texts,
+                                        const std::string& label) {
+  std::vector<std::string> others;
+  for (const auto& column : profile.columns)
+    if (column.name != texts && column.name != label) others.push_back(column.name);
+  return others;
+}
+
 }  // namespace
 
 Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
                        const ColumnProfile& paths) {
   const auto may_be = [&](const std::string& name) {
-    const auto& column = profile.column(name);
-    return column.name != paths.name && column.distinct > 1 && !says_split(column) &&
-           !is_identifier(profile, column);
+    return name != paths.name && may_label_images(profile, profile.column(name));
   };
-  const auto label = choose_target(request, profile.names(), may_be);
-  if (label.empty()) refuse_without_target(profile);
+  const auto label = required_target(request, profile, may_be);
   const auto& labels = profile.column(label);
   const auto delimiter = label_delimiter(labels);
   if (delimiter.empty()) require_targets(profile, labels);
@@ -74,33 +110,24 @@ Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
   draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
   std::string data =
       "  type: manifest\n  file: " + yaml_text(request.written) + "\n" + csv_lines(profile.csv);
-  const auto home = fs::path(request.written).parent_path();
-  if (!root.empty()) data += "  root: " + yaml_text((home / root).string()) + "\n";
+  if (!root.empty()) data += "  root: " + yaml_text(beside(request, root)) + "\n";
   data += "  columns: {path: " + yaml_text(paths.name) + ", label: " + yaml_text(label) +
           (has_split ? ", split: " + yaml_text(split->name) : "") + "}\n";
   if (!delimiter.empty()) data += "  label_delimiter: \"" + delimiter + "\"\n";
   if (!has_split)
     data += "  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n";
-  std::vector<std::string> sample;
-  const auto step = std::max<std::size_t>(1, paths.cells.names.size() / 200);
-  for (std::size_t i = 0; i < paths.cells.names.size(); i += step)
-    sample.push_back(
-        (fs::absolute(profile.path).parent_path() / root / paths.cells.names[i]).string());
-  draft.recipe = image_recipe(data, classes, rows_for_training(profile.rows), sample, draft.found,
-                              !delimiter.empty());
+  const auto sample = sampled_images(profile, paths, root);
+  draft.recipe = image_recipe(data, {classes, rows_for_training(profile.rows), !delimiter.empty()},
+                              sample, draft.found);
   return draft;
 }
 
 Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
                       const ColumnProfile& texts) {
   const auto may_be = [&](const std::string& name) {
-    const auto& column = profile.column(name);
-    return column.name != texts.name && column.distinct > 1 && holds_classes(column) &&
-           !holds_texts(column) && !is_identifier(profile, column) && !says_split(column) &&
-           !column.date;
+    return name != texts.name && may_label_texts(profile, profile.column(name));
   };
-  const auto label = choose_target(request, profile.names(), may_be);
-  if (label.empty()) refuse_without_target(profile);
+  const auto label = required_target(request, profile, may_be);
   const auto& target = profile.column(label);
   require_targets(profile, target);
   const bool regression = !holds_classes(target);
@@ -112,9 +139,7 @@ Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
   draft.found.push_back(found_target(request, label));
   if (const auto csv = csv_in_words(profile.csv); !csv.empty())
     draft.found.push_back("CSV: " + csv);
-  std::vector<std::string> others;
-  for (const auto& column : profile.columns)
-    if (column.name != texts.name && column.name != label) others.push_back(column.name);
+  const auto others = columns_beside(profile, texts.name, label);
   if (!others.empty())
     draft.found.push_back("left out: " + join(others, ", ") +
                           "; --table learns from them instead of the texts");

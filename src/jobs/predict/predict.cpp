@@ -117,6 +117,19 @@ void take_stdin(PredictJob& job, const PredictWords& words, const Arguments& arg
   job.lines = true;
 }
 
+/// Adds every run as a member; all are placed as the first one, which is returned.
+SavedRun open_members(PredictJob& job, const PredictWords& words, const std::string& which) {
+  std::optional<SavedRun> first;
+  for (const auto& folder : words.runs) {
+    auto run = open_member(folder, words, which);
+    log::info(typed_path(run.folder) + ": " + to_text(weights_of(run)));
+    if (!first) with_places(run.tree, [&] { job.placement = place(run.recipe, {}); });
+    job.members.push_back({resolved(run.recipe, job.placement), run.checkpoint});
+    if (!first) first = std::move(run);
+  }
+  return std::move(first.value());
+}
+
 int predict(const Arguments& arguments) {
   const auto words = predict_words(arguments);
   PredictJob job;
@@ -124,21 +137,14 @@ int predict(const Arguments& arguments) {
   job.top = top_of(arguments);
   job.reader = reader_of(arguments, job.format == PredictionFormat::csv);
   job.paths = listed_inputs(words.inputs, arguments.value("--list"));
-  std::optional<SavedRun> first;
-  for (const auto& folder : words.runs) {
-    auto run = open_member(folder, words, arguments.value(kCheckpoint.name, "last"));
-    log::info(typed_path(run.folder) + ": " + to_text(weights_of(run)));
-    if (!first) with_places(run.tree, [&] { job.placement = place(run.recipe, {}); });
-    job.members.push_back({resolved(run.recipe, job.placement), run.checkpoint});
-    if (!first) first = std::move(run);
-  }
+  const auto first = open_members(job, words, arguments.value(kCheckpoint.name, "last"));
   job.output = arguments.value("--output");
   if (writes_files(job) && job.output.empty())
     throw Error(Exit::recipe,
                 "each prediction is a file: '--output FOLDER' says where they and predictions.csv "
                 "are to be written");
   job.skip_bad =
-      arguments.has("--skip-bad") || first->recipe.policy.on_bad_sample == OnBadSample::skip;
+      arguments.has("--skip-bad") || first.recipe.policy.on_bad_sample == OnBadSample::skip;
   std::optional<ScratchFolder> scratch;
   if (std::count(words.inputs.begin(), words.inputs.end(), kStdin) > 0)
     take_stdin(job, words, arguments, scratch.emplace().path());
@@ -146,7 +152,7 @@ int predict(const Arguments& arguments) {
                      [&](const Topology& topology, const Hooks& hooks) {
                        return predict_rank(job, topology, hooks);
                      },
-                     {arguments.level, {}, &first->tree});
+                     {arguments.level, {}, &first.tree});
 }
 
 }  // namespace

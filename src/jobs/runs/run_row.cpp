@@ -174,25 +174,22 @@ RunCell fact_cell(const RunRow& row, const std::string& title) {
   return {};
 }
 
+RunCell path_cell(const RunRow& row) { return {row.path, {}}; }
+
+RunCell recipe_cell(const RunRow& row) { return {row.record.recipe, {}}; }
+
+RunCell metric_cell(const RunRow& row) { return {metric_of(row), {}}; }
+
 using Column = std::pair<std::string, std::function<RunCell(const RunRow&)>>;
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = [] {
     std::vector<Column> made{
-        {"run",
-         [](const RunRow& row) {
-           return RunCell{row.path, {}};
-         }},
-        {"recipe",
-         [](const RunRow& row) {
-           return RunCell{row.record.recipe, {}};
-         }},
+        {"run", path_cell},
+        {"recipe", recipe_cell},
         {"state", state_cell},
         {"step", step_cell},
-        {"metric",
-         [](const RunRow& row) {
-           return RunCell{metric_of(row), {}};
-         }},
+        {"metric", metric_cell},
         {"last",
          [](const RunRow& row) {
            return number_cell(value_named(row.record.metrics, metric_of(row)));

@@ -223,18 +223,23 @@ Json to_json(const NamedValues& values) {
 
 Json known(double value) { return value > 0 ? Json(static_cast<std::int64_t>(value)) : Json(); }
 
+Json to_json(const RunRow& row);
+
+Json sweep_json(const RunRow& row) {
+  Json trials = Json::array();
+  for (const auto& trial : row.trials) trials.push_back(to_json(trial));
+  Json json{
+      {"sweep", row.path}, {"recipe", row.record.recipe}, {"best", nullptr}, {"runs", trials}};
+  if (row.sweep && !row.sweep->trials.empty())
+    json["best"] = {{"metric", row.sweep->metric},
+                    {"trial", row.sweep->trials[0].number},
+                    {"value", row.sweep->trials[0].value}};
+  return json;
+}
+
 Json to_json(const RunRow& row) {
+  if (!row.trials.empty()) return sweep_json(row);
   const auto& record = row.record;
-  if (!row.trials.empty()) {
-    Json trials = Json::array();
-    for (const auto& trial : row.trials) trials.push_back(to_json(trial));
-    Json json{{"sweep", row.path}, {"recipe", record.recipe}, {"best", nullptr}, {"runs", trials}};
-    if (row.sweep && !row.sweep->trials.empty())
-      json["best"] = {{"metric", row.sweep->metric},
-                      {"trial", row.sweep->trials[0].number},
-                      {"value", row.sweep->trials[0].value}};
-    return json;
-  }
   Json json{{"run", row.path},
             {"recipe", record.recipe},
             {"state", status_name(record.status)},
