@@ -45,6 +45,8 @@ std::string_view zip64_of(std::string_view fields) {
 /// The newest version of the format that an entry may need, 6.3 (APPNOTE 4.4.3).
 constexpr std::uint16_t newest_version = 63;
 
+constexpr std::uint16_t stored = 0, deflated = 8;  // methods (APPNOTE 4.4.5)
+
 /// What the end of the file says about the directory.
 struct Directory {
   std::uint64_t at = 0, size = 0;
@@ -103,33 +105,43 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   const auto all = fixed + name_size + fields_size + short_at(rest, 32);
   if (all > rest.size()) refuse("its directory is cut short");
   auto name = rest.substr(fixed, name_size);
-  const auto quoted = shown(name, 200);
+  const auto quoted = "'" + shown(name, 200) + "'";
   name.remove_prefix(std::min(name.size(), name.find('/') + 1));
   Entry entry{int_at(rest, 24), int_at(rest, 20), int_at(rest, 42), int_at(rest, 16)};
-  auto zip64 = zip64_of(rest.substr(fixed + name_size, fields_size));
+  read_zip64(rest.substr(fixed + name_size, fields_size), quoted, entry);
+  entry.compressed = short_at(rest, 10) == deflated;
+  check_entry(rest, quoted, entry);
+  if (!name.empty() && !entries_.emplace(name, entry).second) refuse(quoted + " comes twice");
+  unchecked_ = unchecked_ || (entry.checksum == 0 && entry.size > 0);
+  return all;
+}
+
+/// Sets the numbers of an entry that are in the zip64 part of its additional fields.
+void ZipFile::read_zip64(std::string_view fields, const std::string& quoted, Entry& entry) const {
+  auto zip64 = zip64_of(fields);
   for (auto* field : {&entry.size, &entry.packed, &entry.header}) {
     if (*field != not_here) continue;
-    if (zip64.size() < 8) refuse("'" + quoted + "' has no size");
+    if (zip64.size() < 8) refuse(quoted + " has no size");
     *field = number_at<std::uint64_t>(zip64, 0);
     zip64.remove_prefix(8);
   }
-  const auto method = short_at(rest, 10);
-  entry.compressed = method == 8;
+}
+
+/// Refuses what cannot be read of an entry, by its record in the directory.
+void ZipFile::check_entry(std::string_view record, const std::string& quoted,
+                          const Entry& entry) const {
   constexpr auto most = std::uint64_t{std::numeric_limits<unsigned>::max()};  // zlib's numbers
   if (entry.compressed && std::max(entry.packed, entry.size) > most)
-    refuse("'" + quoted + "' is too large to be compressed");
-  if (name_size == 0) refuse("an entry has no name");
-  if (short_at(rest, 6) > newest_version)
-    refuse(fmt::format("'{}' needs version {} of the format, which there is not", quoted,
-                       short_at(rest, 6)));
-  if ((short_at(rest, 8) & 1) != 0) refuse("'" + quoted + "' is encrypted");
-  if (method != 0 && method != 8)
-    refuse(fmt::format("'{}' is packed by method {}, which is not read", quoted, method));
-  if (!entry.compressed && entry.size != entry.packed) refuse("'" + quoted + "' has two sizes");
-  if (!name.empty() && !entries_.emplace(name, entry).second)
-    refuse("'" + quoted + "' comes twice");
-  unchecked_ = unchecked_ || (entry.checksum == 0 && entry.size > 0);
-  return all;
+    refuse(quoted + " is too large to be compressed");
+  if (short_at(record, 28) == 0) refuse("an entry has no name");
+  if (short_at(record, 6) > newest_version)
+    refuse(fmt::format("{} needs version {} of the zip format, which does not exist", quoted,
+                       short_at(record, 6)));
+  if ((short_at(record, 8) & 1) != 0) refuse(quoted + " is encrypted");
+  const auto method = short_at(record, 10);
+  if (method != stored && method != deflated)
+    refuse(fmt::format("{} is packed by method {}, which is not read", quoted, method));
+  if (!entry.compressed && entry.size != entry.packed) refuse(quoted + " has two sizes");
 }
 
 /// Whatever the entries claim, they are no more than the file, or than it could be unpacked to.
@@ -160,7 +172,8 @@ void ZipFile::read(std::string_view name, char* to) const {
     refuse(quoted + " is cut short");
   file_.read(header.data(), fixed, entry.header);
   if (!header.starts_with("PK\3\4")) refuse(quoted + " is not where the directory says");
-  if (short_at(header, 4) > newest_version) refuse(quoted + " needs a version that there is not");
+  if (short_at(header, 4) > newest_version)
+    refuse(quoted + " needs a version of the zip format that does not exist");
   const auto at = entry.header + fixed + short_at(header, 26) + short_at(header, 28);
   if (at > file_.size() || entry.packed > file_.size() - at) refuse(quoted + " is cut short");
   if (entry.compressed) {

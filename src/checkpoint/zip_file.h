@@ -38,6 +38,8 @@ class ZipFile {
   [[noreturn]] void refuse(const std::string& what) const;
   void read_directory(std::uint64_t at, std::uint64_t size);
   std::size_t add_entry(std::string_view rest);
+  void read_zip64(std::string_view fields, const std::string& quoted, Entry& entry) const;
+  void check_entry(std::string_view record, const std::string& quoted, const Entry& entry) const;
   void check_sizes() const;
   void inflate(const std::string& packed, const std::string& name, char* to,
                std::uint64_t size) const;

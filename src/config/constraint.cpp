@@ -138,7 +138,7 @@ class Look {
         found_, [](const OptionValue& each) { return each.written && is_set(*each.value); });
   }
 
-  /// "; it is fastai by default" where that tells something.
+  /// "; it is fastai by default" where that is informative.
   std::string found_instead(std::size_t i) const {
     const auto& value = *found_[i].value;
     if (constraint_.of[i].test == Test::unset || !is_set(value)) return {};
@@ -239,6 +239,21 @@ std::string always_text(const Condition& condition, const Shape& record) {
   return "it takes " + condition_text(condition, record);
 }
 
+std::string needs_text(const Constraint& constraint, const Shape& record) {
+  const auto when = condition_text(constraint.of[0], record);
+  const auto& then = constraint.of[1];
+  if (then.test == Test::unset) return when + " excludes '" + then.key + "'";
+  return when + " needs " + condition_text(then, record);
+}
+
+/// "'size'" of each option.
+std::vector<std::string> quoted_keys(const Constraint& constraint, const Shape& record) {
+  std::vector<std::string> keys;
+  for (const auto& condition : constraint.of)
+    keys.push_back("'" + short_key(condition.key, record) + "'");
+  return keys;
+}
+
 Constraint relation(Kind kind, const char* a, const char* b) { return {kind, {a, b}}; }
 
 }  // namespace
@@ -322,19 +337,11 @@ bool defaults_agree(const Shape& record) {
 }
 
 std::string sentence(const Constraint& constraint, const Shape& record) {
-  const auto key = [&](std::size_t i) {
-    return "'" + short_key(constraint.of[i].key, record) + "'";
-  };
-  const auto both = [&](const std::string& between) { return key(0) + between + key(1); };
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < constraint.of.size(); ++i) keys.push_back(key(i));
+  const auto keys = quoted_keys(constraint, record);
+  const auto both = [&](const std::string& between) { return keys.at(0) + between + keys.at(1); };
   switch (constraint.kind) {
-    case Kind::needs: {
-      const auto& then = constraint.of[1];
-      const auto when = condition_text(constraint.of[0], record);
-      if (then.test == Test::unset) return when + " excludes '" + then.key + "'";
-      return when + " needs " + condition_text(then, record);
-    }
+    case Kind::needs:
+      return needs_text(constraint, record);
     case Kind::always:
       return always_text(constraint.of[0], record);
     case Kind::exactly_one:
@@ -350,7 +357,7 @@ std::string sentence(const Constraint& constraint, const Shape& record) {
     case Kind::as_many:
       return both(" has as many items as ");
     case Kind::one_or_as_many:
-      return key(0) + " has one item or as many as " + key(1);
+      return both(" has one item or as many as ");
     case Kind::product:
       break;
   }

@@ -22,6 +22,29 @@ const Shape* short_form(const Shape& record) {
   return found == record.children.end() ? nullptr : &*found;
 }
 
+std::string text_type(const Shape& text) {
+  if (text.form == TextForm::pattern) return "regular expression";
+  if (text.form == TextForm::pattern_with_group) return "regular expression with a group ( )";
+  return text.path ? "path" : "text";
+}
+
+std::string duration_type(const Shape& duration) {
+  return duration.in_steps ? "duration, such as 5 epochs, 1000 steps, 75 %"
+                           : "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
+}
+
+std::string plain_type(const Shape& shape);
+
+std::string collection_type(const Shape& shape) {
+  const auto* of = shape.kind == Shape::Kind::list ? "list of: " : "map to: ";
+  return of + plain_type(shape.children.at(0));
+}
+
+std::string record_type(const Shape& record) {
+  const auto* stands = short_form(record);
+  return stands ? type_text(*stands) + ", or map" : "map";
+}
+
 std::string plain_type(const Shape& shape) {
   switch (shape.kind) {
     case Shape::Kind::boolean:
@@ -31,12 +54,9 @@ std::string plain_type(const Shape& shape) {
     case Shape::Kind::number:
       return "number";
     case Shape::Kind::text:
-      if (shape.form == TextForm::pattern) return "regular expression";
-      if (shape.form == TextForm::pattern_with_group) return "regular expression with a group ( )";
-      return shape.path ? "path" : "text";
+      return text_type(shape);
     case Shape::Kind::duration:
-      return shape.in_steps ? "duration, such as 5 epochs, 1000 steps, 75 %"
-                            : "duration, such as 5 epochs, 1000 steps, 30 s, 75 %";
+      return duration_type(shape);
     case Shape::Kind::size:
       return "size, such as 25 MiB";
     case Shape::Kind::share:
@@ -44,17 +64,16 @@ std::string plain_type(const Shape& shape) {
     case Shape::Kind::word:
       return join(shape.words, " | ");
     case Shape::Kind::list:
-      return "list of: " + plain_type(shape.children.at(0));
     case Shape::Kind::table:
-      return "map to: " + plain_type(shape.children.at(0));
+      return collection_type(shape);
     case Shape::Kind::record:
-      return short_form(shape) ? type_text(*short_form(shape)) + ", or map" : "map";
+      return record_type(shape);
     case Shape::Kind::component:
       return a_component(shape.component);
     case Shape::Kind::any:
-      return "any value";
+      break;
   }
-  return {};
+  return "any value";
 }
 
 std::string items_text(const Shape& list) {

@@ -118,39 +118,60 @@ class Table {
   std::string text_;
 };
 
-std::string tables(const Program& program, const Shell& shell) {
-  Table verbs(shell, "_ddptrain_verbs"), classes(shell, "_ddptrain_classes"),
-      flags(shell, "_ddptrain_flags"), flag_value(shell, "_ddptrain_flag_values"),
-      components(shell, "_ddptrain_components"), keys(shell, "_ddptrain_keys"),
-      values(shell, "_ddptrain_values");
-  Words verb_names, kinds, key_names;
+/// What the classes verbs, kinds and starters stand for.
+std::string verb_table(const Program& program, const Shell& shell) {
+  Words verbs, kinds;
+  for (const auto& verb : program.verbs) verbs.emplace_back(verb.name);
+  for (const auto& [kind, catalog] : *program.catalogs) kinds.push_back(kind);
+  Table table(shell, "_ddptrain_verbs");
+  table.row("verbs", verbs);
+  table.row("kinds", kinds);
+  table.row("starters", built_in_names());
+  return table.text();
+}
+
+std::string class_table(const Program& program, const Shell& shell) {
+  Table classes(shell, "_ddptrain_classes");
+  for (const auto& verb : program.verbs) classes.row(std::string(verb.name), word_classes(verb));
+  return classes.text();
+}
+
+std::string flag_tables(const Program& program, const Shell& shell) {
+  Table flags(shell, "_ddptrain_flags"), values(shell, "_ddptrain_flag_values");
   for (const auto& verb : program.verbs) {
-    verb_names.emplace_back(verb.name);
-    classes.row(std::string(verb.name), word_classes(verb));
+    const std::string name(verb.name);
     Words names;
     for (const auto& flag : all_flags(verb)) {
       names.emplace_back(flag.name);
-      if (!flag.value.empty())
-        flag_value.row(std::string(verb.name) + "," + std::string(flag.name), flag_values(flag));
+      if (!flag.value.empty()) values.row(name + "," + std::string(flag.name), flag_values(flag));
     }
-    flags.row(std::string(verb.name), names);
+    flags.row(name, names);
   }
-  for (const auto& [kind, catalog] : *program.catalogs) {
-    kinds.push_back(kind);
-    components.row(kind, catalog->names());
-  }
+  return flags.text() + values.text();
+}
+
+std::string component_table(const Program& program, const Shell& shell) {
+  Table components(shell, "_ddptrain_components");
+  for (const auto& [kind, catalog] : *program.catalogs) components.row(kind, catalog->names());
+  return components.text();
+}
+
+std::string key_tables(const Program& program, const Shell& shell) {
   Keys found(*program.catalogs);
   found.options(recipe_shape(), "");
+  Table keys(shell, "_ddptrain_keys"), values(shell, "_ddptrain_values");
+  Words names;
   for (const auto& key : found.all) {
-    key_names.push_back(key.name);
+    names.push_back(key.name);
     values.row(key.name, key.values);
   }
-  verbs.row("verbs", verb_names);
-  verbs.row("kinds", kinds);
-  verbs.row("starters", built_in_names());
-  keys.row("all", key_names);
-  return verbs.text() + classes.text() + flags.text() + flag_value.text() + components.text() +
-         keys.text() + values.text();
+  keys.row("all", names);
+  return keys.text() + values.text();
+}
+
+std::string tables(const Program& program, const Shell& shell) {
+  return verb_table(program, shell) + class_table(program, shell) + flag_tables(program, shell) +
+         component_table(program, shell) + key_tables(program, shell);
 }
 
 int completion(const Arguments& arguments) {

@@ -67,6 +67,28 @@ StepLimit of_compute(const StepTimes& t, double share) {
           fmt::format("parallel.devices={}", 2 * t.devices)};
 }
 
+StepLimit of_optimizer(const StepTimes& t, double share) {
+  return {"optimizer",
+          "the optimizer limits: its step takes " + whole_percent(share) +
+              " of the time, whatever the batch; larger batches need it less often",
+          larger_batch(t)};
+}
+
+StepLimit of_transfer(const StepTimes&, double share) {
+  return {"transfer",
+          "the transfer limits: moving and normalizing batches takes " + whole_percent(share) +
+              " of a step; smaller inputs help",
+          ""};
+}
+
+/// What no part accounts for.
+StepLimit of_host(const StepTimes& t, double share) {
+  return {"other",
+          "the host limits: " + whole_percent(share) +
+              " of a step is outside of all parts; larger batches have fewer steps",
+          larger_batch(t)};
+}
+
 }  // namespace
 
 StepLimit bottleneck(const StepTimes& t) {
@@ -80,27 +102,9 @@ StepLimit bottleneck(const StepTimes& t) {
       {t.of(Phase::loader), of_loader},
       {t.of(Phase::communication), of_communication},
       {t.of(Phase::forward) + t.of(Phase::backward), of_compute},
-      {t.of(Phase::optimizer),
-       [](const StepTimes& times, double share) -> StepLimit {
-         return {"optimizer",
-                 "the optimizer limits: its step takes " + whole_percent(share) +
-                     " of the time, whatever the batch; larger batches need it less often",
-                 larger_batch(times)};
-       }},
-      {t.of(Phase::transfer),
-       [](const StepTimes&, double share) -> StepLimit {
-         return {"transfer",
-                 "the transfer limits: moving and normalizing batches takes " +
-                     whole_percent(share) + " of a step; smaller inputs help",
-                 ""};
-       }},
-      {t.rest(),
-       [](const StepTimes& times, double share) -> StepLimit {
-         return {"other",
-                 "the host limits: " + whole_percent(share) +
-                     " of a step is outside of all parts; larger batches have fewer steps",
-                 larger_batch(times)};
-       }},
+      {t.of(Phase::optimizer), of_optimizer},
+      {t.of(Phase::transfer), of_transfer},
+      {t.rest(), of_host},
   };
   const auto largest = std::ranges::max_element(parts, {}, &Part::seconds);
   return largest->explain(t, largest->seconds / all);

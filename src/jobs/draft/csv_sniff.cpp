@@ -78,6 +78,23 @@ struct StyledColumn {
 /// one: people type such a cell, and a column of names is another thing.
 bool are_strays(std::size_t strays, std::size_t numbers) { return 50 * strays <= numbers; }
 
+bool is_numeric(std::string_view cell, const CsvFormat& format) {
+  return cell_number(cell, format).is != CellNumber::other;
+}
+
+/// Makes the unit of a cell that of its column, which has none yet, if the cell is a number then.
+bool adopt_unit(std::string_view cell, CsvFormat& format, StyledColumn& column) {
+  const auto unit = unit_of(cell);
+  if (unit.empty() || !column.unit.empty()) return false;
+  format.units = {std::string(unit)};
+  if (is_numeric(cell, format)) {
+    column.unit = unit;
+    return true;
+  }
+  format.units.clear();
+  return false;
+}
+
 /// Numbers in every cell of these rows but missing ones and strays, all with one unit or none.
 StyledColumn styled(const Csv& csv, std::size_t column, std::size_t step, CsvFormat format) {
   StyledColumn result;
@@ -86,27 +103,15 @@ StyledColumn styled(const Csv& csv, std::size_t column, std::size_t step, CsvFor
   for (std::size_t row = 1; row < csv.rows(); row += step) {
     const auto cell = csv.cell(row, column);
     if (is_known_missing(cell)) continue;
-    if (cell_number(cell, format).is != CellNumber::other) {
-      ++numbers;
-      continue;
-    }
-    if (is_one_of(trim(cell), kMissing)) {
+    const bool number = is_numeric(cell, format);
+    if (!number && is_one_of(trim(cell), kMissing)) {
       result.missing.emplace(cell);
-      continue;
-    }
-    const auto unit = unit_of(cell);
-    const bool fresh = !unit.empty() && result.unit.empty();
-    if (fresh) {
-      result.unit = unit;
-      format.units = {result.unit};
-    }
-    if (fresh && cell_number(cell, format).is != CellNumber::other) {
+    } else if (number || adopt_unit(cell, format, result)) {
       ++numbers;
-      continue;
+    } else {
+      result.strays.push_back(row);
+      if (result.strays.size() > most) return {};
     }
-    if (fresh) result.unit.clear(), format.units.clear();
-    result.strays.push_back(row);
-    if (result.strays.size() > most) return {};
   }
   result.numbers = numbers > 0 && are_strays(result.strays.size(), numbers);
   return result.numbers ? result : StyledColumn{};

@@ -157,6 +157,22 @@ void add_left_out(const TableProfile& profile, const TablePlan& plan,
                     join(profile.unreadable, ", "));
 }
 
+void add_strays(const TableProfile& profile, std::vector<std::string>& found) {
+  constexpr std::ptrdiff_t most = 5;
+  const auto strays = std::ssize(profile.strays);
+  for (const auto& stray : profile.strays | std::views::take(most)) found.push_back(stray);
+  if (strays > most) found.push_back("and " + counted(strays - most, "such cell") + " more");
+}
+
+/// "3 columns of names, 2 columns of numbers, 1 column of dates".
+std::string columns_in_words(const TableOptions& options) {
+  auto text = counted(std::ssize(*options.categories.value), "column") + " of names, " +
+              counted(std::ssize(*options.continuous.value), "column") + " of numbers";
+  if (!options.dates.empty())
+    text += ", " + counted(std::ssize(options.dates), "column") + " of dates";
+  return text;
+}
+
 std::vector<std::string> found_in_table(const InitRequest& request, const TableProfile& profile,
                                         const TablePlan& plan) {
   const auto& target = *plan.target;
@@ -168,20 +184,11 @@ std::vector<std::string> found_in_table(const InitRequest& request, const TableP
     found.push_back(counted(target.missing, "row") + " without a '" + target.name +
                     "', which count in no loss and no metric");
   if (const auto csv = csv_in_words(profile.csv); !csv.empty()) found.push_back("CSV: " + csv);
-  constexpr std::ptrdiff_t shown_strays = 5;
-  const auto strays = std::ssize(profile.strays);
-  for (const auto& stray : profile.strays | std::views::take(shown_strays)) found.push_back(stray);
-  if (strays > shown_strays)
-    found.push_back("and " + counted(strays - shown_strays, "such cell") + " more");
+  add_strays(profile, found);
   if (!profile.missing.empty())
     found.push_back("missing values are written " + one_of(profile.missing) + " too");
-  const auto& options = plan.options;
-  found.push_back(counted(std::ssize(*options.categories.value), "column") + " of names, " +
-                  counted(std::ssize(*options.continuous.value), "column") + " of numbers" +
-                  (options.dates.empty()
-                       ? ""
-                       : ", " + counted(std::ssize(options.dates), "column") + " of dates"));
-  for (const auto& date : options.dates)
+  found.push_back(columns_in_words(plan.options));
+  for (const auto& date : plan.options.dates)
     if (!date.format.automatic())
       found.push_back("dates in '" + date.column + "' are read as " + *date.format.value);
   add_left_out(profile, plan, found);

@@ -12,51 +12,56 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/tanh.h>
 
+#include <algorithm>
 #include <array>
 
 namespace ddptrain {
+namespace {
+
+using ElementWise = at::Tensor (*)(const at::Tensor&);
+
+struct NamedActivation {
+  std::string_view name;
+  ElementWise function;
+};
+
+at::Tensor leaky_relu(const at::Tensor& x) { return at::leaky_relu(x); }
+at::Tensor elu(const at::Tensor& x) { return at::elu(x); }
+at::Tensor gelu(const at::Tensor& x) { return at::gelu(x); }
+at::Tensor quick_gelu(const at::Tensor& x) { return at::sigmoid(x.mul(1.702)).mul(x); }
+at::Tensor gelu_tanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
+at::Tensor unchanged(const at::Tensor& x) { return x; }
+
+/// In the order of the enum.
+constexpr std::array<NamedActivation, 15> kActivations{{{"relu", at::relu},
+                                                        {"leaky_relu", leaky_relu},
+                                                        {"elu", elu},
+                                                        {"gelu", gelu},
+                                                        {"silu", at::silu},
+                                                        {"swish", at::silu},
+                                                        {"mish", at::mish},
+                                                        {"hard_swish", at::hardswish},
+                                                        {"hard_sigmoid", at::hardsigmoid},
+                                                        {"relu6", at::relu6},
+                                                        {"sigmoid", at::sigmoid},
+                                                        {"tanh", at::tanh},
+                                                        {"none", unchanged},
+                                                        {"quick_gelu", quick_gelu},
+                                                        {"gelu_tanh", gelu_tanh}}};
+
+}  // namespace
 
 std::span<const std::string_view> names(Activation) {
-  static constexpr std::array<std::string_view, 15> words = {
-      "relu",    "leaky_relu", "elu",        "gelu",         "silu",
-      "swish",   "mish",       "hard_swish", "hard_sigmoid", "relu6",
-      "sigmoid", "tanh",       "none",       "quick_gelu",   "gelu_tanh"};
+  static constexpr auto words = [] {
+    std::array<std::string_view, kActivations.size()> all;
+    std::ranges::transform(kActivations, all.begin(), &NamedActivation::name);
+    return all;
+  }();
   return words;
 }
 
 at::Tensor activate(Activation activation, const at::Tensor& input) {
-  switch (activation) {
-    case Activation::relu:
-      return at::relu(input);
-    case Activation::leaky_relu:
-      return at::leaky_relu(input);
-    case Activation::elu:
-      return at::elu(input);
-    case Activation::gelu:
-      return at::gelu(input);
-    case Activation::silu:
-    case Activation::swish:
-      return at::silu(input);
-    case Activation::mish:
-      return at::mish(input);
-    case Activation::hard_swish:
-      return at::hardswish(input);
-    case Activation::hard_sigmoid:
-      return at::hardsigmoid(input);
-    case Activation::relu6:
-      return at::relu6(input);
-    case Activation::sigmoid:
-      return at::sigmoid(input);
-    case Activation::tanh:
-      return at::tanh(input);
-    case Activation::quick_gelu:
-      return at::sigmoid(input.mul(1.702)).mul(input);
-    case Activation::gelu_tanh:
-      return at::gelu(input, "tanh");
-    case Activation::none:
-      break;
-  }
-  return input;
+  return kActivations.at(static_cast<std::size_t>(activation)).function(input);
 }
 
 at::Tensor activate_over(Activation activation, at::Tensor input) {

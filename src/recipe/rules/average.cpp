@@ -57,39 +57,39 @@ void a_rate_is_annealed(const RuleContext& rule) {
     rule.warn("train.swa.over", "with 'anneal: none' the rate jumps to train.swa.lr at once");
 }
 
+constexpr Rule kAverageRules[] = {
+    {{"two-averages", "A run keeps one average of its weights.",
+      "train.ema and train.swa are two averages, and only one is scored and kept.",
+      "train: {duration: 5 epochs, ema: {decay: 0.99}, swa: {start: 75 %}}",
+      "train: {duration: 5 epochs, swa: {start: 75 %}}"},
+     one_average_is_kept},
+    {{"swa-in-seconds", "Averaging is counted in steps.",
+      "How many steps there are in a number of seconds is known when they are over.",
+      "train: {swa: {start: 10 min}}", "train: {swa: {start: 75 %}}"},
+     averaging_counts_steps},
+    {{"swa-start", "Averaging begins before the run ends.",
+      "Otherwise there is nothing to average.",
+      "train: {duration: 5 epochs, swa: {start: 10 epochs}}",
+      "train: {duration: 5 epochs, swa: {start: 4 epochs}}"},
+     averaging_begins},
+    {{"ema-decay", "A moving average keeps something.",
+      "With 'decay: 0' it is the weights of the last step, the model itself.",
+      "train: {ema: {decay: 0}}", "train: {ema: {decay: 0.99}}"},
+     an_average_remembers},
+    {{"swa-lr", "train.swa.lr is for a run without stages.",
+      "Each stage has a schedule and a rate of its own.",
+      "train: {fine_tune: {epochs: 4}, swa: {lr: 0.01}}",
+      "train: {fine_tune: {epochs: 4}, swa: {}}"},
+     stages_have_their_rates},
+    {{"swa-anneal", "train.swa.anneal and over say how the rate gets to train.swa.lr.",
+      "Without such a rate the schedule goes on and nothing is annealed, and with 'anneal: none' "
+      "there is no way for 'over' to be the length of.",
+      "train: {swa: {anneal: linear}}", "train: {swa: {anneal: linear, lr: 0.01}}"},
+     a_rate_is_annealed},
+};
+
 }  // namespace
 
-std::vector<Rule> average_rules() {
-  return {
-      {{"two-averages", "A run keeps one average of its weights.",
-        "train.ema and train.swa are two averages, and only one is scored and kept.",
-        "train: {duration: 5 epochs, ema: {decay: 0.99}, swa: {start: 75 %}}",
-        "train: {duration: 5 epochs, swa: {start: 75 %}}"},
-       one_average_is_kept},
-      {{"swa-in-seconds", "Averaging is counted in steps.",
-        "How many steps there are in a number of seconds is known when they are over.",
-        "train: {swa: {start: 10 min}}", "train: {swa: {start: 75 %}}"},
-       averaging_counts_steps},
-      {{"swa-start", "Averaging begins before the run ends.",
-        "Otherwise there is nothing to average.",
-        "train: {duration: 5 epochs, swa: {start: 10 epochs}}",
-        "train: {duration: 5 epochs, swa: {start: 4 epochs}}"},
-       averaging_begins},
-      {{"ema-decay", "A moving average keeps something.",
-        "With 'decay: 0' it is the weights of the last step, the model itself.",
-        "train: {ema: {decay: 0}}", "train: {ema: {decay: 0.99}}"},
-       an_average_remembers},
-      {{"swa-lr", "train.swa.lr is for a run without stages.",
-        "Each stage has a schedule and a rate of its own.",
-        "train: {fine_tune: {epochs: 4}, swa: {lr: 0.01}}",
-        "train: {fine_tune: {epochs: 4}, swa: {}}"},
-       stages_have_their_rates},
-      {{"swa-anneal", "train.swa.anneal and over say how the rate gets to train.swa.lr.",
-        "Without such a rate the schedule goes on and nothing is annealed, and with 'anneal: none' "
-        "there is no way for 'over' to be the length of.",
-        "train: {swa: {anneal: linear}}", "train: {swa: {anneal: linear, lr: 0.01}}"},
-       a_rate_is_annealed},
-  };
-}
+std::vector<Rule> average_rules() { return {std::begin(kAverageRules), std::end(kAverageRules)}; }
 
 }  // namespace ddptrain

@@ -57,31 +57,31 @@ Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t device
   }
 }
 
-std::vector<Rule> batch_rules() {
-  return {
-      {{"batch", "The global batch is micro x accumulate x devices.",
-        "A batch that cannot be cut into equal pieces would make some samples count more than "
-        "others, or the batch another one than the recipe says.",
-        "batch: {global: 250, micro: 32}\nparallel: {mode: ddp, devices: 4}\n",
-        "batch: {global: 256, micro: 32}\nparallel: {mode: ddp, devices: 4}\n"},
-       batch_is_cut_evenly},
-      {{"epoch-without-batch", "An epoch has a full batch.",
-        "An incomplete last batch is left out, so an epoch of fewer samples than a batch has no "
-        "step.",
-        "data: {sampler: {type: partial, samples: 32}}",
-        "data: {sampler: {type: partial, samples: 32}, loader: {drop_last: false}}"},
-       an_epoch_has_a_batch},
-      {{"loader-pad", "data.loader.pad is for layouts that repeat samples.",
-        "The layout global_batch never does, and fastai's contiguous and Accelerate's dispatch "
-        "always "
-        "do.",
-        "data: {loader: {pad: false}}", "data: {loader: {pad: false, shard: interleaved}}"},
-       padding_is_read},
-      {{"loader-prefetch", "Batches are loaded ahead by workers.",
-        "With 'workers: 0' the training thread loads them itself, one at a time.",
-        "data: {loader: {workers: 0, prefetch: 8}}", "data: {loader: {workers: 2, prefetch: 8}}"},
-       batches_are_loaded_ahead},
-  };
-}
+constexpr Rule kBatchRules[] = {
+    {{"batch", "The global batch is micro x accumulate x devices.",
+      "A batch that cannot be cut into equal pieces would make some samples count more than "
+      "others, or the batch another one than the recipe says.",
+      "batch: {global: 250, micro: 32}\nparallel: {mode: ddp, devices: 4}\n",
+      "batch: {global: 256, micro: 32}\nparallel: {mode: ddp, devices: 4}\n"},
+     batch_is_cut_evenly},
+    {{"epoch-without-batch", "An epoch has a full batch.",
+      "An incomplete last batch is left out, so an epoch of fewer samples than a batch has no "
+      "step.",
+      "data: {sampler: {type: partial, samples: 32}}",
+      "data: {sampler: {type: partial, samples: 32}, loader: {drop_last: false}}"},
+     an_epoch_has_a_batch},
+    {{"loader-pad", "data.loader.pad is for layouts that repeat samples.",
+      "The layout global_batch never does, and fastai's contiguous and Accelerate's dispatch "
+      "always "
+      "do.",
+      "data: {loader: {pad: false}}", "data: {loader: {pad: false, shard: interleaved}}"},
+     padding_is_read},
+    {{"loader-prefetch", "Batches are loaded ahead by workers.",
+      "With 'workers: 0' the training thread loads them itself, one at a time.",
+      "data: {loader: {workers: 0, prefetch: 8}}", "data: {loader: {workers: 2, prefetch: 8}}"},
+     batches_are_loaded_ahead},
+};
+
+std::vector<Rule> batch_rules() { return {std::begin(kBatchRules), std::end(kBatchRules)}; }
 
 }  // namespace ddptrain

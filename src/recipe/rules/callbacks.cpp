@@ -59,30 +59,32 @@ void the_rate_can_fall(const RuleContext& rule) {
   }
 }
 
+constexpr Rule kCallbackRules[] = {
+    {{"patience", "Patience ends before the run does.",
+      "The first evaluation is the best so far, and only those after it are waited for.",
+      "train: {duration: 5 epochs}\ncallbacks: [{type: early_stopping, patience: 10}]",
+      "train: {duration: 5 epochs}\ncallbacks: [{type: early_stopping, patience: 3}]"},
+     patience_ends_before_the_run},
+    {{"callback-twice", "A callback is there once.",
+      "The same one with the same options does the same twice.",
+      "train: {duration: 5 epochs}\ncallbacks: [early_stopping, {type: early_stopping, patience: "
+      "3}]",
+      "train: {duration: 5 epochs}\n"
+      "callbacks: [early_stopping, {type: early_stopping, metric: accuracy}]"},
+     callbacks_differ},
+    {{"callback-min-lr", "reduce_lr_on_plateau has room for the rate to fall.",
+      "A rate that is at its floor from the start stays there.",
+      "train: {duration: 5 epochs}\noptimizer: {lr: 0.1}\n"
+      "callbacks: [{type: reduce_lr_on_plateau, patience: 1, min_lr: 0.1}]",
+      "train: {duration: 5 epochs}\noptimizer: {lr: 0.1}\n"
+      "callbacks: [{type: reduce_lr_on_plateau, patience: 1, min_lr: 0.001}]"},
+     the_rate_can_fall},
+};
+
 }  // namespace
 
 std::vector<Rule> callback_rules() {
-  return {
-      {{"patience", "Patience ends before the run does.",
-        "The first evaluation is the best so far, and only those after it are waited for.",
-        "train: {duration: 5 epochs}\ncallbacks: [{type: early_stopping, patience: 10}]",
-        "train: {duration: 5 epochs}\ncallbacks: [{type: early_stopping, patience: 3}]"},
-       patience_ends_before_the_run},
-      {{"callback-twice", "A callback is there once.",
-        "The same one with the same options does the same twice.",
-        "train: {duration: 5 epochs}\ncallbacks: [early_stopping, {type: early_stopping, patience: "
-        "3}]",
-        "train: {duration: 5 epochs}\n"
-        "callbacks: [early_stopping, {type: early_stopping, metric: accuracy}]"},
-       callbacks_differ},
-      {{"callback-min-lr", "reduce_lr_on_plateau has room for the rate to fall.",
-        "A rate that is at its floor from the start stays there.",
-        "train: {duration: 5 epochs}\noptimizer: {lr: 0.1}\n"
-        "callbacks: [{type: reduce_lr_on_plateau, patience: 1, min_lr: 0.1}]",
-        "train: {duration: 5 epochs}\noptimizer: {lr: 0.1}\n"
-        "callbacks: [{type: reduce_lr_on_plateau, patience: 1, min_lr: 0.001}]"},
-       the_rate_can_fall},
-  };
+  return {std::begin(kCallbackRules), std::end(kCallbackRules)};
 }
 
 }  // namespace ddptrain

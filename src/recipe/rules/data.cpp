@@ -72,49 +72,49 @@ void targets_are_taken(const RuleContext& rule) {
   for (std::size_t i = 0; i < metrics.size(); ++i) check(metrics[i], indexed("metrics", i));
 }
 
+constexpr Rule kDataRules[] = {
+    {{"digest", "What is fetched or unpacked has a digest.",
+      "A file that changed on its way or at its source would silently train another "
+      "model.",
+      "data: {source: {url: \"https://example.org/images.tgz\"}}",
+      "data: {source: {url: \"https://example.org/images.tgz\", md5: "
+      "e793b78cc4c9e9a4ccc0c1155377a412}}"},
+     source_has_a_digest},
+    {{"source", "A source is one archive.",
+      "It is fetched from a url, or unpacked from a file on this machine.",
+      "data: {source: {url: \"https://example.org/a.tgz\", file: a.tgz, md5: "
+      "e793b78cc4c9e9a4ccc0c1155377a412}}",
+      "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
+     source_is_one_archive},
+    {{"https", "A source is fetched by https.",
+      "Anyone on the network path could read, and change, data that another protocol transfers.",
+      "data: {source: {url: \"http://example.org/a.tgz\", md5: "
+      "e793b78cc4c9e9a4ccc0c1155377a412}}",
+      "data: {source: {url: \"https://example.org/a.tgz\", md5: "
+      "e793b78cc4c9e9a4ccc0c1155377a412}}"},
+     source_is_https},
+    {{"digest-digits", "A digest has all its digits.",
+      "No archive can have it, and an hour of fetching would be for nothing.",
+      "data: {source: {file: a.tgz, md5: e793b78c}}",
+      "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
+     digests_are_digests},
+    {{"held-out", "Samples are held out in one way.",
+      "A folder, a fraction, a list and a fold would each hold out others.",
+      "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
+     samples_are_held_out_once},
+    {{"target", "Losses and metrics take the kind of target that the data give.",
+      "Zeros and ones for each label would be taken for the probabilities of one class, or "
+      "numbers "
+      "of classes for quantities.",
+      "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
+      "loss: cross_entropy\nmetrics: [accuracy_multi]",
+      "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
+      "loss: bce_with_logits\nmetrics: [accuracy_multi]"},
+     targets_are_taken},
+};
+
 }  // namespace
 
-std::vector<Rule> data_rules() {
-  return {
-      {{"digest", "What is fetched or unpacked has a digest.",
-        "A file that changed on its way or at its source would silently train another "
-        "model.",
-        "data: {source: {url: \"https://example.org/images.tgz\"}}",
-        "data: {source: {url: \"https://example.org/images.tgz\", md5: "
-        "e793b78cc4c9e9a4ccc0c1155377a412}}"},
-       source_has_a_digest},
-      {{"source", "A source is one archive.",
-        "It is fetched from a url, or unpacked from a file on this machine.",
-        "data: {source: {url: \"https://example.org/a.tgz\", file: a.tgz, md5: "
-        "e793b78cc4c9e9a4ccc0c1155377a412}}",
-        "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
-       source_is_one_archive},
-      {{"https", "A source is fetched by https.",
-        "Anyone on the network path could read, and change, data that another protocol transfers.",
-        "data: {source: {url: \"http://example.org/a.tgz\", md5: "
-        "e793b78cc4c9e9a4ccc0c1155377a412}}",
-        "data: {source: {url: \"https://example.org/a.tgz\", md5: "
-        "e793b78cc4c9e9a4ccc0c1155377a412}}"},
-       source_is_https},
-      {{"digest-digits", "A digest has all its digits.",
-        "No archive can have it, and an hour of fetching would be for nothing.",
-        "data: {source: {file: a.tgz, md5: e793b78c}}",
-        "data: {source: {file: a.tgz, md5: e793b78cc4c9e9a4ccc0c1155377a412}}"},
-       digests_are_digests},
-      {{"held-out", "Samples are held out in one way.",
-        "A folder, a fraction, a list and a fold would each hold out others.",
-        "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
-       samples_are_held_out_once},
-      {{"target", "Losses and metrics take the kind of target that the data give.",
-        "Zeros and ones for each label would be taken for the probabilities of one class, or "
-        "numbers "
-        "of classes for quantities.",
-        "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
-        "loss: cross_entropy\nmetrics: [accuracy_multi]",
-        "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
-        "loss: bce_with_logits\nmetrics: [accuracy_multi]"},
-       targets_are_taken},
-  };
-}
+std::vector<Rule> data_rules() { return {std::begin(kDataRules), std::end(kDataRules)}; }
 
 }  // namespace ddptrain

@@ -127,53 +127,53 @@ void channels_are_of_images(const RuleContext& rule) {
     rule.warn("train.channels_last", *given + " have no channels to be last");
 }
 
+constexpr Rule kKindRules[] = {
+    {{"loss-weight", "A loss is a sum over rows divided by a sum of weights.",
+      "fastai's label smoothing divides its weighted part by the weights of the rows and its "
+      "uniform part by their number, so ranks and micro-batches would give another gradient "
+      "than the whole batch. cross_entropy weighs both parts alike.",
+      "loss: {type: fastai_label_smoothing, weight: [1, 2, 1]}",
+      "loss: {type: cross_entropy, label_smoothing: 0.1, weight: [1, 2, 1]}"},
+     losses_are_sums},
+    {{"model-data", "A model takes the kind of samples that the data gives.",
+      "An image is numbers, a text is words, and a table has both.",
+      "model: resnet18\ndata: {type: text_folder, root: imdb, padding: chunks}",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
+     the_model_takes_the_samples},
+    {{"model-target", "A model gives an answer of the kind that the data asks for.",
+      "A mask has a class for each pixel, other targets say something of a whole sample.",
+      "model: {type: unet, body: resnet34}\ndata: {type: image_folder, root: pets}",
+      "model: resnet34\ndata: {type: image_folder, root: pets}"},
+     the_model_gives_the_targets},
+    {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
+      "There is no mean of two words, no box in a row of a table, and no mean of two masks.",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks, mix: mixup}",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
+     only_images_are_mixed},
+    {{"length-sorted", "Samples that are sorted by length have lengths.",
+      "Images and rows of a table are all alike.", "data: {sampler: length_sorted}",
+      "data: {sampler: shuffle}"},
+     lengths_differ},
+    {{"padding-segments", "A model that reads segments gets texts padded by whole segments.",
+      "A text that begins or ends inside a segment would be read as if its padding were words. "
+      "data.padding.chunk is the model's bptt, and whole chunks stand in front.",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: first}",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
+     segments_are_padded_whole},
+    {{"weighted", "Samples that are drawn by weight have weights.",
+      "They are a column of a manifest; other data has none.", "data: {sampler: weighted}",
+      "data: {type: manifest, file: labels.csv, sampler: weighted}"},
+     samples_have_weights},
+    {{"channels-last", "channels_last is about images.",
+      "It says in which order the numbers of an image lie in memory.",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}\ntrain: "
+      "{channels_last: true}",
+      "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
+     channels_are_of_images},
+};
+
 }  // namespace
 
-std::vector<Rule> kind_rules() {
-  return {
-      {{"loss-weight", "A loss is a sum over rows divided by a sum of weights.",
-        "fastai's label smoothing divides its weighted part by the weights of the rows and its "
-        "uniform part by their number, so ranks and micro-batches would give another gradient "
-        "than the whole batch. cross_entropy weighs both parts alike.",
-        "loss: {type: fastai_label_smoothing, weight: [1, 2, 1]}",
-        "loss: {type: cross_entropy, label_smoothing: 0.1, weight: [1, 2, 1]}"},
-       losses_are_sums},
-      {{"model-data", "A model takes the kind of samples that the data gives.",
-        "An image is numbers, a text is words, and a table has both.",
-        "model: resnet18\ndata: {type: text_folder, root: imdb, padding: chunks}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
-       the_model_takes_the_samples},
-      {{"model-target", "A model gives an answer of the kind that the data asks for.",
-        "A mask has a class for each pixel, other targets say something of a whole sample.",
-        "model: {type: unet, body: resnet34}\ndata: {type: image_folder, root: pets}",
-        "model: resnet34\ndata: {type: image_folder, root: pets}"},
-       the_model_gives_the_targets},
-      {{"mix-data", "Texts are not mixed, and boxes are cut out of images alone.",
-        "There is no mean of two words, no box in a row of a table, and no mean of two masks.",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks, mix: mixup}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
-       only_images_are_mixed},
-      {{"length-sorted", "Samples that are sorted by length have lengths.",
-        "Images and rows of a table are all alike.", "data: {sampler: length_sorted}",
-        "data: {sampler: shuffle}"},
-       lengths_differ},
-      {{"padding-segments", "A model that reads segments gets texts padded by whole segments.",
-        "A text that begins or ends inside a segment would be read as if its padding were words. "
-        "data.padding.chunk is the model's bptt, and whole chunks stand in front.",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: first}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
-       segments_are_padded_whole},
-      {{"weighted", "Samples that are drawn by weight have weights.",
-        "They are a column of a manifest; other data has none.", "data: {sampler: weighted}",
-        "data: {type: manifest, file: labels.csv, sampler: weighted}"},
-       samples_have_weights},
-      {{"channels-last", "channels_last is about images.",
-        "It says in which order the numbers of an image lie in memory.",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}\ntrain: "
-        "{channels_last: true}",
-        "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
-       channels_are_of_images},
-  };
-}
+std::vector<Rule> kind_rules() { return {std::begin(kKindRules), std::end(kKindRules)}; }
 
 }  // namespace ddptrain

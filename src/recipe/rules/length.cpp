@@ -50,26 +50,26 @@ void periods_fit_the_run(const RuleContext& rule) {
   check(rule.recipe.checkpoint.every, "checkpoint.every", "a checkpoint comes");
 }
 
+constexpr Rule kLengthRules[] = {
+    {{"duration-share", "A run or stage does not last a share of itself.",
+      "A share is a part of the run, whose length this option sets.", "train: {duration: 50 %}",
+      "train: {duration: 5 epochs}"},
+     a_run_is_no_share},
+    {{"schedule-in-seconds", "A schedule wants to know how many steps there will be.",
+      "How far a run is, is its step among all steps; a run that is measured in seconds does not "
+      "know how many it will make.",
+      "train: {duration: 10 min}\nschedule: cosine",
+      "train: {duration: 10 min}\nschedule: constant"},
+     a_schedule_knows_the_steps},
+    {{"period", "Evaluation and checkpoints come before the run ends.",
+      "What is due later than the end happens once, at the end.",
+      "train: {duration: 5 epochs}\neval: {every: 10 epochs}",
+      "train: {duration: 20 epochs}\neval: {every: 10 epochs}"},
+     periods_fit_the_run},
+};
+
 }  // namespace
 
-std::vector<Rule> length_rules() {
-  return {
-      {{"duration-share", "A run or stage does not last a share of itself.",
-        "A share is a part of the run, whose length this option sets.", "train: {duration: 50 %}",
-        "train: {duration: 5 epochs}"},
-       a_run_is_no_share},
-      {{"schedule-in-seconds", "A schedule wants to know how many steps there will be.",
-        "How far a run is, is its step among all steps; a run that is measured in seconds does not "
-        "know how many it will make.",
-        "train: {duration: 10 min}\nschedule: cosine",
-        "train: {duration: 10 min}\nschedule: constant"},
-       a_schedule_knows_the_steps},
-      {{"period", "Evaluation and checkpoints come before the run ends.",
-        "What is due later than the end happens once, at the end.",
-        "train: {duration: 5 epochs}\neval: {every: 10 epochs}",
-        "train: {duration: 20 epochs}\neval: {every: 10 epochs}"},
-       periods_fit_the_run},
-  };
-}
+std::vector<Rule> length_rules() { return {std::begin(kLengthRules), std::end(kLengthRules)}; }
 
 }  // namespace ddptrain

@@ -53,34 +53,36 @@ void thresholds_are_probabilities(const RuleContext& rule) {
   }
 }
 
+constexpr Rule kMetricRangeRules[] = {
+    {{"keep-best-mode", "keep_best knows which way its metric gets better.",
+      "Otherwise the worst checkpoint is the one that is kept.",
+      "checkpoint: {keep_best: {metric: loss, mode: max}}",
+      "checkpoint: {keep_best: {metric: loss, mode: min}}"},
+     the_best_is_kept},
+    {{"callback-mode", "A callback knows which way its metric gets better.",
+      "Otherwise it acts when the metric gets better; 'auto' asks the metric.",
+      "train: {duration: 9 epochs}\n"
+      "callbacks: [{type: early_stopping, metric: accuracy, mode: min}]",
+      "train: {duration: 9 epochs}\n"
+      "callbacks: [{type: early_stopping, metric: accuracy, mode: max}]"},
+     the_best_is_watched},
+    {{"expect-range", "What is expected is within the metric's range.",
+      "A share is at most 1: 80 % is 0.8.", "expect: {accuracy: {min: 80}}",
+      "expect: {accuracy: {min: 0.8}}"},
+     bounds_are_in_range},
+    {{"threshold", "A threshold of probabilities is one.",
+      "Below 0 every label is named, above 1 none is.",
+      "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
+      "metrics: [{type: accuracy_multi, threshold: 5}]",
+      "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
+      "metrics: [{type: accuracy_multi, threshold: 0.5}]"},
+     thresholds_are_probabilities},
+};
+
 }  // namespace
 
 std::vector<Rule> metric_range_rules() {
-  return {
-      {{"keep-best-mode", "keep_best knows which way its metric gets better.",
-        "Otherwise the worst checkpoint is the one that is kept.",
-        "checkpoint: {keep_best: {metric: loss, mode: max}}",
-        "checkpoint: {keep_best: {metric: loss, mode: min}}"},
-       the_best_is_kept},
-      {{"callback-mode", "A callback knows which way its metric gets better.",
-        "Otherwise it acts when the metric gets better; 'auto' asks the metric.",
-        "train: {duration: 9 epochs}\n"
-        "callbacks: [{type: early_stopping, metric: accuracy, mode: min}]",
-        "train: {duration: 9 epochs}\n"
-        "callbacks: [{type: early_stopping, metric: accuracy, mode: max}]"},
-       the_best_is_watched},
-      {{"expect-range", "What is expected is within the metric's range.",
-        "A share is at most 1: 80 % is 0.8.", "expect: {accuracy: {min: 80}}",
-        "expect: {accuracy: {min: 0.8}}"},
-       bounds_are_in_range},
-      {{"threshold", "A threshold of probabilities is one.",
-        "Below 0 every label is named, above 1 none is.",
-        "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
-        "metrics: [{type: accuracy_multi, threshold: 5}]",
-        "loss: bce_with_logits\ndata: {type: manifest, file: labels.csv, label_delimiter: ' '}\n"
-        "metrics: [{type: accuracy_multi, threshold: 0.5}]"},
-       thresholds_are_probabilities},
-  };
+  return {std::begin(kMetricRangeRules), std::end(kMetricRangeRules)};
 }
 
 }  // namespace ddptrain

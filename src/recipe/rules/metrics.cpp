@@ -73,42 +73,42 @@ void something_is_expected(const RuleContext& rule) {
       rule.warn("expect." + name, "neither 'min' nor 'max': anything will do");
 }
 
+constexpr Rule kMetricRules[] = {
+    {{"keep-best-metric", "checkpoint.keep_best names a metric that is computed.",
+      "The first evaluation would look for it in vain, an epoch into the run.",
+      "metrics: [accuracy]\ncheckpoint: {keep_best: {metric: f1}}",
+      "metrics: [accuracy, {type: f1, average: macro}]\ncheckpoint: {keep_best: {metric: f1}}"},
+     the_best_is_by_a_metric},
+    {{"expect-metric", "expect names metrics that are computed.",
+      "A bound on a metric that is not computed is never met, and the run would end with exit "
+      "code 6.",
+      "metrics: [accuracy]\nexpect: {f1: {min: 0.8}}",
+      "metrics: [accuracy]\nexpect: {accuracy: {min: 0.8}}"},
+     what_is_expected_is_computed},
+    {{"callback-metric", "A callback watches a metric that is computed.",
+      "The first evaluation would look for it in vain, an epoch into the run.",
+      "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
+      "callbacks: [{type: early_stopping, metric: f1}]",
+      "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
+      "callbacks: [{type: early_stopping, metric: accuracy}]"},
+     what_is_watched_is_computed},
+    {{"metric-twice", "Metrics have names of their own.",
+      "Two columns of one name cannot be distinguished, nor which of them decides.",
+      "metrics: [{type: f1, average: macro}, {type: f1, average: micro}]",
+      "metrics: [{type: f1, average: macro}, {type: fbeta, beta: 2, average: macro}]"},
+     metrics_have_names_of_their_own},
+    {{"expect-bounds", "expect.min is at most expect.max.",
+      "No number is above the one and below the other.", "expect: {accuracy: {min: 0.9, max: 0.8}}",
+      "expect: {accuracy: {min: 0.8, max: 0.9}}"},
+     bounds_can_be_met},
+    {{"expect-nothing", "What is expected has a bound.",
+      "Without 'min' or 'max' the recipe passes its test whatever comes out.",
+      "expect: {accuracy: {}}", "expect: {accuracy: {min: 0.8}}"},
+     something_is_expected},
+};
+
 }  // namespace
 
-std::vector<Rule> metric_rules() {
-  return {
-      {{"keep-best-metric", "checkpoint.keep_best names a metric that is computed.",
-        "The first evaluation would look for it in vain, an epoch into the run.",
-        "metrics: [accuracy]\ncheckpoint: {keep_best: {metric: f1}}",
-        "metrics: [accuracy, {type: f1, average: macro}]\ncheckpoint: {keep_best: {metric: f1}}"},
-       the_best_is_by_a_metric},
-      {{"expect-metric", "expect names metrics that are computed.",
-        "A bound on a metric that is not computed is never met, and the run would end with exit "
-        "code 6.",
-        "metrics: [accuracy]\nexpect: {f1: {min: 0.8}}",
-        "metrics: [accuracy]\nexpect: {accuracy: {min: 0.8}}"},
-       what_is_expected_is_computed},
-      {{"callback-metric", "A callback watches a metric that is computed.",
-        "The first evaluation would look for it in vain, an epoch into the run.",
-        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
-        "callbacks: [{type: early_stopping, metric: f1}]",
-        "metrics: [accuracy]\ntrain: {duration: 9 epochs}\n"
-        "callbacks: [{type: early_stopping, metric: accuracy}]"},
-       what_is_watched_is_computed},
-      {{"metric-twice", "Metrics have names of their own.",
-        "Two columns of one name cannot be distinguished, nor which of them decides.",
-        "metrics: [{type: f1, average: macro}, {type: f1, average: micro}]",
-        "metrics: [{type: f1, average: macro}, {type: fbeta, beta: 2, average: macro}]"},
-       metrics_have_names_of_their_own},
-      {{"expect-bounds", "expect.min is at most expect.max.",
-        "No number is above the one and below the other.",
-        "expect: {accuracy: {min: 0.9, max: 0.8}}", "expect: {accuracy: {min: 0.8, max: 0.9}}"},
-       bounds_can_be_met},
-      {{"expect-nothing", "What is expected has a bound.",
-        "Without 'min' or 'max' the recipe passes its test whatever comes out.",
-        "expect: {accuracy: {}}", "expect: {accuracy: {min: 0.8}}"},
-       something_is_expected},
-  };
-}
+std::vector<Rule> metric_rules() { return {std::begin(kMetricRules), std::end(kMetricRules)}; }
 
 }  // namespace ddptrain

@@ -29,27 +29,27 @@ void repeated_samples_differ(const RuleContext& rule) {
                                   "them differ");
 }
 
+constexpr Rule kMixRules[] = {
+    {{"tta", "Test-time augmentation wants augmented training samples.",
+      "Its passes go through data.transforms.train; without any, all passes are the same.",
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}\neval: {tta: 4}",
+      "eval: {tta: 4}"},
+     passes_differ},
+    {{"mix-with-itself", "A sample is mixed with another one.",
+      "Samples are mixed with their neighbors, and sampler repeat_aug draws one several times "
+      "in "
+      "a row.",
+      "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
+     neighbors_differ},
+    {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",
+      "Otherwise a batch holds the same images several times, and nothing is gained.",
+      "data: {sampler: repeat_aug, transforms: {train: [{type: normalize, preset: imagenet}]}}",
+      "data: {sampler: repeat_aug}"},
+     repeated_samples_differ},
+};
+
 }  // namespace
 
-std::vector<Rule> mix_rules() {
-  return {
-      {{"tta", "Test-time augmentation wants augmented training samples.",
-        "Its passes go through data.transforms.train; without any, all passes are the same.",
-        "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}\neval: {tta: 4}",
-        "eval: {tta: 4}"},
-       passes_differ},
-      {{"mix-with-itself", "A sample is mixed with another one.",
-        "Samples are mixed with their neighbors, and sampler repeat_aug draws one several times "
-        "in "
-        "a row.",
-        "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
-       neighbors_differ},
-      {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",
-        "Otherwise a batch holds the same images several times, and nothing is gained.",
-        "data: {sampler: repeat_aug, transforms: {train: [{type: normalize, preset: imagenet}]}}",
-        "data: {sampler: repeat_aug}"},
-       repeated_samples_differ},
-  };
-}
+std::vector<Rule> mix_rules() { return {std::begin(kMixRules), std::end(kMixRules)}; }
 
 }  // namespace ddptrain

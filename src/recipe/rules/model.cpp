@@ -190,77 +190,75 @@ void some_classes_are_left_out(const RuleContext& rule) {
   }
 }
 
+constexpr Rule kWeightsRules[] = {
+    {{"weights-file", "Weights are in a .safetensors or .pth file, or in a run's folder.",
+      "Other formats hold other things, such as a graph, and are not read.",
+      "model: {weights: resnet18.onnx}", "model: {weights: resnet18.safetensors}"},
+     weights_are_a_file},
+    {{"weights-here", "Weights are on this machine.",
+      "Nothing is fetched without a digest, and not while training.",
+      "model: {weights: \"https://download.pytorch.org/models/resnet18-f37072fd.pth\"}",
+      "model: {weights: resnet18-f37072fd.pth}"},
+     weights_are_here},
+    {{"weights-word", "Weights are a file, a run's folder, or a name of published ones.",
+      "Which names there are depends on the model; 'ddptrain weights list' shows them, and "
+      "'ddptrain weights get' fetches a file. Anything else is a .safetensors or .pth file, or a "
+      "run's folder (runs/NAME/latest).",
+      "model: {type: resnet18, weights: pretrained}", "model: {type: resnet18, weights: imagenet}"},
+     weights_have_a_known_name},
+    {{"weights-fetch", "Only published weights are fetched.",
+      "A file or a folder is where the recipe says, or it is missing.",
+      "model: {weights: {file: resnet18.pth, fetch: true}}",
+      "model: {weights: {file: imagenet, fetch: true}}"},
+     only_names_are_fetched},
+    {{"weights-words", "Words of weights are for data of texts.",
+      "They say which row of the file's embedding stands for which word of the texts.",
+      "model: {weights: {file: lstm_wt103.pth, words: itos_wt103.pkl}}",
+      "model: {weights: resnet18-f37072fd.pth}"},
+     words_are_of_texts},
+    {{"weights-digest", "A digest of weights is a whole sha256.",
+      "Files are compared by all of it.",
+      "model: {weights: {file: resnet18.pth, sha256: f37072fd}}",
+      "model: {weights: resnet18-f37072fd.pth}"},
+     digests_are_whole},
+};
+
+constexpr Rule kModelRules[] = {
+    {{"body", "A body comes from a model that can lend it.",
+      "What stands before the pooling must be known, and how pretrained files call it.",
+      "model: {type: vision_learner, body: regnet_y_400mf}",
+      "model: {type: vision_learner, body: resnet34}"},
+     the_body_can_be_lent},
+    {{"body-options", "What concerns the whole model is not written under model.body.",
+      "The body comes without its head; classes, weights and layer groups are those of the "
+      "whole.",
+      "model: {type: vision_learner, body: {type: resnet34, weights: resnet34.pth}}",
+      "model: {type: vision_learner, body: resnet34, weights: resnet34.pth}"},
+     the_body_has_no_head},
+    {{"image-size", "Transforms give images of the size that the model takes.",
+      "A vision transformer has a position for each patch, and so takes images of one size.",
+      "model: {type: vit_b_16, image_size: 224}", "model: {type: vit_b_16, image_size: 64}"},
+     images_have_the_models_size},
+    {{"num-classes", "A model has an output for each class.",
+      "The labels of the last classes would be out of range.",
+      "model: {num_classes: 2}\ndata: {classes: [cat, dog, horse]}",
+      "model: {num_classes: auto}\ndata: {classes: [cat, dog, horse]}"},
+     each_class_has_an_output},
+    {{"class-weights", "A loss that weighs classes has a weight for each.",
+      "A class without one would have to be guessed.",
+      "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2]}",
+      "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2, 2]}"},
+     each_class_has_a_weight},
+    {{"top-k", "top_k looks at fewer scores than there are classes.",
+      "Among all scores the target always is: the metric is 1 whatever the model does.",
+      "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 5}]",
+      "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 2}]"},
+     some_classes_are_left_out},
+};
+
 }  // namespace
 
-std::vector<Rule> weights_rules() {
-  return {
-      {{"weights-file", "Weights are in a .safetensors or .pth file, or in a run's folder.",
-        "Other formats hold other things, such as a graph, and are not read.",
-        "model: {weights: resnet18.onnx}", "model: {weights: resnet18.safetensors}"},
-       weights_are_a_file},
-      {{"weights-here", "Weights are on this machine.",
-        "Nothing is fetched without a digest, and not while training.",
-        "model: {weights: \"https://download.pytorch.org/models/resnet18-f37072fd.pth\"}",
-        "model: {weights: resnet18-f37072fd.pth}"},
-       weights_are_here},
-      {{"weights-word", "Weights are a file, a run's folder, or a name of published ones.",
-        "Which names there are depends on the model; 'ddptrain weights list' shows them, and "
-        "'ddptrain weights get' fetches a file. Anything else is a .safetensors or .pth file, or a "
-        "run's folder (runs/NAME/latest).",
-        "model: {type: resnet18, weights: pretrained}",
-        "model: {type: resnet18, weights: imagenet}"},
-       weights_have_a_known_name},
-      {{"weights-fetch", "Only published weights are fetched.",
-        "A file or a folder is where the recipe says, or it is missing.",
-        "model: {weights: {file: resnet18.pth, fetch: true}}",
-        "model: {weights: {file: imagenet, fetch: true}}"},
-       only_names_are_fetched},
-      {{"weights-words", "Words of weights are for data of texts.",
-        "They say which row of the file's embedding stands for which word of the texts.",
-        "model: {weights: {file: lstm_wt103.pth, words: itos_wt103.pkl}}",
-        "model: {weights: resnet18-f37072fd.pth}"},
-       words_are_of_texts},
-      {{"weights-digest", "A digest of weights is a whole sha256.",
-        "Files are compared by all of it.",
-        "model: {weights: {file: resnet18.pth, sha256: f37072fd}}",
-        "model: {weights: resnet18-f37072fd.pth}"},
-       digests_are_whole},
-  };
-}
-
-std::vector<Rule> model_rules() {
-  return {
-      {{"body", "A body comes from a model that can lend it.",
-        "What stands before the pooling must be known, and how pretrained files call it.",
-        "model: {type: vision_learner, body: regnet_y_400mf}",
-        "model: {type: vision_learner, body: resnet34}"},
-       the_body_can_be_lent},
-      {{"body-options", "What concerns the whole model is not written under model.body.",
-        "The body comes without its head; classes, weights and layer groups are those of the "
-        "whole.",
-        "model: {type: vision_learner, body: {type: resnet34, weights: resnet34.pth}}",
-        "model: {type: vision_learner, body: resnet34, weights: resnet34.pth}"},
-       the_body_has_no_head},
-      {{"image-size", "Transforms give images of the size that the model takes.",
-        "A vision transformer has a position for each patch, and so takes images of one size.",
-        "model: {type: vit_b_16, image_size: 224}", "model: {type: vit_b_16, image_size: 64}"},
-       images_have_the_models_size},
-      {{"num-classes", "A model has an output for each class.",
-        "The labels of the last classes would be out of range.",
-        "model: {num_classes: 2}\ndata: {classes: [cat, dog, horse]}",
-        "model: {num_classes: auto}\ndata: {classes: [cat, dog, horse]}"},
-       each_class_has_an_output},
-      {{"class-weights", "A loss that weighs classes has a weight for each.",
-        "A class without one would have to be guessed.",
-        "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2]}",
-        "model: {num_classes: 3}\nloss: {type: cross_entropy, weight: [1, 2, 2]}"},
-       each_class_has_a_weight},
-      {{"top-k", "top_k looks at fewer scores than there are classes.",
-        "Among all scores the target always is: the metric is 1 whatever the model does.",
-        "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 5}]",
-        "model: {num_classes: 5}\nmetrics: [accuracy, {type: top_k, k: 2}]"},
-       some_classes_are_left_out},
-  };
-}
+std::vector<Rule> weights_rules() { return {std::begin(kWeightsRules), std::end(kWeightsRules)}; }
+std::vector<Rule> model_rules() { return {std::begin(kModelRules), std::end(kModelRules)}; }
 
 }  // namespace ddptrain

@@ -44,31 +44,32 @@ void only_one_looks_ahead(const RuleContext& rule) {
   }
 }
 
+constexpr Rule kOptimizerRules[] = {
+    {{"no-decay", "no_decay wants weight decay.",
+      "With 'weight_decay: 0' no parameter decays, those named here as little as the others.",
+      "optimizer: {no_decay: [norm, bias]}",
+      "optimizer: {weight_decay: 1e-4, no_decay: [norm, bias]}"},
+     there_is_decay_to_leave_out},
+    {{"nesterov", "nesterov wants momentum, undampened.",
+      "It is a step along the momentum; without one there is no such step.",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0, nesterov: true}",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0.9, nesterov: true}"},
+     nesterov_has_momentum},
+    {{"dampening", "dampening wants momentum.",
+      "It is the share of a gradient that the momentum leaves out.",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0, dampening: 0.1}",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0.9, dampening: 0.1}"},
+     there_is_momentum_to_dampen},
+    {{"lookahead-twice", "One optimizer looks ahead.",
+      "Slow weights of slow weights: ranger is radam with lookahead already.",
+      "optimizer: {type: lookahead, inner: ranger}", "optimizer: {type: lookahead, inner: radam}"},
+     only_one_looks_ahead},
+};
+
 }  // namespace
 
 std::vector<Rule> optimizer_rules() {
-  return {
-      {{"no-decay", "no_decay wants weight decay.",
-        "With 'weight_decay: 0' no parameter decays, those named here as little as the others.",
-        "optimizer: {no_decay: [norm, bias]}",
-        "optimizer: {weight_decay: 1e-4, no_decay: [norm, bias]}"},
-       there_is_decay_to_leave_out},
-      {{"nesterov", "nesterov wants momentum, undampened.",
-        "It is a step along the momentum; without one there is no such step.",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0, nesterov: true}",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9, nesterov: true}"},
-       nesterov_has_momentum},
-      {{"dampening", "dampening wants momentum.",
-        "It is the share of a gradient that the momentum leaves out.",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0, dampening: 0.1}",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9, dampening: 0.1}"},
-       there_is_momentum_to_dampen},
-      {{"lookahead-twice", "One optimizer looks ahead.",
-        "Slow weights of slow weights: ranger is radam with lookahead already.",
-        "optimizer: {type: lookahead, inner: ranger}",
-        "optimizer: {type: lookahead, inner: radam}"},
-       only_one_looks_ahead},
-  };
+  return {std::begin(kOptimizerRules), std::end(kOptimizerRules)};
 }
 
 }  // namespace ddptrain

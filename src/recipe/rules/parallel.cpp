@@ -114,75 +114,75 @@ void there_are_ranks_to_restart(const RuleContext& rule) {
     rule.warn("policy.on_rank_failure", "only mode ddp has ranks to start again");
 }
 
+constexpr Rule kDeviceRules[] = {
+    {{"devices-without-mode", "Several devices want a mode that uses them.",
+      "Mode none trains on one device and would leave the others idle.", "parallel: {devices: 2}",
+      "parallel: {mode: ddp, devices: 2}"},
+     one_device_without_a_mode},
+    {{"device-list", "A list of devices names CUDA devices.",
+      "A CPU has no numbered devices: there, ranks or replicas are only counted.",
+      "parallel: {mode: ddp, device: cpu, devices: [0, 1]}",
+      "parallel: {mode: ddp, device: cpu, devices: 2}"},
+     listed_devices_are_cuda},
+    {{"device-twice", "A device is listed once.",
+      "Two ranks on one GPU wait for each other in every collective of NCCL.",
+      "parallel: {mode: ddp, device: cuda, devices: [0, 0]}",
+      "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
+     each_device_is_listed_once},
+    {{"device-count", "A list of devices says how many there are.",
+      "count and ids contradict each other, and only the list would be used.",
+      "parallel: {mode: ddp, device: cuda, devices: {count: 4, ids: [0, 1]}}",
+      "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
+     devices_are_counted_once},
+    {{"sync-bn", "sync_bn wants a model with batch norm.",
+      "Statistics over all devices are those of batch norm; other norms look at one sample. "
+      "'sync_bn: auto' does it where the model has batch norm and there are several devices.",
+      "model: vit_b_16\nparallel: {mode: ddp, sync_bn: true}",
+      "model: resnet18\nparallel: {mode: ddp, sync_bn: true}"},
+     sync_bn_has_batch_norm},
+    {{"sync-bn-alone", "sync_bn wants several devices.",
+      "One device's batch is the whole batch, so its statistics already are those of the whole "
+      "batch.",
+      "parallel: {sync_bn: true}", "parallel: {mode: ddp, sync_bn: true}"},
+     sync_bn_has_devices},
+};
+
+constexpr Rule kParallelRules[] = {
+    {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
+      "Buckets, unused parameters and buffers are matters of one process per device.",
+      "parallel: {ddp: {static_graph: true}}", "parallel: {mode: ddp, ddp: {static_graph: true}}"},
+     ddp_options_are_read},
+    {{"static-graph", "static_graph and find_unused_parameters exclude each other.",
+      "With a promise that every step uses the same parameters nothing is left to look for.",
+      "parallel: {mode: ddp, ddp: {static_graph: true, find_unused_parameters: true}}",
+      "parallel: {mode: ddp, ddp: {find_unused_parameters: true}}"},
+     unused_parameters_are_looked_for},
+    {{"power-sgd", "PowerSGD wants gradients of one scale.",
+      "What a step has lost is added to the next one, and the loss scale of fp16 moves.",
+      "train: {precision: fp16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}",
+      "train: {precision: bf16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}"},
+     gradients_that_are_compressed_have_one_scale},
+    {{"timeout", "Time-outs are times.",
+      "Ranks wait for each other by the clock, whatever an epoch or a step takes.",
+      "parallel: {mode: ddp, timeout: {step: 1 epoch}}",
+      "parallel: {mode: ddp, timeout: {step: 10 min}}"},
+     time_outs_are_times},
+    {{"timeout-alone", "Only mode ddp has time-outs.",
+      "They bound how long ranks wait for each other; the other modes are one process.",
+      "parallel: {timeout: {step: 10 min}}", "parallel: {mode: ddp, timeout: {step: 10 min}}"},
+     time_outs_have_ranks},
+    {{"restart", "Only mode ddp can start a rank again.",
+      "The other modes are one process: when it dies, no process is left to restart it.",
+      "policy: {on_rank_failure: restart}",
+      "parallel: {mode: ddp}\npolicy: {on_rank_failure: restart}"},
+     there_are_ranks_to_restart},
+};
+
 }  // namespace
 
-std::vector<Rule> device_rules() {
-  return {
-      {{"devices-without-mode", "Several devices want a mode that uses them.",
-        "Mode none trains on one device and would leave the others idle.", "parallel: {devices: 2}",
-        "parallel: {mode: ddp, devices: 2}"},
-       one_device_without_a_mode},
-      {{"device-list", "A list of devices names CUDA devices.",
-        "A CPU has no numbered devices: there, ranks or replicas are only counted.",
-        "parallel: {mode: ddp, device: cpu, devices: [0, 1]}",
-        "parallel: {mode: ddp, device: cpu, devices: 2}"},
-       listed_devices_are_cuda},
-      {{"device-twice", "A device is listed once.",
-        "Two ranks on one GPU wait for each other in every collective of NCCL.",
-        "parallel: {mode: ddp, device: cuda, devices: [0, 0]}",
-        "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
-       each_device_is_listed_once},
-      {{"device-count", "A list of devices says how many there are.",
-        "count and ids contradict each other, and only the list would be used.",
-        "parallel: {mode: ddp, device: cuda, devices: {count: 4, ids: [0, 1]}}",
-        "parallel: {mode: ddp, device: cuda, devices: [0, 1]}"},
-       devices_are_counted_once},
-      {{"sync-bn", "sync_bn wants a model with batch norm.",
-        "Statistics over all devices are those of batch norm; other norms look at one sample. "
-        "'sync_bn: auto' does it where the model has batch norm and there are several devices.",
-        "model: vit_b_16\nparallel: {mode: ddp, sync_bn: true}",
-        "model: resnet18\nparallel: {mode: ddp, sync_bn: true}"},
-       sync_bn_has_batch_norm},
-      {{"sync-bn-alone", "sync_bn wants several devices.",
-        "One device's batch is the whole batch, so its statistics already are those of the whole "
-        "batch.",
-        "parallel: {sync_bn: true}", "parallel: {mode: ddp, sync_bn: true}"},
-       sync_bn_has_devices},
-  };
-}
-
+std::vector<Rule> device_rules() { return {std::begin(kDeviceRules), std::end(kDeviceRules)}; }
 std::vector<Rule> parallel_rules() {
-  return {
-      {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
-        "Buckets, unused parameters and buffers are matters of one process per device.",
-        "parallel: {ddp: {static_graph: true}}",
-        "parallel: {mode: ddp, ddp: {static_graph: true}}"},
-       ddp_options_are_read},
-      {{"static-graph", "static_graph and find_unused_parameters exclude each other.",
-        "With a promise that every step uses the same parameters nothing is left to look for.",
-        "parallel: {mode: ddp, ddp: {static_graph: true, find_unused_parameters: true}}",
-        "parallel: {mode: ddp, ddp: {find_unused_parameters: true}}"},
-       unused_parameters_are_looked_for},
-      {{"power-sgd", "PowerSGD wants gradients of one scale.",
-        "What a step has lost is added to the next one, and the loss scale of fp16 moves.",
-        "train: {precision: fp16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}",
-        "train: {precision: bf16}\nparallel: {mode: ddp, ddp: {comm: {power_sgd: 1}}}"},
-       gradients_that_are_compressed_have_one_scale},
-      {{"timeout", "Time-outs are times.",
-        "Ranks wait for each other by the clock, whatever an epoch or a step takes.",
-        "parallel: {mode: ddp, timeout: {step: 1 epoch}}",
-        "parallel: {mode: ddp, timeout: {step: 10 min}}"},
-       time_outs_are_times},
-      {{"timeout-alone", "Only mode ddp has time-outs.",
-        "They bound how long ranks wait for each other; the other modes are one process.",
-        "parallel: {timeout: {step: 10 min}}", "parallel: {mode: ddp, timeout: {step: 10 min}}"},
-       time_outs_have_ranks},
-      {{"restart", "Only mode ddp can start a rank again.",
-        "The other modes are one process: when it dies, no process is left to restart it.",
-        "policy: {on_rank_failure: restart}",
-        "parallel: {mode: ddp}\npolicy: {on_rank_failure: restart}"},
-       there_are_ranks_to_restart},
-  };
+  return {std::begin(kParallelRules), std::end(kParallelRules)};
 }
 
 }  // namespace ddptrain

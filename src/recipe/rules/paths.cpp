@@ -27,16 +27,16 @@ void paths_are_on_this_machine(const RuleContext& rule) {
   }
 }
 
+constexpr Rule kPathRules[] = {
+    {{"local-path", "Files and folders are on this machine.",
+      "A path such as s3://bucket/runs would become a folder called 's3:'. Only data.source.url "
+      "is fetched, with its digest.",
+      "output: {dir: s3://bucket/runs}", "output: {dir: /mnt/bucket/runs}"},
+     paths_are_on_this_machine},
+};
+
 }  // namespace
 
-std::vector<Rule> path_rules() {
-  return {
-      {{"local-path", "Files and folders are on this machine.",
-        "A path such as s3://bucket/runs would become a folder called 's3:'. Only data.source.url "
-        "is fetched, with its digest.",
-        "output: {dir: s3://bucket/runs}", "output: {dir: /mnt/bucket/runs}"},
-       paths_are_on_this_machine},
-  };
-}
+std::vector<Rule> path_rules() { return {std::begin(kPathRules), std::end(kPathRules)}; }
 
 }  // namespace ddptrain

@@ -51,34 +51,36 @@ void the_full_size_is_reached(const RuleContext& rule) {
                                       "' is over by then: no epoch has images of the full size");
 }
 
+constexpr Rule kProgressiveRules[] = {
+    {{"progressive-unit", "Training images change their size with an epoch.",
+      "Batches of an epoch are loaded ahead, all of one size.",
+      "train: {duration: 5 epochs}\n"
+      "data: {transforms: {progressive: [{until: 500 steps, size: 32}]}}",
+      "train: {duration: 5 epochs}\n"
+      "data: {transforms: {progressive: [{until: 2 epochs, size: 32}]}}"},
+     sizes_change_with_epochs},
+    {{"progressive-order", "Sizes of training images follow one another.",
+      "A size that ends before the one ahead of it would have no epoch.",
+      "train: {duration: 8 epochs}\n"
+      "data: {transforms: {progressive: [{until: 4 epochs, size: 32}, {until: 2 epochs, size: "
+      "48}]}}",
+      "train: {duration: 8 epochs}\n"
+      "data: {transforms: {progressive: [{until: 2 epochs, size: 32}, {until: 4 epochs, size: "
+      "48}]}}"},
+     sizes_follow_one_another},
+    {{"progressive-end", "The last epochs have images of the full size.",
+      "The model would be scored at a size that it was never trained at.",
+      "train: {duration: 5 epochs}\n"
+      "data: {transforms: {progressive: [{until: 6 epochs, size: 32}]}}",
+      "train: {duration: 5 epochs}\n"
+      "data: {transforms: {progressive: [{until: 3 epochs, size: 32}]}}"},
+     the_full_size_is_reached},
+};
+
 }  // namespace
 
 std::vector<Rule> progressive_rules() {
-  return {
-      {{"progressive-unit", "Training images change their size with an epoch.",
-        "Batches of an epoch are loaded ahead, all of one size.",
-        "train: {duration: 5 epochs}\n"
-        "data: {transforms: {progressive: [{until: 500 steps, size: 32}]}}",
-        "train: {duration: 5 epochs}\n"
-        "data: {transforms: {progressive: [{until: 2 epochs, size: 32}]}}"},
-       sizes_change_with_epochs},
-      {{"progressive-order", "Sizes of training images follow one another.",
-        "A size that ends before the one ahead of it would have no epoch.",
-        "train: {duration: 8 epochs}\n"
-        "data: {transforms: {progressive: [{until: 4 epochs, size: 32}, {until: 2 epochs, size: "
-        "48}]}}",
-        "train: {duration: 8 epochs}\n"
-        "data: {transforms: {progressive: [{until: 2 epochs, size: 32}, {until: 4 epochs, size: "
-        "48}]}}"},
-       sizes_follow_one_another},
-      {{"progressive-end", "The last epochs have images of the full size.",
-        "The model would be scored at a size that it was never trained at.",
-        "train: {duration: 5 epochs}\n"
-        "data: {transforms: {progressive: [{until: 6 epochs, size: 32}]}}",
-        "train: {duration: 5 epochs}\n"
-        "data: {transforms: {progressive: [{until: 3 epochs, size: 32}]}}"},
-       the_full_size_is_reached},
-  };
+  return {std::begin(kProgressiveRules), std::end(kProgressiveRules)};
 }
 
 }  // namespace ddptrain

@@ -156,51 +156,53 @@ std::vector<WrittenSchedule> written_schedules(const Recipe& recipe) {
   return all;
 }
 
+constexpr Rule kScheduleRules[] = {
+    {{"warmup", "Warm-up is shorter than the run.",
+      "The rate would never reach what the recipe says.",
+      "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 10 epochs}",
+      "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 1 epoch}"},
+     warmup_fits_the_run},
+    {{"momentum-cycle", "A schedule that cycles momentum wants an optimizer that has it.",
+      "The rate would follow the schedule and the momentum would not.",
+      "optimizer: adagrad\nschedule: one_cycle", "optimizer: adam\nschedule: one_cycle"},
+     momentum_is_there_to_cycle},
+    {{"nothing-to-schedule", "A schedule of momentum or weight decay moves what is there.",
+      "What is 0 stays 0, and two schedules cannot both say what the momentum is.",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0}\nmomentum_schedule: {type: linear, "
+      "end_factor: 0.5}",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+      "momentum_schedule: {type: linear, end_factor: 0.5}"},
+     there_is_something_to_schedule},
+    {{"milestone", "The rate changes before the run ends.",
+      "What a schedule does after the last step is never seen.",
+      "train: {duration: 5 epochs}\n"
+      "schedule: {type: multi_step, milestones: [3 epochs, 8 epochs]}",
+      "train: {duration: 5 epochs}\n"
+      "schedule: {type: multi_step, milestones: [3 epochs, 4 epochs]}"},
+     milestones_are_reached},
+    {{"decay", "The decay at the end of a schedule fits the run.",
+      "The run would end at a rate that is still high.",
+      "train: {duration: 5 epochs}\n"
+      "schedule: {type: wsd, stable: 4 epochs, decay: 2 epochs}",
+      "train: {duration: 5 epochs}\n"
+      "schedule: {type: wsd, stable: 4 epochs, decay: 1 epoch}"},
+     the_decay_fits_the_run},
+    {{"min-lr", "The floor of a schedule is below its rate.",
+      "A rate that falls to a higher one rises.",
+      "optimizer: {lr: 0.01}\nschedule: {type: cosine, min_lr: 0.1}",
+      "optimizer: {lr: 0.1}\nschedule: {type: cosine, min_lr: 0.01}"},
+     the_floor_is_below_the_rate},
+    {{"parts", "The parts of a combined schedule make up the run.",
+      "With less the run has no rate at its end, with more the last part is cut off.",
+      "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
+      "60 %}]}",
+      "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
+      "70 %}]}"},
+     parts_make_the_whole},
+};
+
 std::vector<Rule> schedule_rules() {
-  return {
-      {{"warmup", "Warm-up is shorter than the run.",
-        "The rate would never reach what the recipe says.",
-        "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 10 epochs}",
-        "train: {duration: 5 epochs}\nschedule: {type: cosine, warmup: 1 epoch}"},
-       warmup_fits_the_run},
-      {{"momentum-cycle", "A schedule that cycles momentum wants an optimizer that has it.",
-        "The rate would follow the schedule and the momentum would not.",
-        "optimizer: adagrad\nschedule: one_cycle", "optimizer: adam\nschedule: one_cycle"},
-       momentum_is_there_to_cycle},
-      {{"nothing-to-schedule", "A schedule of momentum or weight decay moves what is there.",
-        "What is 0 stays 0, and two schedules cannot both say what the momentum is.",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0}\nmomentum_schedule: {type: linear, "
-        "end_factor: 0.5}",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-        "momentum_schedule: {type: linear, end_factor: 0.5}"},
-       there_is_something_to_schedule},
-      {{"milestone", "The rate changes before the run ends.",
-        "What a schedule does after the last step is never seen.",
-        "train: {duration: 5 epochs}\n"
-        "schedule: {type: multi_step, milestones: [3 epochs, 8 epochs]}",
-        "train: {duration: 5 epochs}\n"
-        "schedule: {type: multi_step, milestones: [3 epochs, 4 epochs]}"},
-       milestones_are_reached},
-      {{"decay", "The decay at the end of a schedule fits the run.",
-        "The run would end at a rate that is still high.",
-        "train: {duration: 5 epochs}\n"
-        "schedule: {type: wsd, stable: 4 epochs, decay: 2 epochs}",
-        "train: {duration: 5 epochs}\n"
-        "schedule: {type: wsd, stable: 4 epochs, decay: 1 epoch}"},
-       the_decay_fits_the_run},
-      {{"min-lr", "The floor of a schedule is below its rate.",
-        "A rate that falls to a higher one rises.",
-        "optimizer: {lr: 0.01}\nschedule: {type: cosine, min_lr: 0.1}",
-        "optimizer: {lr: 0.1}\nschedule: {type: cosine, min_lr: 0.01}"},
-       the_floor_is_below_the_rate},
-      {{"parts", "The parts of a combined schedule make up the run.",
-        "With less the run has no rate at its end, with more the last part is cut off.",
-        "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
-        "60 %}]}",
-        "schedule: {type: combined, parts: [{curve: linear, share: 30 %}, {curve: cosine, share: "
-        "70 %}]}"},
-       parts_make_the_whole},
-  };
+  return {std::begin(kScheduleRules), std::end(kScheduleRules)};
 }
 
 }  // namespace ddptrain

@@ -73,26 +73,26 @@ void splits_have_samples_of_their_own(const RuleContext& rule) {
                 "or 'root'");
 }
 
+constexpr Rule kSplitRules[] = {
+    {{"split-name", "Samples that are scored too have a name of their own.",
+      "Scores are called 'sketch/accuracy': a name that means something else would be read as "
+      "that.",
+      "eval: {splits: {valid: {valid: {fraction: 0.5}}}}",
+      "eval: {splits: {half: {valid: {fraction: 0.5}}}}"},
+     splits_have_names_of_their_own},
+    {{"split-unused", "Samples that are only scored have no options of training.",
+      "They are neither drawn nor mixed: the option would change nothing.",
+      "eval: {test: {valid: {fraction: 0.5}, sampler: sequential}}",
+      "data: {sampler: sequential}\neval: {test: {valid: {fraction: 0.5}}}"},
+     splits_are_not_trained_on},
+    {{"split-same", "Samples that are scored too are others than the validation split.",
+      "Each evaluation would score the same samples twice.", "eval: {test: {}}",
+      "eval: {test: {valid: {fraction: 0.5}}}"},
+     splits_have_samples_of_their_own},
+};
+
 }  // namespace
 
-std::vector<Rule> split_rules() {
-  return {
-      {{"split-name", "Samples that are scored too have a name of their own.",
-        "Scores are called 'sketch/accuracy': a name that means something else would be read as "
-        "that.",
-        "eval: {splits: {valid: {valid: {fraction: 0.5}}}}",
-        "eval: {splits: {half: {valid: {fraction: 0.5}}}}"},
-       splits_have_names_of_their_own},
-      {{"split-unused", "Samples that are only scored have no options of training.",
-        "They are neither drawn nor mixed: the option would change nothing.",
-        "eval: {test: {valid: {fraction: 0.5}, sampler: sequential}}",
-        "data: {sampler: sequential}\neval: {test: {valid: {fraction: 0.5}}}"},
-       splits_are_not_trained_on},
-      {{"split-same", "Samples that are scored too are others than the validation split.",
-        "Each evaluation would score the same samples twice.", "eval: {test: {}}",
-        "eval: {test: {valid: {fraction: 0.5}}}"},
-       splits_have_samples_of_their_own},
-  };
-}
+std::vector<Rule> split_rules() { return {std::begin(kSplitRules), std::end(kSplitRules)}; }
 
 }  // namespace ddptrain

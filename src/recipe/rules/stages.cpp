@@ -96,51 +96,51 @@ void there_is_a_state_to_reset(const RuleContext& rule) {
     rule.warn("train.stages[0].reset_optimizer", "a run begins with a new optimizer anyway");
 }
 
+constexpr Rule kStageRules[] = {
+    {{"stage-in-seconds", "A stage lasts a number of steps, samples or epochs.",
+      "A resumed run finds its stage by its step, so where one begins is a number of steps.",
+      "train: {stages: [{duration: 10 min}]}", "train: {stages: [{duration: 5 epochs}]}"},
+     a_stage_is_counted},
+    {{"fine-tune-and-stages", "train.fine_tune and train.stages exclude each other.",
+      "fine_tune is two stages by itself, so both say what the run is made of.",
+      "train: {fine_tune: {epochs: 3}, stages: [{duration: 2 epochs}]}",
+      "train: {fine_tune: {epochs: 3}}"},
+     stages_are_said_once},
+    {{"overruled", "Options that the stages of a run set are not set elsewhere.",
+      "train.fine_tune and train.stages make up the run: its length, what is frozen, and for "
+      "fine_tune schedule and rates, whatever these keys say.",
+      "train: {fine_tune: {epochs: 3}}\nschedule: cosine", "train: {fine_tune: {epochs: 3}}"},
+     the_run_is_said_once},
+    {{"lr-from-and-others", "A learning rate has 'from' or 'others', not both.",
+      "'from' makes a geometric row over the layer groups, 'others' gives all but the last one "
+      "rate.",
+      "optimizer: {lr: {to: 0.1, from: 0.01, others: 0.02}}",
+      "optimizer: {lr: {to: 0.1, from: 0.01}}"},
+     a_rate_is_said_once},
+    {{"bn-freeze", "bn_freeze wants 'train_bn: false'.",
+      "Only batch norms whose parameters are frozen keep their statistics, and with train_bn "
+      "those of frozen groups train.",
+      "train: {freeze_to: -1, bn_freeze: true}",
+      "train: {freeze_to: -1, bn_freeze: true, train_bn: false}"},
+     frozen_norms_keep_statistics},
+    {{"train-bn", "train_bn says what becomes of the norms of frozen groups.",
+      "Where nothing is frozen every norm trains, whatever it says.", "train: {train_bn: false}",
+      "train: {train_bn: false, freeze_to: -1}"},
+     something_is_frozen},
+    {{"freeze-to", "freeze_to leaves a layer group to train.",
+      "It counts the groups of model.layer_groups from 0, or from the last as -1.",
+      "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 2}",
+      "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 1}"},
+     something_trains},
+    {{"reset-optimizer", "The first stage has no state of the optimizer to reset.",
+      "A run begins with a new one.",
+      "train: {stages: [{duration: 5 epochs, reset_optimizer: true}]}",
+      "train: {stages: [{duration: 5 epochs}]}"},
+     there_is_a_state_to_reset},
+};
+
 }  // namespace
 
-std::vector<Rule> stage_rules() {
-  return {
-      {{"stage-in-seconds", "A stage lasts a number of steps, samples or epochs.",
-        "A resumed run finds its stage by its step, so where one begins is a number of steps.",
-        "train: {stages: [{duration: 10 min}]}", "train: {stages: [{duration: 5 epochs}]}"},
-       a_stage_is_counted},
-      {{"fine-tune-and-stages", "train.fine_tune and train.stages exclude each other.",
-        "fine_tune is two stages by itself, so both say what the run is made of.",
-        "train: {fine_tune: {epochs: 3}, stages: [{duration: 2 epochs}]}",
-        "train: {fine_tune: {epochs: 3}}"},
-       stages_are_said_once},
-      {{"overruled", "Options that the stages of a run set are not set elsewhere.",
-        "train.fine_tune and train.stages make up the run: its length, what is frozen, and for "
-        "fine_tune schedule and rates, whatever these keys say.",
-        "train: {fine_tune: {epochs: 3}}\nschedule: cosine", "train: {fine_tune: {epochs: 3}}"},
-       the_run_is_said_once},
-      {{"lr-from-and-others", "A learning rate has 'from' or 'others', not both.",
-        "'from' makes a geometric row over the layer groups, 'others' gives all but the last one "
-        "rate.",
-        "optimizer: {lr: {to: 0.1, from: 0.01, others: 0.02}}",
-        "optimizer: {lr: {to: 0.1, from: 0.01}}"},
-       a_rate_is_said_once},
-      {{"bn-freeze", "bn_freeze wants 'train_bn: false'.",
-        "Only batch norms whose parameters are frozen keep their statistics, and with train_bn "
-        "those of frozen groups train.",
-        "train: {freeze_to: -1, bn_freeze: true}",
-        "train: {freeze_to: -1, bn_freeze: true, train_bn: false}"},
-       frozen_norms_keep_statistics},
-      {{"train-bn", "train_bn says what becomes of the norms of frozen groups.",
-        "Where nothing is frozen every norm trains, whatever it says.", "train: {train_bn: false}",
-        "train: {train_bn: false, freeze_to: -1}"},
-       something_is_frozen},
-      {{"freeze-to", "freeze_to leaves a layer group to train.",
-        "It counts the groups of model.layer_groups from 0, or from the last as -1.",
-        "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 2}",
-        "model: {layer_groups: [['conv*', 'bn*', 'layer*'], ['fc*']]}\ntrain: {freeze_to: 1}"},
-       something_trains},
-      {{"reset-optimizer", "The first stage has no state of the optimizer to reset.",
-        "A run begins with a new one.",
-        "train: {stages: [{duration: 5 epochs, reset_optimizer: true}]}",
-        "train: {stages: [{duration: 5 epochs}]}"},
-       there_is_a_state_to_reset},
-  };
-}
+std::vector<Rule> stage_rules() { return {std::begin(kStageRules), std::end(kStageRules)}; }
 
 }  // namespace ddptrain

@@ -183,37 +183,37 @@ void halving_compares_what_was_evaluated(const RuleContext& rule) {
     rule.warn("sweep.halving", "only 'method: halving' reads it");
 }
 
+constexpr Rule kSweepRules[] = {
+    {{"sweep-values", "An option of a sweep has values or a range.",
+      "A range whose ends are swapped, or a logarithm of 0, has nothing to draw; a grid has only "
+      "the points that are listed.",
+      "sweep: {method: random, trials: 9, keys: {optimizer.lr: {min: 0.1, max: 1e-4}}}",
+      "sweep: {method: random, trials: 9, keys: {optimizer.lr: {min: 1e-4, max: 0.1}}}"},
+     values_can_be_tried},
+    {{"sweep-trials", "A sweep has a number of trials that can be trained.",
+      "A grid multiplies the values of all options; random and sobol draw the number that the "
+      "recipe asks for.",
+      "sweep: {method: random, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: true}}}",
+      "sweep: {method: random, trials: 20, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: "
+      "true}}}"},
+     there_are_enough_trials_and_not_too_many},
+    {{"sweep-metric", "A sweep is decided by a metric that is computed.",
+      "Trials are compared by it at their ends, and by halving before.",
+      "metrics: [accuracy]\nsweep: {metric: f1, keys: {optimizer.lr: [1e-3, 1e-2]}}",
+      "metrics: [accuracy]\nsweep: {metric: accuracy, keys: {optimizer.lr: [1e-3, 1e-2]}}"},
+     a_metric_decides},
+    {{"sweep-halving", "Halving stops trials at an evaluation.",
+      "Trials are compared after halving.min, and the best of them after factor times as long; "
+      "they are evaluated when 'eval.every' says.",
+      "train: {duration: 9 epochs}\neval: {every: 2 epochs}\n"
+      "sweep: {method: halving, halving: {min: 1 epoch}, keys: {optimizer.lr: [1e-3, 1e-2]}}",
+      "train: {duration: 9 epochs}\neval: {every: 1 epoch}\n"
+      "sweep: {method: halving, halving: {min: 1 epoch}, keys: {optimizer.lr: [1e-3, 1e-2]}}"},
+     halving_compares_what_was_evaluated},
+};
+
 }  // namespace
 
-std::vector<Rule> sweep_rules() {
-  return {
-      {{"sweep-values", "An option of a sweep has values or a range.",
-        "A range whose ends are swapped, or a logarithm of 0, has nothing to draw; a grid has only "
-        "the points that are listed.",
-        "sweep: {method: random, trials: 9, keys: {optimizer.lr: {min: 0.1, max: 1e-4}}}",
-        "sweep: {method: random, trials: 9, keys: {optimizer.lr: {min: 1e-4, max: 0.1}}}"},
-       values_can_be_tried},
-      {{"sweep-trials", "A sweep has a number of trials that can be trained.",
-        "A grid multiplies the values of all options; random and sobol draw the number that the "
-        "recipe asks for.",
-        "sweep: {method: random, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: true}}}",
-        "sweep: {method: random, trials: 20, keys: {optimizer.lr: {min: 1e-4, max: 0.1, log: "
-        "true}}}"},
-       there_are_enough_trials_and_not_too_many},
-      {{"sweep-metric", "A sweep is decided by a metric that is computed.",
-        "Trials are compared by it at their ends, and by halving before.",
-        "metrics: [accuracy]\nsweep: {metric: f1, keys: {optimizer.lr: [1e-3, 1e-2]}}",
-        "metrics: [accuracy]\nsweep: {metric: accuracy, keys: {optimizer.lr: [1e-3, 1e-2]}}"},
-       a_metric_decides},
-      {{"sweep-halving", "Halving stops trials at an evaluation.",
-        "Trials are compared after halving.min, and the best of them after factor times as long; "
-        "they are evaluated when 'eval.every' says.",
-        "train: {duration: 9 epochs}\neval: {every: 2 epochs}\n"
-        "sweep: {method: halving, halving: {min: 1 epoch}, keys: {optimizer.lr: [1e-3, 1e-2]}}",
-        "train: {duration: 9 epochs}\neval: {every: 1 epoch}\n"
-        "sweep: {method: halving, halving: {min: 1 epoch}, keys: {optimizer.lr: [1e-3, 1e-2]}}"},
-       halving_compares_what_was_evaluated},
-  };
-}
+std::vector<Rule> sweep_rules() { return {std::begin(kSweepRules), std::end(kSweepRules)}; }
 
 }  // namespace ddptrain

@@ -93,46 +93,48 @@ void crops_fit_the_image(const RuleContext& rule) {
   });
 }
 
+constexpr Rule kTransformRules[] = {
+    {{"normalize-twice", "Images are normalized once.",
+      "The second time takes mean and deviation of colors from what are no colors any more.",
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
+      "preset: "
+      "imagenet}]}}",
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
+     images_are_normalized_once},
+    {{"normalize-alike", "Both splits are normalized alike.",
+      "The model is scored on images that look different from all that it has seen.",
+      "data: {transforms: {valid: [{type: resize, size: [64, 64]}]}}",
+      "data: {transforms: {valid: [{type: resize, size: [64, 64]}, {type: normalize, preset: "
+      "imagenet}]}}"},
+     both_splits_are_normalized_alike},
+    {{"normalize-first", "What changes colors comes before normalize.",
+      "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalized "
+      "image.",
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
+      "hue: 0.1}]}}",
+      "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
+      "imagenet}]}}"},
+     colors_come_before_normalize},
+    {{"picture-size", "Images of a batch have one size.",
+      "A turned image that grows so that no corner is cut off, grows by its angle.",
+      "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
+      "normalize, preset: imagenet}]}}",
+      "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
+      "center_crop, size: 64}, {type: normalize, preset: imagenet}]}}"},
+     turned_images_get_one_size},
+    {{"crop-size", "A crop is not larger than the image.",
+      "center_crop would add a black border, and random_crop ends the run.",
+      "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, "
+      "{type: normalize, preset: imagenet}]}}",
+      "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, "
+      "{type: normalize, preset: imagenet}]}}"},
+     crops_fit_the_image},
+};
+
 }  // namespace
 
 std::vector<Rule> transform_rules() {
-  return {
-      {{"normalize-twice", "Images are normalized once.",
-        "The second time takes mean and deviation of colors from what are no colors any more.",
-        "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
-        "preset: "
-        "imagenet}]}}",
-        "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
-       images_are_normalized_once},
-      {{"normalize-alike", "Both splits are normalized alike.",
-        "The model is scored on images that look different from all that it has seen.",
-        "data: {transforms: {valid: [{type: resize, size: [64, 64]}]}}",
-        "data: {transforms: {valid: [{type: resize, size: [64, 64]}, {type: normalize, preset: "
-        "imagenet}]}}"},
-       both_splits_are_normalized_alike},
-      {{"normalize-first", "What changes colors comes before normalize.",
-        "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalized "
-        "image.",
-        "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
-        "hue: 0.1}]}}",
-        "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
-        "imagenet}]}}"},
-       colors_come_before_normalize},
-      {{"picture-size", "Images of a batch have one size.",
-        "A turned image that grows so that no corner is cut off, grows by its angle.",
-        "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
-        "normalize, preset: imagenet}]}}",
-        "data: {transforms: {train: [{type: rotation, degrees: [-10, 10], expand: true}, {type: "
-        "center_crop, size: 64}, {type: normalize, preset: imagenet}]}}"},
-       turned_images_get_one_size},
-      {{"crop-size", "A crop is not larger than the image.",
-        "center_crop would add a black border, and random_crop ends the run.",
-        "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, "
-        "{type: normalize, preset: imagenet}]}}",
-        "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, "
-        "{type: normalize, preset: imagenet}]}}"},
-       crops_fit_the_image},
-  };
+  return {std::begin(kTransformRules), std::end(kTransformRules)};
 }
 
 }  // namespace ddptrain

@@ -178,30 +178,30 @@ void momentum_stays_below_one(const RuleContext& rule) {
                                         format_number(reached) + ", and momentum is below 1");
 }
 
+constexpr Rule kUsualRules[] = {
+    {{"unusual-value", "A value is near those that are used.",
+      "A rate of 100 instead of 1e-3, or a weight decay of 10, is legal and most often a slip of "
+      "the hand; the run would diverge, or learn nothing. The ranges are wider than what "
+      "published recipes use; a value that is meant stays as it is.",
+      "optimizer: {type: adam, lr: 100}", "optimizer: {type: adam, lr: 1e-3}"},
+     values_are_usual},
+    {{"betas-order", "The first beta is at most the second.",
+      "The mean of the squares forgets more slowly than the mean of the gradient; the other way "
+      "round, steps have no bound and Adam does not converge (Kingma and Ba 2015).",
+      "optimizer: {type: adam, lr: 1e-3, betas: [0.999, 0.9]}",
+      "optimizer: {type: adam, lr: 1e-3, betas: [0.9, 0.999]}"},
+     means_are_shorter_than_squares},
+    {{"momentum-schedule", "Momentum stays below 1.",
+      "From 1 on nothing of the old gradients is forgotten, and the steps grow without end.",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+      "momentum_schedule: {type: linear, end_factor: 2}",
+      "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
+      "momentum_schedule: {type: linear, end_factor: 1.1}"},
+     momentum_stays_below_one},
+};
+
 }  // namespace
 
-std::vector<Rule> usual_rules() {
-  return {
-      {{"unusual-value", "A value is near those that are used.",
-        "A rate of 100 instead of 1e-3, or a weight decay of 10, is legal and most often a slip of "
-        "the hand; the run would diverge, or learn nothing. The ranges are wider than what "
-        "published recipes use; a value that is meant stays as it is.",
-        "optimizer: {type: adam, lr: 100}", "optimizer: {type: adam, lr: 1e-3}"},
-       values_are_usual},
-      {{"betas-order", "The first beta is at most the second.",
-        "The mean of the squares forgets more slowly than the mean of the gradient; the other way "
-        "round, steps have no bound and Adam does not converge (Kingma and Ba 2015).",
-        "optimizer: {type: adam, lr: 1e-3, betas: [0.999, 0.9]}",
-        "optimizer: {type: adam, lr: 1e-3, betas: [0.9, 0.999]}"},
-       means_are_shorter_than_squares},
-      {{"momentum-schedule", "Momentum stays below 1.",
-        "From 1 on nothing of the old gradients is forgotten, and the steps grow without end.",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-        "momentum_schedule: {type: linear, end_factor: 2}",
-        "optimizer: {type: sgd, lr: 0.1, momentum: 0.9}\n"
-        "momentum_schedule: {type: linear, end_factor: 1.1}"},
-       momentum_stays_below_one},
-  };
-}
+std::vector<Rule> usual_rules() { return {std::begin(kUsualRules), std::end(kUsualRules)}; }
 
 }  // namespace ddptrain

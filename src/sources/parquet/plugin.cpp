@@ -8,6 +8,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/scalar.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/float16.h>
 #include <fmt/format.h>
 #include <parquet/arrow/reader.h>
@@ -28,38 +29,16 @@ namespace {
 constexpr std::int64_t most_rows_per_byte = 16;
 
 ParquetType type_of(const arrow::DataType& type) {
-  switch (type.id()) {
-    case arrow::Type::NA:
-      return ParquetType::none;
-    case arrow::Type::INT8:
-    case arrow::Type::INT16:
-    case arrow::Type::INT32:
-    case arrow::Type::INT64:
-    case arrow::Type::UINT8:
-    case arrow::Type::UINT16:
-    case arrow::Type::UINT32:
-    case arrow::Type::UINT64:
-      return ParquetType::integers;
-    case arrow::Type::HALF_FLOAT:
-    case arrow::Type::FLOAT:
-    case arrow::Type::DOUBLE:
-    case arrow::Type::DECIMAL128:
-    case arrow::Type::DECIMAL256:
-      return ParquetType::floats;
-    case arrow::Type::BOOL:
-    case arrow::Type::STRING:
-    case arrow::Type::LARGE_STRING:
-    case arrow::Type::DATE32:
-    case arrow::Type::DATE64:
-    case arrow::Type::TIME32:
-    case arrow::Type::TIME64:
-    case arrow::Type::TIMESTAMP:
-      return ParquetType::text;
-    case arrow::Type::DICTIONARY:
-      return type_of(*static_cast<const arrow::DictionaryType&>(type).value_type());
-    default:
-      return ParquetType::other;
-  }
+  const auto id = type.id();
+  if (id == arrow::Type::NA) return ParquetType::none;
+  if (arrow::is_integer(id)) return ParquetType::integers;
+  if (arrow::is_floating(id) || id == arrow::Type::DECIMAL128 || id == arrow::Type::DECIMAL256)
+    return ParquetType::floats;
+  if (id == arrow::Type::BOOL || arrow::is_string(id) || arrow::is_temporal(id))
+    return ParquetType::text;
+  if (id == arrow::Type::DICTIONARY)
+    return type_of(*static_cast<const arrow::DictionaryType&>(type).value_type());
+  return ParquetType::other;
 }
 
 /// Gives each cell of an array to `give(row)`, or reports it as missing.
@@ -105,10 +84,72 @@ void give_decimals(const arrow::Array& array, ParquetCells& cells) {
              [&](std::int64_t row) { cells.number(std::stod(values.FormatValue(row))); });
 }
 
+void give_halves(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const arrow::HalfFloatArray&>(array);
+  give_cells(array, cells, [&](std::int64_t row) {
+    cells.number(arrow::util::Float16::FromBits(values.Value(row)).ToDouble());
+  });
+}
+
+void give_booleans(const arrow::Array& array, ParquetCells& cells) {
+  const auto& values = static_cast<const arrow::BooleanArray&>(array);
+  give_cells(array, cells,
+             [&](std::int64_t row) { cells.text(values.Value(row) ? "True" : "False"); });
+}
+
 /// Dates and times, as Arrow writes them: ISO 8601.
 void give_scalars(const arrow::Array& array, ParquetCells& cells) {
   give_cells(array, cells,
              [&](std::int64_t row) { cells.text(array.GetScalar(row).ValueOrDie()->ToString()); });
+}
+
+void give_any_integers(const arrow::Array& array, ParquetCells& cells) {
+  switch (array.type_id()) {
+    case arrow::Type::INT8:
+      return give_integers<arrow::Int8Array>(array, cells);
+    case arrow::Type::INT16:
+      return give_integers<arrow::Int16Array>(array, cells);
+    case arrow::Type::INT32:
+      return give_integers<arrow::Int32Array>(array, cells);
+    case arrow::Type::UINT8:
+      return give_integers<arrow::UInt8Array>(array, cells);
+    case arrow::Type::UINT16:
+      return give_integers<arrow::UInt16Array>(array, cells);
+    case arrow::Type::UINT32:
+      return give_integers<arrow::UInt32Array>(array, cells);
+    case arrow::Type::UINT64:
+      return give_integers<arrow::UInt64Array>(array, cells);
+    default:
+      return give_integers<arrow::Int64Array>(array, cells);
+  }
+}
+
+void give_any_floats(const arrow::Array& array, ParquetCells& cells) {
+  switch (array.type_id()) {
+    case arrow::Type::HALF_FLOAT:
+      return give_halves(array, cells);
+    case arrow::Type::FLOAT:
+      return give_floats<arrow::FloatArray>(array, cells);
+    case arrow::Type::DECIMAL128:
+      return give_decimals<arrow::Decimal128Array>(array, cells);
+    case arrow::Type::DECIMAL256:
+      return give_decimals<arrow::Decimal256Array>(array, cells);
+    default:
+      return give_floats<arrow::DoubleArray>(array, cells);
+  }
+}
+
+void give_any_texts(const arrow::Array& array, ParquetCells& cells) {
+  switch (array.type_id()) {
+    case arrow::Type::BOOL:
+      return give_booleans(array, cells);
+    case arrow::Type::STRING:
+      return give_texts<arrow::StringArray>(array, cells);
+    case arrow::Type::LARGE_STRING:
+      return give_texts<arrow::LargeStringArray>(array, cells);
+    default:
+      return give_scalars(array, cells);
+  }
 }
 
 void give_array(const arrow::Array& array, ParquetCells& cells);
@@ -122,53 +163,17 @@ void give_dictionary(const arrow::Array& array, ParquetCells& cells) {
 }
 
 void give_array(const arrow::Array& array, ParquetCells& cells) {
-  switch (array.type_id()) {
-    case arrow::Type::NA:
+  if (array.type_id() == arrow::Type::DICTIONARY) return give_dictionary(array, cells);
+  switch (type_of(*array.type())) {
+    case ParquetType::none:
       return give_cells(array, cells, [](std::int64_t) {});
-    case arrow::Type::INT8:
-      return give_integers<arrow::Int8Array>(array, cells);
-    case arrow::Type::INT16:
-      return give_integers<arrow::Int16Array>(array, cells);
-    case arrow::Type::INT32:
-      return give_integers<arrow::Int32Array>(array, cells);
-    case arrow::Type::INT64:
-      return give_integers<arrow::Int64Array>(array, cells);
-    case arrow::Type::UINT8:
-      return give_integers<arrow::UInt8Array>(array, cells);
-    case arrow::Type::UINT16:
-      return give_integers<arrow::UInt16Array>(array, cells);
-    case arrow::Type::UINT32:
-      return give_integers<arrow::UInt32Array>(array, cells);
-    case arrow::Type::UINT64:
-      return give_integers<arrow::UInt64Array>(array, cells);
-    case arrow::Type::HALF_FLOAT: {
-      const auto& values = static_cast<const arrow::HalfFloatArray&>(array);
-      return give_cells(array, cells, [&](std::int64_t row) {
-        cells.number(arrow::util::Float16::FromBits(values.Value(row)).ToDouble());
-      });
-    }
-    case arrow::Type::FLOAT:
-      return give_floats<arrow::FloatArray>(array, cells);
-    case arrow::Type::DOUBLE:
-      return give_floats<arrow::DoubleArray>(array, cells);
-    case arrow::Type::DECIMAL128:
-      return give_decimals<arrow::Decimal128Array>(array, cells);
-    case arrow::Type::DECIMAL256:
-      return give_decimals<arrow::Decimal256Array>(array, cells);
-    case arrow::Type::BOOL: {
-      const auto& values = static_cast<const arrow::BooleanArray&>(array);
-      return give_cells(array, cells, [&](std::int64_t row) {
-        cells.text(values.Value(row) ? "True" : "False");
-      });
-    }
-    case arrow::Type::STRING:
-      return give_texts<arrow::StringArray>(array, cells);
-    case arrow::Type::LARGE_STRING:
-      return give_texts<arrow::LargeStringArray>(array, cells);
-    case arrow::Type::DICTIONARY:
-      return give_dictionary(array, cells);
-    default:
-      return give_scalars(array, cells);
+    case ParquetType::integers:
+      return give_any_integers(array, cells);
+    case ParquetType::floats:
+      return give_any_floats(array, cells);
+    case ParquetType::text:
+    case ParquetType::other:
+      return give_any_texts(array, cells);
   }
 }
 

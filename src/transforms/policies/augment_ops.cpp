@@ -36,6 +36,32 @@ void translate(Image& image, double x, double y, const WarpOptions& options) {
   affine(image, a, options);
 }
 
+/// The operations that leave pixels where they are.
+void change_colors(Image& image, AugmentOp op, double magnitude) {
+  switch (op) {
+    case AugmentOp::brightness:
+      return adjust_brightness(image, 1 + magnitude);
+    case AugmentOp::color:
+      return adjust_saturation(image, 1 + magnitude);
+    case AugmentOp::contrast:
+      return adjust_contrast(image, 1 + magnitude);
+    case AugmentOp::sharpness:
+      return adjust_sharpness(image, 1 + magnitude);
+    case AugmentOp::posterize:
+      return posterize(image, static_cast<int>(magnitude));
+    case AugmentOp::solarize:
+      return solarize(image, magnitude);
+    case AugmentOp::autocontrast:
+      return autocontrast(image);
+    case AugmentOp::equalize:
+      return equalize(image);
+    case AugmentOp::invert:
+      return invert(image);
+    default:
+      return;
+  }
+}
+
 double strongest(AugmentOp op, const Image& image, const AugmentLimits& limits) {
   switch (op) {
     case AugmentOp::shear_x:
@@ -68,24 +94,8 @@ void augment(Image& image, AugmentOp op, double magnitude, const WarpOptions& op
       return translate(image, 0, magnitude, options);
     case AugmentOp::rotate:
       return rotate(image, {magnitude, options.interpolation, false, options.fill});
-    case AugmentOp::brightness:
-      return adjust_brightness(image, 1 + magnitude);
-    case AugmentOp::color:
-      return adjust_saturation(image, 1 + magnitude);
-    case AugmentOp::contrast:
-      return adjust_contrast(image, 1 + magnitude);
-    case AugmentOp::sharpness:
-      return adjust_sharpness(image, 1 + magnitude);
-    case AugmentOp::posterize:
-      return posterize(image, static_cast<int>(magnitude));
-    case AugmentOp::solarize:
-      return solarize(image, magnitude);
-    case AugmentOp::autocontrast:
-      return autocontrast(image);
-    case AugmentOp::equalize:
-      return equalize(image);
-    case AugmentOp::invert:
-      return invert(image);
+    default:
+      return change_colors(image, op, magnitude);
   }
 }
 
