@@ -1,4 +1,5 @@
-// Files that are part of the program: what the report's page looks like and what draws its charts.
+// Files that are part of the program: the report's style, and its script, which says what is at the
+// pointer.
 #pragma once
 
 #include <string_view>
@@ -6,8 +7,6 @@
 namespace ddptrain {
 
 std::string_view report_style();
-/// Chart.js, and what draws the page's charts with it.
-std::string_view chart_script();
 std::string_view report_script();
 
 }  // namespace ddptrain

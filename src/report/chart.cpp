@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/output/table_text.h"
 #include "report/html.h"
@@ -13,15 +15,15 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kMostPoints = 600;  // of a line, for the script
-constexpr std::size_t kMostDrawn = 240;   // of a line, on paper
+constexpr std::size_t kMostPoints = 600;  // of a line
 constexpr double kWidth = 640, kHeight = 260;
 constexpr double kLeft = 58, kRight = 12, kTop = 10, kBottom = 34;
 
-std::string compact(double value) {
+/// To six digits.
+double rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return std::strtod(text, nullptr);
 }
 
 std::string position(double value) {
@@ -119,15 +121,14 @@ std::string path(const Frame& frame, const ChartLine& line, const Points& points
 
 std::string drawn(const Frame& frame, const ChartLine& line) {
   if (line.look == ChartLine::Look::dots) return dots(frame, line, line.points);
-  const auto points = thinned(line.points, kMostDrawn);
   const auto known = [&] {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < points.x.size(); ++i) count += is_known(points, i);
+    for (std::size_t i = 0; i < line.points.x.size(); ++i) count += is_known(line.points, i);
     return count;
   }();
-  return path(frame, line, points) + (known <= 40 && line.look != ChartLine::Look::raw
-                                          ? dots(frame, line, points)
-                                          : std::string());
+  return path(frame, line, line.points) + (known <= 40 && line.look != ChartLine::Look::raw
+                                               ? dots(frame, line, line.points)
+                                               : std::string());
 }
 
 std::string label(double x, double y, const char* kind, const std::string& text) {
@@ -155,33 +156,27 @@ std::string svg_of(const Chart& chart, const Frame& frame) {
   return svg + "</svg>";
 }
 
-std::string json_text(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+/// What the page's script reads to say which values are at the pointer: the rectangle of the plot
+/// in the units of its SVG, the values at its edges, and the points.
+std::string data_of(const Chart& chart, const Frame& frame) {
+  auto lines = nlohmann::ordered_json::array();
+  for (const auto& line : chart.lines) {
+    auto points = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < line.points.x.size(); ++i)
+      if (is_known(line.points, i))
+        points.push_back({rounded(line.points.x[i]), rounded(line.points.y[i])});
+    lines.push_back({{"name", line.name}, {"points", std::move(points)}});
   }
-  return json + "\"";
-}
-
-std::string json_of(const ChartLine& line) {
-  const auto points =
-      line.look == ChartLine::Look::dots ? line.points : thinned(line.points, kMostPoints);
-  std::string json = fmt::format("{{\"name\":{},\"color\":{},\"look\":\"{}\",\"points\":[",
-                                 json_text(line.name), line.color % 8, look_name(line.look));
-  for (std::size_t i = 0; i < points.x.size(); ++i) {
-    if (!std::isfinite(points.x[i])) continue;
-    json += (json.back() == '[' ? "[" : ",[") + compact(points.x[i]) + "," +
-            (std::isfinite(points.y[i]) ? compact(points.y[i]) : "null") + "]";
-  }
-  return json + "]}";
-}
-
-std::string data_of(const Chart& chart) {
-  std::string json = "{\"x\":" + json_text(chart.x_title) + ",\"lines\":[";
-  for (std::size_t i = 0; i < chart.lines.size(); ++i)
-    json += (i ? "," : "") + json_of(chart.lines[i]);
-  return json + "]}";
+  const bool dotted = std::any_of(chart.lines.begin(), chart.lines.end(), [](const auto& line) {
+    return line.look == ChartLine::Look::dots;
+  });
+  const nlohmann::ordered_json data{{"plot", {kLeft, kTop, kWidth - kRight, kHeight - kBottom}},
+                                    {"x", {frame.x.low, frame.x.high}},
+                                    {"y", {frame.y.low, frame.y.high}},
+                                    {"title", chart.x_title},
+                                    {"dots", dotted},
+                                    {"lines", std::move(lines)}};
+  return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string legend(const Chart& chart) {
@@ -247,12 +242,15 @@ std::vector<double> ticks(double low, double high, int count) {
   return found;
 }
 
-std::string figure(const Chart& chart) {
-  const auto frame = frame_of(chart);
+std::string figure(const Chart& whole) {
+  const auto frame = frame_of(whole);
   if (frame.x.is_empty()) return {};
-  return "<figure class=\"chart\" data-chart=\"" + escaped(data_of(chart)) + "\"><figcaption>" +
-         name_html(chart.title) + "</figcaption><div class=\"plot\">" + svg_of(chart, frame) +
-         "</div><div class=\"legend\">" + legend(chart) + "</div>" +
+  auto chart = whole;
+  for (auto& line : chart.lines)
+    if (line.look != ChartLine::Look::dots) line.points = thinned(line.points, kMostPoints);
+  return "<figure class=\"chart\" data-chart=\"" + escaped(data_of(chart, frame)) +
+         "\"><figcaption>" + name_html(chart.title) + "</figcaption><div class=\"plot\">" +
+         svg_of(chart, frame) + "</div><div class=\"legend\">" + legend(chart) + "</div>" +
          (chart.note.empty() ? "" : "<p class=\"note\">" + escaped(chart.note) + "</p>") +
          "</figure>\n";
 }

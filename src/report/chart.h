@@ -1,4 +1,4 @@
-// Curves and points, as SVG for paper and as data that the page's script draws for the pointer.
+// Curves and points as SVG, with their values for the pointer.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a run tells of its classes: which was taken for which, and the scores of each.
+// What a run reports of its classes: the confusion matrix, and the scores of each class.
 #pragma once
 
 #include <vector>

@@ -96,7 +96,7 @@ std::string body(const Page& page) {
   return "<header><h1>" + name_html(page.title) + "</h1>\n<nav>" + page.navigation +
          "</nav></header>\n<main>\n" + page.content +
          "</main>\n<footer class=\"quiet\"><p>Written by ddptrain " + escaped(version()) +
-         ". Charts by Chart.js (MIT license).</p></footer>\n";
+         ".</p></footer>\n";
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::string report_html(const std::vector<std::string>& folders) {
   const bool sweep = folders.size() == 1 && is_sweep(folders[0]);
   const auto page = sweep ? page_of_sweep(folders[0]) : page_of_runs(folders);
   const std::string style(report_style());
-  const auto script = std::string(chart_script()) + "\n" + std::string(report_script());
+  const auto script = std::string(report_script());
   return head(page.title, style, script) + body(page) + "<script>" + script +
          "</script>\n</body>\n</html>\n";
 }

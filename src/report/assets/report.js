@@ -1,64 +1,36 @@
 (function () {
   "use strict";
-  function colors() {
-    const style = getComputedStyle(document.documentElement);
-    return function (name) { return style.getPropertyValue("--" + name).trim(); };
+  function number(value) { return String(Number(value.toPrecision(5))); }
+  function nearest(points, distance) {
+    return points.reduce(function (best, p) { return distance(p) < distance(best) ? p : best; });
   }
-  function dataset(line, color) {
-    const own = color("c" + line.color);
-    const dots = line.look === "dots";
-    const few = line.points.length <= 40 && line.look !== "raw";
-    return {
-      label: line.name,
-      data: line.points.map(function (p) { return { x: p[0], y: p[1] }; }),
-      showLine: !dots, spanGaps: false,
-      borderColor: line.look === "raw" ? own + "59" : own, backgroundColor: own,
-      borderWidth: line.look === "raw" ? 1 : 2,
-      borderDash: line.look === "dashed" ? [6, 4] : [],
-      pointRadius: dots ? 2.5 : few ? 2 : 0, pointHitRadius: line.look === "raw" ? 0 : 6
-    };
-  }
-  function axis(title, color) {
-    return {
-      type: "linear", title: { display: title !== "", text: title, color: color("quiet") },
-      ticks: { color: color("quiet") }, grid: { color: color("line") }
-    };
-  }
-  const charts = [];
-  function draw(figure) {
-    const data = JSON.parse(figure.dataset.chart);
-    const color = colors();
-    let canvas = figure.querySelector("canvas");
-    if (!canvas) {
-      canvas = document.createElement("canvas");
-      figure.querySelector(".plot").appendChild(canvas);
+  // What a chart has at the pointer: of curves a value each, of dots the nearest one.
+  function chartText(svg, event) {
+    const data = JSON.parse(svg.closest("figure").dataset.chart);
+    const box = svg.getBoundingClientRect();
+    const scale = svg.viewBox.baseVal.width / box.width;
+    const [left, top, right, bottom] = data.plot;
+    const at = { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
+    if (at.x < left || at.x > right || at.y < top || at.y > bottom) return "";
+    function place(p) {
+      return {
+        x: left + (p[0] - data.x[0]) / (data.x[1] - data.x[0]) * (right - left),
+        y: bottom - (p[1] - data.y[0]) / (data.y[1] - data.y[0]) * (bottom - top)
+      };
     }
-    figure.classList.add("drawn");
-    charts.push(new Chart(canvas, {
-      type: "scatter",
-      data: { datasets: data.lines.map(function (line) { return dataset(line, color); }) },
-      options: {
-        animation: false, maintainAspectRatio: false,
-        interaction: { mode: data.lines.some(function (l) { return l.look === "dots"; }) ? "nearest" : "x", intersect: false },
-        scales: { x: axis(data.x, color), y: axis("", color) },
-        plugins: {
-          legend: { display: false },
-          tooltip: {
-            filter: function (item, index, items) {
-              return items.findIndex(function (other) { return other.datasetIndex === item.datasetIndex; }) === index;
-            },
-            callbacks: {
-              title: function (items) { return items.length ? data.x + " " + Number(items[0].parsed.x.toPrecision(6)) : ""; },
-              label: function (item) { return item.dataset.label + ": " + Number(item.parsed.y.toPrecision(5)); }
-            }
-          }
-        }
-      }
-    }));
-  }
-  function drawAll() {
-    while (charts.length) charts.pop().destroy();
-    document.querySelectorAll("figure.chart").forEach(draw);
+    function aside(p) { return Math.abs(place(p).x - at.x); }
+    function away(p) { return Math.hypot(place(p).x - at.x, place(p).y - at.y); }
+    const lines = data.lines.filter(function (line) { return line.points.length; });
+    const found = lines.map(function (line) {
+      return { name: line.name, point: nearest(line.points, data.dots ? away : aside) };
+    });
+    const closest = nearest(found.map(function (f) { return f.point; }), data.dots ? away : aside);
+    function title(p) { return data.title + " " + Number(p[0].toPrecision(6)); }
+    const shown = found.filter(function (f) { return !data.dots || f.point === closest; });
+    return [title(closest)].concat(shown.map(function (f) {
+      const elsewhere = f.point[0] === closest[0] ? "" : " (" + title(f.point) + ")";
+      return (f.name ? f.name + ": " : "") + number(f.point[1]) + elsewhere;
+    })).join("\n");
   }
   function cellText(cell) {
     const table = cell.closest("table");
@@ -71,15 +43,14 @@
     tip.id = "tip";
     document.body.appendChild(tip);
     document.addEventListener("mousemove", function (event) {
-      const cell = event.target.closest ? event.target.closest(".heat td") : null;
-      tip.style.display = cell ? "block" : "none";
-      if (!cell) return;
-      tip.textContent = cellText(cell);
+      const target = event.target;
+      const cell = target.closest ? target.closest(".heat td") : null;
+      const chart = target.closest ? target.closest(".plot > svg") : null;
+      tip.textContent = cell ? cellText(cell) : chart ? chartText(chart, event) : "";
+      tip.style.display = tip.textContent ? "block" : "none";
       tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + "px";
       tip.style.top = event.clientY + 14 + "px";
     });
   }
-  drawAll();
   showTips();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 })();

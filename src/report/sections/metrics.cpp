@@ -34,15 +34,16 @@ std::string test_table(const ReportRun& run) {
 HtmlTable metric_table(const ReportRun& run) {
   const auto& best = run.record.best;
   const auto last_step = run.history.last_step;
-  const bool apart = best && best->step != last_step;
+  const bool shows_best = best && best->step != last_step;
   HtmlTable table{{"metric"}, {}, {}};
-  if (apart) table.head.push_back(fmt::format("best, step {}", best->step));
-  table.head.push_back((best && !apart ? "best and last, step " : "last, step ") +
+  if (shows_best) table.head.push_back(fmt::format("best, step {}", best->step));
+  table.head.push_back((best && !shows_best ? "best and last, step " : "last, step ") +
                        std::to_string(last_step));
   for (std::size_t i = 0; i < std::min(run.history.last.size(), kMostMetrics); ++i) {
     const auto& [name, value] = run.history.last[i];
     table.rows.push_back({name_html(name)});
-    if (apart) table.rows.back().push_back(value_at(run, name, static_cast<double>(best->step)));
+    if (shows_best)
+      table.rows.back().push_back(value_at(run, name, static_cast<double>(best->step)));
     table.rows.back().push_back(number_html(value));
   }
   return table;

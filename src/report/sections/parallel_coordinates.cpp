@@ -113,7 +113,7 @@ std::string position(double value) {
 
 double height_of(double place) { return kHeight - kBottom - place * (kHeight - kTop - kBottom); }
 
-/// The end of a name tells more than its beginning.
+/// The end of a name is more informative than its beginning.
 std::string last_of(const std::string& name, std::size_t most) {
   return display_width(name) <= most ? shown(name)
                                      : "…" + shown(name.substr(name.size() - (most - 1)));
