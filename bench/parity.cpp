@@ -7,7 +7,7 @@
 #include "checkpoint/safetensors.h"
 #include "data/loader/loader.h"
 #include "setting.h"
-#include "train/run/epoch.h"
+#include "train/loop/epoch.h"
 #include "train/run_state.h"
 #include "train/step/step.h"
 #include "train/training.h"

@@ -66,6 +66,7 @@ class Engine {
   virtual void freeze(const Frozen& frozen) = 0;
   /// The master replica: what optimizers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
+  const Model& model() const { return const_cast<Engine*>(this)->model(); }
   /// Clears gradients (in place where they are views) before a window.
   virtual void begin() = 0;
   /// Forward, loss and backward of this rank's micro-batch (dp cuts it over its replicas).

@@ -26,19 +26,19 @@
 #include "recipe/layers/address.h"
 #include "sources/files/mapping_guard.h"
 #include "train/build/build.h"
+#include "train/loop/state.h"
 #include "train/requests.h"
 #include "train/run/rank.h"
-#include "train/run/state.h"
-#include "train/run/weights.h"
 #include "train/step/evaluate.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Which weights on which samples. The checkpoint also tells what the data was fitted to, and the
+/// Which weights on which samples. The checkpoint also has what the data was fitted to, and the
 /// order of its classes.
 struct EvalJob {
   std::string file;  // of weights instead of the checkpoint's; may be empty

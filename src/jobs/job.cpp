@@ -32,7 +32,7 @@
 #include "train/build/micro_batch.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
-#include "train/run/ending.h"
+#include "train/results/ending.h"
 
 namespace ddptrain {
 namespace {
@@ -206,7 +206,7 @@ void say_end(const RunEnding& ending, bool wanted, log::Level level) {
 /// Of a run that trained to its end, or was asked to stop.
 void say_outcome(const Job& job, const RunEnding& ending, log::Level level) {
   if (ending.begun) return say_end(ending, job.results_to_stdout, level);
-  log::info("asked to stop (" + signal_name(ending.signal) +
+  log::info("asked to stop (" + signal_name(ending.result.signal) +
             ") before the first step: nothing was trained");
 }
 

@@ -26,7 +26,7 @@
 #include "sources/sampler.h"
 #include "train/build/build.h"
 #include "train/build/splits.h"
-#include "train/run/expect.h"
+#include "train/results/expect.h"
 #include "train/run/rehearsal.h"
 #include "train/run/trial.h"
 
@@ -48,9 +48,9 @@ std::string shapes_text(const std::vector<std::vector<std::int64_t>>& shapes) {
   return join(texts, " and ");
 }
 
-class Looker {
+class LevelChecker {
  public:
-  Looker(Loaded& loaded, Findings& findings) : loaded_(loaded), findings_(findings) {}
+  LevelChecker(Loaded& loaded, Findings& findings) : loaded_(loaded), findings_(findings) {}
 
   void data() {
     section_ = "data";
@@ -139,7 +139,7 @@ class Looker {
   }
 
   /// The error as a problem of the recipe: at its option, else at the section that was checked.
-  void take(const Error& error) {
+  void add_error(const Error& error) {
     Problem problem{Severity::error, section_ + "-level", error.place(), error.option(),
                     without_secrets(error.message())};
     if (const auto place = place_of(loaded_.tree, error.option()); place.known())
@@ -206,16 +206,16 @@ Findings findings_from(const std::string& text) {
   return findings;
 }
 
-/// What `look` finds in a process of its own: it may touch torch, after which no rank could be
+/// What `check` finds in a process of its own: it may touch torch, after which no rank could be
 /// forked here.
-Findings look_apart(Loaded& loaded, const std::function<void(Looker&)>& look) {
+Findings check_in_child(Loaded& loaded, const std::function<void(LevelChecker&)>& check) {
   return findings_from(in_child([&] {
     Findings found;
-    Looker looker(loaded, found);
+    LevelChecker checker(loaded, found);
     try {
-      look(looker);
+      check(checker);
     } catch (const Error& error) {
-      looker.take(error);
+      checker.add_error(error);
     }
     return to_text(found);
   }));
@@ -224,12 +224,12 @@ Findings look_apart(Loaded& loaded, const std::function<void(Looker&)>& look) {
 }  // namespace
 
 Findings check_level(Loaded& loaded, Level level) {
-  auto findings = look_apart(loaded, [&](Looker& looker) {
-    looker.data();
-    if (level >= Level::model) looker.model();
+  auto findings = check_in_child(loaded, [&](LevelChecker& checker) {
+    checker.data();
+    if (level >= Level::model) checker.model();
   });
   if (level < Level::step || findings.code != Exit::done) return findings;
-  auto step = look_apart(loaded, [](Looker& looker) { looker.step(); });
+  auto step = check_in_child(loaded, [](LevelChecker& checker) { checker.step(); });
   step.problems.insert(step.problems.begin(), findings.problems.begin(), findings.problems.end());
   step.reports.insert(step.reports.begin(), findings.reports.begin(), findings.reports.end());
   return step;

@@ -19,8 +19,8 @@
 #include "train/catalogs.h"
 #include "train/run/lr_finder.h"
 #include "train/run/rank.h"
-#include "train/run/weights.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {

@@ -19,8 +19,8 @@
 #include "runs/events_jsonl.h"
 #include "runs/metrics_csv.h"
 #include "runs/state_json.h"
-#include "train/run/completion.h"
-#include "train/run/ending.h"
+#include "train/loop/completion.h"
+#include "train/results/ending.h"
 
 namespace ddptrain {
 namespace {

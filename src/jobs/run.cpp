@@ -17,8 +17,8 @@
 #include "launch/signals.h"
 #include "recipe/load/load.h"
 #include "train/catalogs.h"
-#include "train/run/ending.h"
-#include "train/run/repetition.h"
+#include "train/results/ending.h"
+#include "train/results/repetition.h"
 
 namespace ddptrain {
 namespace {
@@ -74,25 +74,22 @@ int take_up(Job& job, const std::string& head, const std::string& folder, log::L
 }
 
 /// Whose numbers are in a table: the test split is scored with the weights of the result.
-std::string title_of_last(const std::vector<MemberResult>& results) {
+std::string title_of_last(const std::vector<SeriesRun>& members) {
   std::string text = "last weights: the last evaluation of each run";
-  for (const auto& [name, value] : results.at(0).metrics)
+  for (const auto& [name, value] : members.at(0).run.metrics)
     if (name.starts_with("test/")) return text + "; test: best weights where they are kept";
   return text;
 }
 
 void report_results(const Repetition& repetition, const RunSeries& series) {
-  std::vector<MemberResult> results;
-  for (const auto& folder : repetition.folders()) {
-    auto ended = run_end(folder);
-    results.push_back({series.members.at(results.size()).name, std::move(ended.metrics),
-                       std::move(ended.best), folder});
-  }
+  std::vector<SeriesRun> members;
+  for (const auto& folder : repetition.folders())
+    members.push_back({series.members.at(members.size()).name, run_end(folder)});
   const auto width = terminal_columns(STDOUT_FILENO);
-  print_lines(best_members_table(series.kind, results, width));
-  print_lines(broken_at_blanks(title_of_last(results), width) + "\n");
-  print_lines(members_table(series.kind, results, width));
-  log::info("the table is in " + repetition.write_table(series.kind, results));
+  print_lines(best_members_table(series.kind, members, width));
+  print_lines(broken_at_blanks(title_of_last(members), width) + "\n");
+  print_lines(members_table(series.kind, members, width));
+  log::info("the table is in " + repetition.write_table(series.kind, members));
 }
 
 /// Each member's run has a folder of its own. At the end prints and writes metrics per member with

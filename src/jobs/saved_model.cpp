@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
-#include "train/run/state.h"
+#include "train/loop/state.h"
 
 namespace ddptrain {
 

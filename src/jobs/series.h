@@ -8,7 +8,7 @@
 
 namespace ddptrain {
 
-/// What tells one run from the others, and how it is called after the word for all: "42" of seeds.
+/// What distinguishes one run from the others, and its name behind the series': "42" of seeds.
 struct SeriesMember {
   std::string name;
   std::vector<std::string> overrides;
@@ -35,8 +35,8 @@ bool asks_for_several(const Arguments& arguments);
 /// without folds.
 RunSeries series_of(const Arguments& arguments);
 
-/// Whether a run of a series may end with this exit code, and the next one still tells something:
-/// done, short of `expect`, diverged.
+/// Whether a run with this exit code has a result, so that the series continues: done, short of
+/// `expect`, diverged.
 bool is_result(int code);
 
 /// The exit code of a series in which two runs ended so.

@@ -7,8 +7,8 @@
 #include "base/output/log.h"
 #include "launch/topology.h"
 #include "recipe/recipe.h"
+#include "train/loop/loop.h"
 #include "train/placement.h"
-#include "train/run/loop.h"
 
 namespace ddptrain {
 

@@ -23,7 +23,7 @@
 #include "recipe/load/load.h"
 #include "recipe/run_folders.h"
 #include "train/catalogs.h"
-#include "train/run/expect.h"
+#include "train/results/expect.h"
 
 namespace ddptrain {
 namespace {

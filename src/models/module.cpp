@@ -61,13 +61,19 @@ std::vector<std::pair<std::string, Module*>> Module::modules() {
   return all;
 }
 
+std::vector<std::pair<std::string, const Module*>> Module::modules() const {
+  std::vector<std::pair<std::string, const Module*>> all;
+  visit("", [&](const auto& path, const Module& m) { all.emplace_back(path, &m); });
+  return all;
+}
+
 std::vector<Module*> Module::children() const {
   std::vector<Module*> all;
   for (const auto& [name, module] : children_) all.push_back(module.get());
   return all;
 }
 
-std::unique_ptr<Module> Module::take(const std::string& name) {
+std::unique_ptr<Module> Module::release_child(const std::string& name) {
   const auto found = std::find_if(children_.begin(), children_.end(),
                                   [&](const auto& child) { return child.first == name; });
   DDP_CHECK(found != children_.end(), "there is no child '" + name + "'");

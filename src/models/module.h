@@ -37,6 +37,7 @@ class Module {
   std::vector<NamedTensor> state() const;
   /// This module and all below it with dotted names; the root's is empty.
   std::vector<std::pair<std::string, Module*>> modules();
+  std::vector<std::pair<std::string, const Module*>> modules() const;
 
   /// Whether this is a normalization layer, whose parameters recipes may exempt from weight decay.
   virtual bool is_norm() const { return false; }
@@ -70,7 +71,7 @@ class Module {
     return raw;
   }
   /// Gives a child away; handles to it stay valid while its new owner lives.
-  std::unique_ptr<Module> take(const std::string& name);
+  std::unique_ptr<Module> release_child(const std::string& name);
   template <class M, class... Args>
   M* make(std::string name, Args&&... arguments) {
     return child(std::move(name), std::make_unique<M>(std::forward<Args>(arguments)...));

@@ -1,4 +1,4 @@
-// What a run was, and how it ended: its run.json with what the rest of its folder tells.
+// What a run was, and how it ended: its run.json with what the rest of its folder shows.
 #pragma once
 
 #include <cstdint>

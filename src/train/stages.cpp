@@ -57,7 +57,7 @@ std::vector<TrainingStage> build_stages(const StageSource& from, const LayerGrou
   return stages;
 }
 
-std::int64_t enter_stage(const Training& t, std::int64_t step, std::int64_t before) {
+std::int64_t enter_stage(Training& t, std::int64_t step, std::int64_t before) {
   const auto index = static_cast<std::int64_t>(stage_index(t.stages, step));
   if (index == before) return index;
   const auto& stage = t.stages[static_cast<std::size_t>(index)];

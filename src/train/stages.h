@@ -34,7 +34,7 @@ std::vector<TrainingStage> build_stages(const StageSource& source, const LayerGr
 
 /// The stage of the step about to be made, after one of stage `before` (none: -1). Where it is
 /// another, freezes and thaws, and says what trains. All ranks call it before every step.
-std::int64_t enter_stage(const Training& training, std::int64_t step, std::int64_t before);
+std::int64_t enter_stage(Training& training, std::int64_t step, std::int64_t before);
 
 /// Whether the stage of that step begins with it.
 bool begins_stage(const Training& training, std::int64_t step);

@@ -1,16 +1,15 @@
 // What a run is made of, built and ready.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "recipe/data_section.h"
 #include "recipe/period.h"
 #include "recipe/recipe.h"
+#include "train/part.h"
 #include "train/placement.h"
+#include "train/scored_split.h"
 
 namespace ddptrain {
 
@@ -28,16 +27,8 @@ class Sampler;
 struct TrainingStage;
 struct World;
 
-/// Samples that are scored in addition to data.valid: of eval.splits, or eval.test as "test". Its
-/// validation split counts.
-struct ScoredSplit {
-  std::string name;
-  std::unique_ptr<Dataset> data;
-  std::unique_ptr<Loader> loader;
-};
-
-/// The parts of a run. build() returns them const: which parts there are is settled. The engine's
-/// model, the optimizer, the average and the callbacks learn, and have states of their own for a
+/// The parts of a run. Which parts there are is settled once build() returns. The engine's model,
+/// the optimizer, the average and the callbacks learn, and have states of their own for a
 /// checkpoint; whatever else changes as the run goes on is RunState (train/run_state.h).
 struct Training {
   Training();
@@ -58,11 +49,11 @@ struct Training {
   std::vector<ScoredSplit> test;    // at the end: one or none
   std::unique_ptr<Loss> loss;
   std::vector<std::unique_ptr<Metric>> metrics;
-  std::unique_ptr<Engine> engine;
-  std::unique_ptr<Optimizer> optimizer;
+  Part<Engine> engine;
+  Part<Optimizer> optimizer;
   std::vector<TrainingStage> stages;
   std::unique_ptr<Clip> clip;                        // may be null
-  std::unique_ptr<Ema> ema;                          // may be null
+  Part<Ema> ema;                                     // may be null
   std::vector<std::unique_ptr<Callback>> callbacks;  // the recipe's
   RunLength length;
   std::optional<std::size_t> evaluation_batches;  // each rank's at most; none: all

@@ -13,7 +13,7 @@
 
 namespace ddptrain {
 
-/// What a checkpoint keeps of the data that its model was trained on (train/run/state.h); nothing
+/// What a checkpoint keeps of the data that its model was trained on (train/loop/state.h); nothing
 /// at the start of a run.
 struct SavedData {
   std::string fitted;                // Dataset::state()

@@ -15,8 +15,8 @@
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/training_parts.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 
 namespace ddptrain {
 namespace {
@@ -59,7 +59,7 @@ class FormulaImages final : public Dataset {
   DataFacts facts_;
 };
 
-/// Keeps what the loop tells.
+/// Keeps what the loop reports.
 class Record final : public Callback {
  public:
   struct Kept {

@@ -133,7 +133,7 @@ TEST(SplitStep, ResumesToTheBitsOfARunThatWasNotInterrupted) {
 TEST(SplitStep, MakesTheTwoPassesInOneLaunch) {
   const auto kind = graph_run(kMomentum);
   auto world = single_world();
-  const auto t = graph_training(world, kind, true);
+  auto t = graph_training(world, kind, true);
   auto batch = t.data->allocate(Split::train, 8);
   for (std::int64_t row = 0; row < 8; ++row) t.data->load(Split::train, row, {}, batch, row);
   batch.inputs[0] = batch.inputs[0].to(simulated_device());

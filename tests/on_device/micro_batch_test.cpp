@@ -15,7 +15,7 @@ using namespace test;
 TEST(MicroBatchOnADevice, FitsWhereTheDeviceKeepsRoom) {
   const auto& device = test::simulated_accelerator();
   auto world = single_world();
-  const auto t = training(world, 1000, DeviceKind::simulated);
+  auto t = training(world, 1000, DeviceKind::simulated);
   EXPECT_TRUE(fits_in_memory(t, 64));
   const auto needed = device.memory(0).peak_reserved;
   simulated::set_memory(needed);
@@ -30,7 +30,7 @@ TEST(MicroBatchOnADevice, FitsWhereTheDeviceKeepsRoom) {
 TEST(MicroBatchOnADevice, LeavesNoMemoryInTheCacheOfTheDevice) {
   const auto& device = test::simulated_accelerator();
   auto world = single_world();
-  const auto t = training(world, 1000, DeviceKind::simulated);
+  auto t = training(world, 1000, DeviceKind::simulated);
   fits_in_memory(t, 8);  // gradients and buffers are where they were from here on
   const auto before = device.memory(0).reserved;
   fits_in_memory(t, 64);

@@ -13,7 +13,7 @@ using test::largest_difference;
 using test::noise;
 
 /// The only member.
-class Alone final : public Statistics {
+class SingleMember final : public Statistics {
  public:
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override { return {tensor}; }
   void all_reduce(at::Tensor&) override {}
@@ -53,7 +53,7 @@ TEST(SyncBatchNorm, GivesTheKernelsOfADeviceWhatTheyNeed) {
   alone.to(at::kCPU, at::kDouble);
   far.to(device, at::kDouble);
   const auto one = pass_through(alone, rows, gradient, nullptr);
-  Alone member;
+  SingleMember member;
   const auto many = pass_through(far, rows.to(device), gradient.to(device), &member);
   EXPECT_LT(largest_difference(many.output, one.output), 1e-12);
   EXPECT_LT(largest_difference(many.input_grad, one.input_grad), 1e-12);
@@ -66,7 +66,7 @@ TEST(SyncBatchNorm, DoesNotWaitForTheDevice) {
   const auto rows = noise({4, 3, 2, 2}).to(device), gradient = noise({4, 3, 2, 2}).to(device);
   BatchNorm norm(3);
   norm.to(device, at::kFloat);
-  Alone member;
+  SingleMember member;
   const auto input = rows.detach().set_requires_grad(true);
   simulated::reset();
   norm.forward(input, {.training = true, .statistics = &member}).backward(gradient);

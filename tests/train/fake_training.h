@@ -144,7 +144,7 @@ inline SmallTraining fake_training(World& world, std::int64_t samples = 12) {
   return t;
 }
 
-inline FakeEngine& engine_of(const Training& t) { return dynamic_cast<FakeEngine&>(*t.engine); }
+inline FakeEngine& engine_of(Training& t) { return dynamic_cast<FakeEngine&>(*t.engine); }
 inline FakeLoader& loader_of(const Training& t) { return dynamic_cast<FakeLoader&>(*t.loader); }
 
 }  // namespace ddptrain::test

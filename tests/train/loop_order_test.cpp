@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 #include "train/around_optimizer.h"
 #include "train/fake_training.h"
-#include "train/run/completion.h"
+#include "train/loop/completion.h"
 
 namespace ddptrain {
 namespace {
@@ -331,7 +331,8 @@ std::vector<std::exception_ptr> save_numbers(const std::string& folder,
   return play(make_thread_worlds(static_cast<int>(numbers.size())), [&](World& world) {
     auto t = fake_training(world);
     const auto number = numbers.at(static_cast<std::size_t>(world.rank));
-    t.optimizer = std::make_unique<SumsNumbers>(std::move(t.optimizer), world, number);
+    t.optimizer =
+        std::make_unique<SumsNumbers>(std::move(get_underlying(t.optimizer)), world, number);
     Hooks hooks;
     hooks.checkpoints = folder;
     hooks.save_requested = [&t] { return t.world->rank == 1 && t.state.position.step == 1; };

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "train/run/completion.h"
+#include "train/loop/completion.h"
 #include "train/small_training.h"
 
 namespace ddptrain {
@@ -146,7 +146,7 @@ TEST(RunState, IsAllInWhatIsSaved) {
   saved.seed = whole.seed;
   saved.data = whole.data;
   saved.steps_per_epoch = whole.steps_per_epoch;
-  saved.surroundings = whole.surroundings;
+  saved.environment = whole.environment;
   EXPECT_THAT(listed(saved), ElementsAreArray(listed(whole)));
 }
 

@@ -15,8 +15,8 @@
 #include "support/node.h"
 #include "support/ranks.h"
 #include "support/training_parts.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 
 namespace ddptrain::test {
 

@@ -45,7 +45,7 @@ void make_state(SmallTraining& t) {
 
 TEST(Stage, IsEnteredOnce) {
   auto world = single_world();
-  const auto t = in_two_stages(world);
+  auto t = in_two_stages(world);
   std::vector<std::int64_t> stages;
   std::int64_t stage = -1;
   for (std::int64_t step = 0; step < 6; ++step)

@@ -20,12 +20,12 @@
 #include "train/build/build.h"
 #include "train/build/flops.h"
 #include "train/build/traffic.h"
-#include "train/run/epoch.h"
-#include "train/run/loop.h"
+#include "train/loop/epoch.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/run/rank.h"
-#include "train/run/state.h"
-#include "train/run/weights.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {
@@ -211,7 +211,7 @@ TrainingPlan bench_plan(const Job& job, const BenchOptions& options) {
 }
 
 /// Trains the steps; the signal that ended it.
-int train_steps(const Training& t, const BenchOptions& options, Hooks hooks, StepTimes& times) {
+int train_steps(Training& t, const BenchOptions& options, Hooks hooks, StepTimes& times) {
   Callbacks observers;
   observers.push_back(std::make_unique<StepWatch>(options, device_of(t)));
   auto& watch = static_cast<StepWatch&>(*observers.front());

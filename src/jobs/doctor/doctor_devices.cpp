@@ -52,7 +52,7 @@ std::string fact_text(const DeviceFacts& facts) {
 }
 
 /// Pairs of devices that reach each other's memory only through the host.
-std::string apart(const Accelerator& devices) {
+std::string pairs_without_peer_access(const Accelerator& devices) {
   std::vector<std::string> pairs;
   for (int i = 0; i < devices.count(); ++i)
     for (int k = i + 1; k < devices.count(); ++k)
@@ -75,7 +75,7 @@ std::vector<std::string> device_lines(const Accelerator& devices) {
   for (int i = 0; i < devices.count(); ++i)
     lines.push_back(fmt::format("GPU {}\t{}\t", i, fact_text(devices.facts(i))));
   if (devices.count() == 1) return lines;
-  const auto pairs = apart(devices);
+  const auto pairs = pairs_without_peer_access(devices);
   lines.push_back("peer access\t" +
                   (pairs.empty() ? "between all of them\t"
                                  : "not between " + pairs + ": through the host's memory\t"));

@@ -26,8 +26,8 @@
 #include "jobs/export/preprocessing.h"
 #include "models/model.h"
 #include "train/build/build.h"
+#include "train/loop/state.h"
 #include "train/run/rank.h"
-#include "train/run/state.h"
 
 namespace ddptrain {
 namespace {
@@ -109,7 +109,7 @@ std::vector<std::string> input_names(const EntryBase& model, std::size_t count) 
   return names;
 }
 
-/// What a consumer has to know besides the graph.
+/// What a consumer has to know in addition to the graph.
 Json metadata_of(const SavedRun& run, const ModelAndData& loaded, const GraphFile& file) {
   Json json{{"format", 1},
             {"ddptrain", version()},

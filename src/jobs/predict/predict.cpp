@@ -17,7 +17,7 @@
 #include "jobs/spreadsheet.h"
 #include "jobs/start.h"
 #include "recipe/layers/address.h"
-#include "train/run/ending.h"
+#include "train/results/ending.h"
 #include "train/run/rank.h"
 
 namespace ddptrain {
@@ -41,8 +41,8 @@ struct PredictWords {
 PredictWords predict_words(const Arguments& arguments) {
   PredictWords words{{arguments.words.front()}, {}, {}};
   for (auto word = arguments.words.begin() + 1; word != arguments.words.end(); ++word) {
-    const auto apart = split_words({*word});
-    if (!apart.overrides.empty() && !std::filesystem::exists(*word))
+    const auto parts = split_words({*word});
+    if (!parts.overrides.empty() && !std::filesystem::exists(*word))
       words.overrides.push_back(*word);
     else if (words.inputs.empty() && is_run_folder(*word))
       words.runs.push_back(*word);

@@ -64,7 +64,7 @@ std::string table_of(const PredictJob& job) {
 using SharedInput = std::vector<PredictionInput>;
 
 /// From a list for each member to a list for each input.
-std::vector<SharedInput> turned(const std::vector<std::vector<PredictionInput>>& of_members) {
+std::vector<SharedInput> transposed(const std::vector<std::vector<PredictionInput>>& of_members) {
   std::vector<SharedInput> inputs(of_members.front().size());
   for (const auto& own : of_members) {
     if (own.size() != inputs.size())
@@ -133,7 +133,7 @@ class Prediction {
     if (job_.lines) return {};
     for (const auto& member : members_)
       of_members.push_back(member->inputs(job_.paths, job_.stdin_file));
-    return turned(of_members);
+    return transposed(of_members);
   }
 
   const EntryBase& dataset() const { return dataset_of(members_.front()->recipe()); }
@@ -150,7 +150,7 @@ class Prediction {
     // Rows of tables and texts of folders are not called by their files.
     columns.file =
         inputs_.size() > 1 && (dataset().has("gives_tables") ||
-                               any_input([](const auto& input) { return bool(input.apart); }));
+                               any_input([](const auto& input) { return bool(input.one_by_one); }));
     columns.truth = any_input([](const auto& input) { return bool(input.truth); });
     columns.error = job_.lines || !dataset().has("unlabeled") || dataset().has("file_each") ||
                     dataset().has("gives_tables");
@@ -181,15 +181,15 @@ class Prediction {
   int asked_signal() const { return hooks_.stop_requested ? hooks_.stop_requested().signal : 0; }
 
   void read(const SharedInput& input) {
-    std::vector<std::shared_ptr<const Tolerant>> data;
+    std::vector<std::shared_ptr<const SkippingDataset>> data;
     try {
-      for (const auto& own : input) data.push_back(std::make_shared<Tolerant>(own.open()));
+      for (const auto& own : input) data.push_back(std::make_shared<SkippingDataset>(own.open()));
     } catch (const Error& error) {
       if (error.code() != Exit::data || !dataset().has("file_each")) throw;
-      if (!input.front().apart) return note_unreadable(input.front(), error.what());
-      std::vector<std::vector<PredictionInput>> apart;
-      for (const auto& own : input) apart.push_back(own.apart());
-      for (const auto& each : turned(apart))
+      if (!input.front().one_by_one) return note_unreadable(input.front(), error.what());
+      std::vector<std::vector<PredictionInput>> singles;
+      for (const auto& own : input) singles.push_back(own.one_by_one());
+      for (const auto& each : transposed(singles))
         if (signal_ == 0) read(each);
       return;
     }
@@ -197,12 +197,12 @@ class Prediction {
   }
 
   void note_unreadable(const PredictionInput& input, const std::string& why) {
-    take({{0, {one_line(why, kMostError)}, rows_.unreadable(input, why)}}, {});
+    write_parts({{0, {one_line(why, kMostError)}, rows_.unreadable(input, why)}}, {});
     before_ = ++samples_;
   }
 
   void score(const PredictionInput& input,
-             const std::vector<std::shared_ptr<const Tolerant>>& of_members) {
+             const std::vector<std::shared_ptr<const SkippingDataset>>& of_members) {
     const auto& data = *of_members.front();
     const auto batch = members_.front()->recipe().eval.batch.value.value();
     for (std::size_t i = 0; i < members_.size(); ++i) members_[i]->start(of_members[i], batch);
@@ -213,14 +213,14 @@ class Prediction {
       if (round < members_.front()->batches()) part = next_part(input, predicted);
       part.signal = asked_signal();
       if (hooks_.beat) hooks_.beat(round, "prediction");
-      take(exchanged(part), titles_of(data));
+      write_parts(exchanged(part), titles_of(data));
       samples_ = std::min(samples_ + batch * world_.size, before_ + data.size(Split::valid));
       if (destination_ && !job_.lines) line_.show(samples_, before_ + data.size(Split::valid));
     }
     before_ = samples_;
   }
 
-  PredictedData predicted_data(const Tolerant& data) const {
+  PredictedData predicted_data(const SkippingDataset& data) const {
     if (!writes_files(job_)) return {data, {}, {}};
     std::vector<std::string> paths;
     for (std::int64_t i = 0; i < data.size(Split::valid); ++i)
@@ -264,7 +264,7 @@ class Prediction {
     begun_ = true;
   }
 
-  void take(const std::vector<PredictionPart>& parts, const PredictionTitles& titles) {
+  void write_parts(const std::vector<PredictionPart>& parts, const PredictionTitles& titles) {
     for (const auto& part : parts) {
       if (part.signal != 0) signal_ = part.signal;
       bad_ += static_cast<std::int64_t>(part.errors.size());

@@ -7,7 +7,7 @@
 
 #include "jobs/predict/prediction_text.h"
 #include "jobs/predict/predictor.h"
-#include "train/run/loop.h"
+#include "train/loop/loop.h"
 
 namespace ddptrain {
 

@@ -189,8 +189,8 @@ Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& pa
 using Open = std::function<std::unique_ptr<Dataset>(const std::string&)>;
 
 /// Texts are made numbers all at once; where one of a folder is bad, each is a dataset of its own.
-std::vector<PredictionInput> texts_apart(const Names& extensions, const std::string& folder,
-                                         const Open& open, const Truth& truth) {
+std::vector<PredictionInput> single_texts(const Names& extensions, const std::string& folder,
+                                          const Open& open, const Truth& truth) {
   Names found;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.is_regular_file() && std::find(extensions.begin(), extensions.end(),
@@ -250,8 +250,8 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const Saved
                       {}});
     if (files && !is_directory(path)) inputs.back().sample = path;
     if (files && is_directory(path))
-      inputs.back().apart = [=, truth = inputs.back().truth] {
-        return texts_apart(extensions_of(recipe), path, open, truth);
+      inputs.back().one_by_one = [=, truth = inputs.back().truth] {
+        return single_texts(extensions_of(recipe), path, open, truth);
       };
   }
   return inputs;

@@ -23,7 +23,7 @@ struct PredictionInput {
   std::function<std::vector<std::string>(const std::string&, std::int64_t)> truth;
   std::string sample;  // what the one sample is called; empty: as the dataset calls it
   /// The same samples one by one, for a folder in which one cannot be read; may be empty.
-  std::function<std::vector<PredictionInput>()> apart;
+  std::function<std::vector<PredictionInput>()> one_by_one;
 };
 
 /// The path that stands for stdin.

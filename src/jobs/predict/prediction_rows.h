@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/loader/tolerant.h"
+#include "data/loader/bad_samples.h"
 #include "jobs/predict/prediction_input.h"
 #include "jobs/predict/prediction_text.h"
 #include "losses/loss.h"
@@ -19,7 +19,7 @@ PredictionColumns columns_of(const Recipe& recipe, const Loss& loss,
 
 /// The samples of an input, and where files of predictions go.
 struct PredictedData {
-  const Tolerant& data;
+  const SkippingDataset& data;
   std::string folder;
   std::vector<std::string> files;  // of each sample (jobs/predict/prediction_files.h)
 };

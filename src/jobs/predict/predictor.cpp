@@ -10,7 +10,7 @@
 #include "distributed/world.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
-#include "train/run/state.h"
+#include "train/loop/state.h"
 #include "train/step/tta.h"
 
 namespace ddptrain {
@@ -64,7 +64,7 @@ void Predictor::build(const Dataset& data) {
   saved_.weights.clear();
 }
 
-void Predictor::start(std::shared_ptr<const Tolerant> data, std::int64_t rows) {
+void Predictor::start(std::shared_ptr<const SkippingDataset> data, std::int64_t rows) {
   data_ = std::move(data);
   if (!engine_) build(*data_);
   auto plan = all_in_order(*data_, rows, world_);

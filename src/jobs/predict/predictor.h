@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/loader/tolerant.h"
+#include "data/loader/bad_samples.h"
 #include "jobs/predict/prediction_input.h"
 #include "jobs/saved_model.h"
 #include "train/training_plan.h"
@@ -34,7 +34,7 @@ class Predictor {
 
   /// Begins to load this rank's batches of `rows` samples: whole batches dealt to ranks
   /// round-robin, in order. Builds the model at the first call.
-  void start(std::shared_ptr<const Tolerant> data, std::int64_t rows);
+  void start(std::shared_ptr<const SkippingDataset> data, std::int64_t rows);
   /// Batches of this rank.
   std::int64_t batches() const { return batches_; }
   /// The next batch, and what the model makes of it: of the plain pass, or of all that eval.tta
@@ -50,7 +50,7 @@ class Predictor {
   Recipe recipe_;
   std::unique_ptr<Loss> loss_;
   std::unique_ptr<Engine> engine_;
-  std::shared_ptr<const Tolerant> data_;
+  std::shared_ptr<const SkippingDataset> data_;
   std::unique_ptr<Loader> loader_;
   std::int64_t batches_ = 0;
 };

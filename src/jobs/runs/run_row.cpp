@@ -235,14 +235,14 @@ void add_to_sweep(RunRow& sweep) {
 
 }  // namespace
 
-RunRows read_rows(const std::vector<std::string>& roots, bool apart) {
+RunRows read_rows(const std::vector<std::string>& roots, bool trials_as_rows) {
   RunRows rows;
   for (const auto& root : roots)
     for (const auto& found : find_runs(root)) {
       const bool is_named = found.path == root;  // who names a sweep wants to see into it
       if (!found.is_sweep)
         rows.push_back(row_of(found.path));
-      else if (apart || is_named)
+      else if (trials_as_rows || is_named)
         for (const auto& run : found.runs) rows.push_back(row_of(run));
       else if (!found.runs.empty())
         rows.push_back(sweep_row(found));

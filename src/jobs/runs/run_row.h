@@ -21,7 +21,7 @@ struct RunRow {
   RunProgress progress;
   RunOptions options;                      // none where the recipe cannot be read
   RunScores scores;                        // what the run is judged by
-  NamedTexts differences;                  // what tells it from its neighbors; see add_differences
+  NamedTexts differences;                  // from its neighbors; see add_differences
   std::vector<RunRow> trials;              // of a sweep, whose record has its name alone
   std::optional<SweepResults> sweep = {};  // as far as that has come
 };
@@ -29,8 +29,8 @@ struct RunRow {
 using RunRows = std::vector<RunRow>;
 
 /// Of everything that find_runs finds in the folders; what is in a sweep is in its row, or with
-/// `apart` a row each.
-RunRows read_rows(const std::vector<std::string>& roots, bool apart);
+/// `trials_as_rows` a row each.
+RunRows read_rows(const std::vector<std::string>& roots, bool trials_as_rows);
 
 /// Gives each run of a recipe the options that differ among them, with its own values; where these
 /// are more than `most`, those that changed since the run before. A sweep gets the names of the

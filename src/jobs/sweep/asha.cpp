@@ -60,7 +60,7 @@ std::optional<std::int64_t> Rungs::promotable(std::size_t rung) const {
   return {};
 }
 
-std::optional<TrialJob> Rungs::take() {
+std::optional<TrialJob> Rungs::next_job() {
   for (std::size_t rung = done_.size() - 1; rung-- > 0;) {
     const auto trial = promotable(rung);
     if (!trial) continue;
@@ -102,7 +102,7 @@ std::vector<TrialJob> jobs_under_way(const HalvingPlan& plan, const JobValue& va
   std::vector<Begun> begun;  // in the order in which they began
   for (double now = 0;;) {
     while (std::ssize(begun) < plan.workers) {
-      auto job = rungs.take();
+      auto job = rungs.next_job();
       if (!job && begun.empty()) job = rungs.take_winner();
       if (!job) break;
       begun.push_back({*job, now + steps_of(plan, *job)});

@@ -28,7 +28,7 @@ class Rungs {
   void add(const TrialJob& job, double value);
   /// What a worker that is free does next (get_job of the paper): the best trial of the highest
   /// rung that may go on, else a fresh trial; nothing where there is neither.
-  std::optional<TrialJob> take();
+  std::optional<TrialJob> next_job();
   /// When all is done: where no trial has reached the last rung, as happens to few trials, the best
   /// of those that came furthest goes on. Nothing where there is none, or no need.
   std::optional<TrialJob> take_winner();

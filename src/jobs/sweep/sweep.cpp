@@ -21,7 +21,7 @@
 #include "recipe/sweep/words.h"
 #include "report/report.h"
 #include "train/catalogs.h"
-#include "train/run/watched_metric.h"
+#include "train/results/watched_metric.h"
 
 namespace ddptrain {
 namespace {
@@ -132,7 +132,7 @@ Rest rest_of(const SweepPlan& plan, const SweepRecord& record) {
   const auto& runs = record.values();
   const auto missing = jobs_under_way(
       plan.halving, [&](const TrialJob& job) { return value_or_failure(plan, record, job); });
-  if (!missing.empty() || !std::ranges::all_of(runs, tells)) return Rest::some;
+  if (!missing.empty() || !std::ranges::all_of(runs, has_result)) return Rest::some;
   const bool failed =
       std::ranges::any_of(runs, [](const RunValue& run) { return !run.error.empty(); });
   return failed ? Rest::diverged : Rest::none;

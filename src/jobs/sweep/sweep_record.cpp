@@ -102,14 +102,14 @@ bool goes_on(const std::string& folder, const std::string& recipe_digest) {
 
 }  // namespace
 
-bool tells(const RunValue& value) { return is_result(value.code); }
+bool has_result(const RunValue& value) { return is_result(value.code); }
 
 SweepRecord::SweepRecord(std::string folder) : folder_(std::move(folder)) {
   const auto json = read(folder_);
   recipe_digest_ = json["recipe"];
   try {
     for (const auto& run : json["runs"])
-      if (auto value = from_json(run); tells(value)) values_.push_back(std::move(value));
+      if (auto value = from_json(run); has_result(value)) values_.push_back(std::move(value));
   } catch (const Json::exception&) {
     throw Error(Exit::data, "'" + record_file(folder_) + "' is not the record of a sweep");
   }

@@ -29,8 +29,8 @@ struct RunValue {
   std::string error;       // of a run that failed
 };
 
-/// Whether a run that ended so tells something, and is not tried again.
-bool tells(const RunValue& value);
+/// Whether the run has a result, so that it is not tried again.
+bool has_result(const RunValue& value);
 
 /// FOLDER/sweep.json. Each change is on disk when a call returns; a file that was cut does not
 /// exist.

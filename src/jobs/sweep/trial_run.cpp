@@ -18,7 +18,7 @@
 #include "runs/run_folder.h"
 #include "runs/run_scores.h"
 #include "train/catalogs.h"
-#include "train/run/loop.h"
+#include "train/loop/loop.h"
 
 namespace ddptrain {
 namespace {

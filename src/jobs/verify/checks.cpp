@@ -17,7 +17,7 @@ namespace ddptrain {
 namespace {
 
 /// Which runs are compared, and how their rows are called.
-struct Question {
+struct Comparison {
   std::string what;
   std::string ranks;
   double allowed = 0;
@@ -38,10 +38,10 @@ CheckedRow not_comparable(const CheckSetting& setting, const std::string& what,
   return row;
 }
 
-CheckedRow row_of(const CheckSetting& setting, const Question& question,
+CheckedRow row_of(const CheckSetting& setting, const Comparison& comparison,
                   const Difference& difference) {
-  CheckedRow row{question.what + ": " + difference.what, precision_name(setting.precision),
-                 question.ranks, difference.largest, question.allowed};
+  CheckedRow row{comparison.what + ": " + difference.what, precision_name(setting.precision),
+                 comparison.ranks, difference.largest, comparison.allowed};
   row.verdict = difference.beyond ? Verdict::different : Verdict::same;
   row.note = difference.first;
   return row;
@@ -51,11 +51,11 @@ CheckedRow row_of(const CheckSetting& setting, const Question& question,
 using PairUntil = std::function<std::pair<std::string, std::string>(std::int64_t until)>;
 
 /// Names the step, out of `first` to `last`, after which the tensors were first apart.
-void find_step(Differences& differences, const Question& question, const PairUntil& pair,
+void find_step(Differences& differences, const Comparison& comparison, const PairUntil& pair,
                std::int64_t first, std::int64_t last) {
   for (auto step = first; step <= last; ++step) {
     const auto [reference, other] = pair(step);
-    for (const auto& then : checkpoint_differences(reference, other, question.allowed))
+    for (const auto& then : checkpoint_differences(reference, other, comparison.allowed))
       for (auto& difference : differences)
         if (then.what == difference.what && then.beyond &&
             difference.first.find(" after step") == std::string::npos)
@@ -63,25 +63,25 @@ void find_step(Differences& differences, const Question& question, const PairUnt
   }
 }
 
-Differences tensor_differences(const Question& question, const std::string& reference,
+Differences tensor_differences(const Comparison& comparison, const std::string& reference,
                                const std::string& other) {
-  auto tensors = checkpoint_differences(reference, other, question.allowed);
-  if (!question.buffers)
+  auto tensors = checkpoint_differences(reference, other, comparison.allowed);
+  if (!comparison.buffers)
     std::erase_if(tensors, [](const Difference& each) { return each.what == kBuffers; });
   return tensors;
 }
 
 /// Rows of two runs until step `last`, of which `first` is the first that both made.
-CheckedRows compare_pair(const CheckSetting& setting, const Question& question,
+CheckedRows compare_pair(const CheckSetting& setting, const Comparison& comparison,
                          const PairUntil& pair, std::int64_t first, std::int64_t last) {
   const auto [reference, other] = pair(last);
   CheckedRows rows;
-  for (const auto& each : step_differences(reference, other, question.allowed))
-    rows.push_back(row_of(setting, question, each));
-  auto tensors = tensor_differences(question, reference, other);
+  for (const auto& each : step_differences(reference, other, comparison.allowed))
+    rows.push_back(row_of(setting, comparison, each));
+  auto tensors = tensor_differences(comparison, reference, other);
   if (std::any_of(tensors.begin(), tensors.end(), [](const auto& each) { return each.beyond; }))
-    find_step(tensors, question, pair, first, last);
-  for (const auto& each : tensors) rows.push_back(row_of(setting, question, each));
+    find_step(tensors, comparison, pair, first, last);
+  for (const auto& each : tensors) rows.push_back(row_of(setting, comparison, each));
   return rows;
 }
 
@@ -140,13 +140,13 @@ std::vector<Mode> modes_of(const ShortRunPlan& plan) {
 }
 
 /// Rows of two runs as they ended.
-CheckedRows compare_ends(const CheckSetting& setting, const Question& question,
+CheckedRows compare_ends(const CheckSetting& setting, const Comparison& comparison,
                          const std::string& reference, const std::string& other) {
   CheckedRows rows;
-  for (const auto& each : step_differences(reference, other, question.allowed))
-    rows.push_back(row_of(setting, question, each));
-  for (const auto& each : tensor_differences(question, reference, other))
-    rows.push_back(row_of(setting, question, each));
+  for (const auto& each : step_differences(reference, other, comparison.allowed))
+    rows.push_back(row_of(setting, comparison, each));
+  for (const auto& each : tensor_differences(comparison, reference, other))
+    rows.push_back(row_of(setting, comparison, each));
   return rows;
 }
 
@@ -198,12 +198,12 @@ std::map<std::string, double> measured_noise(const CheckSetting& setting, const 
 
 /// Judges again what was beyond the precision's bound by the noise of this model: a result is
 /// rounded after each of many operations, the shaken weights once.
-void allow_for_noise(CheckedRows& rows, const Question& question,
+void allow_for_noise(CheckedRows& rows, const Comparison& comparison,
                      const std::map<std::string, double>& noise) {
   constexpr double roundings = 8;
   for (auto& row : rows) {
     if (row.verdict != Verdict::different) continue;
-    const auto found = noise.find(row.what.substr(question.what.size() + 2));
+    const auto found = noise.find(row.what.substr(comparison.what.size() + 2));
     const double bound = found == noise.end() ? 0 : roundings * found->second;
     if (!(row.largest <= bound) || !std::isfinite(bound)) continue;
     row.verdict = Verdict::same;
@@ -214,47 +214,48 @@ void allow_for_noise(CheckedRows& rows, const Question& question,
   }
 }
 
-/// The same question where rounding errors cannot add up: one rank takes the gradients of the other
-/// run, so that both have the same weights before each step. No rows where they differ even so.
-CheckedRows compare_followed(const CheckSetting& setting, const Question& question,
+/// The same comparison where rounding errors cannot add up: one rank takes the gradients of the
+/// other run, so that both have the same weights before each step. No rows where they differ even
+/// so.
+CheckedRows compare_followed(const CheckSetting& setting, const Comparison& comparison,
                              const RunCut& reference, const RunCut& other, std::int64_t last) {
   const auto kept = setting.runs.kept(other, last);
   const auto following = setting.runs.following(reference, last, kept);
   const auto gradients = followed_gradients(following);
-  auto rows = compare_ends(setting, question, following, kept);
-  rows.push_back(row_of(setting, question, difference_of(gradients, question.allowed)));
-  if (!all_same(rows)) allow_for_noise(rows, question, measured_noise(setting, reference, last));
+  auto rows = compare_ends(setting, comparison, following, kept);
+  rows.push_back(row_of(setting, comparison, difference_of(gradients, comparison.allowed)));
+  if (!all_same(rows)) allow_for_noise(rows, comparison, measured_noise(setting, reference, last));
   if (!all_same(rows)) return {};
   for (auto& row : rows)
-    if (row.what == question.what + ": weights")
+    if (row.what == comparison.what + ": weights")
       row.note = why_followed(setting, gradients);
-    else if (row.allowed == question.allowed)
+    else if (row.allowed == comparison.allowed)
       row.note.clear();
   return rows;
 }
 
-CheckedRows compare_cuts(const CheckSetting& setting, const Question& question,
+CheckedRows compare_cuts(const CheckSetting& setting, const Comparison& comparison,
                          const RunCut& reference, const RunCut& other) {
   auto& runs = setting.runs;
   const auto last = last_step(runs.trained(reference, setting.steps));
   auto rows =
-      compare_ends(setting, question, runs.trained(reference, last), runs.trained(other, last));
-  if (!all_same(rows)) rows = compare_followed(setting, question, reference, other, last);
+      compare_ends(setting, comparison, runs.trained(reference, last), runs.trained(other, last));
+  if (!all_same(rows)) rows = compare_followed(setting, comparison, reference, other, last);
   if (!rows.empty()) return rows;
   const auto pair = [&](std::int64_t until) {
     return std::pair(runs.trained(reference, until), runs.trained(other, until));
   };
-  return compare_pair(setting, question, pair, 1, last);
+  return compare_pair(setting, comparison, pair, 1, last);
 }
 
 /// Batch statistics of each rank are those of as many micro-batches on one: all but the running
 /// ones, which are rank 0's, is comparable.
-CheckedRows compare_own_statistics(const CheckSetting& setting, Question question, RunCut cut) {
+CheckedRows compare_own_statistics(const CheckSetting& setting, Comparison comparison, RunCut cut) {
   cut.accumulate = 1;
-  question.buffers = false;
-  auto rows = compare_cuts(setting, question, alone(setting, cut.devices), cut);
+  comparison.buffers = false;
+  auto rows = compare_cuts(setting, comparison, alone(setting, cut.devices), cut);
   rows.push_back(not_comparable(
-      setting, question.what + ": " + kBuffers, question.ranks,
+      setting, comparison.what + ": " + kBuffers, comparison.ranks,
       "each rank normalizes its own part of a batch (the other rows compare it with as many "
       "micro-batches on one rank); 'parallel.sync_bn=true' would make it so"));
   return rows;
@@ -262,17 +263,17 @@ CheckedRows compare_own_statistics(const CheckSetting& setting, Question questio
 
 CheckedRows check_devices(const CheckSetting& setting, const RunCut& cut) {
   const auto& plan = setting.runs.plan();
-  const Question question{"parallel", one_and(cut), allowed_of(setting.precision)};
+  const Comparison comparison{"parallel", one_and(cut), allowed_of(setting.precision)};
   if (const auto why = why_uncut(plan, cut.devices); !why.empty())
-    return {not_comparable(setting, question.what, question.ranks, why)};
+    return {not_comparable(setting, comparison.what, comparison.ranks, why)};
   if (const auto why = why_apart(plan); !why.empty())
-    return {not_comparable(setting, question.what, question.ranks, why)};
+    return {not_comparable(setting, comparison.what, comparison.ranks, why)};
   const auto reference = alone(setting, cut.accumulate);
   const auto passes = buffers_of_passes(setting.runs.trained(reference, setting.steps));
   const bool shared = plan.recipe.parallel.sync_bn.value.value_or(true);
-  if (shared || !passes.statistics) return compare_cuts(setting, question, reference, cut);
-  if (!passes.iterations) return compare_own_statistics(setting, question, cut);
-  return {not_comparable(setting, question.what, question.ranks,
+  if (shared || !passes.statistics) return compare_cuts(setting, comparison, reference, cut);
+  if (!passes.iterations) return compare_own_statistics(setting, comparison, cut);
+  return {not_comparable(setting, comparison.what, comparison.ranks,
                          "each rank normalizes its own part of a batch, and spectral norm iterates "
                          "once a pass; 'parallel.sync_bn=true' would make it so")};
 }
@@ -290,17 +291,17 @@ std::vector<std::int64_t> pieces_of(const CheckSetting& setting) {
 
 CheckedRows check_resume_of(const CheckSetting& setting, const RunCut& cut) {
   auto& runs = setting.runs;
-  const Question question{"resume", ranks_text(cut)};
+  const Comparison comparison{"resume", ranks_text(cut)};
   const auto made = last_step(runs.trained(cut, 2 * setting.steps));
   const auto half = std::min(setting.steps, made / 2);
   if (half == 0)
-    return {not_comparable(setting, question.what, question.ranks,
+    return {not_comparable(setting, comparison.what, comparison.ranks,
                            "the run has one step, and nothing to continue with")};
   const auto saved = runs.trained(cut, half);
   const auto pair = [&](std::int64_t until) {
     return std::pair(runs.trained(cut, until), runs.resumed(cut, until, saved));
   };
-  return compare_pair(setting, question, pair, half + 1, made);
+  return compare_pair(setting, comparison, pair, half + 1, made);
 }
 
 }  // namespace
@@ -360,13 +361,13 @@ CheckedRows check_eval(const CheckSetting& setting) {
   for (const auto ranks : setting.ranks)
     for (const auto mode : modes_of(runs.plan())) {
       const RunCut cut{setting.precision, mode, ranks, 1};
-      const Question question{"eval", one_and(cut)};
+      const Comparison comparison{"eval", one_and(cut)};
       if (const auto why = why_uncut(runs.plan(), ranks); !why.empty()) {
-        rows.push_back(not_comparable(setting, question.what, question.ranks, why));
+        rows.push_back(not_comparable(setting, comparison.what, comparison.ranks, why));
         continue;
       }
       for (const auto& each : score_differences(scores, runs.scored(cut, trained)))
-        rows.push_back(row_of(setting, question, each));
+        rows.push_back(row_of(setting, comparison, each));
     }
   return rows;
 }

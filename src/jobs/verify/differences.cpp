@@ -33,15 +33,15 @@ bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; 
 /// Two NaN, of losses that are not finite or unmeasured norms, are the same.
 double relative(double value, double reference) {
   if (same_bits(value, reference) || (std::isnan(value) && std::isnan(reference))) return 0;
-  const double apart = std::abs(value - reference) /
-                       std::max(std::abs(reference), std::numeric_limits<double>::min());
-  return std::isnan(apart) ? kInfinite : apart;
+  const double difference = std::abs(value - reference) /
+                            std::max(std::abs(reference), std::numeric_limits<double>::min());
+  return std::isnan(difference) ? kInfinite : difference;
 }
 
 /// Notes a distance at a place; places come in their order.
-void note(Difference& difference, double apart, double allowed, const std::string& place) {
-  difference.largest = std::max(difference.largest, apart);
-  if (apart <= allowed) return;
+void note(Difference& difference, double value, double allowed, const std::string& place) {
+  difference.largest = std::max(difference.largest, value);
+  if (value <= allowed) return;
   difference.beyond = true;
   if (difference.first.empty()) difference.first = place;
 }
@@ -74,8 +74,8 @@ double length(const at::Tensor& tensor) {
 double distance(const at::Tensor& a, const at::Tensor& b) {
   if (!same_form(a, b)) return kInfinite;
   if (same_bits(a, b)) return 0;
-  const double apart = length(a.to(at::kDouble) - b.to(at::kDouble));
-  return std::isnan(apart) ? kInfinite : apart;
+  const double difference = length(a.to(at::kDouble) - b.to(at::kDouble));
+  return std::isnan(difference) ? kInfinite : difference;
 }
 
 /// One kind of tensors of two checkpoints, as pairs in the model's order.
@@ -106,21 +106,22 @@ void pair_up(std::vector<Pairs>& kinds, const std::vector<NamedTensor>& referenc
 
 Difference difference_of(const Pairs& pairs, double allowed) {
   Difference difference{pairs.what, 0, false, ""};
-  std::vector<double> apart;
+  std::vector<double> distances;
   double size = 0, all = 0;
   for (std::size_t i = 0; i < pairs.names.size(); ++i) {
     const auto& reference = pairs.references[i];
-    apart.push_back(pairs.others[i].defined() ? distance(pairs.others[i], reference) : kInfinite);
+    distances.push_back(pairs.others[i].defined() ? distance(pairs.others[i], reference)
+                                                  : kInfinite);
     size = std::hypot(size, length(reference));
-    all = std::hypot(all, apart.back());
+    all = std::hypot(all, distances.back());
   }
   const double unit = std::max(size, std::numeric_limits<double>::min());
   difference.largest = all == 0 ? 0 : all / unit;
-  const double share = allowed * unit / std::sqrt(static_cast<double>(apart.size()));
-  for (std::size_t i = 0; i < apart.size(); ++i) {
+  const double share = allowed * unit / std::sqrt(static_cast<double>(distances.size()));
+  for (std::size_t i = 0; i < distances.size(); ++i) {
     const bool differs = allowed == 0 ? !pairs.others[i].defined() ||
                                             !same_bits(pairs.others[i], pairs.references[i])
-                                      : apart[i] > share;
+                                      : distances[i] > share;
     if (differs && difference.first.empty()) difference.first = "'" + pairs.names[i] + "'";
   }
   difference.beyond = allowed == 0 ? !difference.first.empty() : !(difference.largest <= allowed);

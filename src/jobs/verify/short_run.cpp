@@ -14,8 +14,8 @@
 #include "launch/signals.h"
 #include "runs/events_jsonl.h"
 #include "train/build/build.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/step/evaluate.h"
 #include "train/training.h"
 
@@ -99,7 +99,8 @@ int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run
     if (!run.follows.empty())
       hooks.gradients = follow_gradients(run.folder, run.follows, run.weights);
     const auto ending = run_rank(job, topology, hooks);
-    return ending.signal ? 128 + ending.signal : 0;
+    const int signal = ending.result.signal;
+    return signal ? 128 + signal : 0;
   };
   return start_ranks(job.recipe, job.placement, {}, rank_main,
                      {log::Level::quiet, job.folder, &job.tree});

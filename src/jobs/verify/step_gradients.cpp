@@ -87,20 +87,20 @@ class Follower {
     if (!is_finite(given)) return;
     std::map<std::string, at::Tensor> by_name;
     for (const auto& [name, gradient] : given) by_name.emplace(name, gradient);
-    double apart = 0, size = 0;
+    double distance = 0, size = 0;
     for (const auto& [name, parameter] : parameters) {
       const auto found = by_name.find(name);
       const auto& gradient = parameter.grad();
-      if (gradient.defined() != (found != by_name.end())) apart = kInfinite;
+      if (gradient.defined() != (found != by_name.end())) distance = kInfinite;
       if (!gradient.defined() || found == by_name.end()) continue;
       const auto own = gradient.cpu().to(at::kDouble), other = found->second.to(at::kDouble);
-      apart = std::hypot(apart, own.sub(other).norm().item<double>());
+      distance = std::hypot(distance, own.sub(other).norm().item<double>());
       size = std::hypot(size, other.norm().item<double>());
       note_noise(noise_of(name, own, other));
       gradient.copy_(found->second);
     }
     const double unit = std::max(size, std::numeric_limits<double>::min());
-    note_distance(apart == 0 ? 0 : apart / unit, step);
+    note_distance(distance == 0 ? 0 : distance / unit, step);
   }
 
   void note_distance(double distance, std::int64_t step) {

@@ -11,7 +11,7 @@ namespace ddptrain {
 
 struct NamedTensor;
 
-/// As Hooks::gradients (train/run/loop.h).
+/// As Hooks::gradients (train/loop/loop.h).
 using GradientHook = std::function<void(const std::vector<NamedTensor>&, std::int64_t)>;
 
 /// `shaken`: before each step but the first every second weight becomes the next larger number and

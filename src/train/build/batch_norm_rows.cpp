@@ -54,7 +54,7 @@ std::vector<Batch> single_rows(const Dataset& data) {
 }
 
 /// In the stages' order, as the engine will be prepared for them.
-bool takes_one_row(const Training& t) {
+bool takes_one_row(Training& t) {
   KeptBuffers kept(t.engine->model());
   const auto rows = single_rows(*t.data);
   const Pass pass{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
@@ -98,8 +98,7 @@ std::int64_t fewest_rows(std::int64_t samples, const ShardPlan& plan, const Stat
   return fewest;
 }
 
-void require_rows_for_batch_norm(const Training& t, const ShardPlan& plan,
-                                 const StatisticsCut& cut) {
+void require_rows_for_batch_norm(Training& t, const ShardPlan& plan, const StatisticsCut& cut) {
   const auto samples = std::ssize(t.sampler->order(0));
   if (fewest_rows(samples, plan, cut) != 1 || takes_one_row(t)) return;
   throw Error(Exit::recipe, Option{"batch.global"},
@@ -108,7 +107,7 @@ void require_rows_for_batch_norm(const Training& t, const ShardPlan& plan,
                           samples, plan.global, remedies(plan, cut)));
 }
 
-void require_rows_for_batch_norm(const Training& t) {
+void require_rows_for_batch_norm(Training& t) {
   require_rows_for_batch_norm(
       t, shard_plan(t), {t.placement.replicas, t.recipe.parallel.sync_bn.value.value_or(false)});
 }

@@ -21,10 +21,10 @@ std::int64_t fewest_rows(std::int64_t samples, const ShardPlan& plan, const Stat
 /// An Error (Exit::recipe) that says what to do where an epoch of a built Training, dealt by
 /// `plan`, has a batch of one row and a batch norm of the model gets one value per channel from it.
 /// Weights, statistics and position stay as they are; no collectives.
-void require_rows_for_batch_norm(const Training& training, const ShardPlan& plan,
+void require_rows_for_batch_norm(Training& training, const ShardPlan& plan,
                                  const StatisticsCut& cut);
 
 /// The same for how this run is cut.
-void require_rows_for_batch_norm(const Training& training);
+void require_rows_for_batch_norm(Training& training);
 
 }  // namespace ddptrain

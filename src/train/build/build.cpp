@@ -50,7 +50,7 @@ constexpr double kLeastParallelFlops = 2e7;
 /// Compute threads of a rank: as placed, but one under `train.threads: auto` on the CPU for work
 /// below kLeastParallelFlops. Only arithmetic decides, so that all ranks and every repetition
 /// choose the same.
-int worthwhile_threads(const Training& t) {
+int worthwhile_threads(Training& t) {
   const auto placed = t.placement.threads;
   if (!t.placement.find_threads || placed == 1) return placed;
   const at::NoGradGuard no_grad;
@@ -376,8 +376,8 @@ void take_optimization(Training& t, Optimization optimization) {
 
 }  // namespace
 
-std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
-                                      const std::function<void()>& alive) {
+std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
+                                const std::function<void()>& alive) {
   auto built = std::make_unique<Training>();
   auto& t = *built;
   t.placement = plan.placement;

@@ -22,8 +22,8 @@ struct World;
 /// Builds what a plan names, on this rank; the world has met. All ranks call it together, and
 /// `alive` is called now and then. Errors of the data are Exit::data, of values that only building
 /// can refuse Exit::recipe, of a device too small for one sample Exit::memory.
-std::unique_ptr<const Training> build(const TrainingPlan& plan, World& world,
-                                      const std::function<void()>& alive = {});
+std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
+                                const std::function<void()>& alive = {});
 
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);

@@ -55,7 +55,7 @@ std::vector<at::Tensor> room_for_state(const Training& t) {
 }
 
 /// Twice: the second finds the gradients and what libraries keep of the first.
-void train_twice(const Training& t, std::int64_t micro) {
+void train_twice(Training& t, std::int64_t micro) {
   const auto room = room_for_state(t);
   MicroStep at;
   at.last = false;
@@ -77,7 +77,7 @@ void forget_peaks(const Training& t) {
   for (const int id : own_devices(t.placement, t.world->local_rank)) device.reset_peak_memory(id);
 }
 
-bool memory_sufficed(const Training& t, std::int64_t micro) {
+bool memory_sufficed(Training& t, std::int64_t micro) {
   try {
     forget_peaks(t);
     train_twice(t, micro);
@@ -132,7 +132,7 @@ bool keeps_room(const DeviceMemory& memory) {
   return memory.total == 0 || memory.peak_reserved <= memory.total - memory.total / 20;
 }
 
-bool fits_in_memory(const Training& t, std::int64_t micro) {
+bool fits_in_memory(Training& t, std::int64_t micro) {
   const at::AutoGradMode with_gradients(true);
   std::vector<at::Tensor> buffers;
   for (const auto& [name, buffer] : t.engine->model().named_buffers())
@@ -148,7 +148,7 @@ bool fits_in_memory(const Training& t, std::int64_t micro) {
   return fits;
 }
 
-BatchPlan fitting_batch(const Training& t, const std::function<void()>& alive) {
+BatchPlan fitting_batch(Training& t, const std::function<void()>& alive) {
   if (!t.placement.find_micro) return t.placement.batch;
   return find_micro(t.placement.batch, *t.world->control, [&](std::int64_t micro) {
     if (alive) alive();

@@ -33,12 +33,12 @@ bool keeps_room(const DeviceMemory& memory);
 /// the state that an optimizer like Adam keeps, without a step and without the other ranks: false
 /// where memory ends or keeps no room. Weights, buffers and optimizer are as before, gradients are
 /// cleared.
-bool fits_in_memory(const Training& training, std::int64_t micro);
+bool fits_in_memory(Training& training, std::int64_t micro);
 
 /// The micro-batch as placed or, where the recipe leaves the size to a CUDA device
 /// (Placement::find_micro), what find_micro makes of it with fits_in_memory; logs it where it is
 /// less than planned. `alive` is called before every trial. All ranks call it together.
-BatchPlan fitting_batch(const Training& training, const std::function<void()>& alive = {});
+BatchPlan fitting_batch(Training& training, const std::function<void()>& alive = {});
 
 /// Rows of the largest training samples that the run meets. Only their size matters; a token of a
 /// text is any but the one that fills up.

@@ -120,7 +120,7 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
 
 namespace {
 
-void try_samples(const Training& t, const Dataset& data, const std::string& which) {
+void try_samples(Training& t, const Dataset& data, const std::string& which) {
   const auto batch = held_out_sample(data);
   if (!batch) return;
   const auto targets = targets_of(data.facts());
@@ -142,7 +142,7 @@ void try_samples(const Training& t, const Dataset& data, const std::string& whic
   }
 }
 
-void try_split(const Training& t, const ScoredSplit& split) {
+void try_split(Training& t, const ScoredSplit& split) {
   try {
     try_samples(t, *split.data, "samples of '" + split.name + "'");
   } catch (const Error&) {
@@ -152,7 +152,7 @@ void try_split(const Training& t, const ScoredSplit& split) {
 
 }  // namespace
 
-void try_scores(const Training& t) {
+void try_scores(Training& t) {
   try_samples(t, *t.data, "held-out samples");
   for (const auto& split : t.splits) try_split(t, split);
   for (const auto& split : t.test) try_split(t, split);

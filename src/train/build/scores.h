@@ -26,6 +26,6 @@ Scores build_scores(Recipe& recipe, const Dataset& data);
 /// Goes through one held-out sample, and one of each split that is scored too, as an evaluation
 /// does: an Error (Exit::recipe) with the place of a loss or metric that cannot use what the model
 /// gives. Reported before training, not after an epoch.
-void try_scores(const Training& training);
+void try_scores(Training& training);
 
 }  // namespace ddptrain

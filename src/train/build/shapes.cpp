@@ -23,7 +23,7 @@ std::string shape_of_samples(const Batch& batch) {
 
 }  // namespace
 
-at::Tensor tried_output(const Training& t, const Batch& batch, const std::string& which) {
+at::Tensor tried_output(Training& t, const Batch& batch, const std::string& which) {
   const auto refused = [&](const std::string& why) {
     return Error(Exit::recipe, "model '" + t.recipe.model.type() + "' cannot take the " + which +
                                    ": " + why.substr(0, why.find('\n')));
@@ -40,7 +40,7 @@ at::Tensor tried_output(const Training& t, const Batch& batch, const std::string
   }
 }
 
-void try_shapes(const Training& t) {
+void try_shapes(Training& t) {
   for (const auto epoch : t.data->changes_of_shape()) {
     const auto batch = t.data->allocate_train(epoch, 1);
     for (const auto& input : batch.inputs) input.zero_();

@@ -10,21 +10,22 @@ namespace ddptrain {
 namespace {
 
 struct Reporter final : c10::MemoryReportingInfoBase {
-  explicit Reporter(std::function<void(const MemoryReport&)> take_it) : take(std::move(take_it)) {}
+  explicit Reporter(std::function<void(const MemoryReport&)> on_report)
+      : report(std::move(on_report)) {}
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t allocated, std::size_t,
                          c10::Device device) override {
-    take({bytes, static_cast<std::int64_t>(allocated), device});
+    report({bytes, static_cast<std::int64_t>(allocated), device});
   }
   bool memoryProfilingEnabled() const override { return true; }
-  std::function<void(const MemoryReport&)> take;
+  std::function<void(const MemoryReport&)> report;
 };
 
 }  // namespace
 
-MemoryReports::MemoryReports(std::function<void(const MemoryReport&)> take)
+MemoryReports::MemoryReports(std::function<void(const MemoryReport&)> report)
     : log_level_(std::exchange(FLAGS_caffe2_log_level, static_cast<int>(c10::GLOG_ERROR))) {
   c10::ThreadLocalDebugInfo::_push(c10::DebugInfoKind::PROFILER_STATE,
-                                   std::make_shared<Reporter>(std::move(take)));
+                                   std::make_shared<Reporter>(std::move(report)));
 }
 
 MemoryReports::~MemoryReports() {

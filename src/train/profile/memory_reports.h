@@ -15,12 +15,12 @@ struct MemoryReport {
   c10::Device device = c10::kCPU;
 };
 
-/// Calls `take` for each allocation and release in this thread and in backward passes that begin in
-/// it, while it lives, from the thread that makes it. On the CPU memory that is older is not
+/// Calls `report` for each allocation and release in this thread and in backward passes that begin
+/// in it, while it lives, from the thread that makes it. On the CPU memory that is older is not
 /// reported when it is freed.
 class MemoryReports {
  public:
-  explicit MemoryReports(std::function<void(const MemoryReport&)> take);
+  explicit MemoryReports(std::function<void(const MemoryReport&)> report);
   ~MemoryReports();
   MemoryReports(const MemoryReports&) = delete;
   MemoryReports& operator=(const MemoryReports&) = delete;

@@ -39,7 +39,7 @@ class ByteCount {
   }
 
   /// Ends a phase. `moved`: something was allocated or freed in it.
-  Bytes take(bool& moved) {
+  Bytes end_phase(bool& moved) {
     const std::lock_guard lock(mutex_);
     const auto taken = bytes_;
     moved = std::exchange(moved_, false);
@@ -150,7 +150,7 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
     if (finished_) return;
     const char* phase = under_way_.empty() ? kOutside : under_way_.back().phase;
     bool moved = false;
-    const auto bytes = count_.take(moved);
+    const auto bytes = count_.end_phase(moved);
     const double now = count_.seconds();
     const double since = std::exchange(since_, now);
     if (under_way_.empty() && !moved) return;

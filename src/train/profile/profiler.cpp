@@ -71,12 +71,12 @@ std::vector<TracedEvent> operators_of(const kineto::ProfilerResult& result,
 
 /// While it lives, Kineto does not see who else observes allocations in this thread
 /// (MemoryReports): it takes that for a profiler.
-class Alone {
+class DebugInfoReset {
  public:
-  Alone() { c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(nullptr); }
-  ~Alone() { c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(others_); }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  DebugInfoReset() { c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(nullptr); }
+  ~DebugInfoReset() { c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(others_); }
+  DebugInfoReset(const DebugInfoReset&) = delete;
+  DebugInfoReset& operator=(const DebugInfoReset&) = delete;
 
  private:
   std::shared_ptr<c10::ThreadLocalDebugInfo> others_ = c10::ThreadLocalDebugInfo::current();
@@ -116,7 +116,7 @@ class Profiler final : public Callback {
 
  private:
   static std::unique_ptr<kineto::ProfilerResult> disabled() {
-    const Alone alone;
+    const DebugInfoReset reset;
     return kineto::disableProfiler();
   }
 
@@ -128,7 +128,7 @@ class Profiler final : public Callback {
 
   void begin() {
     const auto config = profiler_config();
-    const Alone alone;
+    const DebugInfoReset reset;
     try {
       kineto::prepareProfiler(config, activities(options_.device));
       kineto::enableProfiler(config, activities(options_.device));

@@ -22,7 +22,7 @@ struct ProfileOptions {
 
 /// An observer that records the phases, operators and collectives of this process for some steps,
 /// once a few others have warmed up, and the kernels of its device. The trace appears whole, at the
-/// latest when the run ends. Where it cannot be written that is a warning: the run goes on.
+/// latest when the run ends. A trace that cannot be written is a warning; the run continues.
 /// Computes what a run without it computes.
 std::unique_ptr<Callback> make_profiler(const ProfileOptions& options);
 

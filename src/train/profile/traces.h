@@ -1,4 +1,4 @@
-// What a run records of itself besides its results, where it is asked to.
+// What a run records of itself in addition to its results, where it is asked to.
 #pragma once
 
 #include <cstdint>

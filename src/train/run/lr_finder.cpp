@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "metrics/smooth_loss.h"
 #include "recipe/eval_splits.h"
-#include "train/run/state.h"
+#include "train/loop/state.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -63,7 +63,7 @@ Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options) {
   return recipe;
 }
 
-LrFindResult find_lr(const Training& training, const LrFindOptions& options, Hooks hooks) {
+LrFindResult find_lr(Training& training, const LrFindOptions& options, Hooks hooks) {
   LrFindResult found;
   Callbacks finder;
   finder.push_back(std::make_unique<Finder>(found, options));

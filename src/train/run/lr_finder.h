@@ -3,7 +3,7 @@
 
 #include "optim/lr_finder.h"
 #include "recipe/recipe.h"
-#include "train/run/loop.h"
+#include "train/loop/loop.h"
 
 namespace ddptrain {
 
@@ -21,6 +21,6 @@ Recipe lr_find_recipe(Recipe recipe, const LrFindOptions& options);
 
 /// Trains a Training that was built for the finder (TrainingPlan::lr_finder); the same losses as
 /// training in every mode. All ranks call it together; its weights are spent afterwards.
-LrFindResult find_lr(const Training& training, const LrFindOptions& options, Hooks hooks);
+LrFindResult find_lr(Training& training, const LrFindOptions& options, Hooks hooks);
 
 }  // namespace ddptrain

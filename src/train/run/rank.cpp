@@ -15,14 +15,14 @@
 #include "train/build/build.h"
 #include "train/build/disk_space.h"
 #include "train/build/weights_memory.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/requests.h"
-#include "train/run/expect.h"
-#include "train/run/loop.h"
+#include "train/results/expect.h"
 #include "train/run/recorded_run.h"
 #include "train/run/samples_file.h"
-#include "train/run/state.h"
-#include "train/run/weights.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {
@@ -57,14 +57,14 @@ int asked_to_stop(World& world, const Hooks& hooks) {
 
 RunEnding not_begun(int signal, const std::string& folder) {
   RunEnding ending;
-  ending.signal = signal;
+  ending.result.reason = "interrupted";
+  ending.result.signal = signal;
   ending.begun = false;
-  ending.reason = "interrupted";
   ending.folder = folder;
   return ending;
 }
 
-RunState start(const Training& training, const std::optional<Checkpoint>& checkpoint,
+RunState start(Training& training, const std::optional<Checkpoint>& checkpoint,
                const std::string& folder) {
   if (checkpoint) return restore(training, *checkpoint);
   std::optional<Transfer> transfer;
@@ -77,8 +77,8 @@ struct StopAsked {};
 
 /// Null where a signal asked to stop while data were read. Of several ranks none leaves: the others
 /// would wait for it.
-std::unique_ptr<const Training> build_unless_stopped(const TrainingPlan& plan, World& world,
-                                                     const Hooks& hooks) {
+std::unique_ptr<Training> build_unless_stopped(const TrainingPlan& plan, World& world,
+                                               const Hooks& hooks) {
   const ProgressListener listener([&] {
     if (world.size == 1 && hooks.stop_requested && hooks.stop_requested().signal != 0)
       throw StopAsked();
@@ -94,27 +94,15 @@ std::unique_ptr<const Training> build_unless_stopped(const TrainingPlan& plan, W
 
 using Clock = std::chrono::steady_clock;
 
-/// What `expect` judges: the scores of the weights that are the run's result.
-NamedValues result_scores(const RunResult& result, const RunEnding& ending) {
-  auto scores = result.scored.values;
-  if (scores.empty()) return scores_of(ending);
-  if (ending.test)
-    scores.insert(scores.end(), ending.test->values.begin(), ending.test->values.end());
-  return scores;
-}
-
 /// What all ranks know of it.
-RunEnding ending_of(const Job& job, const RunState& state, RunResult& result,
+RunEnding ending_of(const Job& job, const RunState& state, RunResult result,
                     const std::string& folder) {
   RunEnding ending;
-  ending.signal = result.signal;
-  ending.reason = result.reason;
+  ending.result = std::move(result);
   ending.folder = folder;
   ending.last = state.evaluation;
-  ending.weights = result.weights;
-  ending.test = std::move(result.test);
-  const bool ended = result.signal == 0 && result.reason != kPaused;
-  if (ended && !meets(job.recipe, result_scores(result, ending), result.weights))
+  const bool ended = ending.result.signal == 0 && ending.result.reason != kPaused;
+  if (ended && !meets(job.recipe, result_scores(ending), ending.result.weights))
     ending.code = Exit::expect;
   return ending;
 }
@@ -140,10 +128,9 @@ Callbacks run_observers(RecordedRun* record, const Job& job, const Training& tra
 }
 
 /// Rank 0 writes what the run was for.
-void write_ending(RunEnding& ending, RunResult& result, const Training& training,
-                  const RunState& state) {
+void write_ending(RunEnding& ending, const Training& training, const RunState& state) {
+  const auto& result = ending.result;
   write_samples(training, result.scored.samples, result.weights, ending.folder);
-  ending.tables = std::move(result.scored.tables);
   describe(ending, training, state);
 }
 
@@ -170,10 +157,9 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   auto observers = run_observers(record.get(), job, *training, state.position.step, folder);
   hooks.checkpoints = folder + "/checkpoints";
   if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
-  auto result = train(*training, state, hooks, observers);
-  auto ending = ending_of(job, state, result, folder);
+  auto ending = ending_of(job, state, train(*training, state, hooks, observers), folder);
   if (!record) return ending;
-  write_ending(ending, result, *training, state);
+  write_ending(ending, *training, state);
   ending.seconds = std::chrono::duration<double>(Clock::now() - began).count();
   record->end(ending);
   return ending;

@@ -7,7 +7,7 @@
 
 #include "runs/run_folder.h"
 #include "train/profile/traces.h"
-#include "train/run/ending.h"
+#include "train/results/ending.h"
 #include "train/run/process.h"
 
 namespace ddptrain {

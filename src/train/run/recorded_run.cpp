@@ -7,9 +7,9 @@
 #include "recipe/period.h"
 #include "runs/events_jsonl.h"
 #include "runs/metrics_csv.h"
+#include "train/results/watched_metric.h"
 #include "train/run/data_file.h"
 #include "train/run/rank.h"
-#include "train/run/watched_metric.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -78,7 +78,7 @@ void RecordedRun::end(RunEnding& ending) const {
   if (best_) ending.best = best_->value();
   ending.earlier = earlier_of(file_);
   end_run(folder_, file_,
-          {ending.reason, scores_of(ending), ending.evaluated, ending.best, ending.seconds,
+          {ending.result.reason, scores_of(ending), ending.evaluated, ending.best, ending.seconds,
            exit_code(ending)});
 }
 

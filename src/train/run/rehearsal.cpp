@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "optim/ema.h"
 #include "train/build/build.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
-#include "train/run/weights.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {

@@ -20,9 +20,9 @@
 #include "train/build/splits.h"
 #include "train/profile/memory_reports.h"
 #include "train/run/rank.h"
-#include "train/run/weights.h"
 #include "train/stages.h"
 #include "train/training.h"
+#include "train/transfer/initial_weights.h"
 
 namespace ddptrain {
 namespace {
@@ -55,7 +55,7 @@ Recipe for_one_cpu(Recipe recipe, std::int64_t rows) {
 
 struct Built {
   World world;
-  std::unique_ptr<const Training> training;
+  std::unique_ptr<Training> training;
 };
 
 /// How the run itself cuts an epoch.
@@ -120,7 +120,7 @@ Batch first_rows(const Training& t, std::int64_t rows) {
 }
 
 /// One step's gradients; what their window held at most.
-StepTotals accumulate(const Training& t, const Batch& batch, std::int64_t& peak) {
+StepTotals accumulate(Training& t, const Batch& batch, std::int64_t& peak) {
   const PeakMemory memory;
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t.recipe.seed);
@@ -179,7 +179,7 @@ std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& 
 Trial try_model(const Recipe& recipe) {
   const auto devices = written_devices(recipe.parallel).value_or(1);
   const auto built = build_on_cpu(recipe, plan_batch(recipe.batch, devices));
-  const auto& t = *built->training;
+  auto& t = *built->training;
   start_from_weights(t);
   t.engine->freeze(widest_stage(t).frozen);
   const auto batch = first_rows(t, kRows);

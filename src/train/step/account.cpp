@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/output/log.h"
-#include "data/loader/tolerant.h"
+#include "data/loader/bad_samples.h"
 #include "sources/sampler.h"
 #include "train/run_state.h"
 #include "train/step/step.h"

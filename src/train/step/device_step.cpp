@@ -35,7 +35,7 @@ namespace {
 
 class DeviceStepper final : public Stepper {
  public:
-  DeviceStepper(const Training& training, const RunState& state, GradientHook hook)
+  DeviceStepper(Training& training, const RunState& state, GradientHook hook)
       : t_(training),
         state_(state),
         hook_(std::move(hook)),
@@ -163,7 +163,7 @@ class DeviceStepper final : public Stepper {
       t_.ema->update();
   }
 
-  const Training& t_;
+  Training& t_;
   const RunState& state_;
   const GradientHook hook_;
   Decision decision_;
@@ -174,7 +174,7 @@ class DeviceStepper final : public Stepper {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_device_stepper(const Training& training, const RunState& state,
+std::unique_ptr<Stepper> make_device_stepper(Training& training, const RunState& state,
                                              Stepper::GradientHook hook) {
   return std::make_unique<DeviceStepper>(training, state, std::move(hook));
 }

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "data/loader/bad_samples.h"
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
-#include "data/loader/tolerant.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/world.h"
@@ -26,8 +26,8 @@
 namespace ddptrain {
 namespace {
 
-/// What an evaluation asks of the process around it.
-struct Surroundings {
+/// Whom an evaluation asks and reports to while it runs.
+struct EvaluationContext {
   const std::function<bool()>& asked;  // to stop; may be empty
   const std::function<void()>& alive;  // may be empty
   SampleRecord* record = nullptr;      // of single samples; or null
@@ -76,7 +76,7 @@ void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output,
 }
 
 /// Outputs of the passes that follow a batch's plain one, which `batches` begins with.
-void run_passes(const Training& t, Loader& loader, std::vector<Batch>& batches,
+void run_passes(Training& t, Loader& loader, std::vector<Batch>& batches,
                 std::vector<at::Tensor>& outputs, const std::function<void()>& alive) {
   for (std::int64_t pass = 1; pass <= t.recipe.eval.tta->n; ++pass) {
     auto again = loader.next();
@@ -93,13 +93,13 @@ void run_passes(const Training& t, Loader& loader, std::vector<Batch>& batches,
 
 /// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
 /// its samples were left out.
-std::int64_t score_batch(const Training& t, const Samples& samples, TermsRecord& record,
-                         const Surroundings& around) {
-  const auto& alive = around.alive;
+std::int64_t score_batch(Training& t, const Samples& samples, TermsRecord& record,
+                         const EvaluationContext& context) {
+  const auto& alive = context.alive;
   const auto& tta = t.recipe.eval.tta;
   const auto batch = samples.loader.next();
   std::vector<at::Tensor> outputs{t.engine->evaluate(batch)};
-  add_terms(record, t, outputs.front(), batch, around.record);
+  add_terms(record, t, outputs.front(), batch, context.record);
   if (alive) alive();
   if (!tta) return batch.left_out;
   std::vector<Batch> batches{batch};
@@ -109,8 +109,8 @@ std::int64_t score_batch(const Training& t, const Samples& samples, TermsRecord&
 }
 
 /// Terms of every batch of this rank; nothing where all ranks left early.
-std::optional<at::Tensor> score_own_batches(const Training& t, const Samples& samples,
-                                            const Surroundings& around) {
+std::optional<at::Tensor> score_own_batches(Training& t, const Samples& samples,
+                                            const EvaluationContext& context) {
   const at::NoGradGuard no_grad;
   auto plan = plan_of(t, samples.data);
   const auto batches = plan.micros.size();
@@ -120,10 +120,10 @@ std::optional<at::Tensor> score_own_batches(const Training& t, const Samples& sa
   TermsRecord record;
   std::int64_t left_out = 0;
   const auto score_round = [&](std::size_t round) {
-    if (round < batches) left_out += score_batch(t, samples, record, around);
+    if (round < batches) left_out += score_batch(t, samples, record, context);
   };
-  if (!in_rounds(*t.world->control, rounds, around.asked, score_round)) return {};
-  return record.take(left_out);
+  if (!in_rounds(*t.world->control, rounds, context.asked, score_round)) return {};
+  return record.drain(left_out);
 }
 
 /// How many samples were left out. All ranks see all records, so all of them throw.
@@ -160,21 +160,22 @@ Evaluation add_up(const Training& t, const Samples& samples, std::vector<TermsRe
 }
 
 /// Scores under "sketch", or of averaged weights "sketch_ema".
-std::optional<Evaluation> score(const Training& t, const Samples& samples,
-                                const std::string& average, const Surroundings& around) {
+std::optional<Evaluation> score(Training& t, const Samples& samples, const std::string& average,
+                                const EvaluationContext& context) {
   std::vector<std::string> prefixes{samples.name + average};
   if (t.recipe.eval.tta) prefixes.push_back(prefixes.front() + "_tta");
-  const auto record = score_own_batches(t, samples, around);
+  const auto record = score_own_batches(t, samples, context);
   if (!record) return {};
   const auto all = gather_rows(*t.world->control, *record);
   return add_up(t, samples, {all.begin(), all.end()}, prefixes);
 }
 
-std::optional<Evaluation> score_average(const Training& t, const Samples& samples,
-                                        const std::string& average, const Surroundings& around) {
+std::optional<Evaluation> score_average(Training& t, const Samples& samples,
+                                        const std::string& average,
+                                        const EvaluationContext& context) {
   const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
   const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
-  return score(t, samples, average, around);
+  return score(t, samples, average, context);
 }
 
 // An average that has not begun is the model itself.
@@ -194,21 +195,21 @@ void add(Evaluation& all, Evaluation more) {
 
 /// Adds what the weights score on some samples, and what their average does; false where all ranks
 /// left early.
-bool add_scores(const Training& t, const Samples& samples, const Surroundings& around,
+bool add_scores(Training& t, const Samples& samples, const EvaluationContext& context,
                 Evaluation& all) {
   const bool shown = t.recipe.output.report && samples.name == "valid";
   SampleRecord record(t.loss->activation(), samples.data.size(Split::valid));
-  auto found = score(t, samples, "", {around.asked, around.alive, shown ? &record : nullptr});
+  auto found = score(t, samples, "", {context.asked, context.alive, shown ? &record : nullptr});
   if (!found) return false;
   all.left_out += found->left_out;
   std::optional<Evaluation> averaged;
   if (t.ema) {
     const std::string average = t.recipe.train.swa ? "_swa" : "_ema";
-    averaged = scores_average(t) ? score_average(t, samples, average, around)
+    averaged = scores_average(t) ? score_average(t, samples, average, context)
                                  : std::optional(under_average(samples, average, *found));
     if (!averaged) return false;
   }
-  if (shown) all.samples = all_outcomes(gather_rows(*t.world->control, record.take()));
+  if (shown) all.samples = all_outcomes(gather_rows(*t.world->control, record.drain()));
   add(all, std::move(*found));
   if (averaged) add(all, std::move(*averaged));
   return true;
@@ -241,7 +242,7 @@ void add_asked_cells(const Recipe& recipe, Evaluation& found) {
 
 }  // namespace
 
-std::optional<Evaluation> evaluate_unless(const Training& t, const std::function<bool()>& asked,
+std::optional<Evaluation> evaluate_unless(Training& t, const std::function<bool()>& asked,
                                           const std::function<void()>& alive, Evaluated which) {
   const PhaseScope phase(Phase::evaluation);
   t.engine->broadcast_buffers();
@@ -260,7 +261,7 @@ std::int64_t evaluation_calls(const Training& t, Evaluated which) {
   return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
 }
 
-Evaluation evaluate(const Training& t, const std::function<void()>& alive) {
+Evaluation evaluate(Training& t, const std::function<void()>& alive) {
   auto found = evaluate_unless(t, {}, alive);
   if (!found) fail_without_data(*t.world->control);
   return std::move(*found);

@@ -33,15 +33,14 @@ enum class Evaluated { validation, test };
 /// ranks call it together.
 /// `alive` is called after every batch. An Error (Exit::data), on all ranks alike, where more
 /// samples are bad than policy.bad_samples allows.
-Evaluation evaluate(const Training& training, const std::function<void()>& alive = {});
+Evaluation evaluate(Training& training, const std::function<void()>& alive = {});
 
 /// How often an evaluation will call `alive` on this rank.
 std::int64_t evaluation_calls(const Training& training, Evaluated which = Evaluated::validation);
 
-/// The same until `asked` is true on a rank or a mapped file was cut: then all ranks leave after
-/// the same number of batches, and there are no values. `asked` is asked before every batch.
-std::optional<Evaluation> evaluate_unless(const Training& training,
-                                          const std::function<bool()>& asked,
+/// The same until `asked` is true on a rank or a mapped file was truncated: then all ranks stop
+/// after the same number of batches, and there are no values. `asked` is asked before every batch.
+std::optional<Evaluation> evaluate_unless(Training& training, const std::function<bool()>& asked,
                                           const std::function<void()>& alive = {},
                                           Evaluated which = Evaluated::validation);
 

@@ -37,7 +37,7 @@ void add_layout(std::vector<std::int64_t>& signature, const std::vector<at::Tens
 std::int64_t address(const void* data) { return std::bit_cast<std::int64_t>(data); }
 
 /// Of what the recipe and the machine are; empty: none.
-std::string obstacle_of(const Training& t) {
+std::string obstacle_of(Training& t) {
   const auto accumulate = t.placement.batch.accumulate;
   if (accumulate > 1) return fmt::format("a step makes {} passes (batch.accumulate)", accumulate);
   auto why = t.engine->capture().obstacle();
@@ -58,13 +58,13 @@ Batch empty_copy(Batch batch, at::Device device) {
   return batch;
 }
 
-std::string current_error(const Training& t) {
+std::string current_error(Training& t) {
   return failure_of(std::current_exception(), t.world->rank).message;
 }
 
 }  // namespace
 
-GraphWork::GraphWork(const Training& training, Decision& decision)
+GraphWork::GraphWork(Training& training, Decision& decision)
     : t_(training),
       eager_(training, decision),
       passes_(training.engine->capture()),
@@ -298,7 +298,7 @@ void GraphWork::log_once(const std::string& text) const {
   if (t_.world->rank == 0) log::info(text);
 }
 
-std::unique_ptr<StepWork> make_step_work(const Training& t, Decision& decision) {
+std::unique_ptr<StepWork> make_step_work(Training& t, Decision& decision) {
   if (!t.recipe.train.graph.value.value_or(true)) return std::make_unique<EagerWork>(t, decision);
   return std::make_unique<GraphWork>(t, decision);
 }

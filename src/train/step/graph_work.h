@@ -29,7 +29,7 @@ class Accelerator;
 class GraphWork final : public StepWork {
  public:
   /// Both outlive it. An Error (Exit::recipe) where `train.graph: true` cannot be.
-  GraphWork(const Training& training, Decision& decision);
+  GraphWork(Training& training, Decision& decision);
   ~GraphWork() override;
 
   void begin(const StepInputs& inputs, std::int64_t micro_steps) override;
@@ -89,7 +89,7 @@ class GraphWork final : public StepWork {
   void note_eager_step();
   void log_once(const std::string& text) const;
 
-  const Training& t_;
+  Training& t_;
   EagerWork eager_;
   PassCapture& passes_;
   const Accelerator& accelerator_;
@@ -104,7 +104,7 @@ class GraphWork final : public StepWork {
   int alike_ = 0;                  // steps with the signature of the last one
   int eager_steps_ = 0;            // in a row
 
-  // What a graph reads besides the batch.
+  // Inputs of a graph other than the batch.
   at::Tensor step_number_, loss_gradient_;
   std::int64_t step_uploaded_ = -1;  // the value of step_number_; -1: unknown
 
@@ -119,6 +119,6 @@ class GraphWork final : public StepWork {
 };
 
 /// Eager on devices for which `train.graph` is false.
-std::unique_ptr<StepWork> make_step_work(const Training& training, Decision& decision);
+std::unique_ptr<StepWork> make_step_work(Training& training, Decision& decision);
 
 }  // namespace ddptrain

@@ -22,7 +22,7 @@ namespace {
 
 class HostStepper final : public Stepper {
  public:
-  HostStepper(const Training& training, const RunState& state, GradientHook hook)
+  HostStepper(Training& training, const RunState& state, GradientHook hook)
       : t_(training), state_(state), hook_(std::move(hook)) {}
 
   void begin(const StepPlace& place, std::int64_t micro_steps) override {
@@ -87,7 +87,7 @@ class HostStepper final : public Stepper {
     t_.engine->parameters_changed();
   }
 
-  const Training& t_;
+  Training& t_;
   const RunState& state_;
   const GradientHook hook_;
   StepPlace place_;  // of the step under way
@@ -99,7 +99,7 @@ class HostStepper final : public Stepper {
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_host_stepper(const Training& training, const RunState& state,
+std::unique_ptr<Stepper> make_host_stepper(Training& training, const RunState& state,
                                            Stepper::GradientHook hook) {
   return std::make_unique<HostStepper>(training, state, std::move(hook));
 }

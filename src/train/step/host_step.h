@@ -5,7 +5,7 @@
 
 namespace ddptrain {
 
-std::unique_ptr<Stepper> make_host_stepper(const Training& training, const RunState& state,
+std::unique_ptr<Stepper> make_host_stepper(Training& training, const RunState& state,
                                            Stepper::GradientHook hook);
 
 }  // namespace ddptrain

@@ -65,7 +65,7 @@ void SampleRecord::add(const at::Tensor& output, const at::Tensor& target, const
   indices_.insert(indices_.end(), indices.begin(), indices.end());
 }
 
-at::Tensor SampleRecord::take() {
+at::Tensor SampleRecord::drain() {
   if (rows_.empty()) return at::zeros({0, kColumns}, at::kDouble);
   std::vector<at::Tensor> batches;
   for (auto& rows : rows_) batches.push_back(rows.wait());

@@ -23,7 +23,7 @@ class SampleRecord {
   void add(const at::Tensor& output, const at::Tensor& target, const LossTerms& loss,
            const std::vector<std::int64_t>& indices);
   /// All that was added, for all_outcomes(): double [n, 6] on the host.
-  at::Tensor take();
+  at::Tensor drain();
 
  private:
   OutputActivation activation_;

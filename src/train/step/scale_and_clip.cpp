@@ -14,7 +14,7 @@
 namespace ddptrain {
 namespace {
 
-std::vector<at::Tensor> gradients(const Training& t) {
+std::vector<at::Tensor> gradients(Training& t) {
   std::vector<at::Tensor> defined;
   for (const auto& [name, parameter] : t.engine->model().named_parameters())
     if (parameter.grad().defined()) defined.push_back(parameter.grad());
@@ -32,7 +32,7 @@ bool group_norms_are_due(const Training& t, std::int64_t step) {
   return t.recipe.log.group_norms && log_is_due(t, step);
 }
 
-double scale_and_clip(const Training& t, bool norm_is_wanted, double factor) {
+double scale_and_clip(Training& t, bool norm_is_wanted, double factor) {
   auto all = gradients(t);
   const double norm = norm_is_wanted && !all.empty()
                           ? std::abs(factor) * gradient_norm(all).item<double>()
@@ -45,7 +45,7 @@ double scale_and_clip(const Training& t, bool norm_is_wanted, double factor) {
   return norm;
 }
 
-DeviceNorm scale_and_clip(const Training& t, bool norm_is_wanted, const at::Tensor& factor,
+DeviceNorm scale_and_clip(Training& t, bool norm_is_wanted, const at::Tensor& factor,
                           at::Tensor& overflow) {
   const auto all = gradients(t);
   at::Tensor norm;

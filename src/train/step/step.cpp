@@ -16,14 +16,14 @@ double StepReport::loss() const {
                            : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::unique_ptr<Stepper> make_stepper(const Training& training, const RunState& state,
+std::unique_ptr<Stepper> make_stepper(Training& training, const RunState& state,
                                       Stepper::GradientHook hook) {
   const auto first = training.engine->model().named_parameters().front();
   return first.tensor.device().is_cpu() ? make_host_stepper(training, state, std::move(hook))
                                         : make_device_stepper(training, state, std::move(hook));
 }
 
-StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps) {
+StepReport make_step(Training& training, RunState& state, std::int64_t micro_steps) {
   const auto stepper = make_stepper(training, state);
   stepper->begin({state.position.step, state.position.epoch}, micro_steps);
   stepper->finish(false);

@@ -69,10 +69,10 @@ class Stepper {
 };
 
 /// For the device of the model. Both outlive it; it only reads the state.
-std::unique_ptr<Stepper> make_stepper(const Training& training, const RunState& state,
+std::unique_ptr<Stepper> make_stepper(Training& training, const RunState& state,
                                       Stepper::GradientHook hook = {});
 
 /// A whole step at the state's position, with a wait; the state is that after it.
-StepReport make_step(const Training& training, RunState& state, std::int64_t micro_steps);
+StepReport make_step(Training& training, RunState& state, std::int64_t micro_steps);
 
 }  // namespace ddptrain

@@ -17,8 +17,7 @@
 
 namespace ddptrain {
 
-EagerWork::EagerWork(const Training& training, Decision& decision)
-    : t_(training), decision_(decision) {}
+EagerWork::EagerWork(Training& training, Decision& decision) : t_(training), decision_(decision) {}
 
 void EagerWork::begin(const StepInputs&, std::int64_t) { t_.engine->begin(); }
 
@@ -64,7 +63,7 @@ StepOutcome EagerWork::capture_rest(const StepInputs& inputs) {
   return outcome;
 }
 
-bool ends_unless_finite(const Training& t, const Decision& decision) {
+bool ends_unless_finite(Training& t, const Decision& decision) {
   return t.recipe.policy.on_non_finite == OnNonFinite::stop && !decision.has_loss_scale();
 }
 

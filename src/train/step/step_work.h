@@ -53,7 +53,7 @@ class StepWork {
 class EagerWork final : public StepWork {
  public:
   /// Both outlive it.
-  EagerWork(const Training& training, Decision& decision);
+  EagerWork(Training& training, Decision& decision);
   void begin(const StepInputs& inputs, std::int64_t micro_steps) override;
   void pass(const Batch& batch, const MicroStep& at) override;
   StepOutcome decide(const StepInputs& inputs, bool asked) override;
@@ -66,11 +66,11 @@ class EagerWork final : public StepWork {
  private:
   StepOutcome decide(const StepInputs& inputs, bool asked, bool ahead);
 
-  const Training& t_;
+  Training& t_;
   Decision& decision_;
 };
 
 /// Whether a step that is not finite ends the run.
-bool ends_unless_finite(const Training& training, const Decision& decision);
+bool ends_unless_finite(Training& training, const Decision& decision);
 
 }  // namespace ddptrain

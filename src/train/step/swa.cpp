@@ -49,9 +49,9 @@ struct Norm {
 };
 
 /// Batch norms that forget everything but the last batch while this lives; buffers are put back.
-class Observed {
+class BatchNormObserver {
  public:
-  explicit Observed(Model& model) : buffers_(model.named_buffers()) {
+  explicit BatchNormObserver(Model& model) : buffers_(model.named_buffers()) {
     for (const auto& [name, tensor] : buffers_) kept_.push_back(tensor.clone());
     for (const auto& [path, module] : model.modules())
       if (auto* norm = dynamic_cast<RunningStatistics*>(module)) {
@@ -59,13 +59,13 @@ class Observed {
         norm->set_momentum(1);
       }
   }
-  ~Observed() {
+  ~BatchNormObserver() {
     const at::NoGradGuard no_grad;
     for (const auto& norm : norms_) norm.statistics->set_momentum(norm.momentum);
     for (std::size_t i = 0; i < kept_.size(); ++i) buffers_[i].tensor.copy_(kept_[i]);
   }
-  Observed(const Observed&) = delete;
-  Observed& operator=(const Observed&) = delete;
+  BatchNormObserver(const BatchNormObserver&) = delete;
+  BatchNormObserver& operator=(const BatchNormObserver&) = delete;
 
   const std::vector<Norm>& norms() const { return norms_; }
 
@@ -139,7 +139,7 @@ struct StatisticsSum {
 };
 
 /// Adds what this rank observes of its batch of a round.
-void observe_batch(const Training& t, const Observed& observed, std::size_t round,
+void observe_batch(Training& t, const BatchNormObserver& observer, std::size_t round,
                    at::Tensor& sum) {
   const auto batch = t.loader->next();
   if (batch.left_out > 0 && batch.rows < kFewestRows) return;
@@ -149,20 +149,20 @@ void observe_batch(const Training& t, const Observed& observed, std::size_t roun
   forward.positions = batch.positions;
   t.engine->forward(batch, forward);
   const auto values = sum.numel() - 1;
-  sum.narrow(0, 0, values) += observed.statistics();
+  sum.narrow(0, 0, values) += observer.statistics();
   sum[values] += 1;
 }
 
 /// Nothing where all ranks left early.
-std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed& observed,
+std::optional<StatisticsSum> sum_over_batches(Training& t, const BatchNormObserver& observer,
                                               TrainPass pass, const std::function<bool()>& asked,
                                               const std::function<void()>& alive) {
-  const auto none = at::zeros_like(observed.statistics());
+  const auto none = at::zeros_like(observer.statistics());
   auto sum = at::cat({none, none.new_zeros({1})});
   const auto own = pass.plan.micros.size();
   t.loader->start(std::move(pass.plan));
   const auto observe = [&](std::size_t round) {
-    if (round < own) observe_batch(t, observed, round, sum);
+    if (round < own) observe_batch(t, observer, round, sum);
     if (alive) alive();
   };
   if (!in_rounds(*t.world->control, pass.rounds, asked, observe)) return {};
@@ -173,7 +173,7 @@ std::optional<StatisticsSum> sum_over_batches(const Training& t, const Observed&
                        static_cast<std::int64_t>(sum[values].item<double>())};
 }
 
-bool has_batch_norm(Model& model) {
+bool has_batch_norm(const Model& model) {
   const auto modules = model.modules();
   return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
     return dynamic_cast<const RunningStatistics*>(module.second) != nullptr;
@@ -219,22 +219,21 @@ bool average_statistics_are_missing(const Training& t) {
          has_batch_norm(t.engine->model());
 }
 
-bool update_average_statistics(const Training& t, const Position& at,
-                               const std::function<bool()>& asked,
+bool update_average_statistics(Training& t, const Position& at, const std::function<bool()>& asked,
                                const std::function<void()>& alive) {
   if (!average_statistics_are_missing(t)) return true;
   const at::NoGradGuard no_grad;
   const PhaseScope phase(Phase::evaluation);
   t.engine->broadcast_buffers();
-  const Observed observed(t.engine->model());
+  const BatchNormObserver observer(t.engine->model());
   const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
-  const auto found = sum_over_batches(t, observed, train_pass(t, at), asked, alive);
+  const auto found = sum_over_batches(t, observer, train_pass(t, at), asked, alive);
   if (!found) return false;
   if (found->batches == 0)
     throw Error(Exit::data, Option{"train.swa.update_bn"},
                 "no batch of training samples could be read");
   const auto means = found->sum / static_cast<double>(found->batches);
-  t.ema->set_buffers(observed.buffers_with(means, found->batches));
+  t.ema->set_buffers(observer.buffers_with(means, found->batches));
   return true;
 }
 

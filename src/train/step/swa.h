@@ -32,8 +32,9 @@ bool average_statistics_are_missing(const Training& training);
 /// of one pass over train in the order of the last epoch up to `at`, cut alike on any number of
 /// ranks, which share the batches (of eval.batch samples, at least two). All ranks call it
 /// together; `alive` is called after every batch. False, on all ranks alike, where nothing was
-/// measured since `asked` (asked before every batch) was true on one or a mapped file was cut.
-bool update_average_statistics(const Training& training, const Position& at,
+/// measured since `asked` (asked before every batch) was true on one or a mapped file was
+/// truncated.
+bool update_average_statistics(Training& training, const Position& at,
                                const std::function<bool()>& asked = {},
                                const std::function<void()>& alive = {});
 

@@ -16,7 +16,7 @@ void TermsRecord::add(const std::vector<at::Tensor>& terms) {
   pending_ = std::move(added);
 }
 
-at::Tensor TermsRecord::take(std::int64_t left_out) {
+at::Tensor TermsRecord::drain(std::int64_t left_out) {
   write_pending();
   auto numbers = std::exchange(numbers_, {});
   numbers.insert(numbers.begin(), static_cast<double>(left_out));

@@ -20,7 +20,7 @@ class TermsRecord {
   void add(const std::vector<at::Tensor>& terms);
   /// Double [n] for a TermsReader: `left_out` samples, then all that was added, each list with its
   /// length before it.
-  at::Tensor take(std::int64_t left_out);
+  at::Tensor drain(std::int64_t left_out);
 
  private:
   struct Pending {

@@ -5,7 +5,7 @@
 namespace ddptrain {
 namespace {
 
-/// A long recipe whose last section tells two ranks apart.
+/// A long recipe in which only the last section differs between two ranks.
 std::string recipe(const std::string& lr, const std::string& extra = "") {
   std::string text = "name: agreement\nmodel: {type: resnet18, num_classes: 10}\n";
   for (int i = 0; i < 20; ++i) text += "x-" + std::to_string(i) + ": the same in every rank\n";

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/small_training.h"
 
 namespace ddptrain {

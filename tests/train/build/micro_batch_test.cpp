@@ -86,7 +86,7 @@ std::vector<at::Tensor> copies(const std::vector<NamedTensor>& tensors) {
   return made;
 }
 
-void expect_equal(const std::vector<NamedTensor>& now, const std::vector<at::Tensor>& before) {
+void expect_unchanged(const std::vector<NamedTensor>& now, const std::vector<at::Tensor>& before) {
   for (std::size_t i = 0; i < now.size(); ++i)
     EXPECT_TRUE(at::equal(now[i].tensor.detach(), before[i])) << now[i].name;
 }
@@ -103,8 +103,8 @@ TEST(MicroBatch, IsTriedWithoutATrace) {
               "global 128 = micro 16 x accumulate 4 x 2 devices");
     EXPECT_EQ(trials, 3);
     EXPECT_EQ(dynamic_cast<Scaled&>(model).widest, 4);
-    expect_equal(model.named_parameters(), weights);
-    expect_equal(model.named_buffers(), buffers);
+    expect_unchanged(model.named_parameters(), weights);
+    expect_unchanged(model.named_buffers(), buffers);
     for (const auto& [name, parameter] : model.named_parameters())
       EXPECT_FALSE(parameter.grad().defined()) << name;
   });

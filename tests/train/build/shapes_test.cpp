@@ -43,7 +43,7 @@ TEST(Shapes, ThatTheModelCannotTakeAreNamedWithTheirEpoch) {
 
 TEST(Shapes, ThatTheModelTakesAreTried) {
   auto world = single_world();
-  const auto t = small_training(world, {});
+  auto t = small_training(world, {});
   EXPECT_NO_THROW(try_shapes(t));
   EXPECT_EQ(tried_output(t, t.data->allocate(Split::valid, 2), "samples").sizes(),
             (std::vector<std::int64_t>{2, 3}));
@@ -70,14 +70,14 @@ SmallTraining throwing(World& world, Thrown thrown) {
 
 TEST(Shapes, LeaveErrorsAloneThatAreNotAboutThem) {
   auto world = single_world();
-  const auto broken = throwing(world, Error(Exit::data, "a broken disk"));
+  auto broken = throwing(world, Error(Exit::data, "a broken disk"));
   try {
     tried_output(broken, broken.data->allocate(Split::valid, 1), "samples");
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "a broken disk");
   }
-  const auto refused = throwing(world, Error(Exit::recipe, "too wide"));
+  auto refused = throwing(world, Error(Exit::recipe, "too wide"));
   try {
     tried_output(refused, refused.data->allocate(Split::valid, 1), "samples");
     FAIL() << "nothing was thrown";
@@ -90,7 +90,7 @@ TEST(Shapes, LeaveErrorsOfTheDeviceAlone) {
   auto world = single_world();
   for (const char* words : {"CUDA error: no kernel image is available for execution on the device",
                             "CUDNN_STATUS_NOT_INITIALIZED", "CUDA out of memory"}) {
-    const auto failing = throwing(world, c10::Error({"", "", 0}, words));
+    auto failing = throwing(world, c10::Error({"", "", 0}, words));
     EXPECT_THROW(tried_output(failing, failing.data->allocate(Split::valid, 1), "samples"),
                  c10::Error)
         << words;

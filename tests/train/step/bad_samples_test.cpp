@@ -1,6 +1,6 @@
 // Bad samples that are left out: what is trained, and how many may be, does not depend on how a
 // batch is cut, nor on a resume.
-#include "data/loader/tolerant.h"
+#include "data/loader/bad_samples.h"
 
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "distributed/compare.h"
 #include "optim/groups.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/small_training.h"
 
 namespace ddptrain {

@@ -21,7 +21,7 @@ TEST(SampleRecord, GivesTheTwoLikeliestClasses) {
       at::tensor({0.0, std::log(3.0), 0.0, std::log(8.0), 0.0, 0.0}).reshape({2, 3});
   record.add(output, at::tensor({1L, 2L}), {at::tensor({0.5, 6.0}), at::tensor({1.0, 2.0})},
              {1, 0});
-  const auto all = all_outcomes({record.take()});
+  const auto all = all_outcomes({record.drain()});
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].index, 0);
   EXPECT_EQ(all[0].truth, 2);
@@ -37,7 +37,7 @@ TEST(SampleRecord, GivesNumbersWithoutProbabilities) {
   SampleRecord record({}, 2);
   record.add(at::tensor({1.5, 2.5}).reshape({2, 1}), at::tensor({1.0, 3.0}), plain_terms(2),
              {0, 1});
-  const auto all = all_outcomes({record.take()});
+  const auto all = all_outcomes({record.drain()});
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[1].truth, 3);
   EXPECT_EQ(all[1].predicted, 2.5);
@@ -47,7 +47,7 @@ TEST(SampleRecord, GivesNumbersWithoutProbabilities) {
 TEST(SampleRecord, LeavesOutOutputsThatAreNeither) {
   SampleRecord record(kClasses, 2);
   record.add(at::zeros({2, 3, 4, 4}), at::zeros({2, 4, 4}, at::kLong), plain_terms(2), {0, 1});
-  EXPECT_EQ(record.take().numel(), 0);
+  EXPECT_EQ(record.drain().numel(), 0);
 }
 
 TEST(SampleRecord, OfManySamplesKeepsTheSameOnesHoweverTheyAreDealt) {
@@ -55,7 +55,7 @@ TEST(SampleRecord, OfManySamplesKeepsTheSameOnesHoweverTheyAreDealt) {
   const auto output = at::zeros({3, 2});
   first.add(output, at::zeros({3}, at::kLong), plain_terms(3), {0, 1, 2});
   second.add(output, at::zeros({3}, at::kLong), plain_terms(3), {3, 4, 5});
-  const auto all = all_outcomes({second.take(), first.take()});
+  const auto all = all_outcomes({second.drain(), first.drain()});
   ASSERT_EQ(all.size(), 2u);  // every third
   EXPECT_EQ(all[0].index, 0);
   EXPECT_EQ(all[1].index, 3);

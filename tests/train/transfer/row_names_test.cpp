@@ -189,7 +189,9 @@ TEST(RowsByName, WithoutNamesStayRowByRowAndSaySo) {
   auto longer = ramps_of(*model_of(recipe, facts));
   const auto misfits =
       match_rows_by_name(longer, {}, here, *model, entry_named("bag_of_embeddings"));
-  EXPECT_THAT(misfits.hint, HasSubstr("'model.weights.words'"));
+  EXPECT_EQ(misfits.hint,
+            "'embedding.weight' has a row for each of the words, and the file does not name its "
+            "own: write the file that lists them in 'model.weights.words'");
   EXPECT_EQ(group_in(misfits, "words").initialized, 4);
 }
 

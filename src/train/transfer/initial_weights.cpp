@@ -1,4 +1,4 @@
-#include "train/run/weights.h"
+#include "train/transfer/initial_weights.h"
 
 #include <algorithm>
 #include <set>
@@ -163,7 +163,7 @@ void log_transfer(const Transfer& transfer, std::size_t tensors) {
 
 }  // namespace
 
-std::optional<Transfer> start_from_weights(const Training& t) {
+std::optional<Transfer> start_from_weights(Training& t) {
   const auto section = decode<ModelSection>(t.recipe.model.node());
   if (!section.weights) return {};
   const auto& spec = *section.weights;
@@ -194,7 +194,7 @@ std::optional<Transfer> start_from_weights(const Training& t) {
   return transfer;
 }
 
-void take_all_weights(const Training& t, const std::string& file, Calls calls,
+void take_all_weights(Training& t, const std::string& file, Calls calls,
                       const std::string& option) {
   auto& model = t.engine->model();
   auto saved = read_saved_weights(file, calls);

@@ -18,7 +18,7 @@ struct RunState;
 /// ranks call it together, after rank 0 has written its checkpoints. Where the best checkpoint is
 /// gone a warning says so, or with eval.test an Error (Exit::data); likewise one of a damaged
 /// checkpoint.
-ScoredWeights take_result_weights(const Training& training, const RunState& state,
+ScoredWeights take_result_weights(Training& training, const RunState& state,
                                   const std::string& checkpoints);
 
 /// Keeps what weights scored, with their name in every table.
@@ -26,7 +26,7 @@ void keep_scores(RunResult& result, const ScoredWeights& weights, Evaluation fou
 
 /// A run that is complete, after its last checkpoint.
 struct CompleteRun {
-  const Training& training;
+  Training& training;
   const RunState& state;
   const std::string& checkpoints;  // their folder; empty: none are written
 };

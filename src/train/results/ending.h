@@ -8,25 +8,20 @@
 
 #include "base/error.h"
 #include "runs/run_record.h"
-#include "train/step/evaluate.h"
+#include "train/loop/run_result.h"
 
 namespace ddptrain {
 
 struct RunState;
 struct Training;
 
-/// How a run ended. Of other ranks than the first what all know: code, signal, reason, folder and
-/// scores.
+/// How a run ended. Of other ranks than the first what all know: result, code, folder and last.
 struct RunEnding {
+  RunResult result;
   Exit code = Exit::done;  // `done`, or `expect` where it is short of what the recipe expects
-  int signal = 0;          // that ended it
   bool begun = true;       // false: asked to stop before the first step; nothing of it is kept
-  std::string reason;      // "done", "interrupted", "stopped: ..."
   std::string folder;      // of the run
   NamedValues last;        // of the last evaluation
-  ScoredWeights weights;   // of a complete run its result, else the last evaluation
-  std::optional<Evaluation> test;  // of a complete run, by these weights
-  std::vector<NamedTable> tables;  // that they scored
   std::optional<BestEvaluation> best;
   double seconds = 0;        // since this start
   RunDuration earlier = {};  // of earlier starts; not known: there was none
@@ -50,6 +45,10 @@ int exit_code(const RunEnding& ending);
 
 /// The scores of the last evaluation and of the test split.
 NamedValues scores_of(const RunEnding& ending);
+
+/// The scores of the weights that are the run's result, which `expect` judges; of a run that is not
+/// complete scores_of().
+NamedValues result_scores(const RunEnding& ending);
 
 /// "done in 1 min 3 s: step 120, epoch 3", "stopped in 12.1 s at step 60 of 120: early_stopping:
 /// ..."

@@ -1,4 +1,4 @@
-#include "train/run/ending.h"
+#include "train/results/ending.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include "recipe/stages.h"
 #include "runs/events_jsonl.h"
 #include "runs/metrics_csv.h"
-#include "train/run/loop.h"
 #include "train/run_state.h"
 #include "train/training.h"
 
@@ -39,7 +38,7 @@ std::string some_input(const Training& t) {
 
 /// Something is left to train.
 bool is_partial(const RunEnding& ending) {
-  return ending.reason == "interrupted" || ending.reason == kPaused;
+  return ending.result.reason == "interrupted" || ending.result.reason == kPaused;
 }
 
 std::string position(const RunEnding& ending) {
@@ -74,7 +73,7 @@ std::string better(const RunEnding& ending) {
   const auto& best = *ending.best;
   const auto* way = best.mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
   const auto text = "best by " + one_line(best.metric, kMostName) + way;
-  const auto result = to_text(ending.weights);
+  const auto result = to_text(ending.result.weights);
   return is_partial(ending) || result.empty() ? text : text + "; result: " + result;
 }
 
@@ -93,8 +92,8 @@ void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& 
 
 /// What the test split came to, under the weights that it was scored with.
 void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::size_t columns) {
-  const auto& test = *ending.test;
-  const auto step = ending.weights.step;
+  const auto& test = *ending.result.test;
+  const auto step = ending.result.weights.step;
   const auto which = step == ending.step ? "last" : "best";
   std::vector<std::vector<std::string>> rows{
       {"", fmt::format("{} weights (step {})", which, step)}};
@@ -145,6 +144,12 @@ std::string which_weights(const RunEnding& ending) {
   return " --checkpoint " + checkpoint_name(ending.best->step);
 }
 
+NamedValues with_test_scores(NamedValues scores, const RunEnding& ending) {
+  if (const auto& test = ending.result.test)
+    scores.insert(scores.end(), test->values.begin(), test->values.end());
+  return scores;
+}
+
 }  // namespace
 
 void describe(RunEnding& ending, const Training& t, const RunState& state) {
@@ -163,14 +168,14 @@ void describe(RunEnding& ending, const Training& t, const RunState& state) {
 }
 
 int exit_code(const RunEnding& ending) {
-  return ending.signal ? 128 + ending.signal : static_cast<int>(ending.code);
+  return ending.result.signal ? 128 + ending.result.signal : static_cast<int>(ending.code);
 }
 
-NamedValues scores_of(const RunEnding& ending) {
-  auto scores = ending.last;
-  if (ending.test)
-    scores.insert(scores.end(), ending.test->values.begin(), ending.test->values.end());
-  return scores;
+NamedValues scores_of(const RunEnding& ending) { return with_test_scores(ending.last, ending); }
+
+NamedValues result_scores(const RunEnding& ending) {
+  const auto& scored = ending.result.scored.values;
+  return scored.empty() ? scores_of(ending) : with_test_scores(scored, ending);
 }
 
 std::string typed_path(const std::string& path) {
@@ -183,11 +188,11 @@ std::string typed_path(const std::string& path) {
 
 std::string headline(const RunEnding& ending) {
   const auto time = " after " + time_of(ending) + " at " + position(ending);
-  if (is_partial(ending)) return ending.reason + time;
+  if (is_partial(ending)) return ending.result.reason + time;
   const std::string stopped = "stopped: ";
-  if (ending.reason.starts_with(stopped))
-    return "stopped" + time + ": " + ending.reason.substr(stopped.size());
-  return ending.reason + " in " + time_of(ending) + ": " + position(ending) +
+  if (ending.result.reason.starts_with(stopped))
+    return "stopped" + time + ": " + ending.result.reason.substr(stopped.size());
+  return ending.result.reason + " in " + time_of(ending) + ": " + position(ending) +
          (ending.code != Exit::expect ? "" : "; short of what 'expect' asks");
 }
 
@@ -211,8 +216,8 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   if (ending.training_samples > 0)
     for (auto& line : split(broken_at_blanks(drawn_from(ending), columns), '\n'))
       lines.push_back(std::move(line));
-  add_tables(lines, ending.tables, columns);
-  if (ending.test) add_test(lines, ending, columns);
+  add_tables(lines, ending.result.scored.tables, columns);
+  if (ending.result.test) add_test(lines, ending, columns);
   return lines;
 }
 

@@ -1,6 +1,6 @@
 // How a run ends: its average gets statistics of its own whatever ended it, and what a signal cut
 // off is made up for.
-#include "train/run/loop.h"
+#include "train/loop/loop.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "train/run/checkpoint_writer.h"
+#include "train/loop/checkpoint_writer.h"
 
 #include <chrono>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "train/run/epoch.h"
+#include "train/loop/epoch.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "train/run/loop.h"
+#include "train/loop/loop.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,12 +12,12 @@
 #include "distributed/world.h"
 #include "sources/files/mapping_guard.h"
 #include "train/build/build.h"
+#include "train/loop/checkpoint_writer.h"
+#include "train/loop/completion.h"
+#include "train/loop/epoch.h"
+#include "train/loop/state.h"
+#include "train/loop/view.h"
 #include "train/requests.h"
-#include "train/run/checkpoint_writer.h"
-#include "train/run/completion.h"
-#include "train/run/epoch.h"
-#include "train/run/state.h"
-#include "train/run/view.h"
 #include "train/stages.h"
 #include "train/step/account.h"
 #include "train/step/evaluate.h"
@@ -36,7 +36,7 @@ double seconds_since(Clock::time_point start) {
 
 class Loop {
  public:
-  Loop(const Training& training, RunState& state, const Hooks& hooks, const Callbacks& observers)
+  Loop(Training& training, RunState& state, const Hooks& hooks, const Callbacks& observers)
       : t_(training),
         state_(state),
         hooks_(hooks),
@@ -356,7 +356,7 @@ class Loop {
     if (hooks_.beat) hooks_.beat(state_.position.step, phase);
   }
 
-  const Training& t_;
+  Training& t_;
   RunState& state_;
   const Hooks& hooks_;
   const Callbacks& observers_;
@@ -388,7 +388,7 @@ class Loop {
 
 }  // namespace
 
-RunResult train(const Training& training, RunState& state, const Hooks& hooks,
+RunResult train(Training& training, RunState& state, const Hooks& hooks,
                 const Callbacks& observers) {
   return Loop(training, state, hooks, observers).run();
 }

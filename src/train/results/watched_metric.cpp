@@ -1,4 +1,4 @@
-#include "train/run/watched_metric.h"
+#include "train/results/watched_metric.h"
 
 #include <cmath>
 #include <filesystem>

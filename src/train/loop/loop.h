@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "callbacks/callback.h"
 #include "launch/signals.h"
-#include "train/run/final_scores.h"
+#include "train/loop/run_result.h"
 
 namespace ddptrain {
 
@@ -31,24 +30,10 @@ struct Hooks {
   std::function<void(const std::vector<NamedTensor>& parameters, std::int64_t step)> gradients = {};
 };
 
-/// The reason of a run that ended at Hooks::pause_at. Resumed, it is the run without a pause, to
-/// the bit: nothing is evaluated, averaged or tested that would not have been.
-inline constexpr const char* kPaused = "paused";
-
-struct RunResult {
-  std::string reason;  // "done", "stopped by early_stopping: ...", "interrupted", "paused"
-  int signal = 0;      // that ended it
-  /// Of a complete run the weights that are its result, else those of the last evaluation that it
-  /// made; no name: it made none.
-  ScoredWeights weights = {};
-  Evaluation scored = {};          // by them, of the validation split
-  std::optional<Evaluation> test;  // of a complete run, by the same weights
-};
-
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave
 /// at the same step. `observers` are called after the recipe's callbacks, and no checkpoint keeps
 /// their state: the writers of logs, on rank 0, and others that are the same on every rank.
-RunResult train(const Training& training, RunState& state, const Hooks& hooks,
+RunResult train(Training& training, RunState& state, const Hooks& hooks,
                 const Callbacks& observers = {});
 
 }  // namespace ddptrain

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "callbacks/callback.h"
-#include "runs/best_evaluation.h"
+#include "runs/run_record.h"
 
 namespace ddptrain {
 
-struct MemberResult;
+struct SeriesRun;
 
 /// Which folders the runs of one repetition have, in order of their seeds or folds. It
 /// stands in `runs`/NAME/repeat.json until the last is done, so that the same command goes on where
@@ -27,7 +25,7 @@ class Repetition {
   void add(const std::string& folder);
   /// Writes `runs`/NAME/folds.csv or seeds.csv (members_csv), whole, over that of an earlier
   /// series. Returns its path.
-  std::string write_table(const std::string& kind, const std::vector<MemberResult>& results) const;
+  std::string write_table(const std::string& kind, const std::vector<SeriesRun>& members) const;
   /// Forgets the record: the next repetition starts empty.
   void finish() const;
 
@@ -38,28 +36,26 @@ class Repetition {
   std::vector<std::string> folders_;
 };
 
-/// What one run came to; no metrics where its run did not end with an evaluation.
-struct MemberResult {
-  std::string name;                         // "42" of seeds, "1" of folds
-  NamedValues metrics;                      // of the last evaluation
-  std::optional<BestEvaluation> best = {};  // empty: nothing says which one is better
-  std::string folder = {};                  // of the run
+/// One run of a repetition. A run that did not end with an evaluation has no metrics.
+struct SeriesRun {
+  std::string name;  // "42" of seeds, "1" of folds
+  RunRecord run;
 };
 
 /// A row per run under its `kind`, "seed" or "fold", then mean and standard deviation (n - 1) over
 /// those that have metrics, for the first eight metrics; in lines of at most `columns` (0: any
 /// width).
-std::string members_table(const std::string& kind, const std::vector<MemberResult>& results,
+std::string members_table(const std::string& kind, const std::vector<SeriesRun>& members,
                           std::size_t columns = 0);
 
 /// The same of each run's best evaluation, with its step, under a line that says by what; empty
 /// where none has one.
-std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results,
+std::string best_members_table(const std::string& kind, const std::vector<SeriesRun>& members,
                                std::size_t columns = 0);
 
 /// Both tables as CSV, of all metrics and with every digit: a row per run, then "mean" and
 /// "deviation", under `kind`, "run" (its folder), the last evaluation's metrics, and those of the
 /// best one as "best/step", "best/valid/loss". What a run lacks is an empty cell.
-std::string members_csv(const std::string& kind, const std::vector<MemberResult>& results);
+std::string members_csv(const std::string& kind, const std::vector<SeriesRun>& members);
 
 }  // namespace ddptrain

@@ -1,5 +1,5 @@
 // Weights that a run starts from, and files of weights that it cannot start from.
-#include "train/run/weights.h"
+#include "train/transfer/initial_weights.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full_like.h>

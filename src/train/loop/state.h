@@ -22,10 +22,10 @@ std::optional<Checkpoint> capture(const Training& training, const RunState& stat
 /// Gives the parts of a freshly built Training what they had learned, and returns where the run
 /// stands. Says through the log where the resume cannot be exact (another world, threads, build);
 /// throws an Error (Exit::data) naming tensors that do not fit.
-RunState restore(const Training& training, const Checkpoint& checkpoint);
+RunState restore(Training& training, const Checkpoint& checkpoint);
 
 /// Weights and averages alone, for evaluation.
-void restore_weights(const Training& training, const Checkpoint& checkpoint);
+void restore_weights(Training& training, const Checkpoint& checkpoint);
 
 /// What build() must know of the data that the checkpoint's model was trained on.
 SavedData saved_data(const Checkpoint& checkpoint);

@@ -1,4 +1,4 @@
-#include "train/run/expect.h"
+#include "train/results/expect.h"
 
 #include <array>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "train/run/state.h"
+#include "train/loop/state.h"
 
 #include <fmt/format.h>
 
@@ -14,14 +14,14 @@
 #include "distributed/world.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
-#include "train/run/completion.h"
+#include "train/loop/completion.h"
 #include "train/training.h"
 #include "train/transfer/row_names.h"
 
 namespace ddptrain {
 namespace {
 
-Surroundings surroundings(const Training& t) {
+RunEnvironment run_environment(const Training& t) {
   return {
       .ddptrain = version(),
       .torch = torch_version(),
@@ -43,7 +43,7 @@ std::vector<SavedCallback> callback_states(const Training& t) {
   return states;
 }
 
-void restore_callbacks(const Training& t, const std::vector<SavedCallback>& states) {
+void restore_callbacks(Training& t, const std::vector<SavedCallback>& states) {
   for (std::size_t i = 0; i < t.callbacks.size() && i < states.size(); ++i)
     if (states[i].type == t.recipe.callbacks[i].type())
       t.callbacks[i]->load(states[i].state);
@@ -78,7 +78,7 @@ RunState state_for(const Training& t, const SavedState& saved) {
   return state;
 }
 
-void say_differences(const Surroundings& saved, const Surroundings& now) {
+void say_differences(const RunEnvironment& saved, const RunEnvironment& now) {
   const auto before = listed(saved), after = listed(now);
   for (std::size_t i = 0; i < after.size(); ++i)
     if (before[i] != after[i])
@@ -107,7 +107,7 @@ void require_all_classes(const Training& t, const SavedState& state) {
 
 // Position and schedule count steps.
 void require_the_same_epochs(const Training& t, const SavedState& state) {
-  const auto steps = state.steps_per_epoch, global = state.surroundings.global;
+  const auto steps = state.steps_per_epoch, global = state.environment.global;
   if (steps != t.length.per_epoch || global != t.length.global)
     refuse(fmt::format(
         "its epochs are {} steps of {} samples, and they would be {} of {} (batch.global, data)",
@@ -122,7 +122,7 @@ SavedState saved_state(const Training& t, const RunState& state) {
   saved.data = t.data->digest();
   saved.steps_per_epoch = t.length.per_epoch;
   saved.callbacks = callback_states(t);
-  saved.surroundings = surroundings(t);
+  saved.environment = run_environment(t);
   return saved;
 }
 
@@ -162,7 +162,7 @@ std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
   return checkpoint;
 }
 
-void restore_weights(const Training& t, const Checkpoint& checkpoint) {
+void restore_weights(Training& t, const Checkpoint& checkpoint) {
   restore(checkpoint.model, t.engine->model().state(), "the model");
   t.engine->parameters_changed();
   if (!t.ema) return;
@@ -179,7 +179,7 @@ SavedData saved_data(const Checkpoint& checkpoint) {
   return {std::move(names.fitted), std::move(names.classes)};
 }
 
-RunState restore(const Training& t, const Checkpoint& checkpoint) {
+RunState restore(Training& t, const Checkpoint& checkpoint) {
   const auto saved = saved_state_of(checkpoint.state);
   restore_weights(t, checkpoint);
   require_all_classes(t, saved);
@@ -189,7 +189,7 @@ RunState restore(const Training& t, const Checkpoint& checkpoint) {
   auto state = state_for(t, saved);
   restore_callbacks(t, saved.callbacks);
   lift_stop(t, state.stop);
-  say_differences(saved.surroundings, surroundings(t));
+  say_differences(saved.environment, run_environment(t));
   return state;
 }
 

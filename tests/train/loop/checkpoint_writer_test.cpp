@@ -1,5 +1,5 @@
-// Checkpoints that are written while training goes on are those that a wait would have given.
-#include "train/run/checkpoint_writer.h"
+// Checkpoints written while training continues equal those written synchronously.
+#include "train/loop/checkpoint_writer.h"
 
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>

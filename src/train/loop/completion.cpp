@@ -1,4 +1,4 @@
-#include "train/run/completion.h"
+#include "train/loop/completion.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace {
 std::int64_t total_steps(const Recipe& recipe, const SavedState& state) {
   RunLength length;
   length.per_epoch = state.steps_per_epoch;
-  length.global = state.surroundings.global;
+  length.global = state.environment.global;
   const auto steps = stage_steps(recipe, length);
   return std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
 }

@@ -1,5 +1,5 @@
 // Samples that evaluations score too, and those that are scored once, when a run is complete.
-#include "train/run/final_scores.h"
+#include "train/loop/final_scores.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "train/run/final_scores.h"
+#include "train/loop/final_scores.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include "checkpoint/checkpoint.h"
 #include "distributed/world.h"
 #include "train/build/weights_memory.h"
-#include "train/run/loop.h"
-#include "train/run/state.h"
+#include "train/loop/loop.h"
+#include "train/loop/state.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -28,7 +28,7 @@ void label_tables(std::vector<NamedTable>& tables, const ScoredWeights& weights)
 
 }  // namespace
 
-ScoredWeights take_result_weights(const Training& t, const RunState& state,
+ScoredWeights take_result_weights(Training& t, const RunState& state,
                                   const std::string& checkpoints) {
   const auto last = state.position.step;
   if (!t.recipe.checkpoint.keep_best || !state.best || checkpoints.empty())

@@ -1,4 +1,4 @@
-#include "train/run/repetition.h"
+#include "train/results/repetition.h"
 
 #include <fmt/format.h>
 
@@ -29,10 +29,10 @@ constexpr std::size_t kNarrowest = 9;
 
 using Cells = std::vector<std::vector<std::string>>;
 
-std::vector<std::string> columns(const std::vector<MemberResult>& results) {
+std::vector<std::string> columns(const std::vector<SeriesRun>& members) {
   std::vector<std::string> names;
-  for (const auto& result : results)
-    for (const auto& [name, value] : result.metrics)
+  for (const auto& member : members)
+    for (const auto& [name, value] : member.run.metrics)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   return names;
 }
@@ -40,11 +40,11 @@ std::vector<std::string> columns(const std::vector<MemberResult>& results) {
 constexpr const char* kStep = "step";
 
 /// Of the members that have a number for it; of steps a mean would mean nothing.
-Mean spread_of(const std::vector<MemberResult>& results, const std::string& name) {
+Mean spread_of(const std::vector<SeriesRun>& members, const std::string& name) {
   if (name == kStep) return {};
   std::vector<double> values;
-  for (const auto& result : results)
-    if (const double value = value_named(result.metrics, name); !std::isnan(value))
+  for (const auto& member : members)
+    if (const double value = value_named(member.run.metrics, name); !std::isnan(value))
       values.push_back(value);
   return mean_of(values);
 }
@@ -60,27 +60,27 @@ std::vector<std::string> spaced(const Cells& cells, std::size_t width) {
 }
 
 /// The best evaluation of each run in place of its last one, with its step.
-std::vector<MemberResult> best_of(const std::vector<MemberResult>& results) {
-  std::vector<MemberResult> best;
-  for (const auto& result : results) {
-    best.push_back({result.name, {}});
-    if (!result.best) continue;
-    best.back().metrics.emplace_back(kStep, static_cast<double>(result.best->step));
-    best.back().metrics.insert(best.back().metrics.end(), result.best->values.begin(),
-                               result.best->values.end());
+std::vector<SeriesRun> best_of(const std::vector<SeriesRun>& members) {
+  std::vector<SeriesRun> best;
+  for (const auto& [name, run] : members) {
+    best.push_back({.name = name, .run = {}});
+    if (!run.best) continue;
+    auto& metrics = best.back().run.metrics;
+    metrics.emplace_back(kStep, static_cast<double>(run.best->step));
+    metrics.insert(metrics.end(), run.best->values.begin(), run.best->values.end());
   }
   return best;
 }
 
 /// Each metric as a column: its name, then its cell of each run, of "mean" and of "deviation".
-std::vector<std::vector<std::string>> csv_columns(const std::vector<MemberResult>& results,
+std::vector<std::vector<std::string>> csv_columns(const std::vector<SeriesRun>& members,
                                                   const std::string& prefix) {
   std::vector<std::vector<std::string>> all;
-  for (const auto& name : columns(results)) {
+  for (const auto& name : columns(members)) {
     std::vector<std::string> column{csv_cell(prefix + name)};
-    for (const auto& result : results)
-      column.push_back(csv_cell(value_named(result.metrics, name)));
-    const auto spread = spread_of(results, name);
+    for (const auto& member : members)
+      column.push_back(csv_cell(value_named(member.run.metrics, name)));
+    const auto spread = spread_of(members, name);
     column.push_back(csv_cell(spread.value));
     column.push_back(csv_cell(spread.deviation));
     all.push_back(std::move(column));
@@ -114,17 +114,17 @@ void Repetition::add(const std::string& folder) {
 }
 
 std::string Repetition::write_table(const std::string& kind,
-                                    const std::vector<MemberResult>& results) const {
+                                    const std::vector<SeriesRun>& members) const {
   const auto path = (fs::path(path_).parent_path() / (kind + "s.csv")).string();
-  write_atomically(path, members_csv(kind, results));
+  write_atomically(path, members_csv(kind, members));
   return path;
 }
 
 void Repetition::finish() const { fs::remove(path_); }
 
-std::string members_table(const std::string& kind, const std::vector<MemberResult>& results,
+std::string members_table(const std::string& kind, const std::vector<SeriesRun>& members,
                           std::size_t width) {
-  const auto all = columns(results);
+  const auto all = columns(members);
   const std::vector<std::string> names(
       all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostMetrics)));
   Cells cells{{kind}};
@@ -133,40 +133,40 @@ std::string members_table(const std::string& kind, const std::vector<MemberResul
     cells.push_back({head});
     for (const auto& name : names) cells.back().push_back(short_number(value(name)));
   };
-  for (const auto& result : results)
-    add(result.name, [&](const auto& name) { return value_named(result.metrics, name); });
-  add("mean", [&](const auto& name) { return spread_of(results, name).value; });
-  add("deviation", [&](const auto& name) { return spread_of(results, name).deviation; });
+  for (const auto& member : members)
+    add(member.name, [&](const auto& name) { return value_named(member.run.metrics, name); });
+  add("mean", [&](const auto& name) { return spread_of(members, name).value; });
+  add("deviation", [&](const auto& name) { return spread_of(members, name).deviation; });
   auto text = join(spaced(cells, width), "\n") + "\n";
   if (all.size() > names.size())
     text += fmt::format("and {} more in each run's {}\n", all.size() - names.size(), kMetricsCsv);
   return text;
 }
 
-std::string best_members_table(const std::string& kind, const std::vector<MemberResult>& results,
+std::string best_members_table(const std::string& kind, const std::vector<SeriesRun>& members,
                                std::size_t width) {
   const BestEvaluation* by = nullptr;
-  for (const auto& result : results)
-    if (result.best) by = &*result.best;
+  for (const auto& member : members)
+    if (member.run.best) by = &*member.run.best;
   if (!by) return {};
   const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
   return broken_at_blanks("best weights by " + by->metric + way, width) + "\n" +
-         members_table(kind, best_of(results), width) + "\n";
+         members_table(kind, best_of(members), width) + "\n";
 }
 
-std::string members_csv(const std::string& kind, const std::vector<MemberResult>& results) {
+std::string members_csv(const std::string& kind, const std::vector<SeriesRun>& members) {
   std::vector<std::string> names{kind}, folders{"run"};
-  for (const auto& result : results) {
-    names.push_back(result.name);
-    folders.push_back(csv_cell(result.folder));
+  for (const auto& member : members) {
+    names.push_back(member.name);
+    folders.push_back(csv_cell(member.run.folder));
   }
   for (const auto* word : {"mean", "deviation"}) {
     names.emplace_back(word);
     folders.emplace_back();
   }
   std::vector<std::vector<std::string>> all{names, folders};
-  for (auto& column : csv_columns(results, "")) all.push_back(std::move(column));
-  for (auto& column : csv_columns(best_of(results), "best/")) all.push_back(std::move(column));
+  for (auto& column : csv_columns(members, "")) all.push_back(std::move(column));
+  for (auto& column : csv_columns(best_of(members), "best/")) all.push_back(std::move(column));
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::vector<std::string> cells;

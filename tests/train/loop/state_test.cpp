@@ -1,4 +1,4 @@
-#include "train/run/state.h"
+#include "train/loop/state.h"
 
 #include <gtest/gtest.h>
 

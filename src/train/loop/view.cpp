@@ -1,4 +1,4 @@
-#include "train/run/view.h"
+#include "train/loop/view.h"
 
 #include <algorithm>
 
