@@ -15,7 +15,7 @@ quickstart: build          ## set up, build, and train on synthetic data with tw
 	$(BUILD)/ddptrain data make shapes data/shapes
 	$(BUILD)/ddptrain run configs/quickstart.yaml
 
-test: configure            ## set up, build and run the tests; of those that start the program a short list
+test: configure            ## set up, build and run the tests; not those of label long (CONTRIBUTING.md)
 	ninja -C $(BUILD) -j $(JOBS)
 	$(CTEST) --label-exclude long
 
