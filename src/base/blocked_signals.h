@@ -5,8 +5,8 @@
 
 namespace ddptrain {
 
-/// While it lives, this thread takes no signals, and those that it starts never will. SIGBUS stays:
-/// it tells the thread that reads a mapped file that the file was cut.
+/// While it lives, this thread and the threads that it starts block all signals except SIGBUS,
+/// which reports to the reader of a mapped file that the file was truncated.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -28,11 +28,11 @@ Secrets& process_secrets() {
 }  // namespace
 
 void keep_secret(const std::string& text, const std::string& reference) {
-  constexpr std::size_t telling = 4;
+  constexpr std::size_t shortest_searched = 4;
   if (text.empty() || text == reference) return;
   auto& secrets = process_secrets();
   const std::lock_guard lock(secrets.mutex);
-  if (text.size() >= telling)
+  if (text.size() >= shortest_searched)
     secrets.references[text] = reference;
   else
     secrets.references["'" + text + "'"] = "'" + reference + "'";

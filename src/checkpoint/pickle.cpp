@@ -27,7 +27,7 @@ class PickleReader {
       if (op == Op::stop) break;
       step(op);
     }
-    pickle_.root_ = take();
+    pickle_.root_ = pop();
     used = at_;
     return std::move(pickle_);
   }
@@ -120,20 +120,20 @@ class PickleReader {
     auto& all = pickle_.containers_[container];
     all.insert(all.end(), items.begin(), items.end());
   }
-  Ref take() {
+  Ref pop() {
     if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) fail("a value is missing");
     const auto ref = stack_.back();
     stack_.pop_back();
     return ref;
   }
   Ref top() {
-    const auto ref = take();
+    const auto ref = pop();
     stack_.push_back(ref);
     return ref;
   }
   std::vector<Ref> take_some(std::size_t count) {
     std::vector<Ref> items(count);
-    for (std::size_t i = count; i-- > 0;) items[i] = take();
+    for (std::size_t i = count; i-- > 0;) items[i] = pop();
     return items;
   }
   std::vector<Ref> take_to_mark() {
@@ -163,7 +163,7 @@ class PickleReader {
     push_items(Kind::made, parts);
   }
   void build_object() {
-    const auto state = take(), target = top();
+    const auto state = pop(), target = top();
     if (value(target).kind == Kind::made) add(value(target).items, {&state, 1});
   }
 
@@ -275,7 +275,7 @@ class PickleReader {
       case Op::frozen_set:
         return push_items(Kind::list, take_to_mark()), true;
       case Op::append: {
-        const auto item = take();
+        const auto item = pop();
         return append_to(top(), {item}), true;
       }
       case Op::appends:
@@ -396,7 +396,7 @@ class PickleReader {
   // pickle.py: on an empty stack above a mark, the mark goes.
   void discard() {
     if (!marks_.empty() && marks_.back() == stack_.size()) return marks_.pop_back();
-    take();
+    pop();
   }
 
   void read_protocol() {

@@ -178,7 +178,7 @@ void check_cover(const std::vector<TensorEntry>& entries, std::int64_t data_size
     at = entry->end;
   }
   if (at != data_size)
-    refuse.header(fmt::format("it has {} bytes behind its last tensor", data_size - at));
+    refuse.header("it has " + plural(data_size - at, "byte") + " behind its last tensor");
 }
 
 }  // namespace

@@ -268,8 +268,9 @@ class StateDictReader {
       needed += static_cast<double>(elements(tensor)) * static_cast<double>(size);
     }
     if (needed > held * most_repeated + always_allowed)
-      refuse("its tensors repeat elements: they have " + format_number(needed) + " bytes of the " +
-             format_number(held) + " that are stored");
+      refuse(
+          fmt::format("its tensors repeat elements: they have {:.0f} bytes, the file stores {:.0f}",
+                      needed, held));
   }
   static std::int64_t elements(const SavedTensor& tensor) {
     std::int64_t all = 1;

@@ -122,14 +122,14 @@ Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given
 }
 
 RecipeWords split_words(const std::vector<std::string>& words) {
-  RecipeWords apart;
+  RecipeWords sorted;
   for (const auto& word : words) {
     const bool url = !url_scheme(word).empty();  // which may have a query, ?raw=true
     const bool override_word =
         word.starts_with('~') || (!url && word.find('=') != std::string::npos);
-    (override_word ? apart.overrides : apart.files).push_back(word);
+    (override_word ? sorted.overrides : sorted.files).push_back(word);
   }
-  return apart;
+  return sorted;
 }
 
 std::string help_text(const Verb& verb) {

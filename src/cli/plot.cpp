@@ -19,7 +19,7 @@ std::string label(double value, int digits = 3) {
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  void take(double value) {
+  void extend(double value) {
     low = std::min(low, value);
     high = std::max(high, value);
   }
@@ -50,8 +50,8 @@ std::string plot(const Plot& points) {
   Range x, y;
   for (std::size_t i = 0; i < points.x.size(); ++i) {
     if (!std::isfinite(points.y[i])) continue;
-    x.take(scale(points, points.x[i]));
-    y.take(points.y[i]);
+    x.extend(scale(points, points.x[i]));
+    y.extend(points.y[i]);
   }
   if (x.high < x.low) return {};
   const auto rows = draw(points, x, y);

@@ -11,8 +11,8 @@ namespace ddptrain {
 
 struct Member;
 
-/// One value of the tree. Scalars keep their text as written; `quoted` tells "5" from 5. A null is
-/// an empty value, `null` or `~`.
+/// One value of the tree. Scalars keep their text as written; `quoted` distinguishes "5" from 5. A
+/// null is an empty value, `null` or `~`.
 struct Node {
   enum class Kind { null, scalar, list, map };
 

@@ -26,7 +26,7 @@ std::vector<std::string> constraint_texts(const Shape& record);
 /// "Peak learning rate.\n\nnumber, at least 0; default `0.1`".
 std::string option_markdown(const Shape& shape, const std::string& initial);
 
-/// The command that tells more.
+/// The command that prints more about the component.
 std::string component_link(const std::string& kind, const EntryBase& entry);
 
 }  // namespace ddptrain

@@ -56,7 +56,7 @@ std::string render(const Problem& problem);
 /// All problems, sorted, and a closing count. The first problem of a file shows how it was reached.
 std::string render(const Problems& problems);
 
-/// What `ddptrain help error ID` tells of a kind of problem, and tests hold it to. `id` is stable
+/// What `ddptrain help error ID` prints of a kind of problem; tests verify it. `id` is stable
 /// ("unknown-key"); `summary` is one sentence with a full stop; `why` says in a few what would
 /// happen otherwise; `wrong` is the least YAML that shows it and `right` the same, fixed, both
 /// laid over a recipe that is good by itself. Where YAML alone cannot show it (files, machines),

@@ -28,11 +28,11 @@ Entry<Dataset> image_points_dataset();
 Entry<Dataset> manifest_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> parquet_table_dataset();
-Entry<Dataset> pictures_dataset();
 Entry<Dataset> ratings_dataset();
 Entry<Dataset> text_csv_dataset();
 Entry<Dataset> text_folder_dataset();
 Entry<Dataset> text_jsonl_dataset();
+Entry<Dataset> unlabeled_images_dataset();
 
 template <>
 const Catalog<Dataset>& catalog<Dataset>() {
@@ -44,7 +44,7 @@ const Catalog<Dataset>& catalog<Dataset>() {
       image_points_dataset(),
       cifar10_dataset(),
       mnist_dataset(),
-      pictures_dataset(),
+      unlabeled_images_dataset(),
       csv_table_dataset(),
       parquet_table_dataset(),
       ratings_dataset(),

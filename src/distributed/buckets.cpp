@@ -151,7 +151,7 @@ void Buckets::send(Bucket& bucket) {
 void Buckets::finish() {
   while (next_ < buckets_.size()) send(buckets_[next_++]);
   for (auto& bucket : buckets_)
-    if (bucket.compressed) bucket.compressed->turn();
+    if (bucket.compressed) bucket.compressed->all_reduce_q();
   for (auto& bucket : buckets_) receive(bucket);
 }
 
@@ -180,7 +180,7 @@ std::vector<bool> Buckets::used() const {
   return used;
 }
 
-void Buckets::hand_out(const std::vector<bool>& used_anywhere) {
+void Buckets::assign_gradients(const std::vector<bool>& used_anywhere) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     auto& gradient = slots_[i].parameter.mutable_grad();
     if (!used_anywhere[i])

@@ -60,7 +60,7 @@ class Buckets {
   /// Which parameters received a gradient here since begin().
   std::vector<bool> used() const;
   /// Gives the parameters that are used on any rank their sums; the others have no gradient.
-  void hand_out(const std::vector<bool>& used_anywhere);
+  void assign_gradients(const std::vector<bool>& used_anywhere);
 
   std::size_t count() const { return buckets_.size(); }
 

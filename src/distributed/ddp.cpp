@@ -20,7 +20,7 @@ namespace {
 /// Behind the numbers of every engine: in this window.
 enum : std::int64_t {
   kRanksWithRows = kWindowNumbers,
-  kUsers,  // ranks on which each parameter received a gradient, one number each
+  kRanksWithGradient,  // ranks on which each parameter received a gradient, one number each
 };
 
 std::string layout_of(const Replica& replica) {
@@ -88,7 +88,7 @@ class DdpEngine final : public Engine, private PassCapture {
     }
     const auto anywhere = used_anywhere(used, numbers);
     if (compression_) settle(numbers, anywhere);
-    buckets_->hand_out(anywhere);
+    buckets_->assign_gradients(anywhere);
     look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
     return numbers;
   }
@@ -178,7 +178,7 @@ class DdpEngine final : public Engine, private PassCapture {
     if (!all(here)) {
       const auto sums = numbers.cpu();
       const double* at = sums.const_data_ptr<double>();
-      for (std::size_t i = 0; i < used.size(); ++i) used[i] = at[kUsers + i] > 0;
+      for (std::size_t i = 0; i < used.size(); ++i) used[i] = at[kRanksWithGradient + i] > 0;
       if (at[kRanksWithRows] == 0 || at[kDataLost] > 0) return used;
     }
     if (options_.static_graph) require_the_same(used);
@@ -191,7 +191,7 @@ class DdpEngine final : public Engine, private PassCapture {
     if (at[kMissing] == 0) return;
     std::string unused;
     for (std::size_t i = 0; i < trained_.size(); ++i)
-      if (at[kUsers + i] < at[kRanksWithRows]) add_name(unused, i);
+      if (at[kRanksWithGradient + i] < at[kRanksWithRows]) add_name(unused, i);
     throw Error(Exit::recipe, "parameters received no gradient on some rank: " + unused +
                                   "; 'parallel.ddp.find_unused_parameters: true' allows it");
   }

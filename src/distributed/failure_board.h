@@ -48,8 +48,8 @@ class CountedWait {
 };
 
 /// Throws what ended a rank, after it was posted; where it only lost a peer, the cause that another
-/// posts within ten seconds, or that its silence tells, as a PeerError. Ends the groups of `world`,
-/// which has a board.
+/// posts within ten seconds, or that its silence implies, as a PeerError. Ends the groups of
+/// `world`, which has a board.
 [[noreturn]] void rethrow_cause(World& world, const std::exception_ptr& error);
 
 }  // namespace ddptrain

@@ -95,7 +95,7 @@ void PowerSgd::settle(const at::Tensor& sound, const std::set<std::string>& unus
   const at::NoGradGuard no_grad;
   if (!finite_.defined()) return;
   const auto counts = sound.logical_and(finite_);
-  const auto take = [&](at::Tensor& now, at::Tensor& next) {
+  const auto accept = [&](at::Tensor& now, at::Tensor& next) {
     if (next.defined()) now = at::where(counts, next, now.defined() ? now : at::zeros_like(next));
     next.reset();
   };
@@ -104,8 +104,8 @@ void PowerSgd::settle(const at::Tensor& sound, const std::set<std::string>& unus
       memory.next_q.reset();
       memory.next_error.reset();
     }
-    take(memory.q, memory.next_q);
-    take(memory.error, memory.next_error);
+    accept(memory.q, memory.next_q);
+    accept(memory.error, memory.next_error);
   }
   finite_.reset();
 }
@@ -204,7 +204,7 @@ void PowerSgd::Transfer::receive() {
   owner_.finite_ = owner_.finite_.defined() ? owner_.finite_.logical_and(finite) : finite;
 }
 
-void PowerSgd::Transfer::turn() {
+void PowerSgd::Transfer::all_reduce_q() {
   const at::NoGradGuard no_grad;
   receive();
   std::int64_t first = 0;

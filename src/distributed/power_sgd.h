@@ -80,8 +80,8 @@ class PowerSgd {
 class PowerSgd::Transfer {
  public:
   Transfer(PowerSgd& owner, const std::vector<NamedTensor>& gradients, std::int64_t step);
-  /// Receives the P, and sends the Q.
-  void turn();
+  /// Receives the P, and starts the all-reduce of the Q.
+  void all_reduce_q();
   /// Receives the Q, and writes the sums into the gradients.
   void finish();
 

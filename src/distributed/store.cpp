@@ -73,7 +73,7 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(topology.port);
   options.isServer = topology.rank == 0 && !topology.store_is_served;
-  options.waitWorkers = false;  // meet() reports who is missing
+  options.waitWorkers = false;  // rendezvous() reports who is missing
   options.timeout = timeout;
   options.multiTenant = true;
   if (options.isServer) options.masterListenFd = listener_on(topology);
@@ -120,7 +120,7 @@ void require_same_world(c10d::Store& store, const Topology& topology) {
 
 }  // namespace
 
-Store meet(const Topology& topology, milliseconds timeout) {
+Store rendezvous(const Topology& topology, milliseconds timeout) {
   c10d::setDebugLevelFromEnvironment();
   const auto end = Clock::now() + timeout;
   // The run id keeps the keys of an earlier attempt apart: torchrun's store outlives restarts.

@@ -12,14 +12,14 @@ namespace ddptrain {
 
 /// Opens the store that the topology names and waits until every rank has come. An Error
 /// (Exit::device) names who has not within `timeout`.
-Store meet(const Topology& topology, std::chrono::milliseconds timeout);
+Store rendezvous(const Topology& topology, std::chrono::milliseconds timeout);
 
 /// In that store.
 std::unique_ptr<FailureBoard> make_failure_board(const Store& store, const Topology& topology);
 
 /// This node's address as the ranks on others reach it: of the interface that routes to the meeting
 /// point, or, on the node where that is a loopback address, to another node. All ranks call it
-/// after meet(). Empty where nothing routes there.
+/// after rendezvous(). Empty where nothing routes there.
 std::string agree_on_address(const Store& store, const Topology& topology);
 
 }  // namespace ddptrain

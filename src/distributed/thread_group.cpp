@@ -31,7 +31,7 @@ class Table {
   }
 
   /// The tensors of all members in rank order. The handles are shared, so they are to be read only.
-  Tensors take(std::uint64_t number) {
+  Tensors collect(std::uint64_t number) {
     std::unique_lock lock(mutex_);
     auto& round = rounds_[number];
     const auto complete = [&] { return round.put == size_; };
@@ -91,7 +91,7 @@ class Reducing final : public Pending {
   Reducing(std::shared_ptr<Table> table, std::uint64_t number, at::Tensor target)
       : table_(std::move(table)), number_(number), target_(std::move(target)) {}
   void wait() override {
-    if (target_.defined()) sum_into(target_, table_->take(number_));
+    if (target_.defined()) sum_into(target_, table_->collect(number_));
     target_.reset();
   }
 
@@ -112,7 +112,7 @@ class ThreadGroup final : public Group {
 
   /// Each on the device of the member's own.
   Tensors all_gather(const at::Tensor& tensor) override {
-    auto all = table_->take(put(tensor));
+    auto all = table_->collect(put(tensor));
     for (auto& other : all)
       if (other.defined()) other = other.to(tensor.device());
     return all;

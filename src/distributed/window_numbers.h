@@ -15,7 +15,7 @@ namespace ddptrain {
 enum WindowNumber : std::int64_t {
   kLossSum,
   kWeight,
-  kPenalty,   // of what the model wants small besides
+  kPenalty,   // auxiliary penalties of the model, summed
   kLeftOut,   // bad samples
   kDataLost,  // ranks that could not load theirs
   kAsked,     // ranks with a request

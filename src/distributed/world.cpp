@@ -38,7 +38,7 @@ void silence_c10d() {
 
 World connect(const Topology& topology, const JoinOptions& options) {
   if (options.accelerator == nullptr) silence_c10d();
-  const auto store = meet(topology, options.start);
+  const auto store = rendezvous(topology, options.start);
   BackendOptions backend;
   backend.rank = topology.rank;
   backend.size = topology.world;

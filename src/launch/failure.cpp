@@ -177,7 +177,7 @@ void report_failure(const Topology& topology, const Failure& failure) noexcept {
     if (const char* file = std::getenv("TORCHELASTIC_ERROR_FILE"); file && *file)
       record(file, to_torchelastic(failure));
   } catch (...) {
-    // The exit code still tells.
+    // The exit code still reports the failure.
   }
 }
 

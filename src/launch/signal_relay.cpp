@@ -25,7 +25,7 @@ SignalRelay::~SignalRelay() {
 
 sigset_t SignalRelay::of_children() const { return without_held(before_); }
 
-int SignalRelay::take(double seconds) const {
+int SignalRelay::wait_for_signal(double seconds) const {
   const auto whole = static_cast<std::time_t>(seconds);
   const timespec patience{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
   const int signal = ::sigtimedwait(&taken_, nullptr, &patience);
@@ -33,7 +33,7 @@ int SignalRelay::take(double seconds) const {
 }
 
 Asked SignalRelay::next(double seconds, const Send& send) {
-  const int signal = take(seconds);
+  const int signal = wait_for_signal(seconds);
   switch (signal) {
     case SIGUSR1:
       return {Asked::save, signal};

@@ -20,8 +20,8 @@ struct Asked {
   int signal = 0;
 };
 
-/// While it lives, what asks a process to stop, to pause or to save, and the end of a child, wait
-/// until they are taken one by one instead of interrupting.
+/// While it lives, signals to stop, to suspend or to save, and the end of a child, stay pending
+/// until next() accepts them one by one.
 class SignalRelay {
  public:
   using Send = std::function<void(int signal)>;
@@ -41,7 +41,7 @@ class SignalRelay {
   int stop_signal() const { return stop_signal_; }
 
  private:
-  int take(double seconds) const;
+  int wait_for_signal(double seconds) const;
 
   int suspending_;
   int stop_signal_ = 0;

@@ -65,7 +65,7 @@ Signals::Signals() : ends_with_terminal_(!is_ignored(SIGPIPE)) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP})
     if (signal != SIGHUP || !is_ignored(SIGHUP)) handle(signal, note_stop);
   handle(SIGUSR1, note_save);
-  if (ends_with_terminal_) handle(SIGPIPE, SIG_IGN);  // the log tells of it, sockets say so
+  if (ends_with_terminal_) handle(SIGPIPE, SIG_IGN);  // the log reports it, sockets return an error
   take_held();
 }
 

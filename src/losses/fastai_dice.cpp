@@ -34,8 +34,8 @@ class FastaiDice final : public Loss {
     const auto classes = at::arange(output.size(1), target.options()).view({1, -1, 1});
     const auto truth = target.flatten(1).unsqueeze(1).eq(classes).to(chances.scalar_type());
     const auto both = chances.mul(truth).sum(2);
-    const auto apart = (options_.square_in_union ? chances.square() : chances).add(truth).sum(2);
-    const auto dice = both.mul(2).add(options_.smooth).div(apart.add(options_.smooth));
+    const auto total = (options_.square_in_union ? chances.square() : chances).add(truth).sum(2);
+    const auto dice = both.mul(2).add(options_.smooth).div(total.add(options_.smooth));
     return each_counts_once(dice.neg().add(1));
   }
   OutputActivation activation() const override { return {OutputActivation::Kind::softmax}; }

@@ -17,9 +17,9 @@
 
 namespace ddptrain {
 
-/// What the data tells a model, and the generator that draws its first weights (torch's CPU
-/// generator, in torch's order of initialization, so that torch.manual_seed(seed) gives the peer's
-/// weights where the constructors agree).
+/// What a model is built from: facts of the data, and the generator that draws its first weights
+/// (torch's CPU generator, in torch's order of initialization, so that torch.manual_seed(seed)
+/// gives the peer's weights where the constructors agree).
 struct ModelContext {
   DataFacts data;
   at::Generator generator;

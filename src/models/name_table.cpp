@@ -67,7 +67,7 @@ std::vector<NameTable> same_names(const std::vector<Library>& libraries) {
 NameThere name_there(const NameTable& table, const std::string& ours) {
   const auto place = replaced(table.places, ours);
   const auto part = replaced(table.parts, place.rest);
-  // A row tells of the shape of weights; biases are the same in all forms.
+  // A row describes the shape of weights; biases are the same in all forms.
   const auto form = place.form != FormThere::same ? place.form : part.form;
   const bool of_bias = ours.ends_with(".bias");
   return {place.text + part.text + part.rest, of_bias ? FormThere::same : form};

@@ -1,4 +1,4 @@
-// What one forward pass must know besides its input.
+// Arguments of a forward pass other than its input.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,8 +20,8 @@ class Statistics {
   virtual void all_reduce(at::Tensor& tensor) = 0;
 };
 
-/// What a model wants to be small besides the loss, one number per row: penalties on activations
-/// and the like. Training makes the mean over rows small, each row weighted as in the loss.
+/// Penalties that a model adds to the loss, one number per row, on activations for example.
+/// Training minimizes their mean over rows, each row weighted as in the loss.
 class Penalty {
  public:
   /// `rows` has the shape [rows], in the graph.
@@ -49,7 +49,7 @@ class AuxiliaryOutputs {
 };
 
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
-/// does not depend on how the batch was cut. `statistics` is the group over which sync_bn sums
+/// does not depend on how the batch is sharded. `statistics` is the group over which sync_bn sums
 /// batch statistics: null means each replica alone (plain batch norm). `penalty` collects; null
 /// where unused, and so does `auxiliary`.
 struct Pass {

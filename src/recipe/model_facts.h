@@ -1,4 +1,4 @@
-// What a plan tells of a network and of its data.
+// What a plan reports of a network and of its data.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ struct LossScaleSpec {
 struct SwaSpec {
   Duration start{0.75, Duration::Unit::share};
   Duration every = epochs(1);
-  std::optional<double> lr;  // null: the run's schedule goes on
+  std::optional<double> lr;  // null: the run's schedule continues
   SwaAnneal anneal = SwaAnneal::cosine;
   Duration over = epochs(10);
   bool update_bn = true;

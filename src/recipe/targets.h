@@ -40,11 +40,11 @@ std::optional<std::string> label_delimiter(const Recipe& recipe, const Catalogs&
 /// "numbers_by OPTION", names the option that may be such a list.
 std::vector<std::string> listed_numbers(const Recipe& recipe, const Catalogs& catalogs);
 
-/// The kind that the recipe itself tells; nothing where only the data do. A dataset with the trait
-/// "gives_class" gives classes, one with "gives_number" numbers, unless its options say otherwise:
-/// with several labels, where the option that its trait "numbers_by OPTION" names lists some, or
-/// as the one of "task_by OPTION" says. "gives_masks" and "gives_points" are traits of those that
-/// give nothing else.
+/// The kind that the recipe itself determines; nothing where only the data do. A dataset with the
+/// trait "gives_class" gives classes, one with "gives_number" numbers, unless its options say
+/// otherwise: with several labels, where the option that its trait "numbers_by OPTION" names lists
+/// some, or as the one of "task_by OPTION" says. "gives_masks" and "gives_points" are traits of
+/// those that give nothing else.
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
 
 /// What is trained and evaluated with where a recipe says `auto`.

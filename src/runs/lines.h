@@ -5,7 +5,7 @@
 
 namespace ddptrain {
 
-/// Calls `act` with each line; a last one without its end was cut by a crash.
+/// Calls `act` with each line; a last one without a newline was truncated by a crash.
 void each_line(const std::string& text, const auto& act) {
   std::size_t at = 0;
   for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', at)) {

@@ -38,7 +38,7 @@ std::optional<MetricsRow> last_metrics(const std::string& folder);
 std::optional<BestEvaluation> best_evaluation(const std::string& folder,
                                               const WatchedMetric& watched);
 
-/// Header and rows up to a step, without the test split, which a run that goes on scores again.
+/// Header and rows up to a step, without the test split, which a resumed run scores again.
 struct KeptRows {
   std::string header;    // empty: there is none
   std::string text;      // header and rows

@@ -32,7 +32,7 @@ class FileLock;
 
 /// What is known of a run before it starts.
 struct RunStart {
-  std::string launch;                     // tells one start of the program from another
+  std::string launch;                     // identifies one start of the program
   std::string name;                       // of the recipe
   std::string recipe_text;                // resolved, as YAML
   std::vector<Source> sources;            // files as written

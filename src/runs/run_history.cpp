@@ -37,7 +37,7 @@ void drop_after(std::vector<RunCurve>& all, double step) {
 /// Steps and curves have no room for where an event is in time.
 bool is_curve(const std::string& name) { return name != "seconds"; }
 
-void take_tables(RunHistory& run, const RunEvent& event, const ScoredWeights& weights) {
+void add_tables(RunHistory& run, const RunEvent& event, const ScoredWeights& weights) {
   run.tables.clear();
   for (auto table : event.tables) {
     table.weights = weights;
@@ -45,11 +45,11 @@ void take_tables(RunHistory& run, const RunEvent& event, const ScoredWeights& we
   }
 }
 
-void take_evaluation(RunHistory& run, const RunEvent& event, double step) {
+void add_evaluation(RunHistory& run, const RunEvent& event, double step) {
   run.last = event.values;
   run.last_step = *event.step;
   for (const auto& [name, value] : event.values) add_point(run.evaluated, name, step, value);
-  take_tables(run, event, {"last evaluation", run.last_step});
+  add_tables(run, event, {"last evaluation", run.last_step});
 }
 
 /// Events of earlier versions have the step alone.
@@ -57,19 +57,19 @@ ScoredWeights weights_in(const RunEvent& event) {
   return {event.weights.value_or("weights"), event.weights_step.value_or(-1)};
 }
 
-void take_test(RunHistory& run, const RunEvent& event) {
+void add_test(RunHistory& run, const RunEvent& event) {
   run.test = event.values;
   run.test_weights = weights_in(event);
 }
 
-void take_step(RunHistory& run, const RunEvent& event, double step) {
+void add_step(RunHistory& run, const RunEvent& event, double step) {
   for (const auto& [name, value] : event.values)
     if (is_curve(name)) add_point(run.steps, name, step, value);
   if (const auto rate = value_named(event.values, "samples_per_second"); rate > 0)
     run.samples_per_second = rate;
 }
 
-void take_warning(RunHistory& run, const RunEvent& event) {
+void add_warning(RunHistory& run, const RunEvent& event) {
   const auto text = without_secrets(event.text.value_or(""));
   const bool known =
       std::find(run.warnings.begin(), run.warnings.end(), text) != run.warnings.end();
@@ -77,7 +77,7 @@ void take_warning(RunHistory& run, const RunEvent& event) {
 }
 
 /// Each start of a run ends with the seconds of its own phases.
-void take_phases(RunHistory& run, const RunEvent& event) {
+void add_phases(RunHistory& run, const RunEvent& event) {
   for (const auto& [name, seconds] : event.phase_seconds) {
     auto found = std::find_if(run.phases.begin(), run.phases.end(),
                               [&, &phase = name](const auto& each) { return each.first == phase; });
@@ -86,18 +86,18 @@ void take_phases(RunHistory& run, const RunEvent& event) {
   }
 }
 
-void take(RunHistory& run, const RunEvent& event) {
+void add_event(RunHistory& run, const RunEvent& event) {
   if (!event.step) return;
   const auto step = static_cast<double>(*event.step);
   const auto& kind = event.kind;
   run.step = kind == "resume" ? step : std::max(run.step, step);
   if (kind == "resume") drop_after(run.steps, step), drop_after(run.evaluated, step);
-  if (kind == "step") take_step(run, event, step);
-  if (kind == "evaluation") take_evaluation(run, event, step);
-  if (kind == "result") take_tables(run, event, weights_in(event));
-  if (kind == "test") take_test(run, event);
-  if (kind == "warning") take_warning(run, event);
-  if (kind == "end") take_phases(run, event);
+  if (kind == "step") add_step(run, event, step);
+  if (kind == "evaluation") add_evaluation(run, event, step);
+  if (kind == "result") add_tables(run, event, weights_in(event));
+  if (kind == "test") add_test(run, event);
+  if (kind == "warning") add_warning(run, event);
+  if (kind == "end") add_phases(run, event);
 }
 
 /// The first and the last bytes, where there are more than that.
@@ -166,7 +166,7 @@ RunHistory read_history(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     if (const auto event = event_of(std::string_view(text).substr(at, end - at)))
-      take(history, *event);
+      add_event(history, *event);
     else if (end > at)
       ++history.torn;
     at = end + 1;
@@ -177,7 +177,7 @@ RunHistory read_history(const std::string& text) {
 RunProgress read_progress(const std::string& folder, bool is_running) {
   try {
     return progress_in(split(ends_of(InputFile(folder + "/" + kEventsJsonl)), '\n'), is_running);
-  } catch (const Error&) {  // a file that cannot be read tells nothing
+  } catch (const Error&) {  // a file that cannot be read shows no progress
     return {};
   }
 }

@@ -39,7 +39,7 @@ struct RunJson {
   std::optional<std::string> recipe_digest;  // of the recipe as it was asked for
   std::optional<std::string> data_digest;
   // Of the last start:
-  std::optional<std::string> launch;                 // tells one start from another
+  std::optional<std::string> launch;                 // identifies one start
   std::optional<std::string> started, began, ended;  // began: none while it builds and restores
   std::optional<double> seconds;                     // that training took
   std::optional<std::string> result;                 // "done", "interrupted", ...

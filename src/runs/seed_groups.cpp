@@ -9,8 +9,8 @@ namespace {
 
 std::string seed_of(const RunOptions& options) {
   const auto seed = option_value(options, "seed"), of_data = option_value(options, "data_seed");
-  const bool apart = !of_data.empty() && of_data != "null" && of_data != seed;
-  return apart ? seed + " (data " + of_data + ")" : seed;
+  const bool has_data_seed = !of_data.empty() && of_data != "null" && of_data != seed;
+  return has_data_seed ? seed + " (data " + of_data + ")" : seed;
 }
 
 void add(SeedGroup& group, std::size_t run, std::string seed) {

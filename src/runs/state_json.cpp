@@ -24,9 +24,9 @@ SavedNames saved_names(const std::string& text) {
   return state.names;
 }
 
-std::vector<std::pair<std::string, std::string>> listed(const Surroundings& surroundings) {
+std::vector<std::pair<std::string, std::string>> listed(const RunEnvironment& environment) {
   std::vector<std::pair<std::string, std::string>> all;
-  const auto json = ToJson::value(surroundings);
+  const auto json = ToJson::value(environment);
   for (const auto& [key, value] : json.items()) all.emplace_back(key, value.dump());
   return all;
 }

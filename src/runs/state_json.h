@@ -38,7 +38,7 @@ struct BestSoFar {
 /// The end that a callback asked for. It holds until the run is asked for more.
 struct Stop {
   std::string reason;
-  std::string asked;  // asked_length() of the recipe at that time (train/run/completion.h)
+  std::string asked;  // asked_length() of the recipe at that time (train/loop/completion.h)
 };
 
 struct SavedLossScale {
@@ -52,7 +52,7 @@ struct SavedCallback {
 };
 
 /// What must be the same for a resumed run to be bit-identical to an uninterrupted one.
-struct Surroundings {
+struct RunEnvironment {
   std::string ddptrain, torch;  // versions
   std::string mode;
   std::int64_t ranks = 0;
@@ -85,7 +85,7 @@ struct SavedState {
   std::optional<Stop> stop;
   NamedValues evaluation;  // the last one
   std::vector<SavedCallback> callbacks;
-  Surroundings surroundings;
+  RunEnvironment environment;
 };
 
 /// The text of the file, and what a text holds. An Error (Exit::data) where it is no such text:
@@ -100,7 +100,7 @@ SavedState read_saved_state(const std::string& checkpoint);
 SavedNames saved_names(const std::string& text);
 
 /// Titles and values as JSON, for a comparison of two: "ranks" "2", "mode" "\"ddp\"".
-std::vector<std::pair<std::string, std::string>> listed(const Surroundings& surroundings);
+std::vector<std::pair<std::string, std::string>> listed(const RunEnvironment& environment);
 
 // The visitor f is one of runs/json_fields.h, or of a test. A member that is added to one of these
 // structs does not compile before it is bound here.
@@ -153,9 +153,8 @@ void fields(SavedCallback& callback, Fields& f) {
 }
 
 template <class Fields>
-void fields(Surroundings& surroundings, Fields& f) {
-  auto& [ddptrain, torch, mode, ranks, replicas, device, threads, global, accumulate] =
-      surroundings;
+void fields(RunEnvironment& environment, Fields& f) {
+  auto& [ddptrain, torch, mode, ranks, replicas, device, threads, global, accumulate] = environment;
   f.added("ddptrain", ddptrain, std::string());
   f.added("torch", torch, std::string());
   f.added("mode", mode, std::string());
@@ -170,7 +169,7 @@ void fields(Surroundings& surroundings, Fields& f) {
 template <class Fields>
 void fields(SavedState& state, Fields& f) {
   auto& [format, position, seed, names, data, steps_per_epoch, nominal, lr_factor, loss_scale, best,
-         stop, evaluation, callbacks, surroundings] = state;
+         stop, evaluation, callbacks, environment] = state;
   auto& [classes, targets, fitted] = names;
   f("format", format);
   f("position", position);
@@ -187,7 +186,7 @@ void fields(SavedState& state, Fields& f) {
   f("stop", stop);
   f("evaluation", evaluation);
   f("callbacks", callbacks);
-  f("surroundings", surroundings);
+  f("surroundings", environment);
 }
 
 }  // namespace ddptrain

@@ -8,8 +8,8 @@
 
 namespace ddptrain {
 
-/// The first and the last eight bytes of a name, or twice all there are: nearly all that tells
-/// short names apart.
+/// The first and the last eight bytes of a name, or twice all there are: they distinguish nearly
+/// all short names.
 struct NameEnds {
   std::uint64_t head = 0, tail = 0;
 

@@ -57,7 +57,7 @@ class Splitter {
       ++at_;
     } else if (kind == line_end) {
       while (at_ < text_.size() && kind_of(text_[at_]) == line_end) ++at_;
-      take(first);
+      add_word(first);
     } else if (in_word()) {
       skip_word();
       take_word(first);
@@ -66,7 +66,7 @@ class Splitter {
     }
   }
 
-  void take(std::size_t first) { words_.push_back(text_.substr(first, at_ - first)); }
+  void add_word(std::size_t first) { words_.push_back(text_.substr(first, at_ - first)); }
 
   bool in_word() const {
     if (at_ == text_.size()) return false;
@@ -135,7 +135,7 @@ class Splitter {
   void symbol() {
     const auto first = at_;
     const auto c = next_character(text_, at_);
-    if (!is_space(c)) take(first);
+    if (!is_space(c)) add_word(first);
   }
 
   std::string_view text_;

@@ -50,7 +50,7 @@ void check_mirror(const Image& image, const Borders& b, PaddingMode mode) {
     return;
   throw Error(Exit::data,
               fmt::format("an image of {} x {} pixels is too small to be padded with its mirror "
-                          "image; use padding_mode 'edge' or 'constant', or resize it first",
+                          "image; pad it with 'edge' or 'constant', or resize it first",
                           image.width, image.height));
 }
 

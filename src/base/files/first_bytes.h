@@ -1,4 +1,4 @@
-// The beginning of a short word as a number, which is nearly all that tells such words apart.
+// The first bytes of a short word as a number, which distinguishes nearly all such words.
 #pragma once
 
 #include <cstdint>

@@ -53,8 +53,8 @@ bool is_of_number(char c) {
   return (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-' || c == 'e' || c == 'E';
 }
 
-/// The end of what may stay of a line that is cut at `end`: before a number that goes on behind it,
-/// where something is left then.
+/// Where to truncate a line that is too long at `end`: before a number that `end` would split,
+/// unless nothing would be left.
 std::size_t before_number(std::string_view line, std::size_t end) {
   auto first = end, last = end;
   while (first > 0 && is_of_number(line[first - 1])) --first;

@@ -202,8 +202,8 @@ Node example_value(const Shape& option, const Catalogs& catalogs) {
   const auto initial = record ? complete(option.initial, option, catalogs) : option.initial;
   const bool list = initial.is_list() && !initial.items.empty();
   const bool component = option.kind == Shape::Kind::component && !initial.is_null();
-  const bool tells = says_something(initial) || list || component;
-  return tells && !option.required ? initial : made_up(option, catalogs);
+  const bool is_informative = says_something(initial) || list || component;
+  return is_informative && !option.required ? initial : made_up(option, catalogs);
 }
 
 std::string example_of(const std::string& kind, const EntryBase& component,

@@ -174,6 +174,7 @@ constexpr auto components_table = std::to_array<ForeignComponent>({
     {"data", "cifar", "cifar10"},
     {"data", "segmentation masks", "image_masks"},
     {"data", "keypoints points", "image_points"},
+    {"data", "pictures unlabeled", "unlabeled_images"},
     {"data", "movielens collabdataloaders", "ratings"},
     {"data", "jsonl jsonlines", "text_jsonl"},
     {"data", "textdataset", "text_folder text_csv text_jsonl"},

@@ -142,9 +142,9 @@ class SchemaWriter {
     schema["description"] = shape.doc;
     const bool in_parts = shape.kind == Shape::Kind::record;  // each with a default of its own
     const Json initial = default_of(shape);
-    const bool tells = !shape.required && !(in_parts && !initial.is_null());
-    schema["markdownDescription"] = option_markdown(shape, tells ? initial.dump() : "");
-    if (tells) schema["default"] = initial;
+    const bool has_default = !shape.required && !(in_parts && !initial.is_null());
+    schema["markdownDescription"] = option_markdown(shape, has_default ? initial.dump() : "");
+    if (has_default) schema["default"] = initial;
     return schema;
   }
 

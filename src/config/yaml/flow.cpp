@@ -159,10 +159,11 @@ void Flow::missing_mark(std::size_t at) const {
 
 bool Flow::is_colon(std::size_t at, std::size_t end) const {
   if (text_[at] != ':') return false;
-  const bool apart = at + 1 >= end || is_white_space(text_[at + 1]) || is_mark(text_[at + 1]);
+  const bool followed_by_space =
+      at + 1 >= end || is_white_space(text_[at + 1]) || is_mark(text_[at + 1]);
   const bool behind_quote =
       at > 0 && brackets_.back().done && (text_[at - 1] == '"' || text_[at - 1] == '\'');
-  return apart || behind_quote;
+  return followed_by_space || behind_quote;
 }
 
 void Flow::colon(std::size_t at) {

@@ -17,7 +17,7 @@ bool free(const Batch& batch) { return free(batch.inputs) && free(batch.targets)
 
 }  // namespace
 
-Batch BatchPool::take(std::int64_t rows, std::int64_t length) {
+Batch BatchPool::acquire(std::int64_t rows, std::int64_t length) {
   for (const auto& lent : lent_)
     if (lent.batch.rows == rows && lent.length == length && free(lent.batch)) return lent.batch;
   auto fresh = allocate_(rows, length);

@@ -17,7 +17,7 @@ class BatchPool {
       : capacity_(capacity), allocate_(std::move(allocate)) {}
 
   /// A batch with `rows` rows of `length` (Dataset::allocate) whose contents are not defined.
-  Batch take(std::int64_t rows, std::int64_t length);
+  Batch acquire(std::int64_t rows, std::int64_t length);
 
  private:
   std::size_t capacity_;

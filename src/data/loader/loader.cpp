@@ -173,7 +173,7 @@ class ThreadedLoader final : public Loader {
   void prepare(Slot& slot) {
     const auto& positions = slot.rows.positions;
     auto& pool = slot.micro->pass > 0 ? augmented_ : pool_;
-    slot.batch = pool.take(static_cast<std::int64_t>(positions.size()), slot.micro->length);
+    slot.batch = pool.acquire(static_cast<std::int64_t>(positions.size()), slot.micro->length);
     slot.batch.first_row = slot.micro->first_row;
     slot.batch.indices.clear();
     for (const auto position : positions)

@@ -17,7 +17,7 @@ struct LoaderOptions {
   int prefetch = 4;  // batches ahead
   std::uint64_t seed = 0;
   const Mix* mix = nullptr;  // of rows with their neighbors in the epoch's order
-  bool pinned = false;       // memory from which an accelerator copies while the host goes on
+  bool pinned = false;       // page-locked memory, for asynchronous copies to an accelerator
 };
 
 /// One epoch's micro-batches, in order. `order` is the epoch's global order of samples.

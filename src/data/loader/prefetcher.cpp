@@ -15,11 +15,11 @@ namespace {
 using Tensors = std::vector<at::Tensor>;
 
 constexpr std::size_t kAhead = 2;
-constexpr std::size_t kMostHeld = 16;  // many more than are ever on the way
+constexpr std::size_t kMostSources = 16;  // many more copies than are ever under way
 
-/// A device, and the stream that brings it batches.
-struct Lane {
-  explicit Lane(at::Device where)
+/// A device, and the stream that copies batches to it.
+struct CopyStream {
+  explicit CopyStream(at::Device where)
       : device(where),
         guard(where.type()),
         stream(guard.getStreamFromGlobalPool(where, /*isHighPriority=*/false)) {}
@@ -28,15 +28,15 @@ struct Lane {
   c10::Stream stream;
 };
 
-/// On the way to the devices, or why there is none.
-struct Coming {
+/// A batch that is being copied to the devices, or why there is none.
+struct Prefetched {
   Batch batch;
   std::exception_ptr error;
-  std::shared_ptr<std::vector<c10::Event>> copied;  // one for each lane that is used
+  std::shared_ptr<std::vector<c10::Event>> copied;  // one for each device in use
 };
 
-/// The memory that copies read.
-struct Held {
+/// The host memory that copies read.
+struct CopySource {
   Batch batch;
   std::shared_ptr<std::vector<c10::Event>> copied;
 };
@@ -54,90 +54,92 @@ void record(const Tensors& tensors, c10::Stream stream) {
 class Prefetcher final : public Loader {
  public:
   Prefetcher(std::unique_ptr<Loader> host, const std::vector<at::Device>& devices)
-      : host_(std::move(host)), lanes_(devices.begin(), devices.end()) {}
+      : host_(std::move(host)), streams_(devices.begin(), devices.end()) {}
 
   void start(EpochPlan plan) override {
-    coming_.clear();
+    prefetched_.clear();
     left_ = plan.micros.size();
-    whole_ = plan.whole || lanes_.size() == 1;
+    whole_ = plan.whole || streams_.size() == 1;
     host_->start(std::move(plan));
   }
 
   Batch next() override {
-    let_go();
-    if (coming_.empty()) bring();
-    auto taken = std::move(coming_.front());
-    coming_.pop_front();
-    while (coming_.size() < kAhead && left_ > 0 && host_->ready()) bring();
-    if (taken.error) std::rethrow_exception(taken.error);
-    hand_over(taken);
-    return std::move(taken.batch);
+    release_sources();
+    if (prefetched_.empty()) prefetch();
+    auto first = std::move(prefetched_.front());
+    prefetched_.pop_front();
+    while (prefetched_.size() < kAhead && left_ > 0 && host_->ready()) prefetch();
+    if (first.error) std::rethrow_exception(first.error);
+    wait_for_copies(first);
+    return std::move(first.batch);
   }
 
-  bool ready() override { return !coming_.empty() || host_->ready(); }
+  bool ready() override { return !prefetched_.empty() || host_->ready(); }
 
  private:
-  void bring() {
+  void prefetch() {
     if (left_ > 0) --left_;
-    Coming coming;
+    Prefetched prefetched;
     try {
       auto batch = host_->next();
-      coming.copied = std::make_shared<std::vector<c10::Event>>();
-      coming.batch = copied(batch, *coming.copied);
-      held_.push_back({std::move(batch), coming.copied});
+      prefetched.copied = std::make_shared<std::vector<c10::Event>>();
+      prefetched.batch = copied(batch, *prefetched.copied);
+      sources_.push_back({std::move(batch), prefetched.copied});
     } catch (...) {
-      coming.error = std::current_exception();
+      prefetched.error = std::current_exception();
     }
-    coming_.push_back(std::move(coming));
+    prefetched_.push_back(std::move(prefetched));
   }
 
   Batch copied(const Batch& batch, std::vector<c10::Event>& events) const {
-    if (whole_) return copied_to(lanes_.front(), batch, events);
+    if (whole_) return copied_to(streams_.front(), batch, events);
     Batch there = batch;
     there.inputs.clear();
     there.targets.clear();
-    const auto first = cut(batch.rows, static_cast<std::int64_t>(lanes_.size()));
-    for (std::size_t i = 0; i < lanes_.size(); ++i)
+    const auto first = cut(batch.rows, static_cast<std::int64_t>(streams_.size()));
+    for (std::size_t i = 0; i < streams_.size(); ++i)
       there.parts.push_back(
-          copied_to(lanes_[i], slice(batch, first[i], first[i + 1] - first[i]), events));
+          copied_to(streams_[i], slice(batch, first[i], first[i + 1] - first[i]), events));
     return there;
   }
 
-  // Memory of the lane's stream: the engine's may still read what was there before.
-  static Batch copied_to(const Lane& lane, const Batch& batch, std::vector<c10::Event>& events) {
-    const c10::StreamGuard guard(lane.stream);
+  // Memory of the copy stream: the engine's may still read what was there before.
+  static Batch copied_to(const CopyStream& copy, const Batch& batch,
+                         std::vector<c10::Event>& events) {
+    const c10::StreamGuard guard(copy.stream);
     Batch there = batch;
-    there.inputs = on(lane.device, batch.inputs);
-    there.targets = on(lane.device, batch.targets);
-    events.emplace_back(lane.device.type());
-    events.back().record(lane.stream);
+    there.inputs = on(copy.device, batch.inputs);
+    there.targets = on(copy.device, batch.targets);
+    events.emplace_back(copy.device.type());
+    events.back().record(copy.stream);
     return there;
   }
 
-  void hand_over(const Coming& taken) const {
-    for (std::size_t i = 0; i < taken.copied->size(); ++i) {
-      const auto stream = lanes_[i].guard.getStream(lanes_[i].device);
-      (*taken.copied)[i].block(stream);
-      const auto& batch = taken.batch.parts.empty() ? taken.batch : taken.batch.parts[i];
+  void wait_for_copies(const Prefetched& prefetched) const {
+    for (std::size_t i = 0; i < prefetched.copied->size(); ++i) {
+      const auto stream = streams_[i].guard.getStream(streams_[i].device);
+      (*prefetched.copied)[i].block(stream);
+      const auto& batch =
+          prefetched.batch.parts.empty() ? prefetched.batch : prefetched.batch.parts[i];
       record(batch.inputs, stream);
       record(batch.targets, stream);
     }
   }
 
-  void let_go() {
-    std::erase_if(held_, [](const Held& held) {
-      return std::ranges::all_of(*held.copied,
+  void release_sources() {
+    std::erase_if(sources_, [](const CopySource& source) {
+      return std::ranges::all_of(*source.copied,
                                  [](const c10::Event& event) { return event.query(); });
     });
-    for (; held_.size() > kMostHeld; held_.pop_front())
-      for (const auto& event : *held_.front().copied) event.synchronize();
+    for (; sources_.size() > kMostSources; sources_.pop_front())
+      for (const auto& event : *sources_.front().copied) event.synchronize();
   }
 
   std::unique_ptr<Loader> host_;
-  std::vector<Lane> lanes_;
-  std::deque<Held> held_;
-  std::deque<Coming> coming_;  // in the order of the epoch
-  std::size_t left_ = 0;       // of the epoch's batches that `host_` has
+  std::vector<CopyStream> streams_;
+  std::deque<CopySource> sources_;
+  std::deque<Prefetched> prefetched_;  // in the order of the epoch
+  std::size_t left_ = 0;               // of the epoch's batches that `host_` has
   bool whole_ = true;
 };
 

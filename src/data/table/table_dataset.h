@@ -13,8 +13,8 @@ namespace ddptrain {
 /// have no columns. Targets are classes int64 [rows] or numbers float32 [rows], of several columns
 /// [rows, columns]. The training and validation rows of `options.file`, or, where
 /// `context.unlabeled` names a file, all its rows without targets; a warning or a line counts rows
-/// with names that no training row has. `chosen` is what Dataset::chosen tells. Errors are those of
-/// read_table (sources/table/table.h).
+/// with names that no training row has. `chosen` is what Dataset::chosen returns. Errors are those
+/// of read_table (sources/table/table.h).
 std::unique_ptr<Dataset> make_table_dataset(TableOptions options, const OpenTable& open,
                                             const DataContext& context, Node chosen = Node::map());
 

@@ -188,7 +188,7 @@ std::string key_of(const ClassedSource& source, const TextOptions& options,
 PackedText numbers(const ClassedSource& source, const TextOptions& options,
                    const Tokenizer& tokenizer, const NumericalizeOptions& how) {
   const auto folder = options.cache.value_or(default_text_cache());
-  // A run that goes on finds what it made at its start, if the vocabulary is still the same.
+  // A resumed run finds what it wrote at its start, if the vocabulary is still the same.
   if (!how.fitted.empty()) {
     auto fresh = how;
     fresh.fitted.clear();

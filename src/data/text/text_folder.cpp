@@ -43,7 +43,7 @@ struct TextFolderOptions {
   }
 };
 
-/// A file with what tells that it was changed.
+/// A file, with what shows that it was modified.
 struct TextFile {
   Document document;  // named by its path below the root
   std::uintmax_t size = 0;

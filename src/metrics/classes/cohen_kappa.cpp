@@ -15,9 +15,9 @@ std::span<const std::string_view> names(Weights) {
 }
 
 double weight(Weights weights, std::size_t a, std::size_t b) {
-  const double apart = a < b ? static_cast<double>(b - a) : static_cast<double>(a - b);
-  if (weights == Weights::none) return apart == 0 ? 0 : 1;
-  return weights == Weights::linear ? apart : apart * apart;
+  const double distance = a < b ? static_cast<double>(b - a) : static_cast<double>(a - b);
+  if (weights == Weights::none) return distance == 0 ? 0 : 1;
+  return weights == Weights::linear ? distance : distance * distance;
 }
 
 class CohenKappa final : public Metric {

@@ -40,8 +40,8 @@ class PointDistance final : public Metric {
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     require_points(target);
-    const auto apart = fitted_target(output, target).to(at::kDouble).sub(target.to(at::kDouble));
-    const auto x = apart.select(2, 0).mul(width_), y = apart.select(2, 1).mul(height_);
+    const auto offset = fitted_target(output, target).to(at::kDouble).sub(target.to(at::kDouble));
+    const auto x = offset.select(2, 0).mul(width_), y = offset.select(2, 1).mul(height_);
     const auto distances = x.square().add(y.square()).sqrt();
     const auto missing = target.isnan().any(2);
     return together({distances.masked_fill(missing, 0).sum(), missing.logical_not().sum()});

@@ -13,7 +13,7 @@ struct NormEnd {
   at::Tensor residual = {};  // undefined: none
 };
 
-/// Arguments of a batch norm besides its input.
+/// Arguments of a batch norm other than its input.
 struct NormTerms {
   at::Tensor weight, bias;    // may be undefined
   at::Tensor mean, variance;  // training moves them and does not read them; else it normalizes so

@@ -34,7 +34,8 @@ class Chain : public Base {
   /// Gives its steps away, which are named by their numbers.
   std::vector<std::unique_ptr<Module>> release() {
     std::vector<std::unique_ptr<Module>> all;
-    for (std::size_t i = 0; i < steps_.size(); ++i) all.push_back(this->take(std::to_string(i)));
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      all.push_back(this->release_child(std::to_string(i)));
     steps_.clear();
     return all;
   }

@@ -1,4 +1,4 @@
-// Dropout and stochastic depth, whose choices do not depend on how the batch was cut.
+// Dropout and stochastic depth, whose choices do not depend on how the batch is sharded.
 #pragma once
 
 #include "models/module.h"

@@ -1,4 +1,4 @@
-// Which elements dropout keeps: a function of what they are, not of how the batch was cut.
+// Which elements dropout keeps: a function of their row and place, not of how the batch is sharded.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// What fastai's DynamicUnet is made of besides a body.
+// The parts of fastai's DynamicUnet other than its body.
 #pragma once
 
 #include "models/layers/activation.h"

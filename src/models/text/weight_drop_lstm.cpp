@@ -16,7 +16,7 @@ namespace ddptrain {
 namespace {
 
 /// Places [rows, time] that turn the first `lengths` ones of each row around, and leave the rest.
-at::Tensor turned_places(const at::Tensor& lengths, std::int64_t time) {
+at::Tensor reversed_places(const at::Tensor& lengths, std::int64_t time) {
   const auto places = at::arange(time, lengths.options()).unsqueeze(0);
   const auto back = lengths.unsqueeze(1).sub(1).sub(places);
   return at::where(back.ge(0), back, places);
@@ -38,7 +38,7 @@ at::Tensor read(const at::Tensor& input, LstmState& state, at::TensorList weight
 
 }  // namespace
 
-/// What torch.nn.LSTM would hold besides the dropped weights.
+/// The parameters of torch.nn.LSTM other than the dropped weights.
 class WeightDropLstm::Weights final : public Module {
  public:
   explicit Weights(const WeightDropLstmShape& shape) {
@@ -85,13 +85,13 @@ at::Tensor WeightDropLstm::run_both_ways(const at::Tensor& input, LstmState& sta
   const auto weights = module_->with(weight);
   const auto all = at::TensorList(weights);
   const auto half = all.size() / 2;
-  const auto places = turned_places(lengths, input.size(1));
+  const auto places = reversed_places(lengths, input.size(1));
   LstmState there{state.hidden.slice(0, 0, 1), state.cell.slice(0, 0, 1)};
   LstmState back{state.hidden.slice(0, 1), state.cell.slice(0, 1)};
   const auto forth = read(input, there, all.slice(0, half), pass);
-  const auto turned = read(in_order(input, places), back, all.slice(half), pass);
+  const auto reversed = read(in_order(input, places), back, all.slice(half), pass);
   state = {at::cat({there.hidden, back.hidden}), at::cat({there.cell, back.cell})};
-  return at::cat({forth, in_order(turned, places)}, 2);
+  return at::cat({forth, in_order(reversed, places)}, 2);
 }
 
 at::Tensor WeightDropLstm::run(const at::Tensor& input, LstmState& state, const Segment& segment,

@@ -49,7 +49,7 @@ bool is_said(const Choice<Model>& network, const char* option) {
 
 }  // namespace
 
-void Body::take(const std::string& name, std::unique_ptr<Module> child) {
+void Body::append(const std::string& name, std::unique_ptr<Module> child) {
   names[name + "."] = fmt::format("{}.", layers->children().size());
   layers->append(std::move(child));
 }
@@ -114,7 +114,7 @@ std::vector<at::Tensor> features_at(const std::vector<Depth>& depths, Sequence& 
 
 Body Model::take_features(std::size_t first) {
   Body body;
-  body.take("features", take("features"));
+  body.append("features", release_child("features"));
   if (first > 0)
     body.divide(body.layers->children().front()->children(), first);
   else

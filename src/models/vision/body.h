@@ -27,7 +27,7 @@ struct Body {
                                          // auxiliary classifier
 
   /// Appends what was the network's child `name`.
-  void take(const std::string& name, std::unique_ptr<Module> child);
+  void append(const std::string& name, std::unique_ptr<Module> child);
   /// Two groups: the first `first` of the modules, and the others.
   void divide(const std::vector<Module*>& modules, std::size_t first);
 };

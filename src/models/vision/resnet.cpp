@@ -130,11 +130,12 @@ at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {
 // fastai divides it before layer3.
 Body ResNet::take_body() {
   Body body;
-  body.take("conv1", take("conv1"));
-  body.take("bn1", take("bn1"));
+  body.append("conv1", release_child("conv1"));
+  body.append("bn1", release_child("bn1"));
   body.layers->add<Activate>(Activation::relu, Activate::Input::overwrite);
   body.layers->add<MaxPool>(PoolWindow{.kernel = 3, .stride = 2, .padding = 1});
-  for (const auto* name : {"layer1", "layer2", "layer3", "layer4"}) body.take(name, take(name));
+  for (const auto* name : {"layer1", "layer2", "layer3", "layer4"})
+    body.append(name, release_child(name));
   body.divide(body.layers->children(), 6);
   body.middle = 6;
   return body;

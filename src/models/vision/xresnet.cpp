@@ -106,7 +106,7 @@ class XResNet final : public SequentialModel {
   Body take_body() override {
     Body body;
     for (std::size_t i = 0; i < plan_.blocks.size() + 4; ++i)
-      body.take(std::to_string(i), take(std::to_string(i)));
+      body.append(std::to_string(i), release_child(std::to_string(i)));
     body.divide(body.layers->children(), 3);
     return body;
   }

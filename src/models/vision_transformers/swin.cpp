@@ -137,8 +137,8 @@ at::Tensor Swin::forward(const at::Tensor& input, const Pass& pass) {
 // The map of the last stage after its norm, channels first.
 Body Swin::take_body() {
   Body body;
-  body.take("features", take("features"));
-  body.take("norm", take("norm"));
+  body.append("features", release_child("features"));
+  body.append("norm", release_child("norm"));
   body.layers->add<ChannelsToFront>();
   body.groups = {body.layers->children()};
   body.channels = plan_.features << (stage_count - 1);

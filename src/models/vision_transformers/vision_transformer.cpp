@@ -214,7 +214,7 @@ Body VisionTransformer::take_body() {
   for (const std::string name : {"conv_proj", "encoder", "pool"}) {
     if (name == "pool" && tower_.pool == nullptr) continue;
     body.names[name + "."] = "0." + name + ".";
-    parts.emplace_back(name, take(name));
+    parts.emplace_back(name, release_child(name));
   }
   body.layers->append(std::make_unique<VisionBody>(tower_, std::move(parts)));
   body.groups = {body.layers->children()};

@@ -17,7 +17,7 @@ namespace ddptrain {
 enum class VisionPool { class_token, attention };
 std::span<const std::string_view> names(VisionPool);
 
-/// What tells one architecture from another; at first those of ViT-B/16.
+/// What distinguishes the architectures; the defaults are those of ViT-B/16.
 struct VisionTransformerPlan {
   std::int64_t patch_size = 16;
   std::int64_t num_layers = 12;

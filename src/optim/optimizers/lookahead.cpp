@@ -5,6 +5,8 @@
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_lerp.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -122,8 +124,10 @@ void Lookahead::load(const std::vector<NamedTensor>& state) {
 
 void Lookahead::load_slow(std::size_t index, const at::Tensor& value) {
   if (value.sizes() != slow_[index].sizes())
-    throw Error(Exit::data,
-                "optimizer state '" + names_[index] + "' has another shape than its parameter");
+    throw Error(
+        Exit::data,
+        fmt::format("optimizer state '{}' has shape [{}], its parameter has [{}]", names_[index],
+                    fmt::join(value.sizes(), ", "), fmt::join(slow_[index].sizes(), ", ")));
   slow_[index].copy_(value);
 }
 

@@ -28,8 +28,8 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
 /// where the recipe says `auto`.
 void settle_scores(Recipe& recipe, TargetKind targets);
 
-/// The same where the recipe itself tells the targets; then `mode: auto` of checkpoint.keep_best
-/// and of callbacks, where the metric that they name is known.
+/// The same where the recipe itself determines the targets; then `mode: auto` of
+/// checkpoint.keep_best and of callbacks, where the metric that they name is known.
 void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs);
 
 /// Paths are relative to the file that wrote them: makes every one of a checked tree absolute;

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands at `download` afterwards.
-void bring(const FileSource& source, const std::string& download) {
+/// Writes the source to `download`.
+void download_or_copy(const FileSource& source, const std::string& download) {
   if (!source.file) return fetch(source.url, download);
   std::error_code failed;
   fs::copy_file(InputFile(*source.file).path(), download, fs::copy_options::overwrite_existing,
@@ -41,7 +41,7 @@ bool provide_file(const FileSource& source, const std::string& path) {
   const FileLock lock(sibling(".lock"));
   if (fs::exists(target)) return false;  // another process was first
   const auto download = sibling(".download");
-  bring(source, download);
+  download_or_copy(source, download);
   const auto digest = digest_file(DigestKind::sha256, download);
   if (!is_digest(digest, source.sha256)) {
     fs::remove(download);  // so that the next attempt does not continue it

@@ -23,8 +23,8 @@ class MappingGuard {
 /// Why what was read from mapped files cannot be trusted any more; empty: it can.
 std::string lost_mapped_file();
 
-/// Throws an Error (Exit::data) that names the file where one was cut. To be called before what was
-/// read is used, and where reading failed for a reason that zeros in the file may explain.
+/// Throws an Error (Exit::data) that names the file where one was truncated. To be called before
+/// what was read is used, and where reading failed for a reason that zeros in the file may explain.
 void check_mapped_files();
 
 }  // namespace ddptrain

@@ -172,9 +172,9 @@ TableFit fit_table(const TableCells& cells, const RowSplits& splits, const Table
   }
   for (const auto& column : cells.continuous) {
     fit.continuous.push_back(fit_continuous(column, splits[0], options));
-    // One column tells which dates are missing: the parts of a date are missing together.
-    const bool tells = !column.date_part || column.name.ends_with("Elapsed");
-    if (fit.continuous.back().fill && options.add_na && tells)
+    // One column marks missing dates: the parts of a date are missing together.
+    const bool marks_missing = !column.date_part || column.name.ends_with("Elapsed");
+    if (fit.continuous.back().fill && options.add_na && marks_missing)
       fit.categories.push_back({column.name + "_na", {unknown[0], "False", "True"}, column.name});
   }
   for (const auto& target : cells.targets)

@@ -11,9 +11,9 @@
 
 namespace ddptrain {
 
-/// A column of names as numbers: classes[0], "#na#", stands for what is missing or was never met in
-/// training. One that tells which cells of a column of numbers were missing has its name, which may
-/// be empty.
+/// A column of names as numbers: classes[0], "#na#", stands for values that are missing or
+/// unseen in training. `missing_of` names (perhaps by an empty text) the column of numbers whose
+/// missing cells this column marks.
 struct CategoryColumn {
   std::string name;
   std::vector<std::string> classes;

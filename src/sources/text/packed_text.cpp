@@ -77,11 +77,11 @@ class Arrays {
   explicit Arrays(std::string_view bytes) : bytes_(bytes) {}
 
   template <class T>
-  std::span<const T> take(std::size_t count) {
-    const auto bytes = take_bytes(count * sizeof(T));
+  std::span<const T> read(std::size_t count) {
+    const auto bytes = read_bytes(count * sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), count};
   }
-  std::string_view take_bytes(std::size_t count) {
+  std::string_view read_bytes(std::size_t count) {
     const auto whole = (count + 7) / 8 * 8;
     DDP_CHECK(whole <= bytes_.size(), "a packed text with a right checksum is whole");
     const auto taken = bytes_.substr(0, count);
@@ -151,12 +151,12 @@ bool PackedText::read() {
     const auto& counted = header.at("parts").at(split);
     auto& part = parts_[split];
     const std::size_t documents = counted.at("documents");
-    part.ends = arrays.take<std::int64_t>(documents);
-    part.labels = arrays.take<std::int64_t>(documents);
-    if (regression_) part.numbers = arrays.take<double>(documents);
-    part.name_ends = arrays.take<std::int64_t>(documents);
-    part.ids = arrays.take<std::int32_t>(counted.at("tokens"));
-    part.names = arrays.take_bytes(counted.at("names"));
+    part.ends = arrays.read<std::int64_t>(documents);
+    part.labels = arrays.read<std::int64_t>(documents);
+    if (regression_) part.numbers = arrays.read<double>(documents);
+    part.name_ends = arrays.read<std::int64_t>(documents);
+    part.ids = arrays.read<std::int32_t>(counted.at("tokens"));
+    part.names = arrays.read_bytes(counted.at("names"));
   }
   return true;
 }

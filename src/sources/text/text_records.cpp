@@ -83,7 +83,7 @@ void split_by_number(Rows& rows, const std::vector<std::int64_t>& held) {
   for (std::size_t i = 0; i < valid.size(); ++i) rows.splits[valid[i] ? 1 : 0].push_back(i);
 }
 
-void take(Rows& rows, const Parts& parts) {
+void assign_splits(Rows& rows, const Parts& parts) {
   rows.splits[0].assign(parts.train.begin(), parts.train.end());
   rows.splits[1].assign(parts.valid.begin(), parts.valid.end());
 }
@@ -93,7 +93,7 @@ void split_by_fraction(Rows& rows, const ValidRows& valid) {
   spec.fraction = valid.fraction;
   spec.seed = valid.seed;
   spec.order = valid.order;
-  take(rows, split_samples(std::ssize(rows.records), spec));
+  assign_splits(rows, split_samples(std::ssize(rows.records), spec));
 }
 
 void split_by_fold(Rows& rows, const TextRecordOptions& options) {
@@ -107,7 +107,7 @@ void split_by_fold(Rows& rows, const TextRecordOptions& options) {
     keys.groups.push_back(record.group);
   }
   const auto& valid = options.valid;
-  take(rows, fold_parts(std::ssize(rows.records), *valid.fold, keys, valid.seed));
+  assign_splits(rows, fold_parts(std::ssize(rows.records), *valid.fold, keys, valid.seed));
 }
 
 void split_rows(Rows& rows, const TextRecordOptions& options) {

@@ -49,8 +49,8 @@ void orient(Image& image, int orientation) {
   const int width = swapped ? image.height : image.width;
   const int height = swapped ? image.width : image.height;
   const int channels = image.channels;
-  std::vector<std::uint8_t> turned(image.bytes.size());
-  std::uint8_t* to = turned.data();
+  std::vector<std::uint8_t> rotated(image.bytes.size());
+  std::uint8_t* to = rotated.data();
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x, to += channels) {
       const int column = swapped ? y : x, row = swapped ? x : y;
@@ -59,7 +59,7 @@ void orient(Image& image, int orientation) {
       const std::size_t from = (std::size_t(from_y) * image.width + from_x) * channels;
       std::copy_n(image.bytes.data() + from, channels, to);
     }
-  image.bytes = std::move(turned);
+  image.bytes = std::move(rotated);
   image.width = width;
   image.height = height;
 }

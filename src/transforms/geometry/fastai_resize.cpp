@@ -25,7 +25,7 @@ std::span<const std::string_view> names(At) {
   return words;
 }
 
-/// A mirror goes on beyond the image's own size, as numpy's does.
+/// Reflection continues beyond the image's own size, as numpy.pad's does.
 void pad_repeatedly(Image& image, Borders rest, PaddingMode mode) {
   while (rest.any()) {
     const bool bounded = mode == PaddingMode::reflect;

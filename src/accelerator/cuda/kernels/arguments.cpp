@@ -16,8 +16,8 @@ struct Strides {
 // A factor for each row: how the row lies does not matter.
 std::optional<Strides> of_whole_rows(const at::Tensor& input) {
   const auto size = input.numel() / input.size(0);
-  const bool apart = input.size(0) == 1 || input.stride(0) == size;
-  if (!input.is_non_overlapping_and_dense() || !apart) return std::nullopt;
+  const bool rows_are_packed = input.size(0) == 1 || input.stride(0) == size;
+  if (!input.is_non_overlapping_and_dense() || !rows_are_packed) return std::nullopt;
   return Strides{.row = size, .inner = size, .elements = size};
 }
 

@@ -1,4 +1,4 @@
-// Samples that cannot be read: a dataset that goes on without them, and how many there may be.
+// Samples that cannot be read: a dataset that skips them, and how many there may be.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace ddptrain {
 
 /// A sample that cannot be read (Exit::data) becomes a row of zeros: the other rows keep their
 /// places in the batch.
-class Tolerant final : public Dataset {
+class SkippingDataset final : public Dataset {
  public:
-  explicit Tolerant(std::unique_ptr<Dataset> inner) : inner_(std::move(inner)) {}
+  explicit SkippingDataset(std::unique_ptr<Dataset> inner) : inner_(std::move(inner)) {}
 
   const DataFacts& facts() const override { return inner_->facts(); }
   std::int64_t size(Split split) const override { return inner_->size(split); }

@@ -1,16 +1,17 @@
-#include "data/loader/tolerant.h"
+#include "data/loader/bad_samples.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/output/table_text.h"
 #include "base/text.h"
 
 namespace ddptrain {
 
-bool Tolerant::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
-                    std::int64_t row) const {
+bool SkippingDataset::load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
+                           std::int64_t row) const {
   try {
     return inner_->load(split, index, draw, batch, row);
   } catch (const Error& error) {
@@ -22,7 +23,7 @@ bool Tolerant::load(Split split, std::int64_t index, const Draw& draw, Batch& ba
   }
 }
 
-std::string Tolerant::take_error(std::int64_t index) const {
+std::string SkippingDataset::take_error(std::int64_t index) const {
   const std::lock_guard lock(mutex_);
   const auto found = errors_.extract(index);
   return found.empty() ? std::string() : found.mapped();
@@ -35,7 +36,7 @@ void require_few_bad(const PolicySpec& policy, std::int64_t bad, std::int64_t sa
   throw Error(
       Exit::data,
       fmt::format("{} of {} {} could not be read, more than policy.bad_samples allows ({} %)", bad,
-                  samples, which, format_number(100 * policy.bad_samples.value)));
+                  samples, which, short_number(100 * policy.bad_samples.value)));
 }
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-// data pictures: every image below a folder, labels unknown; what `predict` reads.
+// data unlabeled_images: every image below a folder, labels unknown; what `predict` reads.
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
@@ -7,7 +7,7 @@
 namespace ddptrain {
 namespace {
 
-struct PicturesOptions {
+struct UnlabeledImagesOptions {
   std::string root;
   std::vector<std::string> extensions = image_extensions();
   ImageFileOptions images;
@@ -21,7 +21,7 @@ struct PicturesOptions {
 };
 
 // Both splits are the same images: the valid transforms are the ones that matter.
-ImageList list_images(const FileSystem& system, const PicturesOptions& options) {
+ImageList list_images(const FileSystem& system, const UnlabeledImagesOptions& options) {
   if (!is_folder(system, options.root)) throw Error(Exit::data, "no folder '" + options.root + "'");
   ImageList list(system);
   list.root = options.root;
@@ -34,10 +34,11 @@ ImageList list_images(const FileSystem& system, const PicturesOptions& options) 
 
 }  // namespace
 
-Entry<Dataset> pictures_dataset() {
-  return entry<Dataset, PicturesOptions>(
-      "pictures", "Every image below a folder, labels unknown; what predict reads.",
-      [](const PicturesOptions& options, const DataContext& context) -> std::unique_ptr<Dataset> {
+Entry<Dataset> unlabeled_images_dataset() {
+  return entry<Dataset, UnlabeledImagesOptions>(
+      "unlabeled_images", "Every image below a folder, labels unknown; what predict reads.",
+      [](const UnlabeledImagesOptions& options,
+         const DataContext& context) -> std::unique_ptr<Dataset> {
         return std::make_unique<ImageFiles>(list_images(*context.file_system, options),
                                             options.images, context);
       },
