@@ -83,8 +83,9 @@ double rounding(at::ScalarType type) {
 
 void expect_the_formula(const NormCase& n) {
   const auto expected = norm_by_formula(n), found = emulated_norm(n).to(at::kDouble);
-  const auto apart = found.sub(expected).abs().div(expected.add(1)).max().item<double>();
-  EXPECT_LE(apart, rounding(n.input.scalar_type())) << n.input.sizes() << n.input.scalar_type();
+  const auto difference = found.sub(expected).abs().div(expected.add(1)).max().item<double>();
+  EXPECT_LE(difference, rounding(n.input.scalar_type()))
+      << n.input.sizes() << n.input.scalar_type();
 }
 
 TEST(BatchNormReluKernel, RoundsTheFormulaOnceInEveryTypeAndFormat) {
@@ -117,8 +118,8 @@ TEST(BatchNormReluKernel, IsNearTheCpus) {
     auto normed = std::get<0>(
         at::native_batch_norm(n.input, n.weight, n.bias, n.mean, n.variance, false, 0, kEps));
     const auto near = at::relu(normed.add_(n.residual)).to(at::kDouble);
-    const auto apart = emulated_norm(n).to(at::kDouble).sub(near).abs().max().item<double>();
-    EXPECT_LE(apart, 3 * rounding(type) * (1 + normed.abs().max().item<double>())) << type;
+    const auto difference = emulated_norm(n).to(at::kDouble).sub(near).abs().max().item<double>();
+    EXPECT_LE(difference, 3 * rounding(type) * (1 + normed.abs().max().item<double>())) << type;
   }
 }
 

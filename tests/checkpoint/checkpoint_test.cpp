@@ -96,7 +96,9 @@ TEST(Checkpoint, WithADamagedTensorNamesIt) {
   auto bytes = read_bytes(file);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);  // the narrowest, last-laid tensor
   write_bytes(file, bytes);
-  EXPECT_THAT(refused_checkpoint(path), HasSubstr("(tensor 'conv.bias')"));
+  EXPECT_EQ(
+      refused_checkpoint(path),
+      "'" + file + "' is damaged: its sha256 is not that of MANIFEST.json (tensor 'conv.bias')");
 }
 
 TEST(Checkpoint, CutAnywhereNamesTheFile) {
@@ -134,7 +136,8 @@ TEST(Checkpoint, WithAMissingOrExchangedFileNamesIt) {
   }
   EXPECT_EQ(refused_checkpoint(two), "");
   fs::rename(one, folder / "step-00000009");
-  EXPECT_THAT(refused_checkpoint(folder / "step-00000009"), HasSubstr("holds step 1"));
+  const auto renamed = folder / "step-00000009";
+  EXPECT_EQ(refused_checkpoint(renamed), "'" + renamed + "' holds step 1 by its manifest");
 }
 
 // With a digest of its own that is right: the program that wrote it left the file out.
@@ -165,9 +168,11 @@ TEST(NewestCheckpoint, FallsBackToOneThatVerifiesAndSaysSo) {
   fs::remove(two + "/MANIFEST.json");
   std::vector<std::string> notes;
   EXPECT_EQ(newest_checkpoint(folder.path(), notes), one);
-  ASSERT_EQ(notes.size(), 2);
-  EXPECT_THAT(notes[0], AllOf(HasSubstr("step-00000003"), HasSubstr("state.json")));
-  EXPECT_THAT(notes[1], AllOf(HasSubstr("step-00000002"), HasSubstr("MANIFEST.json")));
+  EXPECT_THAT(notes,
+              testing::ElementsAre("the checkpoint '" + three + "' is not used: '" + three +
+                                       "/state.json' has 2 bytes, MANIFEST.json says 16",
+                                   "the checkpoint '" + two + "' is not used: cannot read '" + two +
+                                       "/MANIFEST.json': no such file or directory"));
 }
 
 TEST(NewestCheckpoint, OfNothingIsNothing) {
@@ -272,7 +277,9 @@ TEST(SaveCheckpoint, InAPlaceThatIsNoFolderNamesIt) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::data);
-    EXPECT_THAT(error.what(), HasSubstr("file/checkpoints"));
+    EXPECT_STREQ(error.what(),
+                 ("cannot make the folder '" + (folder / "file/checkpoints") + "': not a directory")
+                     .c_str());
   }
 }
 

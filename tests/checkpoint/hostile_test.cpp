@@ -95,11 +95,13 @@ std::string times(std::size_t count, const std::string& piece) {
 constexpr std::size_t kMebibyte = 1 << 20;
 
 TEST(HostilePickle, NamesDoNotGrowByBeingPutTogether) {
-  EXPECT_THAT(said_to(file(pickled(text("a") + times(40, "2\x93")))), HasSubstr("no text"));
+  EXPECT_THAT(said_to(file(pickled(text("a") + times(40, "2\x93")))),
+              EndsWith("x.pth' is no sound pickle: a name is no text at byte 12"));
   const auto growing = text(std::string(500, 'a')) + "q" + std::string(1, '\0');
   EXPECT_THAT(said_to(file(pickled(growing + "(" +
                                    times(200'000, "h" + std::string(1, '\0') + "2\x93") + "t"))),
-              HasSubstr("no dict of tensors"));
+              EndsWith("x.pth' cannot be read as a torch file: there is no dict of tensors in it, "
+                       "neither itself nor under 'state_dict' or 'model'"));
 }
 
 TEST(HostilePickle, AByteCostsLittle) {
@@ -118,13 +120,16 @@ TEST(HostilePickle, AKeyUsedAMillionTimesIsLookedAtOnce) {
 
 TEST(HostilePickle, ViewsThatRepeatElementsAreNotWrittenOut) {
   const auto wide = tensor(storage("Float", "1"), {"1000000000", "8"}, {"0", "0"});
-  EXPECT_THAT(said_to(file(dict(text("w") + wide), "1234")), HasSubstr("repeat elements"));
+  EXPECT_THAT(said_to(file(dict(text("w") + wide), "1234")),
+              EndsWith("x.pth' cannot be read as a torch file: its tensors repeat elements: they "
+                       "have 32000000000 bytes, the file stores 4"));
   std::string many;
   for (int i = 0; i < 1000; ++i) many += text("w" + std::to_string(i)) + "h" + std::string(1, '\0');
   const auto square = tensor(storage("Float", "250000"), {"500", "500"}, {"1", "500"});
   EXPECT_THAT(said_to(file(pickled(square + "q" + std::string(1, '\0') + "0}(" + many + "u"),
                            std::string(1'000'000, '\0'))),
-              HasSubstr("repeat elements"));
+              EndsWith("x.pth' cannot be read as a torch file: its tensors repeat elements: they "
+                       "have 1000000000 bytes, the file stores 1000000"));
   const auto expanded = tensor(storage("Float", "1"), {"3", "4"}, {"0", "0"});
   EXPECT_EQ(said_to(file(dict(text("w") + expanded), "1234")), "read");
 }
@@ -135,24 +140,31 @@ TEST(HostilePickle, ShapesAreComputedWithoutOverflow) {
                            const std::vector<std::string>& strides) {
     return said_to(file(dict(text("w") + tensor(storage("Float", "1"), sizes, strides)), "1234"));
   };
-  EXPECT_THAT(refused({large, large, large}, {large, large, large}), HasSubstr("overflows"));
-  EXPECT_THAT(refused({"0", large, large}, {"1", "1", "1"}), HasSubstr("overflows"));
-  EXPECT_THAT(refused({"2"}, {"9223372036854775807"}), HasSubstr("beyond its storage"));
+  EXPECT_THAT(
+      refused({large, large, large}, {large, large, large}),
+      EndsWith("x.pth' cannot be read as a torch file: 'w' has a shape whose size overflows"));
+  EXPECT_THAT(
+      refused({"0", large, large}, {"1", "1", "1"}),
+      EndsWith("x.pth' cannot be read as a torch file: 'w' has a shape whose size overflows"));
+  EXPECT_THAT(refused({"2"}, {"9223372036854775807"}),
+              EndsWith("x.pth' cannot be read as a torch file: 'w' reaches beyond its storage"));
   EXPECT_THAT(refused(std::vector<std::string>(100, "1"), std::vector<std::string>(100, "1")),
-              HasSubstr("100 dimensions"));
+              EndsWith("x.pth' cannot be read as a torch file: 'w' has 100 dimensions"));
 }
 
 TEST(HostilePickle, IntegersOfMoreThan64BitsAreNotZero) {
   EXPECT_THAT(
       said_to(file(dict(text("w") + tensor(storage("Float", "1"), {"18446744073709551617"}, {"1"})),
                    "1234")),
-      HasSubstr("64 bits"));
+      EndsWith("x.pth' cannot be read as a torch file: 'w' has a size or stride that is no whole "
+               "number from 0, of 64 bits"));
   const auto long_one = "\x8a\x09" + std::string(8, '\0') + "\1";
   EXPECT_THAT(
       said_to(file(dict(text("w") + "ctorch._utils\n_rebuild_tensor_v2\n(" + storage("Float", "1") +
                         long_one + tuple({"1"}) + tuple({"1"}) + "\x89" + "}tR"),
                    "1234")),
-      HasSubstr("64 bits"));
+      EndsWith("x.pth' cannot be read as a torch file: 'w' has an offset that is no whole number "
+               "from 0, of 64 bits"));
   EXPECT_EQ(said_to(file(dict(text("n") + long_one + text("w") +
                               tensor(storage("Float", "1"), {"1"}, {"1"})),
                          "1234")),
@@ -163,15 +175,22 @@ TEST(HostilePickle, IntegersOfMoreThan64BitsAreNotZero) {
 TEST(HostilePickle, AStorageHasOneType) {
   const auto two = text("a") + tensor(storage("Float", "2"), {"2"}, {"1"}) + text("b") +
                    tensor(storage("Long", "1"), {"1"}, {"1"});
-  EXPECT_THAT(said_to(file(dict(two), "12345678")), HasSubstr("2 of Float and 1 of Long at once"));
+  EXPECT_THAT(said_to(file(dict(two), "12345678")),
+              EndsWith("x.pth' cannot be read as a torch file: storage '0' is 2 of Float and 1 of "
+                       "Long at once"));
 }
 
 TEST(HostilePickle, StoragesHaveTheLengthThatIsClaimed) {
   const auto weight = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
   EXPECT_EQ(said_to(file(weight, "12345678")), "read");
-  EXPECT_THAT(said_to(file(weight, "1234567")), HasSubstr("has 7 bytes and needs 8"));
-  EXPECT_THAT(said_to(file(weight, "1234567890123456")), HasSubstr("has 16 bytes and needs 8"));
-  EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}})), HasSubstr("'0' is missing"));
+  EXPECT_THAT(
+      said_to(file(weight, "1234567")),
+      EndsWith("x.pth' cannot be read as a torch file: storage '0' has 7 bytes and needs 8"));
+  EXPECT_THAT(
+      said_to(file(weight, "1234567890123456")),
+      EndsWith("x.pth' cannot be read as a torch file: storage '0' has 16 bytes and needs 8"));
+  EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}})),
+              EndsWith("x.pth' cannot be read as a torch file: storage '0' is missing"));
 }
 
 TEST(HostilePickle, CallsAreNamedAndNotMade) {
@@ -278,25 +297,33 @@ TEST(HostileZip, AFlippedBitIsSeen) {
   const auto weight = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
   auto bytes = file(weight, "12345678");
   bytes[bytes.find("12345678") + 3] ^= 1;
-  EXPECT_THAT(said_to(bytes), HasSubstr("checksum"));
+  EXPECT_THAT(
+      said_to(bytes),
+      EndsWith(
+          "x.pth' is no sound zip file: 'data/0' is damaged: its checksum (CRC-32) is another"));
 }
 
 TEST(HostileZip, UnpacksToALittleMoreThanItHas) {
   const std::string zeros(64 << 20, '\0');
   const auto weight = dict(text("w") + tensor(storage("Byte", "67108864"), {"67108864"}, {"1"}));
   EXPECT_THAT(said_to(zip({{"a/data.pkl", weight}, {"a/data/0", zeros, true}})),
-              HasSubstr("32 times its size"));
+              EndsWith("x.pth' is no sound zip file: it would unpack to more than 32 times its "
+                       "size; torch writes without compression"));
   std::vector<ZipEntry> many;
   for (int i = 0; i < 100; ++i)
     many.push_back({"a/data/" + std::to_string(i), std::string(1 << 20, '\0'), true});
-  EXPECT_THAT(said_to(zip(many)), HasSubstr("32 times its size"));
+  EXPECT_THAT(said_to(zip(many)),
+              EndsWith("x.pth' is no sound zip file: it would unpack to more than 32 times its "
+                       "size; torch writes without compression"));
   const auto small = dict(text("w") + tensor(storage("Float", "2"), {"2"}, {"1"}));
   EXPECT_EQ(said_to(zip({{"a/data.pkl", small, true}, {"a/data/0", "12345678", true}})), "read");
 }
 
 TEST(HostileZip, NamesAreThereAndOnce) {
-  EXPECT_THAT(said_to(zip({{"", "x"}})), HasSubstr("no name"));
-  EXPECT_THAT(said_to(zip({{"a/x", "1"}, {"a/x", "2"}})), HasSubstr("comes twice"));
+  EXPECT_THAT(said_to(zip({{"", "x"}})),
+              EndsWith("x.pth' is no sound zip file: an entry has no name"));
+  EXPECT_THAT(said_to(zip({{"a/x", "1"}, {"a/x", "2"}})),
+              EndsWith("x.pth' is no sound zip file: 'a/x' comes twice"));
 }
 
 /// A zip file whose directory has other bytes at `at` of its first entry.
@@ -391,16 +418,21 @@ TEST(HostileSafetensors, ManyKeysAreRefusedInLinearTime) {
   std::string keys;
   for (int i = 0; i < 60'000; ++i) keys += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"\"";
   EXPECT_EQ(said_to(safetensors_of("{\"__metadata__\":{" + keys + "}}"), "x.safetensors"), "read");
-  EXPECT_THAT(said_to(safetensors_of("{\"w\":{" + keys + "}}"), "x.safetensors"),
-              HasSubstr("unknown key '0'"));
-  EXPECT_THAT(said_to(safetensors_of("{" + keys + "}"), "x.safetensors"),
-              HasSubstr("not described by an object"));
+  EXPECT_THAT(
+      said_to(safetensors_of("{\"w\":{" + keys + "}}"), "x.safetensors"),
+      EndsWith("x.safetensors' is no sound safetensors file: tensor 'w' has the unknown key '0'"));
+  EXPECT_THAT(
+      said_to(safetensors_of("{" + keys + "}"), "x.safetensors"),
+      EndsWith(
+          "x.safetensors' is no sound safetensors file: tensor '0' is not described by an object"));
 }
 
 TEST(HostileSafetensors, TextBehindANulIsNotIgnored) {
-  EXPECT_THAT(said_to(safetensors_of(std::string("{}\0{\"w\":1}", 10)), "x.safetensors"),
-              HasSubstr("NUL"));
-  EXPECT_THAT(said_to(safetensors_of("{} {}"), "x.safetensors"), HasSubstr("not JSON"));
+  EXPECT_THAT(
+      said_to(safetensors_of(std::string("{}\0{\"w\":1}", 10)), "x.safetensors"),
+      EndsWith("x.safetensors' is no sound safetensors file: there is a NUL in its header"));
+  EXPECT_THAT(said_to(safetensors_of("{} {}"), "x.safetensors"),
+              EndsWith("x.safetensors' is no sound safetensors file: its header is not JSON"));
   EXPECT_EQ(said_to(safetensors_of("{}      "), "x.safetensors"), "read");
 }
 

@@ -29,14 +29,15 @@ TEST(Manifest, ReadsWholeNumbers) {
 }
 
 TEST(Manifest, RefusesOtherNumbers) {
-  const std::vector<std::pair<std::string, std::string>> wrong{
-      {"73e40", "88"}, {"7.5", "88"}, {"-1", "88"}, {"7", "1e99"}};
-  for (const auto& each : wrong) {
-    const auto text = manifest(each.first, each.second);
-    EXPECT_THAT([&] { parse_manifest(text, "M"); },
-                testing::ThrowsMessage<Error>(testing::HasSubstr("not a whole number")))
-        << text;
-  }
+  const auto refused = [](const std::string& step, const std::string& size,
+                          const std::string& message) {
+    EXPECT_THAT([&] { parse_manifest(manifest(step, size), "M"); },
+                testing::ThrowsMessage<Error>(message));
+  };
+  refused("73e40", "88", "'M' has a step that is not a whole number: 7.3e+41");
+  refused("7.5", "88", "'M' has a step that is not a whole number: 7.5");
+  refused("-1", "88", "'M' has a step that is not a whole number: -1");
+  refused("7", "1e99", "'M' has a size that is not a whole number: 1e+99");
 }
 
 std::string refused_manifest(const std::string& members) {

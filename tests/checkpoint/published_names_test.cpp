@@ -132,15 +132,22 @@ TEST(PublishedNames, AreRefusedWhereTheNetworkComputesSomethingElse) {
   };
   const nlohmann::json mobile = {{"type", "mobilenet_v3_small"}, {"num_classes", 3}};
   EXPECT_THAT([&] { refused(mobile, ""); },
-              testing::ThrowsMessage<Error>(HasSubstr("'norm_eps: 1e-5'")));
+              testing::ThrowsMessage<Error>(
+                  "model.weights: timm's network of these weights is not this network: its batch "
+                  "norms have an eps of 1e-5; write 'norm_eps: 1e-5' next to the network's type"));
   EXPECT_NO_THROW(refused(with(mobile, {{"norm_eps", 1e-5}}), "mobilenetv3_small_100.lamb_in1k"));
   const nlohmann::json clip = with(kSmallVit, {{"pre_norm", true}});
   EXPECT_THAT([&] { refused(clip, "vit_base_patch32_clip_quickgelu_224.openai"); },
-              testing::ThrowsMessage<Error>(HasSubstr("activation: quick_gelu")));
+              testing::ThrowsMessage<Error>(
+                  "model.weights: timm's 'vit_base_patch32_clip_quickgelu_224.openai' is not this "
+                  "network: its activation is x sigmoid(1.702 x); write 'activation: quick_gelu' "
+                  "next to the network's type"));
   const auto quick = with(clip, {{"activation", "quick_gelu"}});
   EXPECT_NO_THROW(refused(quick, "vit_base_patch32_clip_quickgelu_224.openai"));
   EXPECT_THAT([&] { refused(quick, "vit_base_patch32_clip_224.laion2b"); },
-              testing::ThrowsMessage<Error>(HasSubstr("activation: gelu")));
+              testing::ThrowsMessage<Error>(
+                  "model.weights: timm's 'vit_base_patch32_clip_224.laion2b' is not this network: "
+                  "its activation is GELU; write 'activation: gelu' next to the network's type"));
   const nlohmann::json efficient = {{"type", "efficientnet_b0"}, {"num_classes", 3}};
   EXPECT_THAT([&] { refused(efficient, "tf_efficientnet_b0.ns_jft_in1k"); },
               testing::ThrowsMessage<Error>(HasSubstr("pads images as TensorFlow does")));

@@ -47,8 +47,12 @@ TEST(WordsFile, ThatIsSomethingElseIsRefused) {
     }
     return std::string();
   };
-  EXPECT_THAT(refusal("]."), HasSubstr("holds no list of texts"));
-  EXPECT_THAT(refusal("}."), HasSubstr("holds no list of texts"));
+  EXPECT_EQ(refusal("]."), "'" + (folder / "x.pkl") +
+                               "': holds no list of texts; a list of words is expected, such as "
+                               "fastai's itos.pkl, in order of their numbers");
+  EXPECT_EQ(refusal("}."), "'" + (folder / "x.pkl") +
+                               "': holds no list of texts; a list of words is expected, such as "
+                               "fastai's itos.pkl, in order of their numbers");
   EXPECT_THAT(refusal(std::string("](X\1\0\0\0aK\1e.", 12)),
               HasSubstr("item 1 of its list is no text"));
   EXPECT_THAT(refusal(std::string("cos\nsystem\n(X\2\0\0\0lstR.", 22)),
@@ -66,7 +70,9 @@ TEST(WordsFile, DoesNotUnfoldToMoreThanItsBytes) {
   for (int i = 0; i < 1 << 16; ++i) bytes += std::string("h\1", 2);
   write_bytes(folder / "x.pkl", bytes + "e.");
   EXPECT_THAT([&] { read_words(folder / "x.pkl"); },
-              ThrowsMessage<Error>(HasSubstr("repeats a long text")));
+              ThrowsMessage<Error>("'" + (folder / "x.pkl") +
+                                   "': repeats a long text; a list of words is expected, such as "
+                                   "fastai's itos.pkl, in order of their numbers"));
 }
 
 }  // namespace

@@ -56,19 +56,23 @@ TEST_F(Init, NeverOverwritesUnlessForced) {
 }
 
 TEST_F(Init, SaysWhatToDoNext) {
-  EXPECT_THAT(cli_output({"init", "imagenette", "mine.yaml"}).out,
-              testing::AllOf(HasSubstr("ddptrain data get mine.yaml"),
-                             HasSubstr("ddptrain validate mine.yaml"),
-                             HasSubstr("ddptrain run mine.yaml")));
+  EXPECT_THAT(
+      cli_output({"init", "imagenette", "mine.yaml"}).out,
+      testing::EndsWith("\n\n  ddptrain data get mine.yaml\n      fetches the data\n"
+                        "  ddptrain validate mine.yaml\n      checks it; nothing is started\n"
+                        "  ddptrain run mine.yaml\n      trains\n"));
   EXPECT_THAT(cli_output({"init", "shapes"}).out,
               HasSubstr("\n  ddptrain data make shapes data/shapes\n      makes the data\n"));
-  EXPECT_THAT(cli_output({"init", "adult"}).out, HasSubstr("data.file: "));
+  EXPECT_THAT(cli_output({"init", "adult"}).out,
+              HasSubstr("\n  data.file: data/adult.csv\n      is where the data are looked for\n"));
 }
 
 TEST_F(Init, SuggestsAName) {
-  EXPECT_THAT(cli_output({"init", "imagenete"}).err, HasSubstr("did you mean 'imagenette'?"));
-  EXPECT_THAT(cli_output({"init", "shapes", folder_.path()}).err,
-              HasSubstr("is a folder; name a file"));
+  EXPECT_EQ(cli_output({"init", "imagenete"}).err,
+            "error: no built-in recipe is called 'imagenete'; did you mean 'imagenette'?\n");
+  EXPECT_EQ(cli_output({"init", "shapes", folder_.path()}).err,
+            "error: '" + folder_.path() + "' is a folder; name a file, such as '" +
+                (folder_ / "shapes.yaml") + "'\n");
 }
 
 TEST_F(Init, HasATargetForDataAlone) {

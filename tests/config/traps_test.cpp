@@ -22,6 +22,13 @@ Node trap_tree(const std::string& text) {
   return result.tree;
 }
 
+/// Each text has this problem at the place next to it.
+void expect_problem(const std::string& problem,
+                    const std::vector<std::pair<std::string, std::string>>& texts) {
+  for (const auto& [text, place] : texts)
+    EXPECT_EQ(trap_problem(text), place + " syntax: " + problem) << text;
+}
+
 TEST(Traps, ATabBeforeText) {
   const std::string expected = "a tab stands before the text of this line; write spaces";
   EXPECT_EQ(trap_problem("a:\n\tb: 1\n"), "2:1 tab: " + expected);
@@ -30,14 +37,14 @@ TEST(Traps, ATabBeforeText) {
 }
 
 TEST(Traps, ASpaceThatIsMissingAfterTheColon) {
-  const std::string expected = " syntax: a space is missing after the ':'";
-  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\nb: 2\n"), "2:3" + expected);
-  EXPECT_EQ(trap_problem("a: 1\nlr:0.1\n"), "2:3" + expected);
-  EXPECT_EQ(trap_problem("optimizer:\n  lr:0.1\n"), "2:5" + expected);
-  EXPECT_EQ(trap_problem("optimizer:\n  type: sgd\n  lr:0.1\n"), "3:5" + expected);
-  EXPECT_EQ(trap_problem("optimizer: {type: sgd, lr:0.1}\n"), "1:26" + expected);
-  EXPECT_EQ(trap_problem("optimizer: {lr:0.1}\n"), "1:15" + expected);
-  EXPECT_EQ(trap_problem("'lr':0.1\n"), "1:5" + expected);
+  expect_problem("a space is missing after the ':'",
+                 {{"a: 1\nlr:0.1\nb: 2\n", "2:3"},
+                  {"a: 1\nlr:0.1\n", "2:3"},
+                  {"optimizer:\n  lr:0.1\n", "2:5"},
+                  {"optimizer:\n  type: sgd\n  lr:0.1\n", "3:5"},
+                  {"optimizer: {type: sgd, lr:0.1}\n", "1:26"},
+                  {"optimizer: {lr:0.1}\n", "1:15"},
+                  {"'lr':0.1\n", "1:5"}});
   EXPECT_EQ(trap_tree("a:\n  https://example.org\n").find("a")->text, "https://example.org");
 }
 
@@ -243,27 +250,26 @@ TEST(Traps, SurrogatePairsAreOneCharacter) {
 }
 
 TEST(Traps, ACommaWithNothingBeforeIt) {
-  const std::string expected =
-      " syntax: nothing stands before this ','; leave it out, or write null";
-  EXPECT_EQ(trap_problem("a: [1, , 2]\n"), "1:8" + expected);
-  EXPECT_EQ(trap_problem("a: [, 1]\n"), "1:5" + expected);
-  EXPECT_EQ(trap_problem("a: [1,,]\n"), "1:7" + expected);
-  EXPECT_EQ(trap_problem("a: {b: 1, , c: 2}\n"), "1:11" + expected);
-  EXPECT_EQ(trap_problem("a: {,}\n"), "1:5" + expected);
+  expect_problem("nothing stands before this ','; leave it out, or write null",
+                 {{"a: [1, , 2]\n", "1:8"},
+                  {"a: [, 1]\n", "1:5"},
+                  {"a: [1,,]\n", "1:7"},
+                  {"a: {b: 1, , c: 2}\n", "1:11"},
+                  {"a: {,}\n", "1:5"}});
   EXPECT_EQ(trap_tree("a: [1, 2, ]\nb: {c: 1,}\n").find("a")->items.size(), 2U)
       << "the last may end in one";
 }
 
 TEST(Traps, ACommentBehindNoSpace) {
-  const std::string expected =
-      " syntax: a space is missing before the '#'; text that holds it needs quotes around all of "
-      "it";
-  EXPECT_EQ(trap_problem("a: \"b\"#c\n"), "1:7" + expected);
-  EXPECT_EQ(trap_problem("a: 'b'#c\n"), "1:7" + expected);
-  EXPECT_EQ(trap_problem("a: [1]#c\n"), "1:7" + expected);
-  EXPECT_EQ(trap_problem("a: [1,#c\n  2]\n"), "1:7" + expected);
-  EXPECT_EQ(trap_problem("a: {b: \"c\"#d\n  }\n"), "1:11" + expected);
-  EXPECT_EQ(trap_problem("a: |#c\n  b\n"), "1:5" + expected);
+  expect_problem(
+      "a space is missing before the '#'; text that holds it needs quotes around all of "
+      "it",
+      {{"a: \"b\"#c\n", "1:7"},
+       {"a: 'b'#c\n", "1:7"},
+       {"a: [1]#c\n", "1:7"},
+       {"a: [1,#c\n  2]\n", "1:7"},
+       {"a: {b: \"c\"#d\n  }\n", "1:11"},
+       {"a: |#c\n  b\n", "1:5"}});
   EXPECT_EQ(trap_tree("a: b#c\n").find("a")->text, "b#c") << "inside of a word it is text";
 }
 

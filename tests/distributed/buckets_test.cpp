@@ -56,7 +56,7 @@ TEST(Buckets, MakeGradientsViewsThatStayBetweenSteps) {
     buckets.release();
     for (const auto& named : net.named_parameters()) named.tensor.sum().backward();
     buckets.finish();
-    buckets.hand_out(buckets.used());
+    buckets.assign_gradients(buckets.used());
     const auto gradient = net.named_parameters()[0].tensor.grad();
     EXPECT_EQ(gradient.sum().item<double>(), 48);  // of ones, 8 x 6
     if (step == 0) place = gradient.const_data_ptr();
@@ -85,7 +85,7 @@ TEST(Buckets, SumWhatTravelsInTheTypeOfTheWire) {
     const auto own = world.rank == 0 ? at::tensor({1.0009765625F, 1.F}) : at::tensor({1.F, 2.F});
     weight.mul(own).sum().backward();
     buckets.finish();
-    buckets.hand_out(buckets.used());
+    buckets.assign_gradients(buckets.used());
     EXPECT_EQ(weight.grad().scalar_type(), at::kFloat);
     EXPECT_TRUE(at::equal(weight.grad(), at::tensor({2.F, 3.F})));
   });

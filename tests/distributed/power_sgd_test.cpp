@@ -29,7 +29,7 @@ at::Tensor drawn_gradient(std::int64_t step, int rank) {
 at::Tensor sent(PowerSgd& power_sgd, const at::Tensor& own, std::int64_t step, bool sound = true) {
   auto gradient = own.clone();
   const auto transfer = power_sgd.send({{"weight", gradient}}, step);
-  transfer->turn();
+  transfer->all_reduce_q();
   transfer->finish();
   power_sgd.settle(at::full({}, sound, at::kBool), {});
   return gradient;

@@ -56,7 +56,7 @@ GOLDEN(power_sgd, mean) {
       auto flat = at::tensor(golden::numbers(own), at::kDouble);
       const auto views = views_of(flat, c.input.at("shapes"));
       const auto transfer = power_sgd.send(views, static_cast<std::int64_t>(step));
-      transfer->turn();
+      transfer->all_reduce_q();
       transfer->finish();
       power_sgd.settle(at::ones({}, at::kBool), {});
       const auto mean = flat / 2;

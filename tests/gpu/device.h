@@ -21,7 +21,7 @@ bool takes_large_networks();
 /// How far a device's result may be from the CPU's, next to the size of the tensor (L2).
 struct Tolerance {
   at::ScalarType type;
-  double apart;
+  double distance;
 };
 
 /// ||far - near|| / ||near||, both in double on the host; where `near` is less than 1e-6 of

@@ -40,11 +40,11 @@ Normed normed_on(c10::Device where, at::ScalarType type, Statistics* members) {
 void expect_the_norm_of_the_cpu(const Tolerance& tolerance, Statistics* members) {
   const auto near = normed_on(at::kCPU, tolerance.type, nullptr);
   const auto far = normed_on(device(), tolerance.type, members);
-  EXPECT_LE(relative_distance(far.output, near.output), tolerance.apart);
-  EXPECT_LE(relative_distance(far.input_gradient, near.input_gradient), tolerance.apart);
-  EXPECT_LE(relative_distance(far.weight_gradient, near.weight_gradient), tolerance.apart);
-  EXPECT_LE(relative_distance(far.mean, near.mean), tolerance.apart);
-  EXPECT_LE(relative_distance(far.variance, near.variance), tolerance.apart);
+  EXPECT_LE(relative_distance(far.output, near.output), tolerance.distance);
+  EXPECT_LE(relative_distance(far.input_gradient, near.input_gradient), tolerance.distance);
+  EXPECT_LE(relative_distance(far.weight_gradient, near.weight_gradient), tolerance.distance);
+  EXPECT_LE(relative_distance(far.mean, near.mean), tolerance.distance);
+  EXPECT_LE(relative_distance(far.variance, near.variance), tolerance.distance);
 }
 
 TEST(BatchNormOfADevice, IsThatOfTheCpu) {
@@ -137,7 +137,8 @@ TEST(BatchNormReluOfADevice, IsThatOfTheCpu) {
       for (std::size_t i = 0; i < near.size(); ++i) {
         const bool half = tolerance.type == at::kBFloat16 || tolerance.type == at::kHalf;
         const bool is_gradient = i > 0 && i + 3 < near.size();
-        EXPECT_LE(relative_distance(far[i], near[i]), half && is_gradient ? 0.2 : tolerance.apart)
+        EXPECT_LE(relative_distance(far[i], near[i]),
+                  half && is_gradient ? 0.2 : tolerance.distance)
             << "tensor " << i << " of " << tolerance.type << " x " << block.channels;
       }
     }

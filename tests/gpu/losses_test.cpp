@@ -69,9 +69,9 @@ void expect_the_loss_of_the_cpu(const Tolerance& tolerance) {
     const auto near = taken_on(c, at::kCPU, tolerance.type);
     const auto far = taken_on(c, device(), tolerance.type);
     EXPECT_EQ(far.values.device(), device());
-    EXPECT_LE(relative_distance(far.values, near.values), tolerance.apart);
-    EXPECT_LE(relative_distance(far.weights, near.weights), tolerance.apart);
-    EXPECT_LE(relative_distance(far.gradient, near.gradient), tolerance.apart);
+    EXPECT_LE(relative_distance(far.values, near.values), tolerance.distance);
+    EXPECT_LE(relative_distance(far.weights, near.weights), tolerance.distance);
+    EXPECT_LE(relative_distance(far.gradient, near.gradient), tolerance.distance);
   }
 }
 

@@ -47,8 +47,8 @@ bool takes_large_networks() {
 double relative_distance(const at::Tensor& far, const at::Tensor& near, double whole) {
   const auto a = far.detach().to(at::kCPU, at::kDouble), b = near.detach().to(at::kDouble);
   const double size = std::max(b.norm().item<double>(), 1e-6 * whole);
-  const double apart = (a - b).norm().item<double>();
-  return apart == 0 ? 0 : apart / size;
+  const double difference = (a - b).norm().item<double>();
+  return difference == 0 ? 0 : difference / size;
 }
 
 int main_of(int argc, char** argv) {

@@ -18,7 +18,7 @@ void expect_the_metric_of_the_cpu(const Tolerance& tolerance) {
     const LossTerms loss{tried.loss.values.to(device()), tried.loss.weights.to(device())};
     const auto far = tried.metric->sums(output.to(device()), target.to(device()), loss);
     EXPECT_EQ(far.device(), device());
-    EXPECT_LE(relative_distance(far, near), tolerance.apart);
+    EXPECT_LE(relative_distance(far, near), tolerance.distance);
   }
 }
 

@@ -160,7 +160,7 @@ class EveryNetwork : public testing::TestWithParam<std::string> {
   void expect_the_step_of_the_cpu(const Tolerance& tolerance) const {
     const auto near = step_on(GetParam(), at::kCPU, tolerance.type);
     const auto far = step_on(GetParam(), device(), tolerance.type);
-    EXPECT_LE(relative_distance(far.output, near.output), tolerance.apart) << "output";
+    EXPECT_LE(relative_distance(far.output, near.output), tolerance.distance) << "output";
     ASSERT_EQ(far.gradients.size(), near.gradients.size());
     double whole = 0;
     for (const auto& [name, gradient] : near.gradients)
@@ -169,7 +169,7 @@ class EveryNetwork : public testing::TestWithParam<std::string> {
       const auto& [name, gradient] = near.gradients[i];
       ASSERT_EQ(far.gradients[i].tensor.defined(), gradient.defined()) << name;
       if (!gradient.defined()) continue;
-      EXPECT_LE(relative_distance(far.gradients[i].tensor, gradient, whole), tolerance.apart)
+      EXPECT_LE(relative_distance(far.gradients[i].tensor, gradient, whole), tolerance.distance)
           << name;
     }
   }

@@ -72,7 +72,7 @@ class EveryOptimizerOnADevice : public testing::TestWithParam<std::string> {
     const auto far = trained_on(GetParam(), device(), tolerance.type);
     for (std::size_t i = 0; i < near.size(); ++i) {
       EXPECT_EQ(far[i].device(), device());
-      EXPECT_LE(relative_distance(far[i], near[i]), tolerance.apart) << "parameter " << i;
+      EXPECT_LE(relative_distance(far[i], near[i]), tolerance.distance) << "parameter " << i;
     }
   }
 };

@@ -14,7 +14,7 @@ namespace ddptrain::test {
 struct Where {
   std::string name;  // "transform resize, size"
   Shape record;
-  Node base;  // what the record needs besides
+  Node base;  // what else the record needs
   std::function<Node(Node)> whole;
   std::string path;
 };

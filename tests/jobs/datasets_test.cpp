@@ -89,7 +89,7 @@ TEST(QuickRecipe, ReplacesDataByThoseOfTheSameKind) {
     EXPECT_EQ(type_for(texts), "text_folder") << texts;
   for (const auto* same : {"csv_table", "image_masks", "image_points"})
     EXPECT_EQ(type_for(same), same);
-  EXPECT_THROW(quick_data("pictures"), Error);
+  EXPECT_THROW(quick_data("unlabeled_images"), Error);
 }
 
 TEST(QuickRecipe, DrawsImagesOfTheSizeThatTheFilesHave) {

@@ -158,13 +158,21 @@ TEST(WeightsRule, KnowsNamesOfTheModel) {
                         "such as runs/NAME/latest, and 'resnet18' has no weights 'imagnet'; did "
                         "you mean 'imagenet'?"));
   EXPECT_THAT(rules_of("{type: xresnet18, weights: imagenet}"),
-              HasSubstr("no published weights of 'xresnet18' have a name here"));
-  EXPECT_THAT(rules_of("{type: awd_lstm, weights: wikitext103_fwd}"),
-              HasSubstr("awd_lstm wikitext103_fwd (fastai) is an archive"));
+              HasSubstr("'imagenet' is neither a .safetensors or .pth file nor the folder of a run "
+                        "such as runs/NAME/latest, and no published weights of 'xresnet18' have a "
+                        "name here; see 'ddptrain weights list'\n"));
+  EXPECT_THAT(
+      rules_of("{type: awd_lstm, weights: wikitext103_fwd}"),
+      HasSubstr(
+          "model.weights: awd_lstm wikitext103_fwd (fastai) is an archive; unpack it and write the "
+          "two files in it: {file: wt103-fwd/lstm_fwd.pth, words: wt103-fwd/itos_wt103.pkl}\n"));
   EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, fetch: true}}"),
-              HasSubstr("error[weights-fetch]"));
-  EXPECT_THAT(rules_of("{type: resnet18, weights: {file: a.pth, sha256: f37072fd}}"),
-              HasSubstr("error[weights-digest]"));
+              HasSubstr("error[weights-fetch]: model.weights.fetch: only published weights are "
+                        "fetched, by their names; this is a file or folder\n"));
+  EXPECT_THAT(
+      rules_of("{type: resnet18, weights: {file: a.pth, sha256: f37072fd}}"),
+      HasSubstr(
+          "error[weights-digest]: model.weights.sha256: a sha256 has 64 digits of 0-9 and a-f\n"));
 }
 
 TEST(WeightsRule, LeavesAFolderNextToTheRecipeAlone) {
@@ -189,7 +197,9 @@ TEST_F(WeightsFolder, AreListedWithWhatIsKnown) {
   EXPECT_EQ(rows[0].at("preprocessing").at("crop"), 224);
   EXPECT_EQ(rows[0].at("path"), file);
   EXPECT_TRUE(rows[1].at("path").is_null());
-  EXPECT_THAT(test::cli_output({"weights", "list"}).out, HasSubstr("imagenet1k_v2, imagenet"));
+  EXPECT_THAT(test::cli_output({"weights", "list"}).out,
+              testing::ContainsRegex(
+                  "\nresnet50 +imagenet1k_v2, imagenet +80\\.858 +97\\.8 MiB +torchvision "));
   EXPECT_EQ(test::cli_output({"weights", "list", "resnet35"}).err,
             "error: no weights of 'resnet35' are known; did you mean 'resnet34'?\n");
 }
@@ -204,12 +214,15 @@ TEST_F(WeightsFolder, AreTakenFromAFileWithItsDigestAndCheckedAgain) {
   const auto unsaid = get({});
   EXPECT_EQ(unsaid.code, 2);
   EXPECT_THAT(unsaid.err, HasSubstr("no digest of awd_lstm wikitext103_fwd (fastai) is published"));
-  EXPECT_THAT(get({"--sha256", "12"}).err, HasSubstr("has not 64 digits"));
+  EXPECT_EQ(get({"--sha256", "12"}).err,
+            "error: --sha256: '12' has not 64 digits of 0-9 and a-f\n");
   const auto wrong = get({"--sha256", sha256("another")});
   EXPECT_EQ(wrong.code, 3);
   EXPECT_THAT(wrong.err, HasSubstr(", and should be " + sha256("another")));
   EXPECT_EQ(get({"--sha256", sha256("an archive")}).code, 0);
-  EXPECT_THAT(get({"--sha256", sha256("an archive")}).err, HasSubstr("is already in"));
+  EXPECT_EQ(get({"--sha256", sha256("an archive")}).err,
+            "awd_lstm wikitext103_fwd (fastai) is already in " +
+                (folder_ / "weights/wt103-fwd.tgz") + "\n");
   const auto good = test::cli_output({"weights", "check"});
   EXPECT_EQ(good.code, 0) << good.out;
   EXPECT_THAT(good.out, HasSubstr("wt103-fwd.tgz: good\n1 file in "));

@@ -187,7 +187,11 @@ TEST(Topology, OfASpecialStepIsNotThatOfSrun) {
     variables["SLURM_STEP_ID"] = step;
     EXPECT_FALSE(topology_of(variables).joined());
     variables["SLURM_JOB_NUM_NODES"] = "2";
-    EXPECT_THAT(refusal(variables), testing::HasSubstr("SLURM_JOB_NUM_NODES is 2"));
+    EXPECT_EQ(refusal(variables),
+              "SLURM_JOB_NUM_NODES is 2 in the environment (Slurm): this process is one of a job "
+              "on several nodes, does not know its rank, and would train alone; start it with "
+              "'srun', or set PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT on "
+              "every node; DDPTRAIN_SINGLE_NODE=1 uses this node alone");
   }
 }
 
@@ -263,10 +267,13 @@ TEST(Topology, OfAHalfSetKubeflowPodNamesTheMissingVariable) {
   }
   auto variables = train_job;
   variables["PET_NNODES"] = "1:4";
-  EXPECT_THAT(refusal(variables), testing::HasSubstr("PET_NNODES is '1:4'"));
+  EXPECT_EQ(refusal(variables),
+            "PET_NNODES is '1:4' in the environment: a job whose size changes (elastic) is not "
+            "supported; give it one number of nodes");
   variables = train_job;
   variables["PET_NODE_RANK"] = "4";
-  EXPECT_THAT(refusal(variables), testing::HasSubstr("rank is 4 of 4 nodes"));
+  EXPECT_EQ(refusal(variables),
+            "the environment of Kubeflow contradicts itself: the node's rank is 4 of 4 nodes");
 }
 
 // https://docs.skypilot.co/en/stable/running-jobs/environment-variables.html
@@ -392,7 +399,11 @@ TEST(Topology, NeverIsAWorldOfOneWhereAVariableSaysSeveralNodes) {
   for (const auto& each : several_nodes(folder)) {
     const auto message = refusal({{each.name, each.several}});
     EXPECT_THAT(message, testing::HasSubstr(std::string(each.name) + " ")) << each.name;
-    EXPECT_THAT(message, testing::HasSubstr("DDPTRAIN_SINGLE_NODE=1")) << each.name;
+    EXPECT_THAT(message, testing::HasSubstr("): this process is one of a job on several nodes, "
+                                            "does not know its rank, and would train alone; "))
+        << each.name;
+    EXPECT_THAT(message, testing::EndsWith("; DDPTRAIN_SINGLE_NODE=1 uses this node alone"))
+        << each.name;
     EXPECT_EQ(refusal({{each.name, each.one}}), "") << each.name;
     EXPECT_EQ(refusal({{each.name, each.several}, {"DDPTRAIN_SINGLE_NODE", "1"}}), "");
     auto variables = torchrun;  // whose rank is known

@@ -227,8 +227,8 @@ TEST(CrossEntropy, PrefersTheWrittenLabelToTheCodeOfTheData) {
   EXPECT_TRUE(terms.weights.equal(row({1, 0})));
 }
 
-// 1 - (2 * 0.5 + s) / (1 + 1 + s) of class 0 and of class 1, whose pixels are one each besides the
-// void one.
+// 1 - (2 * 0.5 + s) / (1 + 1 + s) of class 0 and of class 1, which have one pixel each; the third
+// is void.
 TEST(FastaiDice, CountsAVoidPixelNowhere) {
   const auto loss = build({{"type", "fastai_dice"}, {"smooth", 0}}, {.void_code = kVoid});
   const auto terms = (*loss)(at::zeros({1, 2, 3}, at::kDouble), labels({0, kVoid, 1}).view({1, 3}));

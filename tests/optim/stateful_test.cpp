@@ -15,7 +15,6 @@ namespace ddptrain::testing_optim {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
@@ -115,7 +114,12 @@ TEST_P(EveryOptimizer, RefusesStateOfAnotherShape) {
   for (auto& [name, tensor] : state)
     if (tensor.dim() == 1) tensor = at::ones({7});
   const auto other = build(GetParam(), {group(fresh())});
-  EXPECT_THAT([&] { other->load(state); }, ThrowsMessage<Error>(HasSubstr("shape")));
+  EXPECT_THAT(
+      [&] { other->load(state); },
+      ThrowsMessage<Error>(testing::AnyOf(
+          testing::MatchesRegex(
+              "optimizer state 'a\\.[a-z_]+' has shape \\[7\\], parameter 'a' wants \\[3\\]"),
+          "optimizer state 'a.slow_weights' has shape [7], its parameter has [3]")));
 }
 
 TEST_P(EveryOptimizer, RefusesStateOfAnotherParameter) {
@@ -124,7 +128,8 @@ TEST_P(EveryOptimizer, RefusesStateOfAnotherParameter) {
       [&] {
         optimizer->load({{"fc.exp_avg", at::ones({2})}});
       },
-      ThrowsMessage<Error>(HasSubstr("fc.exp_avg")));
+      ThrowsMessage<Error>(
+          "optimizer state 'fc.exp_avg' belongs to no parameter, or to another optimizer"));
 }
 
 TEST_P(EveryOptimizer, RefusesHalfOfAState) {
@@ -135,7 +140,7 @@ TEST_P(EveryOptimizer, RefusesHalfOfAState) {
   if (state.size() < 4) return;  // one tensor per parameter has no half
   state.erase(state.begin());
   EXPECT_THAT([&] { build(GetParam(), {group(fresh())})->load(state); },
-              ThrowsMessage<Error>(HasSubstr("missing")));
+              ThrowsMessage<Error>("optimizer state 'a.step' is missing"));
 }
 
 TEST_P(EveryOptimizer, WorksWithGradientsOfOtherStrides) {

@@ -1,4 +1,4 @@
-// What LibTorch and the engine ask of the simulated device besides operators.
+// What LibTorch and the engine need of the simulated device in addition to operators.
 #include <ATen/core/Generator.h>
 #include <ATen/detail/HPUHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>

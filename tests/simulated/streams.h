@@ -13,7 +13,7 @@ namespace ddptrain::simulated {
 c10::Stream current_stream(int device);
 /// Returns the one before.
 c10::Stream exchange_stream(c10::Stream stream);
-/// One besides the default one; after 31 they begin again.
+/// One other than the default stream; after 31 they repeat.
 c10::Stream next_stream(int device);
 
 /// Bytes between pinned memory and a device.

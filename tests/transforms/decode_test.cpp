@@ -83,10 +83,10 @@ TEST(Decode, GrayIsTheWeightedSumOfTheColors) {
 
 TEST(Orientation, UndoesHowTheCameraWasHeld) {
   // 2 x 3 pixels a b / c d / e f, one channel; what each of EXIF's values makes of them
-  const std::vector<std::pair<int, std::string>> turned{{1, "abcdef"}, {2, "badcfe"}, {3, "fedcba"},
-                                                        {4, "efcdab"}, {5, "acebdf"}, {6, "ecafdb"},
-                                                        {7, "fdbeca"}, {8, "bdface"}};
-  for (const auto& [orientation, expected] : turned) {
+  const std::vector<std::pair<int, std::string>> oriented{
+      {1, "abcdef"}, {2, "badcfe"}, {3, "fedcba"}, {4, "efcdab"},
+      {5, "acebdf"}, {6, "ecafdb"}, {7, "fdbeca"}, {8, "bdface"}};
+  for (const auto& [orientation, expected] : oriented) {
     Image image;
     image.width = 2;
     image.height = 3;

@@ -46,7 +46,8 @@ TEST(Plugin, ThatIsNotThereIsNamed) {
   auto plugin = open_plugin("libno_such_plugin.so", RTLD_NOW);
   EXPECT_FALSE(plugin.found);
   EXPECT_EQ(table_of<NoTable>(plugin, "libno_such_plugin.so"), nullptr);
-  EXPECT_THAT(plugin.why_not, testing::HasSubstr("libno_such_plugin.so"));
+  EXPECT_EQ(plugin.why_not,
+            "libno_such_plugin.so: cannot open shared object file: No such file or directory");
 }
 
 }  // namespace

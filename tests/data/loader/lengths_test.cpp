@@ -75,7 +75,7 @@ TEST(LengthSorted, KeepsPaddingSmallAndRanksEqual) {
   for (const std::int64_t global : {64, 128}) {
     const auto order = order_of("length_sorted", lengths, global);
     double padded = 0, tokens = 0;
-    std::vector<double> apart(9);
+    std::vector<double> imbalance(9);
     const auto steps = static_cast<std::int64_t>(order.size()) / global;
     for (std::int64_t step = 0; step < steps; ++step) {
       const auto at = [&](std::int64_t row) {
@@ -93,13 +93,13 @@ TEST(LengthSorted, KeepsPaddingSmallAndRanksEqual) {
         for (std::int64_t row = 0; row < global; ++row)
           of_rank[static_cast<std::size_t>(row * world / global)] += at(step * global + row);
         const auto [least, most] = std::minmax_element(of_rank.begin(), of_rank.end());
-        apart[static_cast<std::size_t>(world)] +=
+        imbalance[static_cast<std::size_t>(world)] +=
             static_cast<double>(*most) / static_cast<double>(*least) - 1;
       }
     }
     EXPECT_LT(1 - tokens / padded, 0.08);
     for (const std::size_t world : {2, 4, 8})
-      EXPECT_LT(apart[world] / static_cast<double>(steps), 0.05) << world;
+      EXPECT_LT(imbalance[world] / static_cast<double>(steps), 0.05) << world;
   }
 }
 

@@ -230,10 +230,12 @@ TEST_F(TablesOfSeveralTargets, AreListedOnceAndNoClassification) {
   };
   EXPECT_EQ(message_of({"a", "b"}, "regression"), "");
   EXPECT_EQ(message_of("a", "classification"), "");
-  EXPECT_THAT(message_of({"a", "b"}, "classification"), HasSubstr("target.columns"));
-  EXPECT_THAT(message_of({"a", "a"}, "regression"), HasSubstr("'a' is listed twice"));
-  EXPECT_THAT(message_of(nlohmann::json::array(), "auto"),
-              HasSubstr("give one of 'column', 'columns'"));
+  EXPECT_EQ(message_of({"a", "b"}, "classification"),
+            "target.columns: 'target.columns' needs 'task' other than classification; it is "
+            "classification\n");
+  EXPECT_EQ(message_of({"a", "a"}, "regression"), "target[1]: 'a' is listed twice\n");
+  EXPECT_EQ(message_of(nlohmann::json::array(), "auto"),
+            "target: give one of 'column', 'columns'\n");
 }
 
 TEST_F(TablesOfSeveralTargets, AreATensorWithAColumnForEach) {

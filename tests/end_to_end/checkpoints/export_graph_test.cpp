@@ -52,7 +52,9 @@ TEST_F(ExportGraph, IsComparedWithTheModelAndWrittenWhole) {
 
   const auto typo = exported({"m.onx"});
   EXPECT_EQ(typo.code, 2);
-  EXPECT_THAT(typo.err, HasSubstr(".safetensors"));
+  EXPECT_EQ(typo.err,
+            "error: 'm.onx': a file ends in .safetensors (weights, for PyTorch, timm and Hugging "
+            "Face), .pt (TorchScript) or .onnx\n");
   EXPECT_THAT(exported({"m.safetensors", "--batch", "4"}).err, HasSubstr("--batch is of a graph"));
   EXPECT_EQ(exported({"m.pt", "--batch", "none"}).code, 2);
   const auto nowhere = exported({"no/m.onnx"});
@@ -84,7 +86,7 @@ TEST_F(ExportGraph, HoldsWhatIsDoneToImagesOfAnySize) {
   }
 }
 
-/// A network that goes on from the one for shapes with photos, where DDPTRAIN_DATA has them.
+/// The network for shapes, trained further on photos where DDPTRAIN_DATA has them.
 class FineTunedModel : public testing::Test {
  protected:
   void SetUp() override {

@@ -49,12 +49,12 @@ inline double difference(const Weights& a, const Weights& b) {
   double most = 0;
   for (const auto& [name, values] : b) {
     EXPECT_EQ(a.at(name).size(), values.size()) << name;
-    double size = 1e-300, apart = 0;
+    double size = 1e-300, difference = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       size = std::max(size, std::abs(values[i]));
-      apart = std::max(apart, std::abs(a.at(name)[i] - values[i]));
+      difference = std::max(difference, std::abs(a.at(name)[i] - values[i]));
     }
-    most = std::max(most, apart / size);
+    most = std::max(most, difference / size);
   }
   return most;
 }

@@ -26,10 +26,18 @@ TEST(Level, StepTrainsOnceOnTheDevicesAndLeavesNothingBehind) {
   const Folder folder;
   const auto result = validated(folder, "step");
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("data: "));
-  EXPECT_THAT(result.err, HasSubstr("model: 2 x 3 x 64 x 64 to 2 x 10"));
-  EXPECT_THAT(result.err, HasSubstr("global 64 = micro 16 x accumulate 2 x 2 devices on the CPU"));
-  EXPECT_THAT(result.out, HasSubstr(": good"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr(": data: 120 training samples, 40 held out, 10 classes; 20 samples read\n"));
+  EXPECT_THAT(
+      result.err,
+      testing::ContainsRegex(
+          ": model: 2 x 3 x 64 x 64 to 2 x 10, targets 2, loss [0-9.]+; 539178 parameters, 8\\.2 "
+          "MiB of weights, gradients and optimizer, 1\\.4 MiB of activations a sample\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr(": step: global 64 = micro 16 x accumulate 2 x 2 devices on the CPU; one "
+                        "step, one evaluation batch, a checkpoint written and read\n"));
+  EXPECT_THAT(result.out, testing::EndsWith("configs/quickstart.yaml: good\n"));
   EXPECT_FALSE(exists(folder / "runs"));
 }
 
@@ -43,8 +51,10 @@ TEST(Level, DataThatAreNotThereAreExitThree) {
   const Folder folder;
   const auto result = validated(folder, "data", {"data.root=/nowhere"});
   EXPECT_EQ(result.code, 3);
-  EXPECT_THAT(result.err, HasSubstr("error[data-level]"));
-  EXPECT_THAT(result.err, HasSubstr("/nowhere"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("command line:2: error[data-level]: data.root: '/nowhere' is not there; put the "
+                "data there, write where they are, or name an archive under data.source\n"));
 }
 
 TEST(Level, DataReadsASampleOfEveryClass) {
@@ -84,7 +94,9 @@ TEST(Level, ModelSaysThatOutputsAreTooFew) {
   const Folder folder;
   const auto result = validated(folder, "model", {"model={type: resnet18, num_classes: 3}"});
   EXPECT_EQ(result.code, 2) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("error[model-level]"));
+  EXPECT_THAT(result.err,
+              HasSubstr("error[model-level]: loss: 'cross_entropy' wants an output for each of the "
+                        "10 classes, and the model gives 3; write 'model.num_classes: auto'\n"));
 }
 
 TEST(Level, AnUnknownOneIsRefused) {

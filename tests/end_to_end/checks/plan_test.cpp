@@ -46,7 +46,10 @@ TEST(Plan, TellsSeveralNumbersOfDevices) {
        {"micro 32 x accumulate 2 x 1 device", "micro 16 x accumulate 2 x 2 devices",
         "micro 8 x accumulate 2 x 4 devices"})
     EXPECT_THAT(planned.out, HasSubstr(batch));
-  EXPECT_THAT(planned.out, HasSubstr("15 an epoch"));  // 1000 samples in whole batches of 64
+  EXPECT_THAT(
+      planned.out,
+      HasSubstr("\nsteps          210 (13,440 samples), 15 an epoch\n"));  // 1000 samples in whole
+                                                                           // batches of 64
 }
 
 TEST(Plan, RefusesABatchThatDevicesCannotShare) {
@@ -110,7 +113,8 @@ TEST(Plan, FetchesNothing) {
       Program({"plan", test::in_source("recipes/imagenette.yaml"), "data.root=none"}, folder.path())
           .wait();
   EXPECT_EQ(refused.code, 3);
-  EXPECT_THAT(refused.err, HasSubstr("ddptrain data get"));
+  EXPECT_THAT(refused.err, HasSubstr("error: the data are not there; 'ddptrain data get RECIPE' "
+                                     "fetches them, or --samples N plans without\n"));
   EXPECT_FALSE(exists(folder / "none"));
 }
 
@@ -143,7 +147,9 @@ TEST(Plan, AndARunSayWhereCheckpointsDoNotFitOnTheDisk) {
   words.insert(words.end(), more.begin(), more.end());
   const auto planned = run(words, folder.path(), environment());
   EXPECT_EQ(planned.code, 0) << planned.err;
-  EXPECT_THAT(planned.out, HasSubstr(", too little"));
+  EXPECT_THAT(planned.out,
+              testing::ContainsRegex("\ndisk +a checkpoint [0-9.]+ MiB, up to 10000001 at once "
+                                     "[0-9.]+ TiB; free [0-9.]+ [KMGT]iB, too little\n"));
   words[0] = "run";
   const auto refused = run(words, folder.path(), environment());
   EXPECT_EQ(refused.code, 3) << refused.err;

@@ -84,7 +84,7 @@ TEST(TestVerb, QuickKeepsNothingOfARecipeInItsMemory) {
   EXPECT_LT(most, 512L << 10);
 }
 
-/// The loss alone tells that the targets are numbers.
+/// The loss alone implies that the targets are numbers.
 TEST(TestVerb, QuickRunsARegressionThatNamesNoTask) {
   const Folder folder;
   write(folder / "prices.yaml",

@@ -1,4 +1,4 @@
-// `doctor` tells what is there, and advises where something is lacking.
+// `doctor` lists what it finds, and advises where something is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

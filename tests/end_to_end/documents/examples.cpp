@@ -60,13 +60,13 @@ class Page {
 
   std::vector<Block> blocks() {
     std::istringstream lines(read(test::in_source(name_)));
-    for (std::string line; std::getline(lines, line);) take(line);
+    for (std::string line; std::getline(lines, line);) add_line(line);
     end_block();
     return std::move(blocks_);
   }
 
  private:
-  void take(const std::string& line) {
+  void add_line(const std::string& line) {
     ++number_;
     if (line.starts_with("```")) {
       end_block();

@@ -1,4 +1,4 @@
-// A resumed run equals an uninterrupted one, bit for bit, wherever it was cut.
+// A resumed run equals an uninterrupted one, bit for bit, wherever it was interrupted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -79,7 +79,10 @@ TEST_F(RunSafety, AResumeThatAsksForLessThanWasTrainedNamesAnOverrideThatWorks) 
   const auto before = contents(folder_ / "runs/small/001");
   const auto less = resume({"runs/small/001", "train.duration=1 steps"});
   EXPECT_EQ(less.code, 0);
-  EXPECT_TRUE(holds(less.err, "'train.duration=8 steps'")) << less.err;
+  EXPECT_TRUE(holds(less.err,
+                    "this run is complete (done: 4 steps); to train on: ddptrain resume "
+                    "runs/small/001 'train.duration=8 steps'\n"))
+      << less.err;
   EXPECT_EQ(contents(folder_ / "runs/small/001"), before);
   EXPECT_EQ(resume({"runs/small/001", "train.duration=8 steps"}).code, 0);
 }
@@ -115,7 +118,7 @@ TEST_F(RunSafety, ARefusedResumeIsAddedToTheLogOfTheRun) {
     const auto mode = std::string("parallel.mode=") + (*devices == '1' ? "none" : "ddp");
     const auto before = read(folder_ / "runs/small/001/log.txt"),
                second = read(folder_ / "runs/small/001/log.rank1.txt");
-    ASSERT_TRUE(holds(before, "step 8")) << before;
+    ASSERT_TRUE(holds(before, " step 8  saved checkpoints/step-00000008\n")) << before;
     const auto refused = resume({"runs/small/001", mode, std::string("parallel.devices=") + devices,
                                  "batch.global=8", "batch.micro=auto", "batch.accumulate=auto",
                                  "train.duration=12 steps"});
@@ -157,7 +160,7 @@ TEST_F(RunSafety, ARunWhoseFirstLineAloneIsReadLeavesNothingOrACheckpoint) {
                       R"( 2>&1 | head -n 1 > /dev/null; echo "ended ${PIPESTATUS[0]}" >&2)";
     const auto ended =
         Program({"-c", line, test::program()}, folder_.path(), environment(), "bash").wait();
-    EXPECT_TRUE(holds(ended.err, "ended 141")) << ended.err;
+    EXPECT_EQ(ended.err, "ended 141\n");
     if (!exists(folder_ / "runs/small/001")) continue;
     EXPECT_FALSE(list(folder_ / "runs/small/001/checkpoints").empty()) << ranks;
     EXPECT_TRUE(holds(read(folder_ / "runs/small/001/run.json"), "\"exit_code\": 141"));
@@ -196,11 +199,23 @@ TEST_F(RunSafety, DamagedCheckpointsAreNamedAndNothingIsTrained) {
   const auto before = contents(folder_ / "runs/small/001");
   const auto refused = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "step-00000002/model.safetensors' is damaged")) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "step-00000004/optimizer.safetensors' is damaged")) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "step-00000004/state.json' is missing")) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "--from-scratch")) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "model.weights=" + checkpoint("001", 4) + "/model.safetensors"))
+  EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 2) +
+                                     "/model.safetensors' is damaged: its sha256 is not that of "
+                                     "MANIFEST.json (tensor 'fc1.weight')\n"))
+      << refused.err;
+  EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 4) +
+                                     "/optimizer.safetensors' is damaged: its sha256 is not that "
+                                     "of MANIFEST.json (tensor 'fc1.weight.momentum_buffer')\n"))
+      << refused.err;
+  EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 4) + "/state.json' is missing\n"))
+      << refused.err;
+  const auto home = folder_ / "runs/small/001";
+  EXPECT_TRUE(holds(
+      refused.err,
+      "error: no checkpoint of '" + home + "' is intact; nothing was changed. 'ddptrain resume " +
+          home + " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
+          home + "/recipe.yaml model.weights=" + checkpoint("001", 4) +
+          "/model.safetensors' starts another run from weights\n"))
       << refused.err;
   EXPECT_EQ(contents(folder_ / "runs/small/001"), before);
   EXPECT_EQ(run({"eval", "runs/small/001"}, folder_.path()).code, 3);
@@ -211,7 +226,9 @@ TEST_F(RunSafety, CheckpointsWithoutManifestOrDeletedAreNoReasonToBeginAgain) {
   fs::remove(checkpoint("001", 2) + "/MANIFEST.json");
   const auto damaged = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(damaged.code, 3) << damaged.err;
-  EXPECT_TRUE(holds(damaged.err, "MANIFEST.json' is missing")) << damaged.err;
+  EXPECT_TRUE(
+      holds(damaged.err, "error: '" + checkpoint("001", 2) + "/MANIFEST.json' is missing\n"))
+      << damaged.err;
   fs::remove_all(checkpoint("001", 2));
   const auto gone = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(gone.code, 3) << gone.err;

@@ -154,7 +154,9 @@ TEST(Folds, TakeGroupsFromTheCommandLine) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto refused = run(grouped, folder.path(), environment());
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_THAT(refused.err, HasSubstr("data.valid.fold.groups"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("command line:2: error: data.valid.fold.by: nothing says which group a "
+                        "sample is of; name a column in data.valid.fold.groups\n"));
 }
 
 TEST(Folds, AreCheckedBeforeTheFirstStarts) {
@@ -176,13 +178,15 @@ TEST(Folds, AreRefusedWhereTheyMeanNothing) {
     return ended.err;
   };
   EXPECT_THAT(complaint({"run", "small.yaml", "--folds", "1"}),
-              HasSubstr("--folds: '1' is not a number of folds from 2 to 1000"));
+              HasSubstr("error: --folds: '1' is not a number of folds from 2 to 1000\n"));
   EXPECT_THAT(complaint(with(kWords, {"--repeat", "2"})),
-              HasSubstr("--folds and --repeat exclude each other"));
+              HasSubstr("error: --folds and --repeat exclude each other; '--folds' with another "
+                        "'seed=' repeats all folds\n"));
   EXPECT_THAT(complaint({"run", "small.yaml", "--fold-by", "random"}),
-              HasSubstr("--fold-by needs --folds"));
+              HasSubstr("error: --fold-by needs --folds, the number of folds\n"));
   EXPECT_THAT(complaint(with(kWords, {"data={type: mnist, root: x}"})),
-              HasSubstr("--folds: data 'mnist' has no 'valid.fold'"));
+              HasSubstr("error: --folds: data 'mnist' has no 'valid.fold'; its held-out samples "
+                        "are a part of their own\n"));
   EXPECT_FALSE(exists(folder / "runs"));
 }
 

@@ -1,4 +1,4 @@
-// `sweep`: trials are ordinary runs, halving loses nothing, and a killed sweep goes on.
+// `sweep`: trials are ordinary runs, halving loses nothing, and a killed sweep resumes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

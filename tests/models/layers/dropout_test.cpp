@@ -104,9 +104,9 @@ TEST(Drop, RepeatsTheMasksOfRowsBehindThem) {
   const auto x = test::noise({3, 6, 2, 5});
   const auto mask = by_definition(x, rows, 0.4).view({3, 1, 2, 5});
   EXPECT_TRUE(drop(x, rows, 0.4).equal(x.mul(mask)));
-  const auto turned = test::noise({6, 3, 2, 5}).transpose(0, 1);
-  EXPECT_TRUE(drop(turned, rows, 0.4).equal(turned.mul(mask)));
-  EXPECT_EQ(drop(turned, rows, 0.4).strides(), turned.strides());
+  const auto transposed = test::noise({6, 3, 2, 5}).transpose(0, 1);
+  EXPECT_TRUE(drop(transposed, rows, 0.4).equal(transposed.mul(mask)));
+  EXPECT_EQ(drop(transposed, rows, 0.4).strides(), transposed.strides());
 }
 
 TEST(Drop, GivesGradientsByTheSameMask) {

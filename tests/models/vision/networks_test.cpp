@@ -303,7 +303,9 @@ TEST(Networks, OfPicturesAndNumbersRefuseTexts) {
         nlohmann::json{{"type", "sequential"}, {"layers", {"flatten"}}},
         nlohmann::json{{"type", "vision_learner"}, {"body", "resnet18"}}})
     EXPECT_THAT([&] { make_model(recipe, texts); },
-                testing::ThrowsMessage<Error>(testing::HasSubstr("'model: awd_lstm'")))
+                testing::ThrowsMessage<Error>(
+                    "model: this model takes numbers, and a text is a row of words; write 'model: "
+                    "awd_lstm', bag_of_embeddings or text_transformer"))
         << recipe;
 }
 

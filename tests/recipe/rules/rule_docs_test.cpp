@@ -38,12 +38,12 @@ void collect(const std::string& text, Ids& ids) {
       "(?:Severity::\\w+,|\\b(?:report|problem|refuse)\\((?:[^\";]*,)?|Finding\\{[^\",]*,|return "
       "\\{)\\s*\"([a-z]+(?:-[a-z]+)*)\"\\s*,");
   static const std::regex last("\",\\s*\"([a-z]+(?:-[a-z]+)*)\"\\);");
-  const auto take = [&](const std::regex& made) {
+  const auto insert_matches = [&](const std::regex& made) {
     for (std::sregex_iterator match(text.begin(), text.end(), made), end; match != end; ++match)
       ids.insert((*match)[1]);
   };
-  take(first);
-  if (text.find("refuse_at") != std::string::npos) take(last);
+  insert_matches(first);
+  if (text.find("refuse_at") != std::string::npos) insert_matches(last);
 }
 
 // The rules between parts have tables and tests of their own.
