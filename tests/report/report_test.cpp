@@ -120,9 +120,9 @@ TEST_F(Report, ShowsMetricsCurvesRecipeAndIsClosedOff) {
   EXPECT_THAT(html,
               HasSubstr("<tr><td><bdi>valid/accuracy</bdi></td><td class=\"n\">0.75</td></tr>"));
   EXPECT_THAT(html, HasSubstr("<b>1 min 30 s</b><span>from start to end</span>"));
-  EXPECT_THAT(html,
-              HasSubstr("{&quot;name&quot;:&quot;train/loss, "
-                        "smoothed&quot;,&quot;color&quot;:0,&quot;look&quot;:&quot;smooth&quot;,"));
+  EXPECT_THAT(
+      html, HasSubstr("{&quot;name&quot;:&quot;train/loss, smoothed&quot;,&quot;points&quot;:[["));
+  EXPECT_THAT(html, HasSubstr("<path class=\"l c0 smooth\" d=\"M"));
   EXPECT_THAT(html, HasSubstr("seed: 1\nname: mine\n"));
   EXPECT_LT(html.size(), 400'000u);
 }
@@ -191,7 +191,7 @@ TEST_F(Report, StepsThatAResumedRunMadeAgainReplaceTheEarlierOnes) {
         line("evaluation", 10, {{"valid/a", 1}}) + line("evaluation", 20, {{"valid/a", 7}}) +
             line("resume", 10, {}) + line("evaluation", 20, {{"valid/a", 3}}));
   const auto html = checked({path});
-  EXPECT_THAT(html, HasSubstr("&quot;points&quot;:[[10,1],[20,3]]}]}\">"));
+  EXPECT_THAT(html, HasSubstr("&quot;points&quot;:[[10.0,1.0],[20.0,3.0]]}]}\">"));
 }
 
 TEST_F(Report, OfSeveralRunsGivesMeanAndDeviationOverSeeds) {
