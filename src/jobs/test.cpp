@@ -150,7 +150,7 @@ void print_table(const std::vector<Tested>& all) {
   std::vector<Row> rows{{"recipe", "metric", "value", "expected", "verdict", "time"}};
   for (const auto& tested : all)
     for (auto& row : rows_of(tested)) rows.push_back(std::move(row));
-  for (const auto& line : aligned(rows)) print_shown("%s\n", line.c_str());
+  for (const auto& line : aligned(rows, Flush::left)) print_shown("%s\n", line.c_str());
 }
 
 int test(const Arguments& arguments) {

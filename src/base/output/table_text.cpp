@@ -122,7 +122,7 @@ std::string one_line(std::string_view text, std::size_t most) {
   return line.substr(0, before_number(line, end)) + dots;
 }
 
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::string> aligned(const Cells& rows, Flush flush) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
@@ -131,8 +131,12 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {
-    std::string line = row.empty() ? "" : row[0] + padding(widths[0], row[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) line += "  " + padding(widths[i], row[i]) + row[i];
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto blanks = padding(widths[i], row[i]);
+      if (i > 0) line += "  ";
+      line += i == 0 || flush == Flush::left ? row[i] + blanks : blanks + row[i];
+    }
     lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
   }
   return lines;

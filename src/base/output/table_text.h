@@ -16,9 +16,12 @@ std::size_t display_width(std::string_view text);
 /// place. The cut is never within a number, of which the rest would be another one.
 std::string one_line(std::string_view text, std::size_t most);
 
-/// A line for each row: the first column at the left edge, the others flush right, two blanks
-/// between them.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+enum class Flush { right, left };
+
+/// A line for each row: the first column at the left edge, the others flush right as numbers are,
+/// or flush left as words are, two blanks between them.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
+                                 Flush flush = Flush::right);
 
 /// A table of a header and rows in lines of at most `columns` (0: any width): aligned() where that
 /// fits, else a block for each row, with a line for each cell under the name of its column. A

@@ -8,6 +8,7 @@
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/output/print.h"
+#include "base/output/table_text.h"
 #include "base/text.h"
 #include "data/preview.h"
 #include "sources/sampler.h"
@@ -60,20 +61,8 @@ void write_sheet(std::vector<Preview> samples, const std::string& file) {
   log::info("drew " + plural(static_cast<std::int64_t>(images.size()), "image") + " into " + file);
 }
 
-/// Rows of cells, aligned but for the last column, which may be long.
 void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], count_characters(row[i]));
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line.append(widths[i] + 2 - count_characters(row[i]), ' ');
-    }
-    print_lines(line + "\n");
-  }
+  for (const auto& line : aligned(rows, Flush::left)) print_lines(line + "\n");
 }
 
 /// A sample's cells under the titles of all.
