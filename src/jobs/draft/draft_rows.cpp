@@ -58,7 +58,8 @@ std::string required_target(const InitRequest& request, const TableProfile& prof
   return label;
 }
 
-std::string beside(const InitRequest& request, const fs::path& path) {
+/// A path as the written recipe finds it.
+std::string from_recipe(const InitRequest& request, const fs::path& path) {
   return (fs::path(request.written).parent_path() / path).string();
 }
 
@@ -81,8 +82,8 @@ std::vector<std::string> sampled_images(const TableProfile& profile, const Colum
   return sample;
 }
 
-std::vector<std::string> columns_beside(const TableProfile& profile, const std::string& texts,
-                                        const std::string& label) {
+std::vector<std::string> other_columns(const TableProfile& profile, const std::string& texts,
+                                       const std::string& label) {
   std::vector<std::string> others;
   for (const auto& column : profile.columns)
     if (column.name != texts && column.name != label) others.push_back(column.name);
@@ -110,7 +111,7 @@ Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
   draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
   std::string data =
       "  type: manifest\n  file: " + yaml_text(request.written) + "\n" + csv_lines(profile.csv);
-  if (!root.empty()) data += "  root: " + yaml_text(beside(request, root)) + "\n";
+  if (!root.empty()) data += "  root: " + yaml_text(from_recipe(request, root)) + "\n";
   data += "  columns: {path: " + yaml_text(paths.name) + ", label: " + yaml_text(label) +
           (has_split ? ", split: " + yaml_text(split->name) : "") + "}\n";
   if (!delimiter.empty()) data += "  label_delimiter: \"" + delimiter + "\"\n";
@@ -139,7 +140,7 @@ Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
   draft.found.push_back(found_target(request, label));
   if (const auto csv = csv_in_words(profile.csv); !csv.empty())
     draft.found.push_back("CSV: " + csv);
-  const auto others = columns_beside(profile, texts.name, label);
+  const auto others = other_columns(profile, texts.name, label);
   if (!others.empty())
     draft.found.push_back("left out: " + join(others, ", ") +
                           "; --table learns from them instead of the texts");
