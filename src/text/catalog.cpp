@@ -5,6 +5,7 @@ namespace ddptrain {
 
 Entry<Tokenizer> bpe_tokenizer();
 Entry<Tokenizer> fastai_tokenizer();
+Entry<Tokenizer> unigram_tokenizer();
 Entry<Tokenizer> wordpiece_tokenizer();
 
 template <>
@@ -13,6 +14,7 @@ const Catalog<Tokenizer>& catalog<Tokenizer>() {
       fastai_tokenizer(),
       wordpiece_tokenizer(),
       bpe_tokenizer(),
+      unigram_tokenizer(),
   });
   return all;
 }

@@ -198,6 +198,20 @@ class Fastai final : public Tokenizer {
 
   const VocabularySource& vocabulary() const override { return vocabulary_; }
 
+  // As LMLearner.predict writes them.
+  std::string decode(std::span<const std::string_view> tokens) const override {
+    return join(decode_rules(tokens), " ");
+  }
+  bool is_special(std::string_view token) const override {
+    return token == "xxpad" || token == "xxbos" || token == "xxeos";
+  }
+  // With the space in front of it; a rule's token is part of the next one.
+  std::size_t text_bytes(std::string_view token) const override {
+    const auto& special = vocabulary_.special;
+    const bool word = std::find(special.begin(), special.end(), token) == special.end();
+    return word && token != "xxfake" ? token.size() + 1 : 0;
+  }
+
   // To be raised where a change of the code changes tokens.
   std::string digest() const override {
     std::string key = "fastai 1 " + std::string(names(options_.split)[index(options_.split)]);

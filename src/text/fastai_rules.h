@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddptrain {
 
@@ -25,5 +26,10 @@ std::span<const std::string_view> fastai_special_tokens();
 
 /// Applies a rule to UTF-8 text. `spare` is memory for it.
 void apply(TextRule rule, std::string& text, std::string& spare);
+
+/// fastai's decode_spec_tokens: the words of tokens, with capitals and repetitions in place of
+/// xxmaj, xxup, xxrep and xxwrep. A repetition ends with its word; fastai's repeats what follows
+/// too.
+std::vector<std::string> decode_rules(std::span<const std::string_view> tokens);
 
 }  // namespace ddptrain

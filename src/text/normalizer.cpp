@@ -2,16 +2,28 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 #include "base/error.h"
+#include "text/metaspace.h"
 #include "text/unicode.h"
 
 namespace ddptrain {
 namespace {
 
+/// Are there only characters before U+0300, which NFC leaves as they are (no combining marks)?
+/// Other forms leave ASCII alone.
+bool is_composed(std::string_view text, bool nfc) {
+  constexpr unsigned char combining = 0xcc;  // the first byte of U+0300
+  const auto first = nfc ? combining : static_cast<unsigned char>(0x80);
+  return std::all_of(text.begin(), text.end(),
+                     [first](char c) { return static_cast<unsigned char>(c) < first; });
+}
+
 void compose(std::string& text, int options) {
+  if (is_composed(text, options == UTF8PROC_COMPOSE)) return;
   utf8proc_uint8_t* made = nullptr;
   const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                    static_cast<utf8proc_ssize_t>(text.size()), &made,
@@ -86,6 +98,23 @@ void space_chinese(std::string& text) {
   });
 }
 
+/// Two or more spaces become `content`.
+void replace_blanks(std::string& text, std::string_view content) {
+  std::string changed;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = at;
+    while (at < text.size() && text[at] == ' ') ++at;
+    if (at - first >= 2)
+      changed += content;
+    else
+      changed.append(text, first, at - first);
+    const auto end = std::min(text.find(' ', at), text.size());
+    changed.append(text, at, end - at);
+    at = end;
+  }
+  text.swap(changed);
+}
+
 }  // namespace
 
 Normalizer::Normalizer(const JsonSection& section) { add(section, 0); }
@@ -100,6 +129,18 @@ void Normalizer::add(const JsonSection& section, int depth) {
     return;
   }
   if (type == "BertNormalizer") return add_bert(section);
+  if (type == "Prepend") return add_prepend(section);
+  if (type == "Replace") return add_replace(section);
+  if (type == "Strip") return add_strip(section);
+  if (!add_form(section))
+    section.not_supported(type,
+                          "BertNormalizer, Lowercase, StripAccents, NFC, NFD, NFKC, NFKD, Prepend, "
+                          "Replace, Strip, Sequence");
+  section.allow({"type"});
+}
+
+bool Normalizer::add_form(const JsonSection& section) {
+  const auto type = section.type();
   const auto form = [](int options) {
     return [options](std::string& text) { compose(text, options); };
   };
@@ -116,9 +157,42 @@ void Normalizer::add(const JsonSection& section, int depth) {
   else if (type == "NFKD")
     steps_.emplace_back(form(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT));
   else
-    section.not_supported(
-        type, "BertNormalizer, Lowercase, StripAccents, NFC, NFD, NFKC, NFKD, Sequence");
-  section.allow({"type"});
+    return false;
+  return true;
+}
+
+void Normalizer::add_prepend(const JsonSection& section) {
+  section.allow({"type", "prepend"});
+  steps_.emplace_back([front = section.text("prepend")](std::string& text) {
+    if (!text.empty()) text.insert(0, front);
+  });
+}
+
+void Normalizer::add_replace(const JsonSection& section) {
+  section.allow({"type", "pattern", "content"});
+  const auto pattern = section.at("pattern");
+  const auto content = section.text("content");
+  if (!pattern.is_null("String")) {
+    const auto from = pattern.text("String");
+    if (from.empty()) pattern.at("String").fail("is empty");
+    steps_.emplace_back(
+        [from, content](std::string& text) { text = replace_text(text, from, content); });
+    return;
+  }
+  const auto regex = pattern.text("Regex");
+  if (regex != " {2,}") pattern.at("Regex").not_supported(regex, "' {2,}' alone");
+  steps_.emplace_back([content](std::string& text) { replace_blanks(text, content); });
+}
+
+void Normalizer::add_strip(const JsonSection& section) {
+  section.allow({"type", "strip_left", "strip_right"});
+  const bool left = section.flag("strip_left", true), right = section.flag("strip_right", true);
+  steps_.emplace_back([left, right](std::string& text) {
+    std::string_view kept = text;
+    if (left) kept = strip_begin(kept, is_white_space);
+    if (right) kept = strip_end(kept, is_white_space);
+    text = std::string(kept);
+  });
 }
 
 void Normalizer::add_bert(const JsonSection& section) {

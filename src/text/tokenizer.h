@@ -1,13 +1,15 @@
-// Text to tokens.
+// Text to tokens, and back.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/catalog.h"
+#include "text/word_cache.h"
 
 namespace ddptrain {
 
@@ -15,6 +17,8 @@ namespace ddptrain {
 struct Tokens {
   std::vector<std::string_view> list;
   std::string text, spare;
+  std::vector<std::int32_t> ids;
+  WordCache cache;
 };
 
 /// What a tokenizer's vocabulary looks like. Where `tokens` is empty it is fitted on the training
@@ -33,10 +37,18 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
   /// The tokens of UTF-8 text, without those around it.
   virtual void tokenize(std::string_view text, Tokens& tokens) const = 0;
+  /// The same by number, in `tokens.ids`, for a tokenizer whose vocabulary is given.
+  virtual void encode(std::string_view text, Tokens& tokens) const;
   virtual const VocabularySource& vocabulary() const = 0;
   /// Tokens that stand around every document, whatever is cut off of it.
   virtual std::vector<std::string> before() const { return {}; }
   virtual std::vector<std::string> after() const { return {}; }
+  /// The UTF-8 text of tokens. U+FFFD stands for bytes that are no character.
+  virtual std::string decode(std::span<const std::string_view> tokens) const = 0;
+  /// Is the token a mark around texts or in them, like "</s>"?
+  virtual bool is_special(std::string_view token) const = 0;
+  /// Bytes of UTF-8 text that a token stands for between others; 0 for special tokens.
+  virtual std::size_t text_bytes(std::string_view token) const = 0;
   /// Changes with whatever changes the tokens of a text.
   virtual std::string digest() const = 0;
 };

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
+#include <atomic>
 
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/text.h"
-#include "text/unicode.h"
+#include "text/byte_characters.h"
 
 namespace ddptrain {
 namespace {
@@ -18,7 +18,8 @@ namespace {
 /// gaps, but not so large ones that the file's bytes would not pay for the memory.
 class Numbered {
  public:
-  explicit Numbered(std::size_t tokens) : most_(static_cast<std::int64_t>(4 * tokens + 1024)) {}
+  explicit Numbered(std::size_t tokens, std::vector<std::string> known = {})
+      : most_(static_cast<std::int64_t>(4 * tokens + 1024)), tokens_(std::move(known)) {}
 
   void put(std::int64_t number, const std::string& token, const JsonSection& place) {
     if (number < 0 || number >= most_)
@@ -53,44 +54,67 @@ void TokenizerFileOptions::fields(Fields& f) {
 TokenizerFile::TokenizerFile(const std::string& path, std::string_view model) : path_(path) {
   const auto content = read_text(path);
   digest_ = sha256(content);
-  try {
-    // The parser takes a NUL for the end.
-    if (content.find('\0') != std::string::npos)
-      throw Error(Exit::data, path + ": has a NUL in it");
-    json_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(content));
-  } catch (const nlohmann::json::exception&) {
-    throw Error(Exit::data, path + ": not a JSON file");
-  }
+  read_json(content);
   root().allow({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
                 "post_processor", "decoder", "model"});
-  const auto type = this->model().type();
-  if (type != model) {
-    const bool ours = type == "WordPiece" || type == "BPE";
-    this->model().fail("'" + type + "' is " +
-                       (ours ? "what 'tokenizer: " + lower(type) + "' reads" : "not supported"));
-  }
+  check_model(model);
   if (!root().is_null("truncation"))
     root().at("truncation").fail("is not supported; data.max_length cuts documents off");
   if (!root().is_null("normalizer")) normalizer_ = Normalizer(root().at("normalizer"));
   if (!root().is_null("pre_tokenizer")) pre_tokenizer_ = PreTokenizer(root().at("pre_tokenizer"));
+  if (!root().is_null("decoder")) decoder_ = Decoder(root().at("decoder"));
   read_added_tokens();
   if (!root().is_null("post_processor")) read_post_processor(root().at("post_processor"), 0);
+}
+
+void TokenizerFile::read_json(const std::string& content) {
+  // The parser takes a NUL for the end.
+  if (content.find('\0') != std::string::npos) throw Error(Exit::data, path_ + ": has a NUL in it");
+  try {
+    json_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(content));
+  } catch (const nlohmann::json::exception&) {
+    throw Error(Exit::data, path_ + ": not a JSON file");
+  }
+}
+
+// Older files, GPT-2's for one, do not name it.
+std::string TokenizerFile::model_type() const {
+  if (!model().is_null("type")) return model().type();
+  if (!model().is_null("merges")) return "BPE";
+  return model().at("vocab").value().is_array() ? "Unigram" : "WordPiece";
+}
+
+void TokenizerFile::check_model(std::string_view model) const {
+  const auto type = model_type();
+  if (type == model) return;
+  const bool ours = type == "WordPiece" || type == "BPE" || type == "Unigram";
+  this->model().fail("'" + type + "' is " +
+                     (ours ? "what 'tokenizer: " + lower(type) + "' reads" : "not supported"));
 }
 
 void TokenizerFile::read_added_tokens() {
   if (root().is_null("added_tokens")) return;
   const auto list = root().at("added_tokens");
+  std::vector<AddedToken> in_text, in_normalized;
   for (std::size_t i = 0; i < list.items(); ++i) {
-    const auto token = list.item(i);
-    token.allow({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-    token.refuse("single_word");
-    const bool normalized = !token.is_null("normalized") && token.at("normalized").value() != false;
-    if (normalized && !normalizer_.changes_nothing())
-      token.at("normalized").fail("is not supported together with a normalizer");
-    const auto text = token.text("content");
-    if (text.empty()) token.fail("'content' is empty");
-    added_.push_back({text, token.flag("lstrip", false), token.flag("rstrip", false)});
+    const auto section = list.item(i);
+    section.allow({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
+    AddedToken token{section.text("content"), static_cast<std::int32_t>(section.number("id", -1)),
+                     section.flag("single_word", false), section.flag("lstrip", false),
+                     section.flag("rstrip", false)};
+    token.special = section.flag("special", false);
+    token.normalized = section.flag("normalized", !token.special);
+    if (token.text.empty()) section.fail("'content' is empty");
+    if (token.special) special_.insert(token.text);
+    added_.push_back(token);
+    if (token.normalized) {
+      normalizer_.apply(token.text);
+      if (token.text != added_.back().text) decoded_[added_.back().text] = token.text;
+    }
+    if (!token.text.empty()) (token.normalized ? in_normalized : in_text).push_back(token);
   }
+  in_text_ = AddedTokens(std::move(in_text));
+  in_normalized_ = AddedTokens(std::move(in_normalized));
 }
 
 void TokenizerFile::read_post_processor(const JsonSection& section, int depth) {
@@ -127,100 +151,144 @@ void TokenizerFile::read_template(const JsonSection& section) {
   if (!behind) single.fail("has no 'Sequence'");
 }
 
-VocabularySource TokenizerFile::vocabulary() const {
+// The vocabulary of a Unigram model is a list of tokens with their scores.
+std::vector<std::string> TokenizerFile::model_tokens() const {
   const auto section = model().at("vocab");
-  if (!section.value().is_object()) section.fail("is not an object");
-  Numbered numbered(section.value().size() + added_.size());
-  for (const auto& [token, number] : section.value().items()) {
+  const auto& value = section.value();
+  if (!value.is_array() && !value.is_object()) section.fail("is not an object");
+  Numbered numbered(value.size() + added_.size());
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < section.items(); ++i) {
+      if (section.item(i).items() != 2) section.item(i).fail("is not a token with its score");
+      numbered.put(static_cast<std::int64_t>(i), section.item(i).item(0).text(), section);
+    }
+    return numbered.take();
+  }
+  for (const auto& [token, number] : value.items()) {
     if (!number.is_number_integer()) section.fail("'" + token + "' has no whole number");
     numbered.put(number.get<std::int64_t>(), token, section);
   }
-  for (std::size_t i = 0; i < added_.size(); ++i) {
-    const auto token = root().at("added_tokens").item(i);
-    numbered.put(token.number("id", -1), added_[i].text, token);
-  }
+  return numbered.take();
+}
+
+VocabularySource TokenizerFile::vocabulary() const {
+  const auto section = model().at("vocab");
   VocabularySource source;
+  Numbered numbered(section.value().size() + added_.size(), model_tokens());
+  for (std::size_t i = 0; i < added_.size(); ++i)
+    numbered.put(added_[i].id, added_[i].text, root().at("added_tokens").item(i));
   source.tokens = numbered.take();
   if (source.tokens.empty()) section.fail("is empty");
-  source.unknown = model().text_or("unk_token", "");
-  const std::unordered_set<std::string_view> all(source.tokens.begin(), source.tokens.end());
-  const auto known = [&](const std::string& token) { return all.contains(token); };
-  if (!source.unknown.empty() && !known(source.unknown))
-    model().at("unk_token").fail("'" + source.unknown + "' is not in the vocabulary");
-  for (const auto* list : {&before_, &after_})
-    for (const auto& token : *list)
-      if (!known(token))
-        root().at("post_processor").fail("'" + token + "' is not in the vocabulary");
+  source.unknown = section.value().is_array() ? unknown_of_list(source.tokens)
+                                              : model().text_or("unk_token", "");
   if (!root().is_null("padding")) source.padding = root().at("padding").text("pad_token");
-  if (source.padding.empty() && known("[PAD]")) source.padding = "[PAD]";
-  if (!source.padding.empty() && !known(source.padding))
-    root().at("padding").fail("'" + source.padding + "' is not in the vocabulary");
+  const auto& tokens = source.tokens;
+  if (source.padding.empty() && std::find(tokens.begin(), tokens.end(), "[PAD]") != tokens.end())
+    source.padding = "[PAD]";
+  check_tokens(source);
   return source;
 }
 
-/// Walks over the added tokens in a text. Each is sought from where it was found last: a text costs
-/// its length times the number of added tokens, however often they occur.
-class TokenizerFile::AddedFinder {
- public:
-  AddedFinder(std::string_view text, const std::vector<AddedToken>& added)
-      : text_(text), added_(added), found_(added.size(), unknown) {}
+std::string TokenizerFile::unknown_of_list(const std::vector<std::string>& tokens) const {
+  const auto id = static_cast<std::size_t>(model().number("unk_id", 0));
+  if (model().is_null("unk_id")) model().fail("has no 'unk_id'");
+  if (id >= model().at("vocab").items()) model().at("unk_id").fail("is not in the vocabulary");
+  return tokens[id];
+}
 
-  /// The first from `at` on, the longest of those that begin there, and null where there is none;
-  /// `at` moves to it.
-  const AddedToken* next(std::size_t& at) {
-    const AddedToken* best = nullptr;
-    auto first = std::string_view::npos;
-    for (std::size_t i = 0; i < added_.size(); ++i) {
-      if (found_[i] == unknown || found_[i] < at) found_[i] = text_.find(added_[i].text, at);
-      if (found_[i] == std::string_view::npos || found_[i] > first) continue;
-      if (found_[i] == first && added_[i].text.size() < best->text.size()) continue;
-      best = &added_[i];
-      first = found_[i];
-    }
-    if (best) at = first;
-    return best;
-  }
-
- private:
-  static constexpr auto unknown = std::string_view::npos - 1;
-  std::string_view text_;
-  const std::vector<AddedToken>& added_;
-  std::vector<std::size_t> found_;
-};
+void TokenizerFile::check_tokens(const VocabularySource& source) const {
+  const std::unordered_set<std::string_view> all(source.tokens.begin(), source.tokens.end());
+  const auto check = [&](const std::string& token, const JsonSection& section, const char* key) {
+    if (token.empty() || all.contains(token)) return;
+    section.at(key).fail("'" + token + "' is not in the vocabulary");
+  };
+  if (!source.unknown.empty()) check(source.unknown, model(), "unk_token");
+  for (const auto* list : {&before_, &after_})
+    for (const auto& token : *list) check(token, root(), "post_processor");
+  check(source.padding, root(), "padding");
+}
 
 void TokenizerFile::cut(std::string_view text, Tokens& memory, const PreTokenizer::Visit& word,
-                        const PreTokenizer::Visit& added) const {
+                        const std::function<void(const AddedToken&)>& added) const {
   const auto plain = [&](std::string_view part) {
-    memory.text = part;
-    normalizer_.apply(memory.text);
-    pre_tokenizer_.cut(memory.text, word);
+    const bool begins = part.data() == text.data();
+    if (!normalizer_.changes_nothing()) {
+      memory.text = part;
+      normalizer_.apply(memory.text);
+      part = memory.text;
+    }
+    if (in_normalized_.empty()) return pre_tokenizer_.cut(part, begins, word);
+    in_normalized_.split(
+        part,
+        [&](std::string_view piece) {
+          pre_tokenizer_.cut(piece, begins && piece.data() == part.data(), word);
+        },
+        added);
   };
-  AddedFinder finder(text, added_);
-  for (std::size_t begin = 0; begin < text.size();) {
-    auto at = begin;
-    const auto* token = finder.next(at);
-    if (!token) return plain(text.substr(begin));
-    auto before = text.substr(begin, at - begin);
-    begin = at + token->text.size();
-    if (token->strip_left) before = strip_end(before, is_white_space);
-    if (!before.empty()) plain(before);
-    added(token->text);
-    if (token->strip_right)
-      begin = text.size() - strip_begin(text.substr(begin), is_white_space).size();
+  if (in_text_.empty()) return plain(text);
+  in_text_.split(text, plain, added);
+}
+
+std::string TokenizerFile::decode(std::span<const std::string_view> tokens) const {
+  std::vector<std::string> texts(tokens.begin(), tokens.end());
+  if (!decoded_.empty())
+    for (auto& text : texts)
+      if (const auto found = decoded_.find(text); found != decoded_.end()) text = found->second;
+  return decoder_.join(std::move(texts));
+}
+
+std::size_t TokenizerFile::text_bytes(std::string_view token) const {
+  if (is_special(token)) return 0;
+  const std::string text(token);
+  const auto found = decoded_.find(text);
+  return decoder_.text_bytes(found == decoded_.end() ? text : found->second);
+}
+
+bool TokenizerFile::is_special(std::string_view token) const {
+  return special_.contains(std::string(token));
+}
+
+FileTokenizer::FileTokenizer(const std::string& path, std::string_view model)
+    : file_(path, model), vocabulary_(file_.vocabulary()) {
+  static std::atomic<std::uint64_t> tokenizers = 0;
+  serial_ = ++tokenizers;
+  const auto tokens = file_.model_tokens();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].empty()) continue;  // a number without a token
+    const auto word = words_.add(tokens[i]);
+    ids_.resize(words_.size());
+    ids_[word] = static_cast<std::int32_t>(i);
   }
 }
 
-// A number without a token leaves a gap, and words are numbered without one.
-FileTokenizer::FileTokenizer(const std::string& path, std::string_view model)
-    : file_(path, model), vocabulary_(file_.vocabulary()) {
-  for (const auto& token : vocabulary_.tokens) words_.add(token);
+std::array<std::int32_t, 256> FileTokenizer::byte_ids() const {
+  std::array<std::int32_t, 256> ids;
+  for (std::size_t byte = 0; byte < ids.size(); ++byte)
+    ids[byte] = id_of(fmt::format("<0x{:02X}>", byte));
+  return ids;
+}
+
+void FileTokenizer::encode(std::string_view text, Tokens& tokens) const {
+  tokens.ids.clear();
+  tokens.cache.belong_to(serial_);
+  const bool bytes = file_.words_are_bytes();
+  const auto add = [&](std::string_view word) {
+    if (!bytes) return add_pieces(word, tokens.ids);
+    tokens.spare.clear();
+    append_byte_characters(tokens.spare, word);
+    add_pieces(tokens.spare, tokens.ids);
+  };
+  file_.cut(
+      text, tokens,
+      [&](std::string_view word) { tokens.cache.append(word, tokens.ids, [&] { add(word); }); },
+      [&](const AddedToken& added) { tokens.ids.push_back(added.id); });
 }
 
 void FileTokenizer::tokenize(std::string_view text, Tokens& tokens) const {
+  encode(text, tokens);
   tokens.list.clear();
-  file_.cut(
-      text, tokens, [&](std::string_view word) { add_pieces(word, tokens); },
-      [&](std::string_view added) { tokens.list.push_back(added); });
+  for (const auto id : tokens.ids)
+    tokens.list.push_back(vocabulary_.tokens[static_cast<std::size_t>(id)]);
 }
 
 }  // namespace ddptrain

@@ -130,6 +130,28 @@ bool is_word(char32_t c) {
   return is_letter(c) || is_number(c);
 }
 
+bool is_rust_word(char32_t c) {
+  if (c < 0x80) return is_word(c);
+  switch (category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:  // letters in circles and squares, and what joins letters
+      return c == 0x200c || c == 0x200d || (c >= 0x24b6 && c <= 0x24e9) ||
+             (c >= 0x1f130 && c <= 0x1f149) || (c >= 0x1f150 && c <= 0x1f169) ||
+             (c >= 0x1f170 && c <= 0x1f189);
+  }
+}
+
 bool is_letter(char32_t c) {
   return among(category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
 }
@@ -152,6 +174,18 @@ void append_lower(std::string& out, std::string_view text) {
     lower_ascii(out.data() + first, end - at);
     at = end;
     if (at < text.size()) append_lower_character(out, text, at);
+  }
+}
+
+void append_upper(std::string& out, std::string_view text) {
+  constexpr char32_t sharp_s = 0xdf;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto c = next_character(text, at);
+    if (c == sharp_s)
+      out += "SS";
+    else
+      append_character(out,
+                       static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))));
   }
 }
 

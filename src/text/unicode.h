@@ -43,13 +43,18 @@ inline bool is_space(char32_t c) {
 }
 bool is_white_space(char32_t c);  // Unicode's White_Space: the same without U+001C .. U+001F
 bool is_word(char32_t c);         // str.isalnum or '_', \w
-bool is_letter(char32_t c);       // categories L*, \p{L}
-bool is_number(char32_t c);       // categories N*, \p{N}
+/// \w of Rust's regular expressions: Alphabetic, M, Nd, Pc, Join_Control.
+bool is_rust_word(char32_t c);
+bool is_letter(char32_t c);  // categories L*, \p{L}
+bool is_number(char32_t c);  // categories N*, \p{N}
 /// As BERT has it: ASCII symbols, and categories P*.
 bool is_punctuation(char32_t c);
 
 /// str.lower with its special cases: İ becomes two characters, a capital sigma that ends a word ς.
 void append_lower(std::string& out, std::string_view text);
+
+/// str.upper, of whose special cases it has ß alone.
+void append_upper(std::string& out, std::string_view text);
 
 /// str.lstrip, str.rstrip, or without other characters.
 std::string_view strip_begin(std::string_view text, bool (*blank)(char32_t) = is_space);

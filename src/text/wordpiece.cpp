@@ -18,45 +18,45 @@ class WordPiece final : public FileTokenizer {
     const auto model = this->model();
     model.allow(
         {"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
-    if (unknown_token().empty()) model.fail("has no 'unk_token'");
+    if (unknown_ < 0) model.fail("has no 'unk_token'");
     prefix_ = model.text_or("continuing_subword_prefix", "##");
     most_characters_ = static_cast<std::size_t>(model.number("max_input_chars_per_word", 100));
     if (most_characters_ > longest_word)
       model.at("max_input_chars_per_word")
           .fail(fmt::format("is above {}, which would take too long", longest_word));
-    for (std::size_t i = 0; i < words().size(); ++i)
-      longest_piece_ = std::max(longest_piece_, words()[i].size());
+    for (const auto& token : vocabulary().tokens)
+      longest_piece_ = std::max(longest_piece_, token.size());
   }
 
  private:
   static constexpr std::size_t longest_word = 1000;  // characters; the time grows with its square
 
-  void add_pieces(std::string_view word, Tokens& tokens) const override {
-    const auto first = tokens.list.size();
+  void add_pieces(std::string_view word, std::vector<std::int32_t>& ids) const override {
+    const auto first = ids.size();
     std::size_t characters = 0;
     for (std::size_t at = 0; at < word.size() && characters <= most_characters_; ++characters)
       next_character(word, at);
     bool known = characters <= most_characters_;
     for (std::size_t at = 0; known && at < word.size();) {
-      const auto length = longest_piece(word, at, tokens);
+      const auto length = longest_piece(word, at, ids);
       known = length > 0;
       at += length;
     }
     if (known) return;
-    tokens.list.resize(first);
-    tokens.list.push_back(unknown_token());
+    ids.resize(first);
+    ids.push_back(unknown_);
   }
 
   /// Adds the longest known piece from `at` on; its bytes of the word, 0 where there is none.
-  std::size_t longest_piece(std::string_view word, std::size_t at, Tokens& tokens) const {
-    auto& piece = tokens.spare;
-    piece = at > 0 ? prefix_ : std::string();
+  std::size_t longest_piece(std::string_view word, std::size_t at,
+                            std::vector<std::int32_t>& ids) const {
     auto length = std::min(word.size() - at, longest_piece_);
+    auto piece = at > 0 ? prefix_ : std::string();
     piece += word.substr(at, length);
     for (; length > 0; --length) {
       const bool whole = at + length == word.size() || (word[at + length] & 0xC0) != 0x80;
-      if (const auto number = whole ? words().find(piece) : -1; number >= 0) {
-        tokens.list.push_back(words()[static_cast<std::size_t>(number)]);
+      if (const auto id = whole ? id_of(piece) : -1; id >= 0) {
+        ids.push_back(id);
         return length;
       }
       piece.pop_back();
@@ -64,6 +64,7 @@ class WordPiece final : public FileTokenizer {
     return 0;
   }
 
+  const std::int32_t unknown_ = unknown_id();
   std::string prefix_;
   std::size_t most_characters_ = 0;
   std::size_t longest_piece_ = 0;  // bytes

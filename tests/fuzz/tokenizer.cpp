@@ -23,6 +23,7 @@ void check(const Tokenizer& tokenizer, const std::string& text) {
   Tokens tokens;
   tokenizer.tokenize(text, tokens);
   for (const auto token : tokens.list) fuzz::claim(!find_invalid_utf8(token), "tokens are UTF-8");
+  fuzz::claim(!find_invalid_utf8(tokenizer.decode(tokens.list)), "decoded text is UTF-8");
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const auto text = replace_invalid_utf8(all.substr(std::min(all.size(), at + 2)));
   check(*catalog<Tokenizer>().build(choice("fastai", "")), text);
   const fuzz::InputFile file(all.substr(0, at));
-  for (const char* type : {"wordpiece", "bpe"}) try {
+  for (const char* type : {"wordpiece", "bpe", "unigram"}) try {
       check(*catalog<Tokenizer>().build(choice(type, file.path())), text);
     } catch (const Error& error) {
       fuzz::claim(error.code() == Exit::data, "it is the file that is wrong");
