@@ -63,7 +63,7 @@ GOLDEN(accelerate, loader) {
 std::vector<Micro> all_evaluation_batches(std::int64_t n, std::int64_t batch, std::int64_t world) {
   std::vector<Micro> all;
   for (std::int64_t rank = 0; rank < world; ++rank)
-    for (auto& micro : evaluation_batches(n, batch, rank, world)) all.push_back(std::move(micro));
+    for (auto& micro : evaluation_batches({n, batch}, rank, world)) all.push_back(std::move(micro));
   std::sort(all.begin(), all.end(),
             [](const Micro& a, const Micro& b) { return a.positions[0] < b.positions[0]; });
   return all;

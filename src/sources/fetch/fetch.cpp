@@ -72,7 +72,10 @@ class Download {
     size_ = about.st_size;
     if (S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid()) return;
     ::close(file_);
-    throw Error(Exit::data, "cannot write '" + path + "': it is not a file of one's own");
+    throw Error(Exit::data,
+                "cannot write '" + path +
+                    "': it belongs to another user, has several names, or is no regular "
+                    "file; remove it");
   }
   ~Download() { ::close(file_); }
   Download(const Download&) = delete;

@@ -1,8 +1,7 @@
 #include "sources/image/idx.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
+#include "base/text.h"
 
 namespace ddptrain {
 
@@ -14,7 +13,8 @@ std::vector<std::size_t> idx_sizes(std::span<const std::uint8_t> bytes, std::siz
   const auto head = 4 + 4 * dimensions;
   if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||
       bytes[3] != dimensions)
-    fail(fmt::format("not an IDX file of bytes with {} dimensions", dimensions));
+    fail("not an IDX file of bytes in " +
+         plural(static_cast<std::int64_t>(dimensions), "dimension"));
   std::vector<std::size_t> sizes;
   std::size_t total = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {

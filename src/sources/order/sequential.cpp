@@ -26,7 +26,8 @@ Entry<Sampler> sequential_sampler() {
       "sequential", "Every sample once, in the data's own order.",
       [](const NoOptions&, const SamplerContext& context) -> std::unique_ptr<Sampler> {
         return std::make_unique<SequentialSampler>(context.size);
-      });
+      },
+      {"in_order"});
 }
 
 }  // namespace ddptrain

@@ -100,13 +100,16 @@ RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank) {
   return in_windows(std::move(batches), plan, rank);
 }
 
-std::vector<Micro> evaluation_batches(std::int64_t length, std::int64_t batch, std::int64_t rank,
+std::vector<Micro> evaluation_batches(const EvaluationCut& cut, std::int64_t rank,
                                       std::int64_t world) {
   std::vector<Micro> micros;
-  for (auto first = rank * batch; first < length; first += world * batch) {
+  for (std::int64_t index = 0; index * cut.batch < cut.length; ++index) {
+    if (cut.rank_of(index, world) != rank) continue;
+    const auto first = index * cut.batch;
     Micro micro;
-    micro.positions.resize(static_cast<std::size_t>(std::min(batch, length - first)));
+    micro.positions.resize(static_cast<std::size_t>(std::min(cut.batch, cut.length - first)));
     std::iota(micro.positions.begin(), micro.positions.end(), first);
+    if (cut.streams > 0) micro.first_row = first % cut.streams;
     micros.push_back(std::move(micro));
   }
   return micros;

@@ -43,9 +43,25 @@ struct Micro {
 using RankPlan = std::vector<std::vector<Micro>>;
 RankPlan shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank);
 
-/// The micro-batches of an evaluation: rows 0 .. length-1 in batches of `batch` whatever the world,
-/// whole batches dealt to ranks round-robin. Every row once; a rank may have none.
-std::vector<Micro> evaluation_batches(std::int64_t length, std::int64_t batch, std::int64_t rank,
+/// How an evaluation is cut, whatever the world: rows 0 .. length-1 in batches of `batch`, every
+/// row once.
+struct EvaluationCut {
+  std::int64_t length = 0;
+  std::int64_t batch = 1;
+  /// Rows that continue the ones so many places before them, a multiple of `batch`; 0: none do.
+  std::int64_t streams = 0;
+
+  /// Batches of which each continues the one so many before it; 0: none does.
+  std::int64_t groups() const { return streams / batch; }
+  /// The rank that has batch `index`: they are dealt round-robin, those of a group to one rank.
+  std::int64_t rank_of(std::int64_t index, std::int64_t world) const {
+    return (streams > 0 ? index % groups() : index) % world;
+  }
+};
+
+/// The micro-batches of a rank; there may be none. `first_row` is the place of row 0 in its
+/// streams.
+std::vector<Micro> evaluation_batches(const EvaluationCut& cut, std::int64_t rank,
                                       std::int64_t world);
 
 /// How `count` rows are cut into `pieces` contiguous ones whose sizes differ by at most one, larger

@@ -75,13 +75,18 @@ class LineReader {
       record.texts.push_back(text.get<std::string>());
     }
     if (labels_ == Labels::known) {
-      record.label = options_.task == TextTask::regression ? number(object, options_.label)
-                                                           : word(object, options_.label);
+      record.label = label(object);
       if (options_.valid.column && !options_.valid_file)
         record.split = word(object, *options_.valid.column);
       if (const auto* groups = options_.groups()) record.group = word(object, *groups);
     }
     records_.push_back(std::move(record));
+  }
+
+  std::string label(const nlohmann::json& object) const {
+    if (options_.task == TextTask::language_model) return {};
+    return options_.task == TextTask::regression ? number(object, options_.label)
+                                                 : word(object, options_.label);
   }
 
   const nlohmann::json& value(const nlohmann::json& object, const std::string& key) const {

@@ -10,6 +10,7 @@
 #include "config/choice.h"
 #include "recipe/data_section.h"
 #include "sources/text/padding.h"
+#include "sources/tokens/block_options.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -20,12 +21,14 @@ enum class InvalidUtf8 { error, replace };
 std::span<const std::string_view> names(Truncate);
 std::span<const std::string_view> names(InvalidUtf8);
 
+/// Of records that have an option `task` too.
 struct TextOptions {
   Choice<Tokenizer> tokenizer{"fastai"};
   VocabularyOptions vocabulary;
   std::optional<std::int64_t> max_length;
   Truncate truncate = Truncate::end;
   PaddingOptions padding;
+  std::optional<BlockOptions> blocks;  // of the task language_model; null: its defaults
   std::optional<std::string> cache;
   DataSection section;
   void fields(Fields& f);

@@ -15,7 +15,8 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(TextTask) {
-  static constexpr std::array<std::string_view, 2> words{"classification", "regression"};
+  static constexpr std::array<std::string_view, 3> words{"classification", "regression",
+                                                         "language_model"};
   return words;
 }
 
@@ -29,7 +30,8 @@ void TextRecordOptions::fields(Fields& f) {
   f("task", task,
     {.doc =
          "'classification': labels are classes. 'regression': they are numbers; an empty one, NA "
-         "and the others that pandas.read_csv takes for one are missing and count in no loss."});
+         "and the others that pandas.read_csv takes for one are missing and count in no loss. "
+         "'language_model': there are none, and each token is followed by the next."});
   f("mark_fields", mark_fields,
     {.doc = "Put 'xxfld' and its number before each part; auto: where there are several."});
   f("valid", valid, {.doc = "Which rows are held out."});
@@ -189,11 +191,19 @@ void add_numbered(const Rows& rows, const std::string& name, Corpus& corpus) {
     }
 }
 
+void add_unlabeled(const Rows& rows, Corpus& corpus) {
+  for (std::size_t split = 0; split < 2; ++split)
+    for (const auto row : rows.splits[split])
+      corpus.documents[split].push_back({rows.records[row].place, -1});
+}
+
 Corpus corpus_of(Rows read, const TextRecordOptions& options) {
   const auto rows = std::make_shared<const Rows>(std::move(read));
   Corpus corpus;
   if (options.task == TextTask::regression)
     add_numbered(*rows, options.label, corpus);
+  else if (options.task == TextTask::language_model)
+    add_unlabeled(*rows, corpus);
   else
     add_classified(*rows, corpus);
   corpus.read = [rows, options](std::size_t split, std::size_t index) {

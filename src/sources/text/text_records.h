@@ -15,7 +15,7 @@
 namespace ddptrain {
 
 /// What the labels of rows are.
-enum class TextTask { classification, regression };
+enum class TextTask { classification, regression, language_model };
 std::span<const std::string_view> names(TextTask);
 
 struct TextRecordOptions {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/error.h"
@@ -117,6 +118,37 @@ TEST(Shard, PeersLayoutsSaySoWhereABatchDoesNotDivide) {
               testing::ThrowsMessage<Error>(
                   "data.loader.shard: 'round_robin' cannot cut a global batch of 10 into 4 equal "
                   "ones (ranks x accumulate); 'global_batch' can"));
+}
+
+/// What a rank evaluates, as (first position, rows, place in its streams).
+std::vector<std::array<std::int64_t, 3>> evaluated(const EvaluationCut& cut, std::int64_t rank,
+                                                   std::int64_t world) {
+  std::vector<std::array<std::int64_t, 3>> all;
+  for (const auto& micro : evaluation_batches(cut, rank, world))
+    all.push_back({micro.positions.front(), std::ssize(micro.positions), micro.first_row});
+  return all;
+}
+
+TEST(EvaluationBatches, AreDealtRoundRobinAndCutTheSameForEveryWorld) {
+  const EvaluationCut cut{10, 4};
+  EXPECT_THAT(evaluated(cut, 0, 1), testing::ElementsAre(std::array<std::int64_t, 3>{0, 4, 0},
+                                                         std::array<std::int64_t, 3>{4, 4, 0},
+                                                         std::array<std::int64_t, 3>{8, 2, 0}));
+  EXPECT_THAT(evaluated(cut, 0, 2), testing::ElementsAre(std::array<std::int64_t, 3>{0, 4, 0},
+                                                         std::array<std::int64_t, 3>{8, 2, 0}));
+  EXPECT_THAT(evaluated(cut, 3, 4), testing::IsEmpty());
+}
+
+TEST(EvaluationBatches, OfAStreamStayOnOneRank) {
+  const EvaluationCut cut{12, 2, 6};  // two pieces of six streams, in three groups
+  EXPECT_THAT(evaluated(cut, 0, 2), testing::ElementsAre(std::array<std::int64_t, 3>{0, 2, 0},
+                                                         std::array<std::int64_t, 3>{4, 2, 4},
+                                                         std::array<std::int64_t, 3>{6, 2, 0},
+                                                         std::array<std::int64_t, 3>{10, 2, 4}));
+  EXPECT_THAT(evaluated(cut, 1, 2), testing::ElementsAre(std::array<std::int64_t, 3>{2, 2, 2},
+                                                         std::array<std::int64_t, 3>{8, 2, 2}));
+  for (std::int64_t index = 0; index < 6; ++index)
+    EXPECT_EQ(cut.rank_of(index, 2), index % 3 % 2) << index;
 }
 
 }  // namespace
