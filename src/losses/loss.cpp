@@ -1,11 +1,14 @@
 #include "losses/loss.h"
 
+#include <ATen/ops/linear.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/logit.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
 
 #include "base/error.h"
+#include "losses/rows.h"
 
 namespace ddptrain {
 namespace {
@@ -19,6 +22,33 @@ at::Tensor between(const at::Tensor& a, const at::Tensor& b, const at::Tensor& s
 }
 
 }  // namespace
+
+LearnedPlaces learned_places(const at::Tensor& hidden, const at::Tensor& target) {
+  const auto labels = target.reshape({-1});
+  const auto counted = labels.ne(kNoLabel);
+  const auto rows = hidden.reshape({-1, hidden.size(-1)});
+  if (!labels.is_cpu()) return {{}, rows, labels.mul(counted), counted, target.sizes()};
+  const auto places = counted.nonzero().squeeze(1);
+  return {places, rows.index_select(0, places), labels.index_select(0, places), {}, target.sizes()};
+}
+
+LossTerms in_place(const LearnedPlaces& learned, const LossTerms& terms) {
+  const auto put = [&](const at::Tensor& each) {
+    if (learned.counted.defined()) return each.mul(learned.counted).view(learned.sizes);
+    return at::zeros(learned.sizes, each.options())
+        .view({-1})
+        .index_copy(0, learned.places, each)
+        .view(learned.sizes);
+  };
+  return {put(terms.values), put(terms.weights)};
+}
+
+LossTerms Loss::projected(const ProjectedOutput& output, const at::Tensor& target) const {
+  const auto learned = learned_places(output.hidden, target);
+  auto scores = at::linear(learned.hidden, output.weight, output.bias);
+  if (const auto cap = output.soft_cap; cap > 0) scores = scores.div(cap).tanh().mul(cap);
+  return in_place(learned, (*this)(scores, learned.labels));
+}
 
 LossTerms loss_of(const Loss& loss, const at::Tensor& output,
                   const std::vector<at::Tensor>& targets) {

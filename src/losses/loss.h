@@ -36,6 +36,14 @@ struct OutputActivation {
   std::int64_t axis = 1;
 };
 
+/// Scores [..., classes] that are too many to hold at once: hidden [rows, places, width] times
+/// weight [classes, width] transposed, plus bias [classes], which may be undefined. A soft cap c >
+/// 0 makes c * tanh(z / c) of a score z.
+struct ProjectedOutput {
+  at::Tensor hidden, weight, bias;
+  double soft_cap = 0;
+};
+
 class Loss {
  public:
   using Make = std::unique_ptr<Loss>(const LossContext&);
@@ -43,6 +51,10 @@ class Loss {
   /// output [rows, ...] as the model gave it; target [rows] or [rows, ...]. 0 rows give empty
   /// terms.
   virtual LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const = 0;
+  /// The same of outputs that do not exist yet: target [rows, places], terms [rows, places]. Places
+  /// whose target is kNoLabel (losses/rows.h) are not computed, and have weight 0. Unless a loss
+  /// does better, the scores of all others exist at once.
+  virtual LossTerms projected(const ProjectedOutput& output, const at::Tensor& target) const;
   /// Of outputs that this loss is for.
   virtual OutputActivation activation() const { return {}; }
 };

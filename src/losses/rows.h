@@ -60,6 +60,22 @@ struct NumberScale {
 /// torch's label that does not count.
 inline constexpr std::int64_t kNoLabel = -100;
 
+/// Places of a target [rows, places] that have a label, and what is there. On an accelerator, which
+/// would have to be waited for, all places: those without a label have label 0 and are not counted.
+struct LearnedPlaces {
+  at::Tensor places;      // int64 [n], counted over all rows; undefined: all
+  at::Tensor hidden;      // [n, width]
+  at::Tensor labels;      // int64 [n]
+  at::Tensor counted;     // bool [n]; undefined: all are
+  at::IntArrayRef sizes;  // of the target
+};
+
+/// Of hidden states [rows, places, width]; `target` outlives the result.
+LearnedPlaces learned_places(const at::Tensor& hidden, const at::Tensor& target);
+
+/// Terms [n] of these places, in the shape of the target; 0 at all others.
+LossTerms in_place(const LearnedPlaces& learned, const LossTerms& terms);
+
 enum class ClassBalance { balanced };
 std::span<const std::string_view> names(ClassBalance);
 

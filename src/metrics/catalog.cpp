@@ -8,6 +8,7 @@ Entry<Metric> accuracy_multi_metric();
 Entry<Metric> average_precision_binary_metric();
 Entry<Metric> average_precision_multi_metric();
 Entry<Metric> balanced_accuracy_metric();
+Entry<Metric> bits_per_byte_metric();
 Entry<Metric> cohen_kappa_metric();
 Entry<Metric> confusion_matrix_metric();
 Entry<Metric> dice_metric();
@@ -31,6 +32,7 @@ Entry<Metric> mae_metric();
 Entry<Metric> mcc_metric();
 Entry<Metric> mse_metric();
 Entry<Metric> msle_metric();
+Entry<Metric> next_token_accuracy_metric();
 Entry<Metric> pearson_metric();
 Entry<Metric> per_class_accuracy_metric();
 Entry<Metric> per_class_iou_metric();
@@ -56,6 +58,7 @@ const Catalog<Metric>& catalog<Metric>() {
       average_precision_binary_metric(),
       average_precision_multi_metric(),
       balanced_accuracy_metric(),
+      bits_per_byte_metric(),
       cohen_kappa_metric(),
       confusion_matrix_metric(),
       dice_metric(),
@@ -79,6 +82,7 @@ const Catalog<Metric>& catalog<Metric>() {
       mcc_metric(),
       mse_metric(),
       msle_metric(),
+      next_token_accuracy_metric(),
       pearson_metric(),
       per_class_accuracy_metric(),
       per_class_iou_metric(),

@@ -13,6 +13,7 @@
 #include "base/output/named_table.h"
 #include "config/catalog.h"
 #include "losses/loss.h"
+#include "recipe/data_facts.h"
 
 namespace ddptrain {
 
@@ -20,6 +21,7 @@ struct MetricContext {
   std::vector<std::string> classes{};       // names; may be empty
   std::optional<std::int64_t> void_code{};  // label of units that are not scored, by the data
   std::vector<std::int64_t> sample{};       // shape of one input; empty when it varies
+  std::optional<TokenFacts> tokens{};       // where targets are next tokens
 };
 
 /// Evaluation cuts data into the same batches whatever the world size; `terms` of each batch travel

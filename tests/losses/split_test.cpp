@@ -139,8 +139,8 @@ TEST(Losses, SayWhichTargetsTheyTake) {
   for (const auto& tried : tried_losses()) {
     const auto* entry = catalog<Loss>().find(tried.name);
     ASSERT_NE(entry, nullptr) << tried.name;
-    for (const auto* trait :
-         {"takes_class", "takes_labels", "takes_number", "takes_mask", "takes_points"})
+    for (const auto* trait : {"takes_class", "takes_labels", "takes_number", "takes_mask",
+                              "takes_points", "takes_token"})
       EXPECT_EQ(entry->has(trait), tried.takes.contains(trait)) << tried.name << " " << trait;
   }
 }

@@ -417,6 +417,7 @@ const std::map<std::string, std::string> kTakes{
     {"average_precision_binary", "takes_class"},
     {"average_precision_multi", "takes_labels"},
     {"balanced_accuracy", "takes_class"},
+    {"bits_per_byte", "takes_token"},
     {"cohen_kappa", "takes_class"},
     {"confusion_matrix", "takes_class"},
     {"dice", "takes_class"},
@@ -440,6 +441,7 @@ const std::map<std::string, std::string> kTakes{
     {"mcc", "takes_class"},
     {"mse", "takes_number"},
     {"msle", "takes_number"},
+    {"next_token_accuracy", "takes_token"},
     {"pearson", "takes_number"},
     {"per_class_accuracy", "takes_class"},
     {"per_class_iou", "takes_class"},
@@ -474,6 +476,9 @@ TEST(Metrics, SayWhichTargetsTheyTake) {
         << name;
     const std::set<std::string> of_points{"mae", "mse", "point_distance", "rmse"};
     EXPECT_EQ(entry->has("takes_points"), of_points.contains(name)) << name;
+    const std::set<std::string> of_tokens{"bits_per_byte", "next_token_accuracy", "perplexity",
+                                          "top_k"};
+    EXPECT_EQ(entry->has("takes_token"), of_tokens.contains(name)) << name;
   }
 }
 

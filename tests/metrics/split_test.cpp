@@ -118,8 +118,9 @@ TEST(Metrics, AddUpHoweverRowsAreCut) {
     const auto& entry = catalog<Metric>().at(i);
     for (const auto& variant : variants(entry)) {
       SCOPED_TRACE(variant.dump());
-      const auto metric =
-          catalog<Metric>().build(fragment<Metric>(variant), MetricContext{.sample = {3, 50, 80}});
+      const auto metric = catalog<Metric>().build(
+          fragment<Metric>(variant),
+          MetricContext{.sample = {3, 50, 80}, .tokens = TokenFacts{{1, 0, 4, 2}}});
       for (int round = 0; round < 10; ++round) {
         const auto all = drawn_for(variant, entry, random);
         expect_equal(in_parts(*metric, all, drawn_ends(random)),

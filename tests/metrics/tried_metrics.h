@@ -47,7 +47,8 @@ inline std::vector<TriedMetric> tried_metrics() {
     const auto recipe = entry.name == "top_k" ? nlohmann::json{{"type", "top_k"}, {"k", 1}}
                                               : nlohmann::json(entry.name);
     all.push_back({entry.name,
-                   catalog<Metric>().build(fragment<Metric>(recipe), MetricContext{}),
+                   catalog<Metric>().build(fragment<Metric>(recipe),
+                                           MetricContext{.tokens = TokenFacts{{1, 3}}}),
                    {},
                    {},
                    {at::ones({4}), at::ones({4})}});

@@ -58,7 +58,8 @@ Entry<Metric> top_k_metric() {
       [](const TopK::Options& options, const MetricContext& context) {
         return std::make_unique<TopK>(options, context);
       },
-      {"larger_is_better", "at_most_1", "named top_{k}", "takes_class", "takes_mask"});
+      {"larger_is_better", "at_most_1", "named top_{k}", "takes_class", "takes_token",
+       "takes_mask"});
 }
 
 }  // namespace ddptrain
