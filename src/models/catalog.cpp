@@ -6,6 +6,7 @@
 namespace ddptrain {
 
 Entry<Model> alexnet_model();
+Entry<Model> awd_lstm_lm_model();
 Entry<Model> awd_lstm_model();
 Entry<Model> bag_of_embeddings_model();
 Entry<Model> clip_b_16_model();
@@ -31,6 +32,7 @@ Entry<Model> efficientnet_b3_model();
 Entry<Model> efficientnet_b4_model();
 Entry<Model> embedding_dot_bias_model();
 Entry<Model> fcn_model();
+Entry<Model> gpt2_model();
 Entry<Model> mlp_model();
 Entry<Model> mnist_net_model();
 Entry<Model> mobilenet_v2_model();
@@ -94,6 +96,7 @@ template <>
 const Catalog<Model>& catalog<Model>() {
   static const Catalog<Model> models(with_section({
       alexnet_model(),
+      awd_lstm_lm_model(),
       awd_lstm_model(),
       bag_of_embeddings_model(),
       clip_b_16_model(),
@@ -119,6 +122,7 @@ const Catalog<Model>& catalog<Model>() {
       efficientnet_b4_model(),
       embedding_dot_bias_model(),
       fcn_model(),
+      gpt2_model(),
       mlp_model(),
       mnist_net_model(),
       mobilenet_v2_model(),

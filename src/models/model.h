@@ -8,11 +8,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/catalog.h"
+#include "models/memory.h"
 #include "models/module.h"
 #include "models/name_table.h"
+#include "models/projection.h"
 #include "recipe/data_facts.h"
 
 namespace ddptrain {
@@ -37,6 +40,19 @@ class Model : public Module {
     return forward(inputs.at(0), pass);
   }
 
+  /// Where it is defined, `run` returns hidden states [rows, places, width], and outputs are
+  /// project() of them.
+  virtual Projection projection() const { return {}; }
+
+  /// The longest sequence that `extend` can read; none: any.
+  virtual std::optional<std::int64_t> positions() const { return {}; }
+  /// An empty memory, for models that write text; null for others.
+  virtual std::unique_ptr<Memory> make_memory() { return nullptr; }
+  /// Reads further tokens, adds them to the memory, and returns the hidden state behind the last
+  /// one of each sequence, [sequences, width]. Without gradients, in evaluation mode. What a
+  /// sequence gets does not depend on the others.
+  virtual at::Tensor extend(const Continuation& continuation, Memory& memory);
+
   /// Parts of the model from input to output whose parameters make up each layer group, as fastai's
   /// splitters divide it: what is frozen and what has a rate of its own. Empty where the model has
   /// no division of its own (models/layer_groups.h).
@@ -56,6 +72,9 @@ class Model : public Module {
   /// has; the first table of a library is of its files today, the others of older ones. None where
   /// no other library has it.
   virtual std::vector<NameTable> name_tables() const { return {}; }
+  /// The keys of transformers' config.json and their values as JSON; empty where transformers has
+  /// no such network.
+  virtual std::vector<std::pair<std::string, std::string>> published_config() const { return {}; }
   /// The tensor [1, places, features] with a position for each patch of a square grid, after those
   /// of tokens before them; empty where there is none.
   virtual std::string patch_positions() const { return {}; }

@@ -56,7 +56,10 @@ Replaced replaced(const std::vector<NameRow>& rows, const std::string& name) {
 
 }  // namespace
 
-std::string name_of(Library library) { return library == Library::timm ? "timm" : "torchvision"; }
+std::string name_of(Library library) {
+  if (library == Library::transformers) return "transformers";
+  return library == Library::timm ? "timm" : "torchvision";
+}
 
 std::vector<NameTable> same_names(const std::vector<Library>& libraries) {
   std::vector<NameTable> tables;

@@ -10,7 +10,7 @@
 
 namespace ddptrain {
 
-enum class Library { torchvision, timm };
+enum class Library { torchvision, timm, transformers };
 std::string name_of(Library library);
 
 /// What a tensor is there, if it has another shape: `vector` [n] for [n, 1, 1] here; a convolution

@@ -4,6 +4,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,6 +50,8 @@ class AuxiliaryOutputs {
   std::vector<Weighted> all_;
 };
 
+class Carried;
+
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
 /// does not depend on how the batch is sharded. `statistics` is the group over which sync_bn sums
 /// batch statistics: null means each replica alone (plain batch norm). `penalty` collects; null
@@ -64,6 +68,12 @@ struct Pass {
   /// nothing is captured.
   at::Tensor step_there = {};
   AuxiliaryOutputs* auxiliary = nullptr;
+  Carried* carried = nullptr;  // models/carried.h; null: every row begins without a state
+  bool recompute = false;      // blocks keep their inputs alone (models/layers/recompute.h)
+  bool repeated = false;       // a block is computed again: what is counted was counted already
+  /// Puts this thread into the numerics of the pass (autocast) while the result lives, where a
+  /// block is computed again after the pass. Empty: there are none.
+  std::function<std::shared_ptr<void>()> numerics = {};
 };
 
 }  // namespace ddptrain

@@ -5,9 +5,11 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "config/shape.h"
+#include "models/carried.h"
 #include "models/layer_groups.h"
 #include "models/model.h"
 #include "support/golden.h"
@@ -79,10 +81,22 @@ std::unique_ptr<Model> make_text_classifier(const json& input) {
   return catalog<Model>().build(fragment<Model>(recipe), context);
 }
 
+std::unique_ptr<Model> make_language_model(const json& input) {
+  json recipe = {{"type", "awd_lstm_lm"}};
+  for (const char* key : {"emb_sz", "n_hid", "n_layers"})
+    if (input.contains(key)) recipe[key] = input[key];
+  ModelContext context;
+  context.data.cardinalities = {input.at("vocab")};
+  context.data.padding = 1;
+  context.data.tokens.emplace().streams = true;
+  return catalog<Model>().build(fragment<Model>(recipe), context);
+}
+
 std::unique_ptr<Model> make_model(const Case& c) {
   if (c.input.at("model") == "embedding_dot_bias") return make_dot_bias(c.input);
   if (is_of_tables(c.input.at("model"))) return make_tabular(c.input);
   if (c.input.at("model") == "text_classifier") return make_text_classifier(c.input);
+  if (c.input.at("model") == "language_model") return make_language_model(c.input);
   json recipe = {{"type", c.input.at("model")}, {"num_classes", c.input.at("classes")}};
   drop_nothing(recipe);
   for (const auto& [key, value] : c.input.items())
@@ -205,10 +219,36 @@ std::vector<at::Tensor> inputs_of(const Case& c) {
           formula_tensor({rows, numbers}, 777).to(at::kDouble)};
 }
 
+/// States of all rows.
+class CarriedStates final : public Carried {
+ public:
+  at::Tensor get(const std::string& name) const override {
+    const auto found = states_.find(name);
+    return found == states_.end() ? at::Tensor() : found->second;
+  }
+  void set(const std::string& name, at::Tensor rows) override { states_[name] = rows; }
+
+ private:
+  std::map<std::string, at::Tensor> states_;
+};
+
+/// Two batches, the second of which continues the first.
+void expect_language_model(Model& model, const Case& c) {
+  const at::NoGradGuard no_grad;
+  CarriedStates carried;
+  const Pass pass{.carried = &carried};
+  const auto scores = [&](const char* tokens) {
+    return project(model.run({tokens_of(c.input.at(tokens))}, pass), model.projection());
+  };
+  expect_output(scores("tokens"), c.expect.at("eval"), "eval");
+  expect_output(scores("next_tokens"), c.expect.at("eval_next"), "eval_next");
+}
+
 GOLDEN(models, forward) {
   const auto model = make_model(c);
   fill_with_formula(*model);
   model->to(at::kCPU, at::kDouble);
+  if (model->projection()) return expect_language_model(*model, c);
   const auto inputs = inputs_of(c);
   Pass pass;
   {

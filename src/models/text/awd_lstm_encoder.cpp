@@ -58,6 +58,8 @@ at::Tensor AwdLstmEncoder::embed(const at::Tensor& tokens, const Pass& pass) {
   return encoder_->forward(tokens, pass);
 }
 
+at::Tensor AwdLstmEncoder::embedding_weight() const { return encoder_->weight(); }
+
 std::vector<LstmState> AwdLstmEncoder::zero_states(std::int64_t rows) const {
   std::vector<LstmState> states;
   for (const auto* rnn : rnns_) states.push_back(rnn->zero_state(rows));

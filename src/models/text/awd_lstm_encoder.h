@@ -37,6 +37,8 @@ class AwdLstmEncoder final : public Module {
   at::Tensor forward(const at::Tensor& tokens, const Pass& pass) override;
 
   Module& embedding() { return *encoder_; }
+  /// [vocabulary, emb_sz]
+  at::Tensor embedding_weight() const;
   const std::vector<WeightDropLstm*>& layers() const { return rnns_; }
 
  private:

@@ -145,7 +145,7 @@ Entry<Model> text_transformer_model() {
       "text_transformer", "A small transformer over a text, its norms first, then a linear layer.",
       [](const TextTransformerOptions& options, const ModelContext& context)
           -> std::unique_ptr<Model> { return std::make_unique<TextTransformer>(options, context); },
-      {"dropout", "takes_texts", "embeds embedding.weight"});
+      {"blocks", "dropout", "takes_texts", "embeds embedding.weight"});
 }
 
 }  // namespace ddptrain

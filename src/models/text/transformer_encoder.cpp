@@ -1,6 +1,7 @@
 #include "models/text/transformer_encoder.h"
 
 #include "models/layers/chain.h"
+#include "models/layers/recompute.h"
 
 namespace ddptrain {
 
@@ -42,7 +43,10 @@ TransformerEncoder::TransformerEncoder(const TransformerEncoderShape& shape,
 at::Tensor TransformerEncoder::encode(const at::Tensor& input, const at::Tensor& padded,
                                       const Pass& pass) {
   auto x = input;
-  for (auto* layer : layers_) x = layer->encode(x, padded, pass);
+  for (auto* layer : layers_)
+    x = run_block(*layer, x, pass, [layer, padded](const at::Tensor& given, const Pass& again) {
+      return layer->encode(given, padded, again);
+    });
   return norm_->forward(x, pass);
 }
 

@@ -16,6 +16,7 @@
 #include "models/layers/initialize.h"
 #include "models/layers/norm.h"
 #include "models/layers/pooling.h"
+#include "models/layers/recompute.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/vision/image_options.h"
@@ -82,6 +83,7 @@ class CNBlock final : public Module {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass);
   at::Tensor layer_scale_;
   Sequence* block_;
   StochasticDepth* stochastic_depth_;
@@ -103,6 +105,12 @@ CNBlock::CNBlock(std::int64_t channels, const Rates& rates, const at::Generator&
 }
 
 at::Tensor CNBlock::forward(const at::Tensor& input, const Pass& pass) {
+  return run_block(*this, input, pass, [this](const at::Tensor& given, const Pass& again) {
+    return compute(given, again);
+  });
+}
+
+at::Tensor CNBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto x = layer_scale_.mul(block_->forward(input, pass));
   return stochastic_depth_->forward(x, pass).add_(input);
 }
@@ -198,7 +206,7 @@ Entry<Model> convnext_entry(std::string name, std::string doc, const ConvNeXtPla
       [plan](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<ConvNeXt>(plan, options, context);
       },
-      {"body", "convolves", "takes_images"});
+      {"blocks", "body", "convolves", "takes_images"});
 }
 
 }  // namespace

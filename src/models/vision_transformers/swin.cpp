@@ -174,7 +174,7 @@ Entry<Model> swin_entry(std::string name, std::string doc, const SwinPlan& plan)
       [plan](const Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
         return std::make_unique<Swin>(plan, options, context);
       },
-      {"dropout", "lends_features", "takes_images"});
+      {"blocks", "dropout", "lends_features", "takes_images"});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 
+#include "models/layers/recompute.h"
 #include "models/layers/transformer.h"
 
 namespace ddptrain {
@@ -20,6 +21,12 @@ SwinBlock::SwinBlock(const SwinBlockShape& shape, const at::Generator& generator
 }
 
 at::Tensor SwinBlock::forward(const at::Tensor& input, const Pass& pass) {
+  return run_block(*this, input, pass, [this](const at::Tensor& given, const Pass& again) {
+    return compute(given, again);
+  });
+}
+
+at::Tensor SwinBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto attended = attn_->forward(norm1_->forward(input, pass), pass);
   const auto x = input.add(stochastic_depth1_->forward(attended, pass));
   const auto changed = mlp_->forward(norm2_->forward(x, pass), pass);

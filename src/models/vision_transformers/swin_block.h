@@ -22,6 +22,7 @@ class SwinBlock final : public Module {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass);
   LayerNorm *norm1_, *norm2_;
   ShiftedWindowAttention* attn_;
   StochasticDepth *stochastic_depth1_, *stochastic_depth2_;

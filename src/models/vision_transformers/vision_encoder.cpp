@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/layers/initialize.h"
+#include "models/layers/recompute.h"
 #include "models/layers/transformer.h"
 
 namespace ddptrain {
@@ -17,6 +18,7 @@ class EncoderBlock final : public Module {
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass);
   at::Tensor layer_scale_1_, layer_scale_2_;  // undefined: none
   LayerNorm *ln_1_, *ln_2_;
   MultiHeadAttention* self_attention_;
@@ -39,6 +41,12 @@ EncoderBlock::EncoderBlock(const VisionEncoderShape& shape, const at::Generator&
 }
 
 at::Tensor EncoderBlock::forward(const at::Tensor& input, const Pass& pass) {
+  return run_block(*this, input, pass, [this](const at::Tensor& given, const Pass& again) {
+    return compute(given, again);
+  });
+}
+
+at::Tensor EncoderBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto scaled = [](const at::Tensor& added, const at::Tensor& scale) {
     return scale.defined() ? added.mul(scale) : added;
   };

@@ -308,7 +308,7 @@ VisionTransformerOptions without_representation(const VisionTowerOptions& option
 }
 
 std::vector<std::string> vision_transformer_traits() {
-  return {"dropout", "lends_features", "takes_images", "outputs heads.head head_dist"};
+  return {"blocks", "dropout", "lends_features", "takes_images", "outputs heads.head head_dist"};
 }
 
 std::unique_ptr<Model> make_vision_transformer(const VisionTransformerPlan& plan,

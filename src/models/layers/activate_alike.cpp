@@ -1,0 +1,75 @@
+#include "models/layers/activate_alike.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/gelu_backward.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <string>
+
+namespace ddptrain {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kPart = 32768;  // numbers; torch divides no fewer among threads
+constexpr std::int64_t kLoop = 64;     // a multiple of what a vectorized loop of torch reads
+
+/// The last numbers, in a whole number of loops.
+void activate_rest(const at::Tensor& to, const at::Tensor& from, const std::string& formula) {
+  const auto count = from.size(0);
+  const auto filled = at::zeros({kLoop}, from.options());
+  filled.narrow(0, 0, count).copy_(from);
+  to.copy_(at::gelu(filled, formula).narrow(0, 0, count));
+}
+
+void activate_part(const at::Tensor& to, const at::Tensor& from, const std::string& formula) {
+  const at::AutoDispatchBelowADInplaceOrView below;  // other threads have modes of their own
+  const auto count = from.size(0), rest = count % kLoop;
+  if (count > rest) {
+    auto whole = to.narrow(0, 0, count - rest);
+    at::gelu_out(whole, from.narrow(0, 0, count - rest), formula);
+  }
+  if (rest > 0)
+    activate_rest(to.narrow(0, count - rest, rest), from.narrow(0, count - rest, rest), formula);
+}
+
+struct AlikeGelu : public torch::autograd::Function<AlikeGelu> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
+                            const std::string& formula) {
+    context->save_for_backward({input});
+    context->saved_data["formula"] = formula;
+    const auto from = input.detach().contiguous();
+    const auto to = at::empty_like(from);
+    const auto flat_from = from.view({-1}), flat_to = to.view({-1});
+    const auto count = from.numel(), parts = (count + kPart - 1) / kPart;
+    at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto part = begin; part < end; ++part) {
+        const auto first = part * kPart, size = std::min(kPart, count - first);
+        activate_part(flat_to.narrow(0, first, size), flat_from.narrow(0, first, size), formula);
+      }
+    });
+    return to;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto input = context->get_saved_variables()[0];
+    return {at::gelu_backward(gradients[0], input, context->saved_data["formula"].toStringRef()),
+            {}};
+  }
+};
+
+}  // namespace
+
+at::Tensor activate_alike(Activation activation, const at::Tensor& input) {
+  const bool exact = activation == Activation::gelu, tanh = activation == Activation::gelu_tanh;
+  if (!input.is_cpu() || !(exact || tanh)) return activate(activation, input);
+  return AlikeGelu::apply(input, std::string(tanh ? "tanh" : "none"));
+}
+
+}  // namespace ddptrain
