@@ -14,6 +14,7 @@ namespace ddptrain {
 ///   predicts_files       and each prediction is also a file
 ///   gives_masks          targets are masks
 ///   gives_points         targets are points
+///   gives_tokens         targets are next tokens
 ///   label_column OPTION  the option names the column of a CSV file that has the label
 ///   label_in_lines       lines of JSON have it; else a folder that is called like a class
 ///   pixels SIZE [gray]   images of one size
@@ -32,6 +33,7 @@ Entry<Dataset> ratings_dataset();
 Entry<Dataset> text_csv_dataset();
 Entry<Dataset> text_folder_dataset();
 Entry<Dataset> text_jsonl_dataset();
+Entry<Dataset> token_file_dataset();
 Entry<Dataset> unlabeled_images_dataset();
 
 template <>
@@ -51,6 +53,7 @@ const Catalog<Dataset>& catalog<Dataset>() {
       text_csv_dataset(),
       text_folder_dataset(),
       text_jsonl_dataset(),
+      token_file_dataset(),
   });
   return all;
 }

@@ -44,6 +44,8 @@ struct DataContext {
   std::vector<std::string> images = {};  // what `predict` is given, where the dataset reads images
                                          // with a target of its own kind, which is unknown
   std::optional<double> epochs = {};     // the run's, where its recipe says epochs
+  std::int64_t train_rows = 1;   // of a global batch: what is streamed is cut into as many streams
+  std::int64_t valid_rows = 1;   // of a batch of an evaluation
   bool pixels_as_bytes = false;  // images travel to a device that normalizes them (PixelScale)
   const FileSystem* file_system = &local_files();  // of the section's files; outlives the dataset
 };

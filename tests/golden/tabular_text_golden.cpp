@@ -100,7 +100,7 @@ void expect_columns(const TableFit& table, const json& expect) {
   EXPECT_EQ(json(table.target_classes), expect.value("target_classes", json::array()));
 }
 
-std::vector<double> flat(const at::Tensor& tensor) {
+std::vector<double> flat_values(const at::Tensor& tensor) {
   const auto row = tensor.to(at::kDouble).contiguous();
   return {row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel()};
 }
@@ -113,10 +113,10 @@ Batch all_rows(const Dataset& data, Split split) {
 }
 
 void expect_first(const Batch& batch, const json& expect) {
-  EXPECT_EQ(flat(batch.inputs[0].narrow(0, 0, 5)), numbers(expect.at("categories")));
-  expect_close(flat(batch.inputs[1].narrow(0, 0, 5)), numbers(expect.at("continuous")), 2e-6, 2e-6,
-               "numbers");
-  EXPECT_EQ(flat(batch.targets[0].narrow(0, 0, 5)), numbers(expect.at("target")));
+  EXPECT_EQ(flat_values(batch.inputs[0].narrow(0, 0, 5)), numbers(expect.at("categories")));
+  expect_close(flat_values(batch.inputs[1].narrow(0, 0, 5)), numbers(expect.at("continuous")), 2e-6,
+               2e-6, "numbers");
+  EXPECT_EQ(flat_values(batch.targets[0].narrow(0, 0, 5)), numbers(expect.at("target")));
 }
 
 }  // namespace
@@ -134,9 +134,9 @@ GOLDEN(tabular_text, tabular) {
   EXPECT_EQ(valid.rows, c.expect.at("valid_rows"));
   expect_first(train, c.expect.at("train_first5"));
   expect_first(valid, c.expect.at("valid_first5"));
-  EXPECT_EQ(flat(train.inputs[0].sum(0)), numbers(c.expect.at("train_category_sums")));
-  EXPECT_EQ(flat(valid.inputs[0].sum(0)), numbers(c.expect.at("valid_category_sums")));
-  expect_close(flat(valid.inputs[1].sum(0, false, at::kDouble)),
+  EXPECT_EQ(flat_values(train.inputs[0].sum(0)), numbers(c.expect.at("train_category_sums")));
+  EXPECT_EQ(flat_values(valid.inputs[0].sum(0)), numbers(c.expect.at("valid_category_sums")));
+  expect_close(flat_values(valid.inputs[1].sum(0, false, at::kDouble)),
                numbers(c.expect.at("valid_continuous_sums")), 2e-6, 1e-3, "sums of numbers");
   recipe.erase("type");
   const auto options = decode<TableOptions>(to_node(recipe));

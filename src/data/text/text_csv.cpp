@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "config/encode.h"
 #include "data/dataset.h"
+#include "data/text/language_data.h"
 #include "data/text/text_dataset.h"
 #include "sources/csv/csv.h"
 #include "sources/text/text_records.h"
@@ -34,7 +35,8 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
   std::vector<std::size_t> columns;
   for (const auto& name : options.text) columns.push_back(csv.required_column(name));
   const bool labeled = labels == Labels::known;
-  const auto label = labeled ? csv.required_column(options.label) : 0;
+  const bool has_label = labeled && options.task != TextTask::language_model;
+  const auto label = has_label ? csv.required_column(options.label) : 0;
   const bool by_column = labeled && options.valid.column && !options.valid_file;
   const auto split = by_column ? csv.required_column(*options.valid.column) : 0;
   const auto* groups = labeled ? options.groups() : nullptr;
@@ -46,7 +48,7 @@ std::vector<TextRecord> read_csv(const std::string& file, const TextRecordOption
     record.place = fmt::format("{} row {}", file, row);
     if (by_column) record.split = csv.at(row, split);
     if (groups) record.group = csv.at(row, group);
-    if (!labeled) continue;
+    if (!has_label) continue;
     record.label = is_number ? number_or_cell(csv, row, label) : csv.at(row, label);
     if (record.label.empty() && options.task == TextTask::classification)
       csv.fail(row, label, "empty; a text needs a class");
@@ -70,7 +72,9 @@ Entry<Dataset> text_csv_dataset() {
                           : unlabeled_records(files, options.records, context.unlabeled, read);
         auto csv = options.csv;
         source.key += "\n" + to_flow(encode(csv));
-        return make_text_dataset(source, options.texts, InvalidUtf8::error, context);
+        const auto make = options.records.task == TextTask::language_model ? make_language_data
+                                                                           : make_text_dataset;
+        return make(source, options.texts, InvalidUtf8::error, context);
       },
       {"unlabeled", "gives_texts", "gives_class", "task_by task", "label_column label"});
 }

@@ -13,8 +13,10 @@
 #include "base/text.h"
 #include "config/encode.h"
 #include "data/preview.h"
+#include "data/tokens/token_dataset.h"
 #include "data/unknown.h"
 #include "sources/text/text_cache.h"
+#include "text/detokenizer.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {
@@ -234,8 +236,8 @@ std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& pad
   return std::make_unique<TextDataset>(std::move(text), padding, std::move(fitted));
 }
 
-std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
-                                           InvalidUtf8 invalid_utf8, const DataContext& context) {
+ReadTexts read_texts(const CorpusSource& source, const TextOptions& options,
+                     InvalidUtf8 invalid_utf8, const DataContext& context) {
   const auto tokenizer = catalog<Tokenizer>().build(options.tokenizer);
   const auto how = numericalize_options(options, *tokenizer, invalid_utf8, context);
   const ClassedSource classed{source, context.classes};
@@ -244,12 +246,19 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
                   ? numbers(classed, options, *tokenizer, how)
                   : PackedText::in_memory(classed.numericalized(*tokenizer, how));
   for (const auto& note : text.notes()) log::warning(note);
-  const Json state{{"tokenizer", tokenizer->digest()},
-                   {"tokenizer_options", tokenizer_options(options.tokenizer)},
-                   {"vocabulary", text.tokens()}};
-  auto data = packed_texts(std::move(text), options.padding,
-                           {state.dump(-1, ' ', false, Json::error_handler_t::replace),
-                            tokenizer->vocabulary().unknown});
+  TokenVocabulary vocabulary{
+      text.tokens(),       Detokenizer(*tokenizer, text.tokens()).token_bytes(),
+      text.padding(),      tokenizer->vocabulary().unknown,
+      tokenizer->digest(), tokenizer_options(options.tokenizer).dump()};
+  vocabulary.bytes[static_cast<std::size_t>(text.padding())] = 0;
+  return {std::move(text), std::move(vocabulary)};
+}
+
+std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
+                                           InvalidUtf8 invalid_utf8, const DataContext& context) {
+  auto read = read_texts(source, options, invalid_utf8, context);
+  auto data = packed_texts(std::move(read.text), options.padding,
+                           {vocabulary_state(read.vocabulary), read.vocabulary.unknown});
   if (!context.unlabeled.empty())
     for (const auto& words : unknown_values(*data, Split::valid)) log::info(to_text(words));
   return data;

@@ -8,6 +8,7 @@
 #include "sources/text/corpus.h"
 #include "sources/text/numericalize.h"
 #include "sources/text/text_options.h"
+#include "sources/tokens/token_source.h"
 
 namespace ddptrain {
 
@@ -20,6 +21,16 @@ std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const Tex
 /// How the texts of a section become numbers, by the vocabulary that `context` may have.
 NumericalizeOptions numericalize_options(const TextOptions& options, const Tokenizer& tokenizer,
                                          InvalidUtf8 invalid_utf8, const DataContext& context);
+
+/// Documents as numbers, and the vocabulary that these are of.
+struct ReadTexts {
+  PackedText text;
+  TokenVocabulary vocabulary;
+};
+
+/// Reads the packed file or makes it, as make_text_dataset does, and logs its notes.
+ReadTexts read_texts(const CorpusSource& source, const TextOptions& options,
+                     InvalidUtf8 invalid_utf8, const DataContext& context);
 
 /// What was fitted: Dataset::state(), and the token that stands for unknown ones; empty: none does.
 struct FittedText {

@@ -9,6 +9,7 @@
 #include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dataset.h"
+#include "data/text/language_data.h"
 #include "data/text/text_dataset.h"
 #include "sources/split/class_folders.h"
 #include "sources/split/split.h"
@@ -18,17 +19,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+enum class FolderTask { classification, language_model };
+std::span<const std::string_view> names(FolderTask) {
+  static constexpr std::array<std::string_view, 2> words{"classification", "language_model"};
+  return words;
+}
+
 struct TextFolderOptions {
   std::string root;
   std::string train = "train";
   ValidFiles valid;
   std::vector<std::string> extensions{".txt"};
   std::vector<std::string> ignore;
+  FolderTask task = FolderTask::classification;
   InvalidUtf8 invalid_utf8 = InvalidUtf8::error;
   TextOptions texts;
   void fields(Fields& f) {
     f("root", root,
       {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
+    f("task", task,
+      {.doc =
+           "'classification': each folder is a class. 'language_model': there are none, and each "
+           "token is followed by the next; folders are optional."});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the validation texts (the first of val, valid, validation and test by "
@@ -65,12 +77,26 @@ bool is_ignored(const TextFolderOptions& options, const std::string& name) {
          });
 }
 
+[[noreturn]] void refuse_file(const fs::path& path) {
+  throw Error(Exit::data, "'" + path.string() +
+                              "' is a file next to the class folders; list it in data.ignore");
+}
+
+bool has_extension(const TextFolderOptions& options, const fs::path& path) {
+  const auto& wanted = options.extensions;
+  return std::find(wanted.begin(), wanted.end(), path.extension().string()) != wanted.end();
+}
+
+TextFile text_file(const TextFiles& files, const fs::path& path, std::int64_t label) {
+  const auto info = files.system.info(path.string());
+  return {{path.lexically_relative(files.root).string(), label}, info.size, info.changed};
+}
+
 /// Whether an entry is a class folder: not an ignored one. A file is an Error (Exit::data).
 bool is_class_folder(const TextFolderOptions& options, const FileEntry& entry) {
   if (is_ignored(options, fs::path(entry.path).filename().string())) return false;
   if (entry.kind == FileKind::folder) return true;
-  throw Error(Exit::data,
-              "'" + entry.path + "' is a file next to the class folders; list it in data.ignore");
+  refuse_file(entry.path);
 }
 
 std::vector<std::string> labeled_folders(const FileSystem& system, const TextFolderOptions& options,
@@ -89,14 +115,8 @@ std::vector<TextFile> texts_below(const TextFolderOptions& options, const TextFi
   LongWork work("listing '" + folder.string() + "'");
   walk(files.system, folder.string(), [&](const FileEntry& entry) {
     work.did();
-    const fs::path path = entry.path;
-    const auto& wanted = options.extensions;
-    const bool is_wanted =
-        std::find(wanted.begin(), wanted.end(), path.extension().string()) != wanted.end();
-    if (!is_wanted || entry.kind != FileKind::file) return true;
-    const auto info = files.system.info(entry.path);
-    found.push_back(
-        {{path.lexically_relative(files.root).string(), label}, info.size, info.changed});
+    if (entry.kind == FileKind::file && has_extension(options, entry.path))
+      found.push_back(text_file(files, entry.path, label));
     return true;
   });
   std::sort(found.begin(), found.end(),
@@ -121,12 +141,34 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
   if (files.splits[split].empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
 }
 
+/// The texts of all folders of a split, or those that lie in it, where it has no folders.
+void add_documents(const TextFolderOptions& options, TextFiles& files, std::size_t split,
+                   const std::string& folder) {
+  const auto path = fs::path(files.root) / folder;
+  const std::string option = split == 0 ? "data.train" : "data.valid";
+  const auto entries = class_folders(files.system, path.string(), option, [&](const auto& entry) {
+    const bool counts = entry.kind == FileKind::folder || has_extension(options, entry.path);
+    return counts && !is_ignored(options, fs::path(entry.path).filename().string());
+  });
+  const auto is_inner = [&](const auto& name) { return is_folder(files.system, path / name); };
+  const bool inner = std::any_of(entries.begin(), entries.end(), is_inner);
+  auto& all = files.splits[split];
+  for (const auto& name : entries) {
+    if (inner && !is_inner(name)) refuse_file(path / name);
+    const auto texts = inner ? texts_below(options, files, path / name, -1)
+                             : std::vector{text_file(files, path / name, -1)};
+    all.insert(all.end(), texts.begin(), texts.end());
+  }
+  if (all.empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
+}
+
 void hold_out(TextFiles& files, const ValidSpec& valid) {
   const auto all = std::move(files.splits[0]);
   std::vector<std::string> paths, classes;
   for (const auto& text : all) {
     paths.push_back(text.document.name);
-    classes.push_back(files.classes[static_cast<std::size_t>(text.document.label)]);
+    if (!files.classes.empty())
+      classes.push_back(files.classes[static_cast<std::size_t>(text.document.label)]);
   }
   const auto parts = hold_out(files.system, paths, valid, "text", {std::move(classes), {}});
   files.splits[0].clear();
@@ -137,15 +179,21 @@ void hold_out(TextFiles& files, const ValidSpec& valid) {
 TextFiles list_texts(const FileSystem& system, const TextFolderOptions& options, bool may_lack) {
   require_split(system, options.root, options.train);
   TextFiles files{system, options.root};
-  files.classes =
-      labeled_folders(system, options, fs::path(options.root) / options.train, "data.train");
+  const bool labeled = options.task == FolderTask::classification;
+  if (labeled)
+    files.classes =
+        labeled_folders(system, options, fs::path(options.root) / options.train, "data.train");
   files.trained = files.classes.size();
-  add_split(options, files, 0, options.train, may_lack);
+  const auto add = [&](std::size_t split, const std::string& folder) {
+    labeled ? add_split(options, files, split, folder, may_lack)
+            : add_documents(options, files, split, folder);
+  };
+  add(0, options.train);
   if (options.valid.divides()) {
     say_unused_folder(system, options.valid, options.root, options.train);
     hold_out(files, options.valid);
   } else {
-    add_split(options, files, 1, validation_folder(system, options.valid, options.root), may_lack);
+    add(1, validation_folder(system, options.valid, options.root));
   }
   return files;
 }
@@ -200,10 +248,12 @@ Entry<Dataset> text_folder_dataset() {
         const auto files = context.unlabeled.empty()
                                ? list_texts(system, options, context.classes.from_checkpoint())
                                : list_unlabeled(system, options, context.unlabeled);
-        return make_text_dataset({key_of(files), [&files] { return corpus_of(files); }},
-                                 options.texts, options.invalid_utf8, context);
+        const auto make =
+            options.task == FolderTask::language_model ? make_language_data : make_text_dataset;
+        return make({key_of(files), [&files] { return corpus_of(files); }}, options.texts,
+                    options.invalid_utf8, context);
       },
-      {"unlabeled", "gives_texts", "gives_class", "file_each", "finds_valid"});
+      {"unlabeled", "gives_texts", "gives_class", "task_by task", "file_each", "finds_valid"});
 }
 
 }  // namespace ddptrain

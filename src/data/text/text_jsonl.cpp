@@ -1,5 +1,6 @@
 // data text_jsonl: texts in lines of JSON.
 #include "data/dataset.h"
+#include "data/text/language_data.h"
 #include "data/text/text_dataset.h"
 #include "sources/text/text_records.h"
 
@@ -33,7 +34,9 @@ Entry<Dataset> text_jsonl_dataset() {
         const auto source = context.unlabeled.empty() ? record_source(files, options.records, read)
                                                       : unlabeled_records(files, options.records,
                                                                           context.unlabeled, read);
-        return make_text_dataset(source, options.texts, policy, context);
+        const auto make = options.records.task == TextTask::language_model ? make_language_data
+                                                                           : make_text_dataset;
+        return make(source, options.texts, policy, context);
       },
       {"unlabeled", "gives_texts", "gives_class", "task_by task", "label_in_lines"});
 }

@@ -164,7 +164,7 @@ TEST(Loader, MakesRowsAsLongAsItsStepNeeds) {
   EpochPlan plan;
   plan.order = longest_first(data, Split::valid);
   EXPECT_EQ(plan.order.front(), 19);
-  plan.micros = evaluation_batches(20, 8, 0, 1);
+  plan.micros = evaluation_batches({20, 8}, 0, 1);
   set_lengths(plan.micros, lengths_of(data, Split::valid, plan.order));
   for (const int workers : {0, 2}) {
     LoaderOptions options;
