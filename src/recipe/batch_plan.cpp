@@ -101,6 +101,10 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   return plan;
 }
 
+std::int64_t usual_eval_batch(std::int64_t global) {
+  return std::clamp<std::int64_t>(global, 64, 256);
+}
+
 void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global) {
   if (steps > 0) return;
   throw Error(Exit::data, Option{"batch.global"},

@@ -26,6 +26,9 @@ std::optional<std::int64_t> written_devices(const ParallelSpec& parallel);
 /// accumulation.
 BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices);
 
+/// Rows of an evaluation's batches where the recipe leaves them open: `global`, from 64 to 256.
+std::int64_t usual_eval_batch(std::int64_t global);
+
 /// An Error (Exit::data) where an epoch of `samples` training samples is no step.
 void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,18 @@ struct ModelFacts {
   std::int64_t activation_bytes = 0;  // per sample: what a forward and backward pass hold at most
 };
 
+/// Tokens of an epoch of a language model.
+struct TokenSize {
+  std::int64_t read = 0;     // by all samples
+  std::int64_t learned = 0;  // of them, those whose next token is learned
+  std::int64_t places = 0;   // of all samples, with what is left empty in packed blocks
+};
+
 struct DataSize {
   std::int64_t training = 0;  // samples of an epoch
   std::int64_t valid = 0;
   std::vector<std::pair<std::string, std::int64_t>> splits = {};  // of eval.splits and eval.test
+  std::optional<TokenSize> tokens = {};                           // of training samples
 };
 
 }  // namespace ddptrain

@@ -75,6 +75,10 @@ struct SwaSpec {
   void fields(Fields& f);
 };
 
+/// What the backward pass computes again instead of keeping it.
+enum class Recompute { none, blocks };
+std::span<const std::string_view> names(Recompute);
+
 struct TrainSpec {
   Duration duration = epochs(1);
   std::vector<StageSpec> stages;  // none: one stage of `duration`
@@ -84,6 +88,7 @@ struct TrainSpec {
   std::optional<LossScaleSpec> loss_scale;     // null: its defaults, under fp16
   Auto<bool> channels_last;                    // auto: where the devices gain by it
   Auto<bool> graph;                            // auto: where the steps can be captured
+  Recompute recompute = Recompute::none;
   std::optional<Choice<Clip>> clip;
   std::optional<EmaSpec> ema;
   std::optional<SwaSpec> swa;

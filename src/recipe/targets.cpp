@@ -22,7 +22,7 @@ struct Kind {
   std::string_view usual_metrics;
 };
 
-constexpr std::array<Kind, 5> kTargetWords{
+constexpr std::array<Kind, 6> kTargetWords{
     {{"takes_class", "classes", "cross_entropy", "accuracy, f1 or roc_auc", "cross_entropy",
       "accuracy"},
      {"takes_labels", "several labels a sample", "bce_with_logits",
@@ -32,16 +32,19 @@ constexpr std::array<Kind, 5> kTargetWords{
       "accuracy, jaccard_coeff_multi or dice_multi", "cross_entropy",
       "accuracy jaccard_coeff_multi"},
      {"takes_points", "points", "mse, l1 or huber", "point_distance or rmse", "mse",
-      "point_distance"}}};
+      "point_distance"},
+     {"takes_token", "next tokens", "cross_entropy", "perplexity or next_token_accuracy",
+      "cross_entropy", "perplexity next_token_accuracy bits_per_byte"}}};
 
 const Kind& words_of(TargetKind kind) { return kTargetWords.at(static_cast<std::size_t>(kind)); }
 
-/// What takes the classes of samples takes those of pixels, with few exceptions, and likewise
-/// numbers and points: the shorter list says enough.
+/// What takes the classes of samples takes those of pixels and tokens, with few exceptions, and
+/// likewise numbers and points: the shorter list says enough.
 std::string taken_by(const EntryBase& entry) {
   std::vector<std::string> taken;
   for (const auto& kind : kTargetWords) {
-    const bool implied = (kind.trait == "takes_mask" && entry.has("takes_class")) ||
+    const bool of_classes = kind.trait == "takes_mask" || kind.trait == "takes_token";
+    const bool implied = (of_classes && entry.has("takes_class")) ||
                          (kind.trait == "takes_points" && entry.has("takes_number"));
     if (entry.has(kind.trait) && !implied) taken.emplace_back(kind.words);
   }
@@ -93,6 +96,7 @@ std::int64_t axis_of(const ChoiceBase& choice) {
 
 Targets targets_of(const DataFacts& facts) {
   if (facts.mask) return {TargetKind::masks, facts.mask->classes};
+  if (facts.tokens) return {TargetKind::tokens, facts.cardinalities.at(0)};
   if (facts.points > 0) return {TargetKind::points};
   if (facts.numbers > 0) return {TargetKind::numbers};
   return {facts.several_labels ? TargetKind::labels : TargetKind::classes, facts.class_count()};
@@ -118,13 +122,22 @@ std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& c
   const auto* task = option_named_by(recipe, catalogs, "task_by");
   if (task && task->text == "regression") return TargetKind::numbers;
   if (task && task->text == "classification") return TargetKind::classes;
+  if (task && task->text == "language_model") return TargetKind::tokens;
   const auto* entry = dataset_of(recipe, catalogs);
   if (entry == nullptr) return {};
   if (entry->has("gives_masks")) return TargetKind::masks;
   if (entry->has("gives_points")) return TargetKind::points;
+  if (entry->has("gives_tokens")) return TargetKind::tokens;
   if (entry->has("gives_class")) return TargetKind::classes;
   if (entry->has("gives_number")) return TargetKind::numbers;
   return {};
+}
+
+bool gives_streams(const Recipe& recipe, const Catalogs& catalogs) {
+  if (written_target(recipe, catalogs) != TargetKind::tokens) return false;
+  const auto* layout = recipe.data.node().find("blocks");
+  if (layout && layout->is_map()) layout = layout->find("layout");
+  return !layout || layout->is_null() || layout->text == "streams";
 }
 
 Choice<Loss> usual_loss(TargetKind kind) {
@@ -150,18 +163,40 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
   return {};
 }
 
+namespace {
+
+std::string with_trait(const CatalogBase& models, std::string_view trait) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (models.at(i).has(trait)) names.push_back(models.at(i).name);
+  return join(names, " or ");
+}
+
+/// A model of texts says what comes next in one, or says something of all of it.
+std::string text_misfit(const EntryBase& model, const CatalogBase& models,
+                        const std::string& dataset, TargetKind kind) {
+  const bool continues = model.has("continues_texts"), wanted = kind == TargetKind::tokens;
+  if (continues == wanted) return {};
+  if (wanted)
+    return "'" + model.name + "' gives one answer for a whole sample, and '" + dataset +
+           "' asks for the next token; write " + with_trait(models, "continues_texts");
+  return "'" + model.name + "' gives the next token of a text, and '" + dataset +
+         "' asks for an answer for the whole of it; write 'task: language_model', or a model that "
+         "classifies texts";
+}
+
+}  // namespace
+
 std::string model_misfit(const EntryBase& model, const CatalogBase& models,
                          const std::string& dataset, TargetKind kind) {
+  if (auto misfit = text_misfit(model, models, dataset, kind); !misfit.empty()) return misfit;
   const bool of_pixels = model.has("classifies_pixels"), wanted = kind == TargetKind::masks;
   if (of_pixels == wanted || model.has("any_outputs") || !model.has("takes_images")) return {};
   if (of_pixels)
     return "'" + model.name + "' gives a class for each pixel, and '" + dataset +
            "' has no masks; write for example resnet34 or xresnet50";
-  std::vector<std::string> others;
-  for (std::size_t i = 0; i < models.size(); ++i)
-    if (models.at(i).has("classifies_pixels")) others.push_back(models.at(i).name);
   return "'" + model.name + "' gives one answer for a whole image, and '" + dataset +
-         "' gives masks, a class for each pixel; write " + join(others, " or ");
+         "' gives masks, a class for each pixel; write " + with_trait(models, "classifies_pixels");
 }
 
 std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,

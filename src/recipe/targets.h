@@ -14,11 +14,11 @@
 namespace ddptrain {
 
 /// What is to be predicted: the number of a class; a zero or a one for each of several labels; real
-/// numbers; the number of a class for each pixel; points of an image.
-enum class TargetKind { classes, labels, numbers, masks, points };
+/// numbers; the number of a class for each pixel; points of an image; the next token of a text.
+enum class TargetKind { classes, labels, numbers, masks, points, tokens };
 inline constexpr std::array kTargetKinds{TargetKind::classes, TargetKind::labels,
                                          TargetKind::numbers, TargetKind::masks,
-                                         TargetKind::points};
+                                         TargetKind::points,  TargetKind::tokens};
 
 struct Targets {
   TargetKind kind = TargetKind::classes;
@@ -28,9 +28,10 @@ struct Targets {
 /// Those of data.
 Targets targets_of(const DataFacts& facts);
 
-/// Traits of losses and metrics: "takes_class", "takes_labels", "takes_number", "takes_mask" and
-/// "takes_points" say what they take (one without any takes what there is); "two_classes" that they
-/// are about two classes at most; "one_output" that the model may then give one output for both.
+/// Traits of losses and metrics: "takes_class", "takes_labels", "takes_number", "takes_mask",
+/// "takes_points" and "takes_token" say what they take (one without any takes what there is);
+/// "two_classes" that they are about two classes at most; "one_output" that the model may then give
+/// one output for both.
 
 /// What is between the labels of a sample that may have several; nothing where it has one. A trait
 /// of the dataset, "labels_by OPTION", names the option that says so.
@@ -43,9 +44,13 @@ std::vector<std::string> listed_numbers(const Recipe& recipe, const Catalogs& ca
 /// The kind that the recipe itself determines; nothing where only the data do. A dataset with the
 /// trait "gives_class" gives classes, one with "gives_number" numbers, unless its options say
 /// otherwise: with several labels, where the option that its trait "numbers_by OPTION" names lists
-/// some, or as the one of "task_by OPTION" says. "gives_masks" and "gives_points" are traits of
-/// those that give nothing else.
+/// some, or as the one of "task_by OPTION" says. "gives_masks", "gives_points" and "gives_tokens"
+/// are traits of those that give nothing else.
 std::optional<TargetKind> written_target(const Recipe& recipe, const Catalogs& catalogs);
+
+/// Whether samples are streams of tokens, each of which continues one of the batch before:
+/// `blocks.layout` of data that give tokens, `streams` unless it is written.
+bool gives_streams(const Recipe& recipe, const Catalogs& catalogs);
 
 /// What is trained and evaluated with where a recipe says `auto`.
 Choice<Loss> usual_loss(TargetKind kind);
@@ -57,8 +62,9 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
                           const Targets& targets);
 
 /// Why a model cannot be trained on such targets of a dataset, both named; empty where it can. A
-/// model with the trait "classifies_pixels" gives a class for each pixel, one with "any_outputs"
-/// what its layers give, and others something of a whole sample.
+/// model with the trait "classifies_pixels" gives a class for each pixel, one with
+/// "continues_texts" the next token at each place, one with "any_outputs" what its layers give, and
+/// others something of a whole sample.
 std::string model_misfit(const EntryBase& model, const CatalogBase& models,
                          const std::string& dataset, TargetKind kind);
 

@@ -187,7 +187,8 @@ constexpr auto components_table = std::to_array<ForeignComponent>({
     {"layer", "gelu silu swish sigmoid tanh", "activation"},
     {"tokenizer", "spacy wordtokenizer", "fastai"},
     {"tokenizer", "bert", "wordpiece"},
-    {"tokenizer", "gpt2 bytelevel bytepairencoding", "bpe"},
+    {"tokenizer", "gpt2 bytelevel bytepairencoding llama qwen", "bpe"},
+    {"tokenizer", "sentencepiece t5", "unigram"},
 });
 
 /// The names that are spelled like this one.

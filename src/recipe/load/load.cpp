@@ -164,8 +164,19 @@ void settle_scores(Recipe& recipe, TargetKind targets) {
   if (recipe.metrics.automatic()) recipe.metrics = usual_metrics(targets);
 }
 
+/// Streams are drawn in their own order, in which the documents are shuffled.
+void settle_sampler(Recipe& recipe, const Catalogs& catalogs) {
+  auto node = recipe.data.node();
+  const auto* written = node.find("sampler");
+  const auto* type = written && written->is_map() ? written->find("type") : written;
+  if ((type && type->text != "shuffle") || !gives_streams(recipe, catalogs)) return;
+  node.set("sampler", Node::scalar("sequential"));
+  recipe.data.choose(std::move(node));
+}
+
 void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs) {
   if (const auto targets = written_target(recipe, catalogs)) settle_scores(recipe, *targets);
+  settle_sampler(recipe, catalogs);
   Problems ignored;
   const Recipe before = recipe;
   const RuleContext rule(before, tree, catalogs, ignored);

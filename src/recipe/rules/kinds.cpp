@@ -95,6 +95,7 @@ std::string padding_option(const Node* padding, const char* key, const std::stri
 void segments_are_padded_whole(const RuleContext& rule) {
   const auto* entry = rule.entry(rule.recipe.model);
   if (entry == nullptr || kind_of(rule) != "texts") return;
+  if (written_target(rule.recipe, rule.catalogs) == TargetKind::tokens) return;  // none is padded
   const std::string name = "reads_segments ";
   for (const auto& trait : entry->traits) {
     if (!trait.starts_with(name)) continue;
@@ -125,6 +126,15 @@ void channels_are_of_images(const RuleContext& rule) {
   const auto given = kind_of(rule);
   if (rule.recipe.train.channels_last.value.value_or(false) && given && *given != "images")
     rule.warn("train.channels_last", *given + " have no channels to be last");
+}
+
+void blocks_are_recomputed(const RuleContext& rule) {
+  const auto& model = rule.recipe.model;
+  if (rule.recipe.train.recompute == Recompute::none || !kind_of(rule)) return;
+  if (!rule.has(model, "blocks"))
+    rule.error("train.recompute", "'" + model.type() +
+                                      "' has no blocks that can be computed again; " +
+                                      names_with(rule, "model", "blocks") + " have");
 }
 
 constexpr Rule kKindRules[] = {
@@ -170,6 +180,10 @@ constexpr Rule kKindRules[] = {
       "{channels_last: true}",
       "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}"},
      channels_are_of_images},
+    {{"recompute-blocks", "Blocks that are computed again are alike both times.",
+      "A batch norm would count a batch twice. Transformers have blocks without one.",
+      "model: resnet18\ntrain: {recompute: blocks}", "model: resnet18"},
+     blocks_are_recomputed},
 };
 
 }  // namespace

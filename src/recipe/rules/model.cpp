@@ -26,6 +26,7 @@ void weights_are_a_file(const RuleContext& rule) {
       ".npy",  ".gguf", ".msgpack", ".engine", ".zip", ".json",   ".yaml"};
   if (!weights || is_address(weights->file)) return;
   const auto file = lower(weights->file);
+  if (file.ends_with(".safetensors.index.json")) return;
   for (const auto ending : foreign)
     if (file.ends_with(ending))
       rule.error("model.weights",

@@ -12,10 +12,10 @@
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
 //              (recipe/targets.h) gives_class, gives_number, gives_masks, gives_points,
-//              labels_by OPTION, numbers_by OPTION, task_by OPTION
-//   sampler    wants_texts, wants_weights, repeats (a sample several times in a row)
-//   mix        wants_images
-//   transform  random, normalizes, before_normalize (wants colors in 0 to 1), crops, and of the
+//              gives_tokens, labels_by OPTION, numbers_by OPTION, task_by OPTION
+//   sampler    in_order (that of the data), wants_texts, wants_weights, repeats (a sample several
+//   times in a row) mix        wants_images transform  random, normalizes, before_normalize (wants
+//   colors in 0 to 1), crops, and of the
 //              size that comes out gives_size (the option), resizes, changes_size
 //   metric     smaller_is_better, larger_is_better, at_most_1, named NAME (with {option} or *)
 //   optimizer  momentum, lookahead, usual_lr NUMBER, usual_weight_decay NUMBER (at most, where
@@ -59,6 +59,7 @@ std::vector<Rule> metric_rules();
 std::vector<Rule> metric_range_rules();
 std::vector<Rule> callback_rules();
 std::vector<Rule> data_rules();
+std::vector<Rule> token_rules();
 std::vector<Rule> split_rules();
 std::vector<Rule> kind_rules();
 std::vector<Rule> mix_rules();
