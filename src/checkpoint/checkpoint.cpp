@@ -85,9 +85,8 @@ class NewFolder {
 
 void check_space(const std::string& root, const Checkpoint& checkpoint) {
   std::int64_t needed = static_cast<std::int64_t>(checkpoint.state.size()) + (1 << 16);
-  for (const auto* tensors :
-       {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema, &checkpoint.reduction})
-    for (const auto& [name, tensor] : *tensors)
+  for (const auto& file : kTensorFiles)
+    for (const auto& [name, tensor] : checkpoint.*file.tensors)
       needed += static_cast<std::int64_t>(tensor.nbytes() + name.size()) + 256;
   const auto free = free_space(root);
   if (free.unknown.empty() && free.bytes < needed)
@@ -109,12 +108,11 @@ ManifestFile write_tensors(const std::string& folder, const std::string& name,
 void write_all(const std::string& folder, const Checkpoint& checkpoint) {
   Manifest manifest{checkpoint.step, {}};
   auto& files = manifest.files;
-  files.push_back(write_tensors(folder, "model.safetensors", checkpoint.model));
-  files.push_back(write_tensors(folder, "optimizer.safetensors", checkpoint.optimizer));
-  if (!checkpoint.ema.empty())
-    files.push_back(write_tensors(folder, "ema.safetensors", checkpoint.ema));
-  if (!checkpoint.reduction.empty())
-    files.push_back(write_tensors(folder, "reduction.safetensors", checkpoint.reduction));
+  for (std::size_t i = 0; i < kTensorFiles.size(); ++i) {
+    const auto& tensors = checkpoint.*kTensorFiles[i].tensors;
+    if (i < 2 || !tensors.empty())
+      files.push_back(write_tensors(folder, kTensorFiles[i].name, tensors));
+  }
   files.push_back({kStateJson, write_file(folder + "/" + kStateJson, checkpoint.state), {}});
   write_file(folder + "/MANIFEST.json", to_text(manifest));
 }
@@ -179,10 +177,8 @@ Checkpoint load_checkpoint(const std::string& folder) {
   checkpoint.step = manifest.step;
   for (const auto& file : manifest.files) {
     const auto path = folder + "/" + file.name;
-    if (file.name == "model.safetensors") checkpoint.model = read_safetensors(path).tensors;
-    if (file.name == "optimizer.safetensors") checkpoint.optimizer = read_safetensors(path).tensors;
-    if (file.name == "ema.safetensors") checkpoint.ema = read_safetensors(path).tensors;
-    if (file.name == "reduction.safetensors") checkpoint.reduction = read_safetensors(path).tensors;
+    for (const auto& [name, tensors] : kTensorFiles)
+      if (file.name == name) checkpoint.*tensors = read_safetensors(path).tensors;
     if (file.name == kStateJson) checkpoint.state = read_text(path);
   }
   return checkpoint;

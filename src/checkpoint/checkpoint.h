@@ -1,8 +1,9 @@
-// Training state to and from a folder: model.safetensors, optimizer.safetensors, ema.safetensors
-// and reduction.safetensors where there are such, state.json, and MANIFEST.json with the digests,
-// written last; the folder is renamed into place.
+// Training state to and from a folder: a file of tensors for each part that has some
+// (kTensorFiles), state.json, and MANIFEST.json with the digests, written last; the folder is
+// renamed into place.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,8 +21,21 @@ struct Checkpoint {
   std::vector<NamedTensor> optimizer;
   std::vector<NamedTensor> ema;        // empty: none
   std::vector<NamedTensor> reduction;  // what compressed gradients have lost; empty: none
+  std::vector<NamedTensor> carried;    // what rows carry from batch to batch; empty: nothing
   std::string state;
 };
+
+/// A file of tensors, and what it holds. The first two are always written, others if they have any.
+struct TensorFile {
+  const char* name;
+  std::vector<NamedTensor> Checkpoint::*tensors;
+};
+inline constexpr std::array<TensorFile, 5> kTensorFiles{
+    {{"model.safetensors", &Checkpoint::model},
+     {"optimizer.safetensors", &Checkpoint::optimizer},
+     {"ema.safetensors", &Checkpoint::ema},
+     {"reduction.safetensors", &Checkpoint::reduction},
+     {"carried.safetensors", &Checkpoint::carried}}};
 
 /// "step-00000740"
 std::string checkpoint_name(std::int64_t step);

@@ -20,10 +20,7 @@ at::Tensor host_copy(const at::Tensor& tensor) {
 HostCopy::HostCopy(const Checkpoint& checkpoint) {
   copy_.step = checkpoint.step;
   copy_.state = checkpoint.state;
-  copy_.model = issued(checkpoint.model);
-  copy_.optimizer = issued(checkpoint.optimizer);
-  copy_.ema = issued(checkpoint.ema);
-  copy_.reduction = issued(checkpoint.reduction);
+  for (const auto& file : kTensorFiles) copy_.*file.tensors = issued(checkpoint.*file.tensors);
   for (const auto device : devices_) follow(device);
 }
 

@@ -83,6 +83,17 @@ void take_names(std::vector<NamedTensor>& tensors, const NameTable& table,
     if (is_computed(table, named.name)) tensors.push_back(named);
 }
 
+/// Of a file with the network's own names: what the model has no place for, since it computes it.
+void drop_computed(std::vector<NamedTensor>& tensors, const std::vector<NameTable>& tables,
+                   const std::vector<NamedTensor>& network) {
+  const auto own = names_in(network);
+  std::erase_if(tensors, [&](const NamedTensor& named) {
+    return !own.contains(named.name) &&
+           std::any_of(tables.begin(), tables.end(),
+                       [&](const auto& table) { return is_computed(table, named.name); });
+  });
+}
+
 /// The table whose names most of the tensors have; null where that is the model's own.
 const NameTable* best_table(const std::vector<NamedTensor>& tensors,
                             const std::vector<NameTable>& tables, const Model& model,
@@ -179,6 +190,8 @@ Published take_published_names(std::vector<NamedTensor>& tensors, const Model& m
     published.headless = std::none_of(tensors.begin(), tensors.end(), [&](const auto& named) {
       return named.name.starts_with(last_layer + ".");
     });
+  } else {
+    drop_computed(tensors, tables, network);
   }
   published.positions = fit_positions(tensors, model);
   return published;

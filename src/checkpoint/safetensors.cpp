@@ -1,13 +1,16 @@
 #include "checkpoint/safetensors.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "base/files/atomic_file.h"
@@ -59,6 +62,26 @@ std::uint64_t header_length(const InputFile& file) {
   return length;
 }
 
+SafetensorsHeader read_header(const InputFile& file, std::uint64_t length) {
+  std::string json(length, '\0');
+  file.read(json.data(), length, 8);
+  return parse_safetensors_header(json, static_cast<std::int64_t>(file.size() - 8 - length),
+                                  file.path());
+}
+
+/// The bytes of a file; changes to them are those of this process.
+std::shared_ptr<char> mapped_bytes(const InputFile& file) {
+  const auto size = file.size();
+  void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor(), 0);
+  if (mapped == MAP_FAILED)
+    throw Error(Exit::data, "cannot map '" + file.path() + "': " + std::strerror(errno));
+  return {static_cast<char*>(mapped), [size](char* bytes) { ::munmap(bytes, size); }};
+}
+
+bool is_aligned(const char* bytes, at::ScalarType type) {
+  return reinterpret_cast<std::uintptr_t>(bytes) % c10::elementSize(type) == 0;
+}
+
 }  // namespace
 
 WrittenFile write_safetensors(const std::string& path, const Safetensors& content) {
@@ -85,10 +108,7 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
 Safetensors read_safetensors(const std::string& path) {
   const InputFile file(path);
   const auto length = header_length(file);
-  std::string json(length, '\0');
-  file.read(json.data(), length, 8);
-  auto header =
-      parse_safetensors_header(json, static_cast<std::int64_t>(file.size() - 8 - length), path);
+  auto header = read_header(file, length);
   Safetensors content;
   content.metadata = std::move(header.metadata);
   for (auto& entry : header.entries) {
@@ -96,6 +116,29 @@ Safetensors read_safetensors(const std::string& path) {
     file.read(static_cast<char*>(tensor.data_ptr()),
               static_cast<std::uint64_t>(entry.end - entry.begin),
               8 + length + static_cast<std::uint64_t>(entry.begin));
+    content.tensors.push_back({std::move(entry.name), std::move(tensor)});
+  }
+  return content;
+}
+
+Safetensors map_safetensors(const std::string& path) {
+  const InputFile file(path);
+  const auto length = header_length(file);
+  auto header = read_header(file, length);
+  const auto bytes = mapped_bytes(file);
+  Safetensors content;
+  content.metadata = std::move(header.metadata);
+  for (auto& entry : header.entries) {
+    auto* first = bytes.get() + 8 + length + entry.begin;
+    const at::TensorOptions options(entry.dtype);
+    if (is_aligned(first, entry.dtype)) {
+      auto view = at::from_blob(
+          first, entry.shape, [bytes](void*) {}, options);
+      content.tensors.push_back({std::move(entry.name), std::move(view)});
+      continue;
+    }
+    auto tensor = at::empty(entry.shape, options);
+    std::memcpy(tensor.data_ptr(), first, tensor.nbytes());
     content.tensors.push_back({std::move(entry.name), std::move(tensor)});
   }
   return content;

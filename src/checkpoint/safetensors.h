@@ -23,4 +23,8 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
 /// out of the file, and sizes that overflow: an Error (Exit::data) naming the file and the tensor.
 Safetensors read_safetensors(const std::string& path);
 
+/// The same of a mapped file, which is read where tensors are: to copy them takes the memory of one
+/// at a time. Tensors may be written to, the file stays as it is; it must not become shorter.
+Safetensors map_safetensors(const std::string& path);
+
 }  // namespace ddptrain

@@ -37,11 +37,18 @@ void add_kind(std::string& text, const std::vector<std::string>& names, const st
   if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
 }
 
-/// The file itself, or that of a checkpoint's folder, or of a run folder's newest checkpoint.
+constexpr const char* index_ending = ".safetensors.index.json";
+
+/// The file itself, or that of a folder, or of a run folder's newest checkpoint.
 std::string weights_file(const std::string& path) {
   if (!fs::is_directory(path)) return path;
   const auto root = path + "/checkpoints";
-  if (!fs::is_directory(root)) return path + "/model.safetensors";
+  if (!fs::is_directory(root)) {
+    const auto whole = path + "/model.safetensors", index = path + "/model" + index_ending;
+    const auto pickled = path + "/pytorch_model.bin";
+    if (!fs::exists(whole) && fs::exists(index)) return index;
+    return !fs::exists(whole) && fs::exists(pickled) ? pickled : whole;
+  }
   std::vector<std::string> notes;
   const auto newest = newest_checkpoint(root, notes);
   for (const auto& note : notes) log::warning(note);
@@ -69,6 +76,38 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
     return list_of_names(Json::parse(text(key), nullptr, /*allow_exceptions=*/false));
   };
   return {list("classes"), list("targets"), text("fitted")};
+}
+
+[[noreturn]] void refuse_index(const std::string& index, const std::string& why) {
+  throw Error(Exit::data, "'" + index + "' " + why);
+}
+
+/// The names of tensors by the file that has them, next to the index.
+std::map<std::string, std::set<std::string>> names_by_file(const std::string& index) {
+  const auto json = Json::parse(read_text(index), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
+    refuse_index(index, "has no 'weight_map'");
+  std::map<std::string, std::set<std::string>> files;
+  for (const auto& [name, file] : json["weight_map"].items()) {
+    const auto text = file.is_string() ? file.get<std::string>() : "";
+    if (!text.ends_with(".safetensors") || text.find('/') != std::string::npos)
+      refuse_index(index, "has no .safetensors file next to it for '" + name + "'");
+    files[text].insert(name);
+  }
+  return files;
+}
+
+/// Of each file the tensors that the index says are there (transformers, huggingface_hub).
+std::vector<NamedTensor> read_sharded(const std::string& index) {
+  std::vector<NamedTensor> all;
+  for (auto& [file, names] : names_by_file(index)) {
+    auto content = map_safetensors((fs::path(index).parent_path() / file).string());
+    for (auto& named : content.tensors)
+      if (names.erase(named.name) > 0) all.push_back(std::move(named));
+    if (!names.empty())
+      refuse_index(index, "has '" + *names.begin() + "' in '" + file + "', which lacks it");
+  }
+  return all;
 }
 
 [[noreturn]] void refuse(const std::string& source, const std::string& first,
@@ -116,8 +155,9 @@ std::vector<NamedTensor> read_weights(const std::string& path, Calls calls) {
 
 SavedWeights read_saved_weights(const std::string& path, Calls calls) {
   const auto file = weights_file(path);
+  if (file.ends_with(index_ending)) return {read_sharded(file), {}};
   if (!file.ends_with(".safetensors")) return {read_torch_file(file, calls), {}};
-  auto content = read_safetensors(file);
+  auto content = map_safetensors(file);
   SavedWeights saved{std::move(content.tensors), names_in_header(content.metadata)};
   const auto state = fs::path(file).parent_path() / kStateJson;
   if (!content.metadata.contains("classes") && fs::exists(state))

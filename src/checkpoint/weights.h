@@ -14,8 +14,9 @@
 
 namespace ddptrain {
 
-/// Tensors of a .safetensors file, of a file that torch.save wrote, or of the model.safetensors in
-/// a checkpoint's folder or in that of a run's newest one. Throws an Error (Exit::data).
+/// Tensors of a .safetensors file, of several that a model.safetensors.index.json lists, of a file
+/// that torch.save wrote, or of such files in a folder, a checkpoint's, or that of a run's newest
+/// one. Safetensors are mapped (checkpoint/safetensors.h). Throws an Error (Exit::data).
 std::vector<NamedTensor> read_weights(const std::string& path, Calls calls = Calls::refused);
 
 /// With what their rows stand for: of the checkpoint that a file lies in, or in its header

@@ -36,7 +36,7 @@ std::string layout_of(const Replica& replica) {
 class DdpEngine final : public Engine, private PassCapture {
  public:
   DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world)
-      : options_(options), world_(world), replica_(factory(), options.numerics, options.device) {
+      : options_(options), world_(world), replica_(factory(), options, options.device, carried_) {
     if (options.power_sgd && world.size > 1)
       compression_.emplace(*options.power_sgd, *world.gradients, options.wire_type);
     make_buckets();

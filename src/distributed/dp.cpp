@@ -28,10 +28,11 @@ at::Device device_of(const EngineOptions& options, std::size_t replica) {
   return {options.device.type(), static_cast<at::DeviceIndex>(options.device_ids.at(replica))};
 }
 
-Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options) {
+Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options,
+                       RowStates& carried) {
   Replicas made;
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.replicas); ++i)
-    made.push_back(std::make_unique<Replica>(factory(), options.numerics, device_of(options, i)));
+    made.push_back(std::make_unique<Replica>(factory(), options, device_of(options, i), carried));
   return made;
 }
 
@@ -66,7 +67,7 @@ class DpEngine final : public Engine {
  public:
   DpEngine(const ModelFactory& factory, const EngineOptions& options)
       : options_(options),
-        replicas_(make_replicas(factory, options)),
+        replicas_(make_replicas(factory, options, carried_)),
         groups_(make_thread_groups(options.replicas)),
         crew_(options.replicas, threads_each(options),
               [this](const std::string& reason) { groups_.front()->abort(reason); }) {

@@ -16,7 +16,11 @@ void Engine::load(const std::vector<NamedTensor>& state) {
 
 StepTotals Engine::totals(const at::Tensor& numbers) const { return totals_of(numbers); }
 
-at::Tensor Engine::evaluate(const Batch& batch) { return forward(batch, Pass{}); }
+at::Tensor Engine::evaluate(const Batch& batch, Carried* carried) {
+  Pass pass;
+  pass.carried = carried;
+  return forward(batch, pass);
+}
 
 std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
                                     const EngineOptions& options, World& world) {

@@ -13,6 +13,7 @@
 #include "distributed/numerics.h"
 #include "distributed/pass_capture.h"
 #include "distributed/power_sgd.h"
+#include "distributed/row_states.h"
 #include "distributed/step_totals.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
@@ -28,6 +29,7 @@ struct EngineOptions {
   int replicas = 1;                      // dp only
   std::vector<std::int64_t> device_ids;  // dp on CUDA: one device per replica
   bool sync_bn = false;
+  bool recompute = false;  // Pass::recompute
   // ddp, torch's names and meaning
   std::int64_t bucket_bytes = 25 << 20;
   bool find_unused_parameters = false;
@@ -66,6 +68,7 @@ class Engine {
   virtual void freeze(const Frozen& frozen) = 0;
   /// The master replica: what optimizers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
+  /// The same model, which model() only finds: the cast is undone by the type that is returned.
   const Model& model() const { return const_cast<Engine*>(this)->model(); }
   /// Clears gradients (in place where they are views) before a window.
   virtual void begin() = 0;
@@ -91,10 +94,16 @@ class Engine {
   /// Forward on the master replica in the run's numerics, without gradients and collectives. A pass
   /// of training moves batch-norm statistics.
   virtual at::Tensor forward(const Batch& batch, const Pass& pass) = 0;
-  /// The same in evaluation mode.
-  at::Tensor evaluate(const Batch& batch);
+  /// The same in evaluation mode; `carried`: what the batch's rows carry, or null.
+  at::Tensor evaluate(const Batch& batch, Carried* carried = nullptr);
+  /// What the rows of a global batch carry from one to the next in training.
+  RowStates& carried() { return carried_; }
+  const RowStates& carried() const { return carried_; }
   /// For a graph of the device that repeats the passes.
   virtual PassCapture& capture() = 0;
+
+ protected:
+  RowStates carried_;
 };
 
 /// Builds a replica: dp makes several. The first one's weights are broadcast.

@@ -5,6 +5,8 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <memory>
+
 #include "data/image/normalize_images.h"
 #include "distributed/phases.h"
 #include "distributed/window_numbers.h"
@@ -29,10 +31,15 @@ std::int64_t aligned_bytes(const at::Tensor& buffer) {
 
 }  // namespace
 
-Replica::Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device)
-    : numerics_(numerics), device_(device), model_(std::move(model)) {
-  model_->to(device, numerics.parameters);
-  if (numerics.channels_last) model_->channels_last();
+Replica::Replica(std::unique_ptr<Model> model, const EngineOptions& options, at::Device device,
+                 RowStates& carried)
+    : numerics_(options.numerics),
+      recompute_(options.recompute),
+      device_(device),
+      carried_(carried),
+      model_(std::move(model)) {
+  model_->to(device, numerics_.parameters);
+  if (numerics_.channels_last) model_->channels_last();
   parameters_ = model_->named_parameters();
   for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
   flatten_buffers();
@@ -137,17 +144,44 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   named("the backward pass", [&] { sum.backward(gradient); });
 }
 
+Pass Replica::training_pass(const Batch& batch, const MicroStep& at, Statistics* statistics) const {
+  Pass pass{true,       at.seed, at.step,         batch.first_row,
+            statistics, nullptr, batch.positions, at.step_there};
+  pass.recompute = recompute_;
+  if (numerics_.autocast)
+    pass.numerics = [type = device_.type(), precision = numerics_.autocast] {
+      return std::make_shared<Autocast>(type, precision);
+    };
+  return pass;
+}
+
+LossTerms Replica::terms_of(const Loss& loss, const at::Tensor& output,
+                            const std::vector<at::Tensor>& targets) const {
+  const auto projection = model_->projection();
+  if (!projection) return loss_of(loss, output, targets);
+  const auto type = numerics_.autocast.value_or(numerics_.parameters);
+  const auto cast = [type](const at::Tensor& tensor) {
+    return tensor.defined() ? tensor.to(type) : tensor;
+  };
+  return loss.projected(
+      {cast(output), cast(projection.weight), cast(projection.bias), projection.soft_cap},
+      targets.at(0));
+}
+
 at::Tensor Replica::loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
                              Statistics* statistics) {
   auto given = named("the forward pass", [&] { return moved(batch); });
   const PhaseScope phase(Phase::forward);
   Penalty penalty;
   AuxiliaryOutputs auxiliary;
-  const Pass pass{true,     at.seed,         at.step,       batch.first_row, statistics,
-                  &penalty, batch.positions, at.step_there, &auxiliary};
+  const auto carried = carried_.of({batch.first_row, batch.rows, device_});
+  auto pass = training_pass(batch, at, statistics);
+  pass.penalty = &penalty;
+  pass.auxiliary = &auxiliary;
+  if (!at.alone) pass.carried = carried.get();
   const auto output = named("the forward pass", [&] { return run(given.inputs, pass); });
   given.inputs.clear();
-  auto terms = loss_of(loss, output, given.targets);
+  auto terms = terms_of(loss, output, given.targets);
   for (const auto& [other, weight] : auxiliary.all())
     terms.values = terms.values.add(
         loss_of(loss, other.to(numerics_.parameters), given.targets).values, weight);

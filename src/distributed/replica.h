@@ -10,7 +10,9 @@ namespace ddptrain {
 
 class Replica {
  public:
-  Replica(std::unique_ptr<Model> model, const Numerics& numerics, at::Device device);
+  /// `carried` outlives it.
+  Replica(std::unique_ptr<Model> model, const EngineOptions& options, at::Device device,
+          RowStates& carried);
 
   Model& model() { return *model_; }
   /// The parameters that train, in order, a shared one once.
@@ -47,6 +49,10 @@ class Replica {
   Moved moved(const Batch& batch) const;
   /// In the parameters' type.
   at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass);
+  Pass training_pass(const Batch& batch, const MicroStep& at, Statistics* statistics) const;
+  /// Terms of the outputs, or of the hidden states that the model's projection makes outputs of.
+  LossTerms terms_of(const Loss& loss, const at::Tensor& output,
+                     const std::vector<at::Tensor>& targets) const;
   /// What is back-propagated; needs no gradient where there is nothing to learn.
   at::Tensor loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
                       Statistics* statistics);
@@ -57,7 +63,9 @@ class Replica {
   auto named(const char* phase, const Body& body) const;
 
   Numerics numerics_;
+  bool recompute_;
   at::Device device_;
+  RowStates& carried_;
   std::unique_ptr<Model> model_;
   std::vector<NamedTensor> parameters_;
   std::vector<at::Tensor> buffers_;

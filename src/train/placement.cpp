@@ -244,8 +244,7 @@ Recipe resolved(Recipe recipe, const Placement& placement) {
   recipe.train.threads = Auto<std::int64_t>(placement.threads);
   settle_numerics(recipe.train, placement.traits, convolves(recipe));
   if (recipe.eval.batch.automatic())
-    recipe.eval.batch =
-        Auto<std::int64_t>(std::clamp<std::int64_t>(placement.batch.global, 64, 256));
+    recipe.eval.batch = Auto<std::int64_t>(usual_eval_batch(placement.batch.global));
   recipe.output.dir = std::filesystem::absolute(recipe.output.dir).lexically_normal().string();
   return recipe;
 }

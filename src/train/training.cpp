@@ -20,4 +20,9 @@ Training::~Training() = default;
 Training::Training(Training&&) noexcept = default;
 Training& Training::operator=(Training&&) noexcept = default;
 
+bool has_streams(const Training& training) {
+  const auto& tokens = training.data->facts().tokens;
+  return tokens && tokens->streams;
+}
+
 }  // namespace ddptrain

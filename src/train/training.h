@@ -59,4 +59,7 @@ struct Training {
   std::optional<std::size_t> evaluation_batches;  // each rank's at most; none: all
 };
 
+/// Whether rows of a batch continue those of the batch before.
+bool has_streams(const Training& training);
+
 }  // namespace ddptrain

@@ -9,6 +9,7 @@
 
 #include "nets.h"
 #include "sources/order/shard.h"
+#include "support/node.h"
 #include "support/ranks.h"
 
 namespace ddptrain::test {
@@ -20,16 +21,23 @@ struct Cut {
   int world = 1;
 };
 
+/// Of three classes with weights, or of the tokens of a vocabulary.
+inline std::unique_ptr<Loss> loss_for(const Batch& batch) {
+  if (batch.targets.at(0).dim() == 1)
+    return std::make_unique<CrossEntropy>(std::vector<double>{1, 0.5, 2});
+  return catalog<Loss>().build(fragment<Loss>("cross_entropy"), LossContext{});
+}
+
 /// One window of an engine on its part of a global batch: its numbers, where they were made.
 inline at::Tensor sum_window(Engine& engine, const Batch& batch, const Cut& by, MicroStep at) {
-  const CrossEntropy loss({1, 0.5, 2});
+  const auto loss = loss_for(batch);
   engine.begin();
   const auto micro = cut(batch.rows, by.accumulate);
   for (std::size_t a = 0; a + 1 < micro.size(); ++a) {
     const auto piece = cut(micro[a + 1] - micro[a], by.world);
     const auto r = static_cast<std::size_t>(by.rank);
     at.last = a + 2 == micro.size();
-    engine.accumulate(slice(batch, micro[a] + piece[r], piece[r + 1] - piece[r]), loss, at);
+    engine.accumulate(slice(batch, micro[a] + piece[r], piece[r + 1] - piece[r]), *loss, at);
   }
   return engine.sum(false);
 }

@@ -23,6 +23,7 @@ const json& small_options() {
       {"bag_of_embeddings", {{"dim", 8}, {"ngrams", 2}, {"buckets", 50}}},
       {"deeplabv3", {{"body", "resnet18"}, {"dilated", false}}},
       {"fcn", {{"body", "resnet18"}, {"dilated", false}, {"aux_loss", 0.5}}},
+      {"gpt2", {{"n_embd", 24}, {"n_layer", 2}, {"n_head", 3}, {"n_positions", 16}}},
       {"mlp", {{"in_features", 12288}, {"hidden", {16}}}},
       {"sequential",
        {{"input", {3, 64, 64}},
@@ -86,16 +87,17 @@ bool is_large(const std::string& name) {
 std::int64_t side_of(const std::string& name) { return name.ends_with("_14") ? 70 : 64; }
 
 bool is_of_texts(const std::string& name) {
-  return name == "awd_lstm" || name == "bag_of_embeddings" || name == "text_transformer";
+  return name == "awd_lstm" || name == "bag_of_embeddings" || name == "gpt2" ||
+         name == "text_transformer";
 }
 
 bool is_of_tables(const std::string& name) {
   return name == "tabular" || name == "collab_nn" || name == "embedding_dot_bias";
 }
 
-/// Of a network that gives one number: its square; of others the cross entropy.
+/// Of a network that gives one number, or hidden states: its square; of others the cross entropy.
 at::Tensor loss_of(const at::Tensor& output) {
-  if (output.dim() == 1 || output.size(1) == 1) return output.square().mean();
+  if (output.dim() == 1 || output.dim() == 3 || output.size(1) == 1) return output.square().mean();
   if (output.dim() == 4) return loss_of(output.flatten(2).mean(2));
   return at::cross_entropy_loss(output, at::arange(3).remainder(2).to(output.device()));
 }

@@ -26,6 +26,7 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
   // Eleven tokens in segments of four.
   static const std::vector<std::string> short_texts{"model.emb_sz=8", "model.n_hid=8",
                                                     "model.bptt=4", "model.max_len=8"};
+  static const std::vector<std::string> small_language_model{"model.emb_sz=8", "model.n_hid=8"};
   static const std::vector<KernelBudget> all{
       {"recipes/adult.yaml", Sample::row, 31},
       {"recipes/biwi-tiny.yaml", Sample::image, 36},
@@ -34,6 +35,8 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"recipes/camvid.yaml", Sample::image, 349},
       {"recipes/cifar10-fine-tune.yaml", Sample::image, 135},
       {"recipes/cifar10.yaml", Sample::image, 135},
+      {"recipes/gpt2-small.yaml", Sample::text, 480, {"model.n_embd=48"}},
+      {"recipes/gpt2-tiny.yaml", Sample::text, 184},
       {"recipes/houses.yaml", Sample::row, 36},
       {"recipes/image-regression.yaml", Sample::image, 30},
       {"recipes/imagenette-20.yaml", Sample::image, 716},
@@ -54,6 +57,9 @@ inline const std::vector<KernelBudget>& kernel_budgets() {
       {"recipes/ratings.yaml", Sample::rating, 21},
       {"recipes/shapes-sweep.yaml", Sample::image, 44},
       {"recipes/shapes.yaml", Sample::image, 44},
+      {"recipes/ulmfit-general.yaml", Sample::text, 1230, small_language_model},
+      {"recipes/ulmfit-imdb-lm.yaml", Sample::text, 1230, small_language_model},
+      {"recipes/ulmfit-imdb.yaml", Sample::text, 1112, short_texts},
       {"convnext_tiny", Sample::image, 453},
       {"deeplabv3", Sample::image, 391},
       {"efficientnet_b0", Sample::image, 597},

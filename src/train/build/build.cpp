@@ -24,6 +24,7 @@
 #include "optim/clip.h"
 #include "optim/ema.h"
 #include "optim/groups.h"
+#include "recipe/batch_plan.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
 #include "sources/classes.h"
@@ -110,6 +111,7 @@ EngineOptions engine_options(const Recipe& recipe, const Placement& placement, i
   options.replicas = placement.replicas;
   options.device_ids = placement.ids;
   options.sync_bn = recipe.parallel.sync_bn.value.value_or(false);
+  options.recompute = recipe.train.recompute == Recompute::blocks;
   const auto& ddp = recipe.parallel.ddp;
   options.bucket_bytes = ddp.bucket_cap_mb.bytes;
   options.find_unused_parameters = ddp.find_unused_parameters;
@@ -158,10 +160,26 @@ class LoaderFactory {
   const World& world_;
 };
 
+/// Streams of training tokens that are scored have the rows of an evaluation.
+Recipe as_scored(Recipe recipe, Scored scored) {
+  if (scored != Scored::valid && recipe.eval.batch.value)
+    recipe.batch.global = recipe.eval.batch.value;
+  return recipe;
+}
+
+void check_scored(const DataFacts& facts, Scored scored) {
+  if (scored == Scored::all && facts.tokens && facts.tokens->streams)
+    throw Error(Exit::recipe,
+                "the streams of a split do not continue those of another; score 'train' and "
+                "'valid' one by one, or write 'data.blocks: shuffled'");
+}
+
 /// The run's data on all ranks; the recipe learns what they decided.
 std::unique_ptr<Dataset> build_run_data(const TrainingPlan& plan, World& world, Recipe& recipe) {
-  auto data =
-      with_scored(build_data(recipe, plan.saved, {}, !plan.placement.on_cpu()), plan.scored);
+  auto data = with_scored(
+      build_data(as_scored(recipe, plan.scored), plan.saved, {}, !plan.placement.on_cpu()),
+      plan.scored);
+  check_scored(data->facts(), plan.scored);
   take_chosen(recipe.data, *data);
   agree(world, "the data", data->digest());
   const auto& facts = data->facts();
@@ -285,6 +303,15 @@ std::optional<double> epochs_of(const Recipe& recipe) {
   return sum;
 }
 
+/// The rows that streams of tokens are cut into; without a placement, those of the devices that the
+/// recipe names.
+void set_rows(DataContext& context, const Recipe& recipe) {
+  const auto devices = written_devices(recipe.parallel).value_or(1);
+  context.train_rows =
+      recipe.batch.global ? *recipe.batch.global : plan_batch(recipe.batch, devices).global;
+  context.valid_rows = recipe.eval.batch.value.value_or(usual_eval_batch(context.train_rows));
+}
+
 /// A checkpoint holds them as JSON: better refused here than after the first epoch.
 void check_class_names(const DataFacts& facts) {
   for (const auto& name : facts.classes)
@@ -311,6 +338,7 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   context.classes = {saved.classes, recipe.policy.on_unknown_class == OnUnknownClass::skip};
   context.unlabeled = unlabeled;
   context.epochs = epochs_of(recipe);
+  set_rows(context, recipe);
   if (unlabeled.empty()) provide(recipe.data);
   try {
     auto data = catalog<Dataset>().build(recipe.data, context);

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "distributed/engine.h"
+#include "losses/rows.h"
 #include "recipe/layers/nested.h"
 #include "recipe/load/load.h"
 #include "recipe/targets.h"
@@ -96,7 +98,8 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
   settle_scores(recipe, targets.kind);
   const auto& metrics = *recipe.metrics.value;
   const auto void_code = data.facts().mask ? data.facts().mask->void_code : std::nullopt;
-  const MetricContext context{data.facts().classes, void_code, data.facts().sample};
+  const MetricContext context{data.facts().classes, void_code, data.facts().sample,
+                              data.facts().tokens};
   Scores scores;
   const auto fitting = [&](const Named& part) {
     require(part, target_misfit(part.entry(), part.catalog, targets));
@@ -120,25 +123,41 @@ Scores build_scores(Recipe& recipe, const Dataset& data) {
 
 namespace {
 
+/// What losses and metrics are given of a batch.
+struct ScoreInputs {
+  at::Tensor output, target;
+};
+
+/// Where hidden states are projected, a few places of them.
+ScoreInputs score_inputs(Training& t, const at::Tensor& output, const at::Tensor& target) {
+  const auto projection = t.engine->model().projection();
+  if (!projection) return {output.cpu(), target};
+  constexpr std::int64_t few = 8;
+  const auto learned = learned_places(output, target.to(output.device()));
+  return {project(learned.hidden.slice(0, 0, few), projection).cpu(),
+          learned.labels.slice(0, 0, few).cpu()};
+}
+
 void try_samples(Training& t, const Dataset& data, const std::string& which) {
   const auto batch = held_out_sample(data);
   if (!batch) return;
   const auto targets = targets_of(data.facts());
-  const auto output = tried_output(t, *batch, which).cpu();
+  const auto [output, target] =
+      score_inputs(t, tried_output(t, *batch, which), batch->targets.at(0));
   const auto shape = output.sizes().vec();
   const auto fitting = [&](const Named& part) {
     require(part, output_misfit(part.entry(), part.choice, targets, shape));
   };
   LossTerms loss;
   for (const auto& each : losses_of(t.recipe)) fitting(named(each));
-  with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, batch->targets.at(0)); });
+  with_place(loss_of(t.recipe), [&] { loss = (*t.loss)(output, target); });
   const auto implied =
       t.metrics.size() - t.recipe.metrics.value->size();  // "loss", unless the recipe lists it
   for (std::size_t i = 0; i < t.recipe.metrics.value->size(); ++i) {
     const auto part = metric_of(t.recipe, i);
     const auto& metric = *t.metrics[implied + i];
     fitting(part);
-    with_place(part, [&] { metric.values(metric.terms(output, batch->targets.at(0), loss)); });
+    with_place(part, [&] { metric.values(metric.terms(output, target, loss)); });
   }
 }
 

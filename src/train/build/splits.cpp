@@ -49,6 +49,8 @@ std::string text_of(const Dataset& data) {
       return plural(facts.points, "point");
     case TargetKind::numbers:
       return plural(facts.numbers, "number");
+    case TargetKind::tokens:
+      return "the next of " + plural(facts.cardinalities.at(0), "token");
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
+#include "distributed/engine.h"
 #include "distributed/world.h"
 #include "sources/sampler.h"
 #include "train/build/build.h"
@@ -15,7 +16,8 @@
 
 namespace ddptrain {
 
-EpochSteps start_epoch(const Training& t, const Position& at) {
+EpochSteps start_epoch(Training& t, const Position& at) {
+  if (at.step_in_epoch == 0) t.engine->carried().clear();
   auto order = t.sampler->order(at.epoch);
   const auto samples = static_cast<std::int64_t>(order.size());
   auto plan = shard(samples, shard_plan(t), t.world->rank);

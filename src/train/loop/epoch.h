@@ -15,7 +15,8 @@ struct EpochSteps {
   std::vector<std::int64_t> samples;      // over all ranks
 };
 
-/// Starts the loader on the epoch of a position, from the step there on.
-EpochSteps start_epoch(const Training& training, const Position& at);
+/// Starts the loader on the epoch of a position, from the step there on. Streams begin without a
+/// state.
+EpochSteps start_epoch(Training& training, const Position& at);
 
 }  // namespace ddptrain

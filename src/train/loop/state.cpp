@@ -12,6 +12,8 @@
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/world.h"
+#include "models/model.h"
+#include "models/stored_state.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
 #include "train/loop/completion.h"
@@ -151,19 +153,21 @@ std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
   const PhaseScope phase(Phase::saving);
   auto optimizer = t.optimizer->gather_state();  // what ranks may have in parts
   auto reduction = t.engine->gather_state();
+  auto carried = t.engine->carried().gather(*t.world->control);
   if (t.world->rank != 0) return {};
   Checkpoint checkpoint;
   checkpoint.step = state.position.step;
-  checkpoint.model = t.engine->model().state();
+  checkpoint.model = stored_state(t.engine->model());
   checkpoint.optimizer = std::move(optimizer);
   checkpoint.reduction = std::move(reduction);
+  checkpoint.carried = std::move(carried);
   if (t.ema) checkpoint.ema = t.ema->state();
   checkpoint.state = to_text(saved_state(t, state));
   return checkpoint;
 }
 
 void restore_weights(Training& t, const Checkpoint& checkpoint) {
-  restore(checkpoint.model, t.engine->model().state(), "the model");
+  restore(checkpoint.model, stored_state(t.engine->model()), "the model");
   t.engine->parameters_changed();
   if (!t.ema) return;
   if (checkpoint.ema.empty()) {
@@ -186,6 +190,7 @@ RunState restore(Training& t, const Checkpoint& checkpoint) {
   require_the_same_epochs(t, saved);
   t.optimizer->load(checkpoint.optimizer);
   t.engine->load(checkpoint.reduction);
+  t.engine->carried().load(checkpoint.carried);
   auto state = state_for(t, saved);
   restore_callbacks(t, saved.callbacks);
   lift_stop(t, state.stop);

@@ -165,6 +165,7 @@ void describe(RunEnding& ending, const Training& t, const RunState& state) {
   ending.report = t.recipe.output.report;
   ending.input = some_input(t);
   ending.predicts_files = catalog<Dataset>().find(t.recipe.data.type())->has("predicts_files");
+  ending.writes_text = t.data->facts().tokens.has_value();
 }
 
 int exit_code(const RunEnding& ending) {
@@ -233,9 +234,12 @@ std::vector<std::string> what_next(const RunEnding& ending) {
   }
   const auto which = which_weights(ending);
   lines.push_back(call + "report " + run);
-  lines.push_back(call + "predict " + run + " " +
-                  (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which +
-                  (ending.predicts_files ? " --output predicted" : ""));
+  if (ending.writes_text)
+    lines.push_back(call + "generate " + run + " PROMPT" + which);
+  else
+    lines.push_back(call + "predict " + run + " " +
+                    (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which +
+                    (ending.predicts_files ? " --output predicted" : ""));
   lines.push_back(call + "export " + run + " model.safetensors" + which);
   return lines;
 }

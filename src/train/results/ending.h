@@ -34,6 +34,7 @@ struct RunEnding {
   std::int64_t validation_samples = 0;
   bool report = false;          // report.html is written too
   bool predicts_files = false;  // `predict` wants a folder for them
+  bool writes_text = false;     // `generate` shows it
   std::string input;            // a file or folder that `predict` could take; empty: none is known
 };
 

@@ -1,6 +1,5 @@
 #include "train/run/trial.h"
 
-#include <ATen/Functions.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -9,8 +8,10 @@
 
 #include "base/error.h"
 #include "data/loader/lengths.h"
+#include "data/tokens/token_dataset.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
+#include "models/stored_state.h"
 #include "optim/ema.h"
 #include "recipe/eval_splits.h"
 #include "sources/sampler.h"
@@ -125,6 +126,7 @@ StepTotals accumulate(Training& t, const Batch& batch, std::int64_t& peak) {
   MicroStep at;
   at.seed = static_cast<std::uint64_t>(t.recipe.seed);
   at.nominal = static_cast<double>(batch.rows);
+  at.alone = true;
   t.engine->begin();
   t.engine->accumulate(batch, *t.loss, at);
   peak = memory.bytes();
@@ -176,6 +178,20 @@ std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& 
 
 }  // namespace
 
+namespace {
+
+/// Of a forward pass: the model's, and those of scores that it leaves to the loss. A multiply-add
+/// counts as two.
+std::int64_t flops_of(Training& t, const Batch& batch, Trial& trial) {
+  const FlopCounter counter;
+  trial.output = t.engine->evaluate(batch).sizes().vec();
+  const auto projection = t.engine->model().projection();
+  const auto scores = projection ? batch.targets.at(0).numel() * projection.weight.numel() : 0;
+  return counter.count() + 2 * scores;
+}
+
+}  // namespace
+
 Trial try_model(const Recipe& recipe) {
   const auto devices = written_devices(recipe.parallel).value_or(1);
   const auto built = build_on_cpu(recipe, plan_batch(recipe.batch, devices));
@@ -186,11 +202,7 @@ Trial try_model(const Recipe& recipe) {
   Trial trial;
   trial.inputs = shapes_of(batch.inputs);
   trial.targets = shapes_of(batch.targets);
-  {
-    const FlopCounter counter;
-    trial.output = t.engine->evaluate(batch).sizes().vec();
-    trial.facts.flops = counter.count() / kRows;
-  }
+  trial.facts.flops = flops_of(t, batch, trial) / kRows;
   std::int64_t few = 0, many = 0;
   accumulate(t, batch, few);  // gradients are there from the second time on
   accumulate(t, batch, few);
@@ -200,7 +212,7 @@ Trial try_model(const Recipe& recipe) {
   auto& facts = trial.facts;
   facts.blocks = blocks_of(t.engine->model());
   count_parameters(t, facts);
-  facts.weight_bytes = bytes_of(t.engine->model().state());
+  facts.weight_bytes = bytes_of(without_aliases(t.engine->model().state()));
   facts.optimizer_bytes = bytes_of(t.optimizer->state());
   if (t.ema) facts.average_bytes = bytes_of(t.ema->parameters()) + bytes_of(t.ema->buffers());
   facts.activation_bytes = std::max<std::int64_t>(0, many - few) / kRows;
@@ -218,11 +230,15 @@ void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t sa
 }
 
 DataSize data_size(const Recipe& recipe) {
-  const auto data = build_data(for_one_cpu(recipe, 1));
+  const auto devices = written_devices(recipe.parallel).value_or(1);
+  const auto local = for_one_cpu(recipe, plan_batch(recipe.batch, devices).global);
+  const auto data = build_data(local);
   const auto sampler = build_sampler(recipe, *data);
   DataSize size{static_cast<std::int64_t>(sampler->order(0).size()), data->size(Split::valid)};
+  if (const auto* tokens = dynamic_cast<const HasTokens*>(data.get()))
+    size.tokens = tokens->token_size(Split::train);
   for (auto& section : split_sections(recipe)) {
-    const auto split = build_split(for_one_cpu(recipe, 1), *data, section, false);
+    const auto split = build_split(local, *data, section, false);
     size.splits.emplace_back(section.name, split->size(Split::valid));
   }
   return size;

@@ -49,6 +49,7 @@ class DeviceStepper final : public Stepper {
     step.inputs = {place.step, nominal_of(t_, state_), rates_of(t_, state_, place.step),
                    log_is_due(t_, place.step), !finished_ || finished_->is_whole};
     if (may_lose_data_midway(*t_.world, micro_steps)) step.buffers = &keep_buffers();
+    t_.engine->carried().keep();
     auto micro = first_micro_step(t_, state_, place);
     micro.loss_gradient = decision_.loss_gradient(micro.nominal);
     work_->begin(step.inputs, micro_steps);
@@ -76,6 +77,7 @@ class DeviceStepper final : public Stepper {
 
   void abandon() override {
     t_.engine->sum(false);
+    if (!is_late()) t_.engine->carried().put_back();
     begun_.reset();
   }
 
@@ -88,6 +90,7 @@ class DeviceStepper final : public Stepper {
     const auto numbers = all.slice(0, 0, step->count);
     report.totals = t_.engine->totals(numbers);
     if (!report.changed()) note_refusal(report.totals);
+    if (!report.changed() && !is_late()) t_.engine->carried().put_back();
     if (report.totals.data_lost && step->buffers) step->buffers->put_back();
     if (!report.changed()) return report;
     if (step->has_norm) report.gradient_norm = numbers.const_data_ptr<double>()[kNorm];
@@ -98,7 +101,8 @@ class DeviceStepper final : public Stepper {
   }
 
   bool is_under_way() const override { return finished_ != nullptr; }
-  bool is_late() const override { return true; }
+  /// A step of streams begins with the states that the one before has left, if it was made.
+  bool is_late() const override { return !has_streams(t_); }
 
  private:
   struct Step {

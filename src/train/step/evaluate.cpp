@@ -12,12 +12,14 @@
 #include "data/loader/loader.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
+#include "distributed/row_states.h"
 #include "distributed/world.h"
 #include "losses/loss.h"
 #include "metrics/metric.h"
 #include "optim/ema.h"
 #include "sources/order/shard.h"
 #include "train/requests.h"
+#include "train/step/projected_terms.h"
 #include "train/step/swapped.h"
 #include "train/step/terms_record.h"
 #include "train/step/tta.h"
@@ -31,6 +33,13 @@ struct EvaluationContext {
   const std::function<bool()>& asked;  // to stop; may be empty
   const std::function<void()>& alive;  // may be empty
   SampleRecord* record = nullptr;      // of single samples; or null
+};
+
+/// What the batches of an evaluation leave behind.
+struct EvaluationRecord {
+  TermsRecord terms;
+  RowStates carried;
+  std::int64_t left_out = 0;  // samples
 };
 
 /// Samples of one name, whose validation split is scored.
@@ -48,9 +57,15 @@ std::vector<Samples> all_samples(const Training& t, Evaluated which) {
   return all;
 }
 
+EvaluationCut cut_of(const Training& t, const Dataset& data) {
+  const auto& tokens = data.facts().tokens;
+  const auto streams = tokens ? tokens->valid_streams : 0;
+  const auto batch = t.recipe.eval.batch.value.value();
+  return {data.size(Split::valid), streams > 0 ? std::min(batch, streams) : batch, streams};
+}
+
 std::vector<Micro> batches_of(const Training& t, const Dataset& data, int rank) {
-  auto micros = evaluation_batches(data.size(Split::valid), t.recipe.eval.batch.value.value(), rank,
-                                   t.world->size);
+  auto micros = evaluation_batches(cut_of(t, data), rank, t.world->size);
   if (t.evaluation_batches && micros.size() > *t.evaluation_batches)
     micros.resize(*t.evaluation_batches);
   return micros;
@@ -68,6 +83,8 @@ EpochPlan plan_of(const Training& t, const Dataset& data) {
 void add_terms(TermsRecord& record, const Training& t, const at::Tensor& output, const Batch& batch,
                SampleRecord* samples = nullptr) {
   const auto target = batch.targets.at(0).to(output.device());
+  if (const auto projection = t.engine->model().projection())
+    return record.add(projected_terms(t, output, projection, target));
   const auto loss = (*t.loss)(output, target);
   if (samples) samples->add(output, target, loss, batch.indices);
   std::vector<at::Tensor> terms;
@@ -91,21 +108,22 @@ void run_passes(Training& t, Loader& loader, std::vector<Batch>& batches,
   }
 }
 
-/// Adds terms of the next batch, those of test-time augmentation behind the plain ones; how many of
-/// its samples were left out.
-std::int64_t score_batch(Training& t, const Samples& samples, TermsRecord& record,
-                         const EvaluationContext& context) {
+/// Adds the next batch: its terms, and those of test-time augmentation behind the plain ones.
+void score_batch(Training& t, const Samples& samples, EvaluationRecord& record,
+                 const EvaluationContext& context) {
   const auto& alive = context.alive;
   const auto& tta = t.recipe.eval.tta;
   const auto batch = samples.loader.next();
-  std::vector<at::Tensor> outputs{t.engine->evaluate(batch)};
-  add_terms(record, t, outputs.front(), batch, context.record);
+  record.left_out += batch.left_out;
+  const auto carried = record.carried.of({batch.first_row, batch.rows});
+  std::vector<at::Tensor> outputs{t.engine->evaluate(batch, carried.get())};
+  add_terms(record.terms, t, outputs.front(), batch, context.record);
   if (alive) alive();
-  if (!tta) return batch.left_out;
+  if (!tta) return;
   std::vector<Batch> batches{batch};
   run_passes(t, samples.loader, batches, outputs, alive);
-  add_terms(record, t, combined(outputs, *t.loss, *tta, alignment(samples.data, batches)), batch);
-  return batch.left_out;
+  add_terms(record.terms, t, combined(outputs, *t.loss, *tta, alignment(samples.data, batches)),
+            batch);
 }
 
 /// Terms of every batch of this rank; nothing where all ranks left early.
@@ -117,13 +135,12 @@ std::optional<at::Tensor> score_own_batches(Training& t, const Samples& samples,
   const auto rounds = batches_of(t, samples.data, 0).size();  // no rank has more
   if (t.recipe.eval.tta) plan.micros = with_passes(plan.micros, t.recipe.eval.tta->n);
   samples.loader.start(std::move(plan));
-  TermsRecord record;
-  std::int64_t left_out = 0;
+  EvaluationRecord record;
   const auto score_round = [&](std::size_t round) {
-    if (round < batches) left_out += score_batch(t, samples, record, context);
+    if (round < batches) score_batch(t, samples, record, context);
   };
   if (!in_rounds(*t.world->control, rounds, context.asked, score_round)) return {};
-  return record.drain(left_out);
+  return record.terms.drain(record.left_out);
 }
 
 /// How many samples were left out. All ranks see all records, so all of them throw.
@@ -144,9 +161,13 @@ Evaluation add_up(const Training& t, const Samples& samples, std::vector<TermsRe
   std::vector<Metric::Terms> totals(count * prefixes.size());
   Evaluation found;
   found.left_out = check_left_out(t, samples, ranks);
-  for (std::size_t rank = 0; !ranks[rank].at_end(); rank = (rank + 1) % ranks.size())
+  const auto cut = cut_of(t, samples.data);
+  const auto reader = [&](std::int64_t batch) -> TermsReader& {
+    return ranks[static_cast<std::size_t>(cut.rank_of(batch, std::ssize(ranks)))];
+  };
+  for (std::int64_t batch = 0; !reader(batch).at_end(); ++batch)
     for (std::size_t i = 0; i < totals.size(); ++i)
-      t.metrics[i % count]->add(totals[i], ranks[rank].next());
+      t.metrics[i % count]->add(totals[i], reader(batch).next());
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const auto prefix = prefixes[i / count] + "/";
     for (auto& [name, value] : t.metrics[i % count]->values(totals[i]))

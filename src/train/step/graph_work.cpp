@@ -40,6 +40,7 @@ std::int64_t address(const void* data) { return std::bit_cast<std::int64_t>(data
 std::string obstacle_of(Training& t) {
   const auto accumulate = t.placement.batch.accumulate;
   if (accumulate > 1) return fmt::format("a step makes {} passes (batch.accumulate)", accumulate);
+  if (has_streams(t)) return "rows carry a state from batch to batch (data.blocks)";
   auto why = t.engine->capture().obstacle();
   if (why.empty() && t.world->size > 1 && t.recipe.train.graph.automatic())
     why = "collectives of ranks are captured only where 'train.graph: true' asks for it";

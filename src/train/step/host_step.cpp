@@ -29,6 +29,7 @@ class HostStepper final : public Stepper {
     place_ = place;
     micro_ = first_micro_step(t_, state_, place);
     keep_buffers(micro_steps);
+    t_.engine->carried().keep();
     t_.engine->begin();
     for (std::int64_t i = 0; i < micro_steps; ++i) {
       micro_.last = i + 1 == micro_steps;
@@ -46,10 +47,16 @@ class HostStepper final : public Stepper {
     report.weight_decay = rates.weight_decay;
     report.totals = t_.engine->totals(t_.engine->sum(asked));  // reduction over ranks, finite check
     if (report.totals.data_lost && keeps_buffers_) buffers_->put_back();
-    if (report.changed()) update(report, rates);
+    if (report.changed())
+      update(report, rates);
+    else
+      t_.engine->carried().put_back();
   }
 
-  void abandon() override { t_.engine->sum(false); }
+  void abandon() override {
+    t_.engine->sum(false);
+    t_.engine->carried().put_back();
+  }
   StepReport read() override {
     DDP_CHECK(report_, "there is no step to read");
     return *std::exchange(report_, {});

@@ -123,8 +123,8 @@ TrainPass train_pass(const Training& t, const Position& at) {
   plan.order = t.sampler->order(plan.epoch);
   auto size = static_cast<std::int64_t>(plan.order.size());
   if (size > batch) size -= size % batch;
-  plan.micros = evaluation_batches(size, batch, t.world->rank, t.world->size);
-  auto rounds = evaluation_batches(size, batch, 0, t.world->size).size();  // no rank has more
+  plan.micros = evaluation_batches({size, batch}, t.world->rank, t.world->size);
+  auto rounds = evaluation_batches({size, batch}, 0, t.world->size).size();  // no rank has more
   if (t.evaluation_batches) rounds = std::min(rounds, *t.evaluation_batches);
   if (plan.micros.size() > rounds) plan.micros.resize(rounds);
   set_lengths(plan.micros, lengths_of(*t.data, Split::train, plan.order));

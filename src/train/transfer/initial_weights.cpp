@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "distributed/engine.h"
 #include "models/model.h"
+#include "models/stored_state.h"
 #include "recipe/model_section.h"
 #include "train/training.h"
 #include "train/transfer/named_axes.h"
@@ -70,7 +71,7 @@ TransferGroup remaining_tensors(const WeightsFit& fit, const std::vector<Transfe
   std::set<std::string> grouped, taken(fit.taken.begin(), fit.taken.end());
   for (const auto& group : groups) grouped.insert(group.tensors.begin(), group.tensors.end());
   TransferGroup rest{.what = "tensors"};
-  for (const auto& [name, tensor] : model.state()) {
+  for (const auto& [name, tensor] : without_aliases(model.state())) {
     if (grouped.contains(name)) continue;
     if (taken.contains(name))
       ++rest.copied;
@@ -128,6 +129,7 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
                             const std::vector<std::string>& last, const WeightsSpec& spec) {
   auto published = take_published_names(tensors, model, last.empty() ? "" : last.back(),
                                         architecture_of(spec.file));
+  join_aliases(tensors, model.state());
   if (published.from) log::info("the weights have the names of " + name_of(*published.from));
   if (!published.positions.empty())
     log::info("positions are resampled from " + published.positions + " patches");
@@ -176,10 +178,12 @@ std::optional<Transfer> start_from_weights(Training& t) {
   const auto left_out = borrowed ? take_borrowed(tensors, model) : 0;
   const auto there = names_there(saved, spec), here = row_names(*t.data);
   auto matched = match_rows_by_name(tensors, there, here, model, entry_of(t), {!borrowed});
+  join_aliases(tensors, model.state());  // of names that were borrowed
   const auto own = borrowed ? model.own_parts() : std::vector<std::string>();
   const auto headless = !borrowed && published.headless ? last : std::vector<std::string>();
   const auto absent = joined_lists({matched.absent, own, headless});
-  const auto fit = take_weights(tensors, model.state(), matched.output_layers, absent);
+  const auto fit =
+      take_weights(tensors, without_aliases(model.state()), matched.output_layers, absent);
   check_fit(fit, spec, matched, model);
   Transfer transfer{spec.file, std::move(matched.groups), tokenizer_warnings(there, here)};
   note_replaced(transfer.groups, fit, model);
@@ -201,6 +205,7 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
   const auto last = output_layers(model, entry_of(t));
   take_published_names(saved.tensors, model, last.empty() ? "" : last.back(),
                        architecture_of(file));
+  join_aliases(saved.tensors, model.state());
   const auto there = row_names(saved.names), here = row_names(*t.data);
   const auto matched = match_rows_by_name(saved.tensors, there, here, model, entry_of(t));
   for (const auto& group : matched.groups)
@@ -208,7 +213,7 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
       throw Error(Exit::data, option + ": '" + file + "' is of other " + group.what +
                                   ": only there " + names_or_none(group.dropped_names) +
                                   ", only here " + names_or_none(group.fresh_names));
-  const auto problem = misfit(take_weights(saved.tensors, model.state(), {}));
+  const auto problem = misfit(take_weights(saved.tensors, without_aliases(model.state()), {}));
   if (!problem.empty())
     throw Error(Exit::data, option + ": '" + file + "' does not fit: " + problem);
   t.engine->parameters_changed();

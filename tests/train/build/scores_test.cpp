@@ -19,11 +19,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::map<TargetKind, std::string> kTraits{{TargetKind::classes, "takes_class"},
-                                                {TargetKind::labels, "takes_labels"},
-                                                {TargetKind::numbers, "takes_number"},
-                                                {TargetKind::masks, "takes_mask"},
-                                                {TargetKind::points, "takes_points"}};
+const std::map<TargetKind, std::string> kTraits{
+    {TargetKind::classes, "takes_class"},  {TargetKind::labels, "takes_labels"},
+    {TargetKind::numbers, "takes_number"}, {TargetKind::masks, "takes_mask"},
+    {TargetKind::points, "takes_points"},  {TargetKind::tokens, "takes_token"}};
 
 /// Its own tests hold the traits of a component to what its peers take.
 bool takes(const EntryBase& entry, TargetKind kind) {
@@ -112,7 +111,8 @@ TEST(Targets, EveryLossIsANumberOnWhatItTakes) {
 
 TEST(Targets, EveryMetricIsANumberOnWhatItTakes) {
   for_each_taken<Metric>([](const EntryBase& entry, TargetKind kind) {
-    const auto metric = catalog<Metric>().build(fragment<Metric>(entry.name), MetricContext{});
+    const auto metric = catalog<Metric>().build(fragment<Metric>(entry.name),
+                                                MetricContext{.tokens = TokenFacts{{1, 3}}});
     const auto rows = rows_for(entry, kind);
     const LossTerms loss{at::ones({4}), at::ones({4})};
     const auto terms = metric->terms(rows.output, rows.target, loss);
@@ -155,6 +155,17 @@ TEST(Targets, OfPixelsAreForModelsThatClassifyThem) {
               HasSubstr("'unet' gives a class for each pixel, and 'image_folder' has no masks"));
   for (const auto kind : {TargetKind::classes, TargetKind::numbers, TargetKind::points})
     EXPECT_EQ(misfit_of("vision_learner", "manifest", kind), "");
+}
+
+TEST(Targets, OfTokensAreForModelsThatContinueTexts) {
+  EXPECT_EQ(misfit_of("awd_lstm_lm", "text_folder", TargetKind::tokens), "");
+  EXPECT_EQ(misfit_of("awd_lstm", "text_folder", TargetKind::tokens),
+            "'awd_lstm' gives one answer for a whole sample, and 'text_folder' asks for the next "
+            "token; write awd_lstm_lm or gpt2");
+  EXPECT_EQ(
+      misfit_of("gpt2", "text_csv", TargetKind::classes),
+      "'gpt2' gives the next token of a text, and 'text_csv' asks for an answer for the whole "
+      "of it; write 'task: language_model', or a model that classifies texts");
 }
 
 TEST(Outputs, OfMasksAreScoresOfEachPixel) {
