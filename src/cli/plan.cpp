@@ -87,12 +87,40 @@ class Plan {
       size_ = program_.data_size(recipe_);
       line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
                        " held out");
+      print_tokens();
       print_splits();
     } else {
       line("data",
            "this program was built without LibTorch and reads none; --samples N says how "
            "many there are");
     }
+  }
+
+  void print_tokens() const {
+    if (!size_.tokens || size_.tokens->read == 0) return;
+    const auto& tokens = *size_.tokens;
+    const auto share = [](std::int64_t part, std::int64_t all) {
+      return short_number(100 * static_cast<double>(part) / static_cast<double>(all)) + " %";
+    };
+    line("tokens",
+         fmt::format("{} an epoch, {} a sample; {} of them are learned{}", grouped(tokens.read),
+                     grouped(tokens.read / size_.training), share(tokens.learned, tokens.read),
+                     tokens.places == tokens.read
+                         ? ""
+                         : ", blocks are " + share(tokens.read, tokens.places) + " full"));
+  }
+
+  /// Operations of a forward pass; of a language model's sample, those of a token too.
+  std::string operations(const ModelFacts& facts) const {
+    const auto flops = static_cast<double>(facts.flops);
+    auto text = count_of(flops, "FLOP") + " forward, a sample";
+    if (size_.tokens && size_.tokens->places > 0)
+      text += ", " +
+              count_of(flops * static_cast<double>(size_.training) /
+                           static_cast<double>(size_.tokens->places),
+                       "FLOP") +
+              " a token";
+    return text + "; some three times that with backward";
   }
 
   void print_splits() const {
@@ -193,8 +221,7 @@ class Plan {
       blocks.push_back({"  " + shown(block.name), grouped(block.parameters)});
     for (const auto& text : table_lines(blocks, terminal_columns(STDOUT_FILENO)))
       print_lines(text + "\n");
-    line("operations", count_of(static_cast<double>(facts.flops), "FLOP") +
-                           " forward, a sample; some three times that with backward");
+    line("operations", operations(facts));
     print_memory(facts);
   }
 

@@ -18,6 +18,7 @@ Verb data_verb();
 Verb doctor_verb();
 Verb eval_verb();
 Verb export_verb();
+Verb generate_verb();
 Verb lr_find_verb();
 Verb predict_verb();
 Verb report_verb();
@@ -61,8 +62,8 @@ const Program& this_program() {
     Program full{
         &all_catalogs(),
         {run_verb(), resume_verb(), sweep_verb(), test_verb(), verify_verb(), lr_find_verb(),
-         bench_verb(), eval_verb(), predict_verb(), export_verb(), average_verb(), runs_verb(),
-         compare_verb(), report_verb(), data_verb(), weights_verb(), doctor_verb()}};
+         bench_verb(), eval_verb(), predict_verb(), generate_verb(), export_verb(), average_verb(),
+         runs_verb(), compare_verb(), report_verb(), data_verb(), weights_verb(), doctor_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

@@ -9,6 +9,7 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "config/decode.h"
+#include "jobs/model_config.h"
 #include "recipe/model_section.h"
 #include "sources/fetch/file.h"
 
@@ -59,6 +60,10 @@ std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spe
   return path;
 }
 
+std::string folder_of(const std::string& path) {
+  return fs::is_directory(path) ? path : fs::path(path).parent_path().string();
+}
+
 }  // namespace
 
 std::string weights_folder() {
@@ -98,7 +103,7 @@ void settle_weights(Choice<Model>& model, Fetching fetching) {
   const bool is_name = named && !fs::exists(spec->file);
   const auto path = is_name ? settled_file(*named, *spec, fetching) : spec->file;
   if (fs::is_regular_file(path)) check_digest(*spec, is_name ? named : nullptr, path);
-  if (!is_name) return;
+  if (!is_name) return settle_model_config(model, folder_of(path));
   log::info("weights: " + text_of(*named) + " is " + path);
   auto& written = *node.find("weights");
   if (written.is_map()) {

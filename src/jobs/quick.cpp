@@ -251,9 +251,12 @@ Node classified_texts(const std::string& folder) {
                  {"valid", word("val")}});
 }
 
-Node texts(const Node& own, const std::string& folder, bool regression) {
-  Node data = with(regression ? numbered_texts(folder) : classified_texts(folder), own,
-                   {"tokenizer", "max_length", "truncate", "padding", "sampler", "mix", "loader"});
+Node texts(const Node& own, const Recipe& recipe, const std::string& folder) {
+  Node data = with(
+      is_regression(recipe) ? numbered_texts(folder) : classified_texts(folder), own,
+      {"tokenizer", "max_length", "truncate", "padding", "blocks", "sampler", "mix", "loader"});
+  if (written_target(recipe, all_catalogs()) == TargetKind::tokens)
+    data.set("task", word("language_model"));
   data.set("vocabulary", map_of({{"min_freq", word("1")}}));
   return data;
 }
@@ -268,7 +271,7 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
     return images(own, trait_argument(entry, "pixels").value_or(""), folder);
   if (entry.has("users_and_items")) return table(as_table(own), folder, true);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
-  if (entry.has("gives_texts")) return texts(own, folder, is_regression(recipe));
+  if (entry.has("gives_texts")) return texts(own, recipe, folder);
   throw Error(Exit::recipe, Option{"data"}, "no data can be made for '" + entry.name + "'",
               own.place);
 }

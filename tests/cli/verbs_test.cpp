@@ -38,7 +38,7 @@ TEST(Verbs, OfNobodyAreAnsweredWithAllThatThereAre) {
   std::vector<std::string> names;
   for (const auto& verb : this_program().verbs) names.emplace_back(verb.name);
   const auto all = join(names, ", ");
-  for (const std::string word : {"qqq", "generate", "chat"}) {
+  for (const std::string word : {"qqq", "imagine", "chat"}) {
     const auto wanted = "error: ddptrain has no verb '" + word + "'; its verbs are " + all + "\n";
     EXPECT_EQ(cli_output({word}).err, wanted);
     EXPECT_EQ(cli_output({"help", word}).err, wanted);

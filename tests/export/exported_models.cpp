@@ -249,7 +249,9 @@ std::vector<ExportedModel> by_name() {
     const auto& options = entry.shape().children;
     const bool more_is_needed =
         std::any_of(options.begin(), options.end(), [](const auto& each) { return each.required; });
-    if (!more_is_needed && !is_larger(entry.name) && !trait_argument(entry, "reads_segments"))
+    const bool has_a_graph =
+        !trait_argument(entry, "reads_segments") && !entry.has("continues_texts");
+    if (!more_is_needed && !is_larger(entry.name) && has_a_graph)
       all.push_back(exported(entry.name));
   }
   return all;

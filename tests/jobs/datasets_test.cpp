@@ -71,6 +71,19 @@ TEST(Datasets, TellTheTargetsThatTheirOptionsAskFor) {
   EXPECT_EQ(target({{"type", "text_folder"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "text_csv"}}), TargetKind::classes);
   EXPECT_EQ(target({{"type", "text_csv"}, {"task", "regression"}}), TargetKind::numbers);
+  EXPECT_EQ(target({{"type", "text_csv"}, {"task", "language_model"}}), TargetKind::tokens);
+  EXPECT_EQ(target({{"type", "token_file"}}), TargetKind::tokens);
+}
+
+TEST(Datasets, TellWhetherTheirSamplesAreStreams) {
+  const auto streams = [](const nlohmann::json& data) {
+    return gives_streams(recipe_of(data), all_catalogs());
+  };
+  EXPECT_TRUE(streams({{"type", "token_file"}}));
+  EXPECT_TRUE(streams({{"type", "token_file"}, {"blocks", {{"length", 5}}}}));
+  EXPECT_FALSE(streams({{"type", "token_file"}, {"blocks", "packed"}}));
+  EXPECT_FALSE(streams({{"type", "token_file"}, {"blocks", {{"layout", "shuffled"}}}}));
+  EXPECT_FALSE(streams({{"type", "text_csv"}, {"blocks", "streams"}}));
 }
 
 /// The data section that takes the place of one of this type.
@@ -85,7 +98,7 @@ TEST(QuickRecipe, ReplacesDataByThoseOfTheSameKind) {
   const auto type_for = [](const std::string& type) { return quick_data(type).find("type")->text; };
   for (const auto* images : {"image_folder", "image_names", "manifest", "mnist", "cifar10"})
     EXPECT_EQ(type_for(images), "image_folder") << images;
-  for (const auto* texts : {"text_folder", "text_csv", "text_jsonl"})
+  for (const auto* texts : {"text_folder", "text_csv", "text_jsonl", "token_file"})
     EXPECT_EQ(type_for(texts), "text_folder") << texts;
   for (const auto* same : {"csv_table", "image_masks", "image_points"})
     EXPECT_EQ(type_for(same), same);

@@ -98,7 +98,7 @@ TEST_F(Refusals, OfDataNameTheWord) {
   EXPECT_EQ(refusal({"data", "mak", "x"}),
             "error: 'data' has no action 'mak'; did you mean 'make'?\n");
   EXPECT_EQ(refusal({"data", "zzz", "x"}),
-            "error: 'data' has no action 'zzz'; there are get, check, stats, show, make\n");
+            "error: 'data' has no action 'zzz'; there are get, check, stats, show, tokens, make\n");
   EXPECT_EQ(refusal({"data", "make", "table", "x", "--train", "3"}),
             "error: --train has no effect on 'data make table'\n");
   EXPECT_EQ(refusal({"data", "make", "shapes", "x", "--rows", "3"}),
@@ -110,6 +110,18 @@ TEST_F(Refusals, OfDataNameTheWord) {
 TEST_F(Refusals, OfPredictAskForFiles) {
   EXPECT_EQ(refusal({"predict", "x"}),
             "error: nothing to predict: name files or folders, or '--list FILE'\n");
+}
+
+TEST_F(Refusals, OfGenerateNameTheFlag) {
+  EXPECT_EQ(refusal({"generate", "x", "--tokens", "0"}),
+            "error: --tokens: '0' is no integer from 1 upwards\n");
+  EXPECT_THAT(refusal({"generate", "x", "--top-p", "1.5"}), HasSubstr("error: --top-p: "));
+  EXPECT_THAT(refusal({"generate", "x", "--top-k", "many"}), HasSubstr("error: --top-k: "));
+  EXPECT_EQ(refusal({"generate", "x", "--greedy", "--temperature", "1"}),
+            "error: --greedy and --temperature exclude each other\n");
+  EXPECT_EQ(refusal({"generate", "x", "once", "-"}),
+            "error: '-' reads prompts from stdin, one a line, and goes with no other\n");
+  EXPECT_EQ(refusal({"generate", "x", "--stop", ""}), "error: --stop: the text is empty\n");
 }
 
 TEST_F(Refusals, OfDataThatAreNotFetched) {

@@ -106,12 +106,19 @@ Log& process_log() {
 
 }  // namespace
 
-bool is_colored() {
+namespace {
+
+bool is_colored_on(bool terminal) {
   const auto color = process_log().color;
   if (color != Color::automatic) return color == Color::always;
   const char* no = std::getenv("NO_COLOR");
-  return is_terminal() && (no == nullptr || *no == '\0');
+  return terminal && (no == nullptr || *no == '\0');
 }
+
+}  // namespace
+
+bool is_colored() { return is_colored_on(is_terminal()); }
+bool is_stdout_colored() { return is_colored_on(::isatty(STDOUT_FILENO) == 1); }
 
 namespace {
 

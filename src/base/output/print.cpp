@@ -99,6 +99,18 @@ void print_problems(std::string_view text, std::FILE* to) {
   put(join(lines, "\n"), to);
 }
 
+void print_inked(const std::vector<InkedText>& texts) {
+  const bool colored = log::is_stdout_colored();
+  std::string all;
+  for (const auto& [text, ink] : texts) {
+    const auto* code = !colored || ink == Ink::plain ? ""
+                       : ink == Ink::faint           ? "\033[2m"
+                                                     : "\033[36m";
+    all += code + shown_lines(text) + (*code == '\0' ? "" : "\033[0m");
+  }
+  put(all, stdout);
+}
+
 void print_exact(std::string_view bytes) {
   if (::isatty(STDOUT_FILENO) == 1) return print_lines(bytes);
   put(bytes, stdout);

@@ -140,7 +140,7 @@ c10::Device device_of(const Training& t) {
 }
 
 /// Seconds a step of batches that are loaded and not computed on.
-double time_loader(const Training& t, std::int64_t steps) {
+double time_loader(Training& t, std::int64_t steps) {
   constexpr std::int64_t warm_up = 2;
   Position at;
   auto epoch = start_epoch(t, at);

@@ -1,4 +1,4 @@
-// `data get|check|stats|show RECIPE` and `data make KIND FOLDER`.
+// `data get|check|stats|show RECIPE`, `data tokens RECIPE FOLDER` and `data make KIND FOLDER`.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +14,10 @@
 #include "cli/problems.h"
 #include "cli/verb.h"
 #include "data/prediction_form.h"
+#include "data/tokens/token_dataset.h"
 #include "jobs/data/data_make.h"
 #include "jobs/data/data_show.h"
+#include "jobs/data/data_tokens.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
 #include "train/build/splits.h"
@@ -24,8 +26,9 @@
 namespace ddptrain {
 namespace {
 
-Recipe read_recipe(const Arguments& arguments) {
-  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
+/// Of the words behind the action, but for the last `others`.
+Recipe read_recipe(const Arguments& arguments, int others = 0) {
+  const auto words = split_words({arguments.words.begin() + 1, arguments.words.end() - others});
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   if (say_problems(loaded.problems)) throw Error(Exit::recipe, "nothing was read");
   return loaded.recipe;
@@ -156,8 +159,30 @@ void print_numbers(const Dataset& data) {
   print_stats(cells);
 }
 
+void print_tokens(const Dataset& data, const TokenData& tokens) {
+  std::vector<std::string> documents{"documents"}, empty{"empty documents"}, all{"tokens"};
+  for (const auto& source : tokens.splits) {
+    std::int64_t sum = 0, none = 0;
+    for (std::int64_t i = 0; i < source->documents(); ++i) {
+      sum += source->length(i);
+      none += source->length(i) == 0;
+    }
+    documents.push_back(std::to_string(source->documents()));
+    empty.push_back(std::to_string(none));
+    all.push_back(std::to_string(sum));
+  }
+  print_stats({{"", "train", "valid"},
+               std::move(documents),
+               std::move(empty),
+               std::move(all),
+               {"samples", std::to_string(data.size(Split::train)),
+                std::to_string(data.size(Split::valid))}});
+}
+
 int stats(const Arguments& arguments) {
   const auto data = build_data(read_recipe(arguments));
+  if (const auto* tokens = dynamic_cast<const HasTokens*>(data.get()))
+    return print_tokens(*data, tokens->token_data()), 0;
   if (data->facts().numbers > 0 || data->facts().points > 0) return print_numbers(*data), 0;
   auto classes = data->facts().classes;
   if (data->facts().mask && data->facts().mask->void_code) classes.emplace_back("(void)");
@@ -184,38 +209,48 @@ int show(const Arguments& arguments) {
   return 0;
 }
 
+int tokens(const Arguments& arguments) {
+  if (arguments.words.size() < 3)
+    throw Error(Exit::recipe, "usage: ddptrain data tokens RECIPE FOLDER");
+  write_tokens(read_recipe(arguments, 1), arguments.words.back());
+  return 0;
+}
+
 int data(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   if (action == "get") return get(arguments);
   if (action == "check") return check(arguments);
   if (action == "stats") return stats(arguments);
   if (action == "show") return show(arguments);
+  if (action == "tokens") return tokens(arguments);
   if (action == "make") return make_data(arguments);
-  const auto near = nearest(action, {"get", "check", "stats", "show", "make"});
-  throw Error(Exit::recipe, "'data' has no action '" + action + "'" +
-                                did_you_mean(near, "; there are get, check, stats, show, make"));
+  const auto near = nearest(action, {"get", "check", "stats", "show", "tokens", "make"});
+  throw Error(Exit::recipe,
+              "'data' has no action '" + action + "'" +
+                  did_you_mean(near, "; there are get, check, stats, show, tokens, make"));
 }
 
 }  // namespace
 
 Verb data_verb() {
-  return {.name = "data",
-          .usage =
-              "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | make "
-              "shapes|masks|points|table|ratings FOLDER",
-          .summary =
-              "fetch data, verify every file, count classes, look at samples, make the built-in "
-              "images or tables",
-          .flags = {kShownSplit,
-                    {"--count", "N", "samples to show (default 16)"},
-                    {"--output", "FILE.png", "for images that are shown (default samples.png)"},
-                    {"--seed", "N", "of the images or rows"},
-                    {"--rows", "N", "rows of a table"},
-                    {"--train", "N", "training images, of shapes each class's"},
-                    {"--val", "N", "validation images, of shapes each class's"},
-                    {"--size", "N", "pixels of each side"}},
-          .min_words = 2,
-          .run = data};
+  return {
+      .name = "data",
+      .usage =
+          "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | tokens RECIPE FOLDER | make "
+          "shapes|masks|points|table|ratings FOLDER",
+      .summary =
+          "fetch data, verify every file, count classes, look at samples, write the tokens of "
+          "texts into files, make the built-in images or tables",
+      .flags = {kShownSplit,
+                {"--count", "N", "samples to show (default 16)"},
+                {"--output", "FILE.png", "for images that are shown (default samples.png)"},
+                {"--seed", "N", "of the images or rows"},
+                {"--rows", "N", "rows of a table"},
+                {"--train", "N", "training images, of shapes each class's"},
+                {"--val", "N", "validation images, of shapes each class's"},
+                {"--size", "N", "pixels of each side"}},
+      .min_words = 2,
+      .run = data};
 }
 
 }  // namespace ddptrain

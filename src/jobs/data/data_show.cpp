@@ -6,11 +6,13 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/output/color.h"
 #include "base/output/log.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "data/preview.h"
+#include "jobs/data/token_text.h"
 #include "sources/sampler.h"
 #include "train/build/build.h"
 #include "transforms/codecs/write.h"
@@ -65,6 +67,11 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& line : aligned(rows, Flush::left)) print_lines(line + "\n");
 }
 
+void print_token_texts(const std::vector<Preview>& samples) {
+  const auto form = log::is_stdout_colored() ? TokenMarks::color : TokenMarks::brackets;
+  for (const auto& sample : samples) print_inked(token_text(sample, form));
+}
+
 /// A sample's cells under the titles of all.
 std::vector<std::vector<std::string>> table(const std::vector<Preview>& samples) {
   std::vector<std::vector<std::string>> rows{{"sample"}};
@@ -93,6 +100,8 @@ void show_samples(const Recipe& recipe, const ShowOptions& options) {
   if (samples.empty()) throw Error(Exit::data, "there is no sample to show");
   if (images)
     write_sheet(std::move(samples), options.output);
+  else if (!samples.front().tokens.empty())
+    print_token_texts(samples);
   else
     print_table(table(samples));
 }

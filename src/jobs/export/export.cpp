@@ -12,8 +12,10 @@
 #include "cli/verb.h"
 #include "jobs/export/embeddings.h"
 #include "jobs/export/graph_file.h"
+#include "jobs/export/huggingface.h"
 #include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
+#include "models/embeddings.h"
 #include "models/model.h"
 #include "runs/state_json.h"
 
@@ -21,6 +23,8 @@ namespace ddptrain {
 namespace {
 
 constexpr const char* kUsage = "usage: ddptrain export RUN_FOLDER FILE.safetensors|pt|onnx";
+constexpr const char* kFolderUsage =
+    "usage: ddptrain export RUN_FOLDER FOLDER --format huggingface";
 
 /// "m.onnx" alone is as clear a wish as "RUN m.onnx".
 void check_words(const std::vector<std::string>& words) {
@@ -80,6 +84,9 @@ bool is_half(const Arguments& arguments) {
   return text == "fp16";
 }
 
+constexpr Flag kFolderFormat{"--format", "huggingface",
+                             "a folder with config.json and model.safetensors, for transformers"};
+
 /// Flags that only a graph has.
 void refuse_graph_flags(const Arguments& arguments) {
   for (const auto& flag : {kGraphBatch, kPrecision, kPreprocessing})
@@ -89,12 +96,26 @@ void refuse_graph_flags(const Arguments& arguments) {
                                     "FILE.onnx");
 }
 
-/// The checkpoint's model for the names of its tensors alone: no data are read, and no size or
-/// weight of it counts.
+/// Rows of the tensor that the trait `embeds` names, of a model of texts; 0: it has none.
+std::int64_t vocabulary_of(const Recipe& recipe, const SavedModel& saved) {
+  const auto& entry = *catalog<Model>().find(recipe.model.type());
+  if (!entry.has("takes_texts")) return 0;
+  const auto names = embedding_names(entry, 0);
+  for (const auto& [name, tensor] : saved.weights)
+    if (!names.empty() && name == names.front()) return tensor.size(0);
+  return 0;
+}
+
+/// The checkpoint's model for its options and the names of its tensors alone: no data are read, and
+/// no weight of it counts.
 std::unique_ptr<Model> model_of(const Recipe& recipe, const SavedModel& saved) {
   ModelContext context;
   context.data.classes = saved.data.classes;
   if (context.data.classes.empty()) context.data.classes.resize(2);
+  if (const auto words = vocabulary_of(recipe, saved); words > 0) {
+    context.data.cardinalities = {words};
+    context.data.padding = 0;
+  }
   context.generator = at::make_generator<at::CPUGeneratorImpl>(0);
   return catalog<Model>().build(recipe.model, context);
 }
@@ -112,8 +133,27 @@ std::vector<NamedTensor> named_weights(const Arguments& arguments, const Recipe&
   return published_as(library, saved.weights, *model);
 }
 
+int export_folder(const Arguments& arguments) {
+  if (arguments.value(kFolderFormat.name) != "huggingface")
+    throw Error(Exit::recipe,
+                "--format: '" + arguments.value(kFolderFormat.name) + "' is not 'huggingface'");
+  if (arguments.words.size() != 2 || is_graph_file(arguments.words[1]) ||
+      arguments.words[1].ends_with(".safetensors"))
+    throw Error(Exit::recipe, kFolderUsage);
+  refuse_graph_flags(arguments);
+  if (arguments.has(kNames.name))
+    throw Error(Exit::recipe, "--names: a folder for transformers has the names of transformers");
+  const auto run = open_run(arguments.words[0], {}, arguments.value(kCheckpoint.name, "last"));
+  require_checkpoint(run);
+  const auto saved = load_saved_model(run.checkpoint, weights_of(arguments));
+  const auto model = model_of(run.recipe, saved);
+  write_huggingface_folder(arguments.words[1], *model, saved.weights);
+  return 0;
+}
+
 int export_model(const Arguments& arguments) {
   if (arguments.has("--embeddings")) return export_column(arguments);
+  if (arguments.has(kFolderFormat.name)) return export_folder(arguments);
   check_words(arguments.words);
   const auto& file = arguments.words[1];
   const bool graph = is_graph_file(file);
@@ -147,6 +187,7 @@ Verb export_verb() {
                     {"--embeddings", "COLUMN",
                      "of a table: FILE.csv gets a row for each user, item or other name"},
                     kNames,
+                    kFolderFormat,
                     kGraphBatch,
                     kPrecision,
                     kPreprocessing},

@@ -25,6 +25,7 @@
 #include "jobs/export/decoded_images.h"
 #include "jobs/export/preprocessing.h"
 #include "models/model.h"
+#include "models/stored_state.h"
 #include "train/build/build.h"
 #include "train/loop/state.h"
 #include "train/run/rank.h"
@@ -64,7 +65,7 @@ ModelAndData load_model(const SavedRun& run, const GraphFile& file) {
   context.data = loaded.data->facts();
   context.generator = at::make_generator<at::CPUGeneratorImpl>(0);
   loaded.model = catalog<Model>().build(run.recipe.model, context);
-  restore(saved.weights, loaded.model->state(), "the model");
+  restore(saved.weights, stored_state(*loaded.model), "the model");
   return loaded;
 }
 
@@ -152,6 +153,10 @@ class GraphExport {
                                     "' reads a text segment by segment, as often as its length "
                                     "asks for, and a graph has no such loop; its weights can be "
                                     "exported as .safetensors");
+    if (entry_.has("continues_texts"))
+      throw Error(Exit::recipe, "'" + run.recipe.model.type() +
+                                    "' writes a text token by token, which a graph does not; its "
+                                    "weights can be exported as .safetensors");
   }
 
   void write() {

@@ -8,6 +8,8 @@
 #include "data/loader/loader.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
+#include "models/model.h"
+#include "models/stored_state.h"
 #include "recipe/load/load.h"
 #include "train/build/build.h"
 #include "train/loop/state.h"
@@ -60,7 +62,7 @@ void Predictor::build(const Dataset& data) {
   auto recipe = recipe_;
   recipe.parallel.mode = Mode::none;
   engine_ = build_engine(recipe, placement_, world_, facts);
-  restore(saved_.weights, engine_->model().state(), "the model");
+  restore(saved_.weights, stored_state(engine_->model()), "the model");
   saved_.weights.clear();
 }
 

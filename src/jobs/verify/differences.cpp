@@ -142,6 +142,7 @@ Differences compare_checkpoints(const Checkpoint& reference, const Checkpoint& o
   all_as("optimizer state", reference.optimizer, other.optimizer);
   all_as("averaged weights", reference.ema, other.ema);
   all_as("gradient compression", reference.reduction, other.reduction);
+  all_as("states of streams", reference.carried, other.carried);
   Differences found;
   for (const auto& pairs : kinds) found.push_back(difference_of(pairs, allowed));
   if (allowed == 0)

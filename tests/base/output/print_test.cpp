@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/output/color.h"
 #include "support/terminal.h"
 
 namespace ddptrain {
@@ -15,6 +16,16 @@ TEST(PrintExact, OnATerminalSteersNothing) {
   testing::internal::CaptureStdout();
   print_exact(title);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), title);
+}
+
+TEST(PrintInked, HasColorsOnATerminalAlone) {
+  const std::vector<InkedText> texts{
+      {"a", Ink::faint}, {"\x1b[2J", Ink::plain}, {"b\n", Ink::mark}};
+  EXPECT_EQ(test::on_terminal(80, [&] { print_inked(texts), flush_stdout(); }),
+            "\x1b[2ma\x1b[0m\\x1b[2J\x1b[36mb\r\n\x1b[0m");
+  testing::internal::CaptureStdout();
+  print_inked(texts);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a\\x1b[2Jb\n");
 }
 
 }  // namespace

@@ -47,11 +47,17 @@ std::string type_in(const Node& tree, const char* section) {
 /// A recipe of the repository that reads such data.
 std::string base_of(const YamlBlock& block) {
   static const std::map<std::string, std::string> bases{
-      {"image_masks", "recipes/camvid-tiny.yaml"}, {"csv_table", "recipes/houses.yaml"},
-      {"ratings", "recipes/movielens.yaml"},       {"text_folder", "recipes/imdb-bag.yaml"},
-      {"awd_lstm", "recipes/imdb.yaml"},           {"tabular", "recipes/houses.yaml"}};
+      {"image_masks", "recipes/camvid-tiny.yaml"},
+      {"csv_table", "recipes/houses.yaml"},
+      {"ratings", "recipes/movielens.yaml"},
+      {"text_folder", "recipes/imdb-bag.yaml"},
+      {"awd_lstm", "recipes/imdb.yaml"},
+      {"tabular", "recipes/houses.yaml"},
+      {"awd_lstm_lm", "recipes/ulmfit-imdb-lm.yaml"}};
   const auto tree = read_yaml(block.text, block.where).tree;
-  for (const auto& type : {type_in(tree, "data"), type_in(tree, "model")})
+  const auto* model = tree.find("model");
+  const auto word = model && model->is_scalar() ? model->text : type_in(tree, "model");
+  for (const auto& type : {word, type_in(tree, "data")})
     if (const auto found = bases.find(type); found != bases.end())
       return test::in_source(found->second);
   return test::in_source("tests/support/good_recipe.yaml");

@@ -126,6 +126,8 @@ const std::vector<std::string>& bases() {
       "data: {type: csv_table, file: x.csv, target: y, task: regression}\n",
       "model: bag_of_embeddings\ndata: {type: text_folder, root: x}\n",
       "model: awd_lstm\ndata: {type: text_folder, root: x, padding: chunks}\n",
+      "model: awd_lstm_lm\nmetrics: [perplexity]\n"
+      "data: {type: text_folder, root: x, task: language_model}\n",
       "model: {type: unet, body: resnet18}\nmetrics: [accuracy]\n"
       "data: {type: image_masks, root: x, codes: [a, b], valid: {fraction: 0.2}}\n",
       "model: {type: vision_learner, body: resnet18}\nloss: mse\nmetrics: []\n"

@@ -49,6 +49,9 @@ const std::map<std::string, std::string> kElsewhere{
      "needs all images; Verify.* has smaller ones"},
     {"ddptrain export RUN FILE.safetensors --names timm", "needs a network that timm has"},
     {"ddptrain eval RUN model.padding=fastai", "needs a run of awd_lstm"},
+    {"ddptrain generate", "needs a language model's run; Generate.* has one"},
+    {"ddptrain data tokens", "needs a language model's recipe; DataTokens.* has one"},
+    {"ddptrain export RUN FOLDER --format huggingface", "needs a run of gpt2"},
 };
 
 /// What placeholders stand for, in a whole command first.

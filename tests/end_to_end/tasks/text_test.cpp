@@ -234,6 +234,15 @@ TEST_P(Texts, ScoreATextAlikeInTheRunInEvalAndInPredict) {
   EXPECT_NEAR(mean_in(predicted.out, "loss"), recorded, 1e-6) << predicted.err;
 }
 
+TEST_P(Texts, AClassifierWritesNoText) {
+  ASSERT_EQ(train({"train.duration=1 step"}).code, 0);
+  const auto ended = run({"generate", "runs/texts/001", "a film"}, folder_.path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err,
+              testing::HasSubstr("writes no text; 'ddptrain predict' gives its predictions"));
+  EXPECT_EQ(ended.out, "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, Texts, testing::Range<std::size_t>(0, 3), [](const auto& given) {
   std::string name = recipes()[given.param].name;
   std::replace(name.begin(), name.end(), '-', '_');

@@ -1,4 +1,4 @@
-#include "jobs/predict/line_stream.h"
+#include "jobs/line_stream.h"
 
 #include <fmt/format.h>
 #include <poll.h>
