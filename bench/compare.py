@@ -64,6 +64,11 @@ def rows(options):
     unet_batch = "2" if small else "8"
     unet = [program("step"), steps, os.path.join(ROOT, "bench", "unet.yaml"), f"batch.global={unet_batch}", *two_threads]
     peer_unet = script("step_unet.py") + ["--steps", steps, "--batch", unet_batch]
+    texts = lambda name, rows: [program("step"), steps, os.path.join(ROOT, "bench", name), f"batch.global={rows}", *two_threads]
+    text_rows = "2" if small else "8"
+    gpt2, lstm = texts("gpt2.yaml", text_rows), texts("awd_lstm.yaml", "4" if small else "32")
+    peer_gpt2 = script("step_gpt2.py") + ["--steps", steps, "--batch", text_rows]
+    peer_lstm = script("step_awd_lstm.py") + ["--steps", steps, "--batch", "4" if small else "32"]
     fast = "images_per_cpu_second"
     adult = os.path.join(os.path.dirname(options.data), "adult.csv")
     table = [os.path.join(options.build, "ddptrain"), "run", os.path.join(ROOT, "recipes", "adult.yaml"),
@@ -97,6 +102,9 @@ def rows(options):
         "step-best": Row(step, [*peer_step, "--setting", "best"], "images_per_second", 1.0),
         "unet-default": Row(unet, peer_unet, "images_per_second"),
         "unet-best": Row(unet, [*peer_unet, "--setting", "best"], "images_per_second", 1.0),
+        "gpt2": Row(gpt2, peer_gpt2, "images_per_second", 1.1, pss_at_most=0.5),
+        "gpt2-compile": Row(gpt2, [*peer_gpt2, "--setting", "compile"], "images_per_second", 1.1, pss_at_most=0.5),
+        "awd-lstm": Row(lstm, peer_lstm, "images_per_second", 1.1),
         "epoch-plain": Row(run, peer_epoch("plain"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),

@@ -60,21 +60,29 @@ inline double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
+/// Tokens in a sample, and words of the vocabulary, of language models.
+struct TokenSizes {
+  std::int64_t length = 256;
+  std::int64_t vocabulary = 50257;
+};
+
 /// One training step of a recipe on a fixed random batch of `rows` images and ten classes, of each
-/// image or of each pixel.
+/// image or of each pixel; or of tokens.
 class Step {
  public:
-  Step(const Setting& setting, World& world, std::int64_t rows) : rows_(rows), world_(world.size) {
+  Step(const Setting& setting, World& world, std::int64_t rows, const TokenSizes& tokens = {})
+      : rows_(rows), world_(world.size) {
+    const auto target = written_target(setting.recipe, all_catalogs());
+    if (target == TargetKind::tokens) {
+      make_token_batch(tokens);
+      return build(setting, world, token_facts(tokens));
+    }
     DataFacts facts;
     for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
     facts.sample = setting.sample;
-    const bool masks = written_target(setting.recipe, all_catalogs()) == TargetKind::masks;
+    const bool masks = target == TargetKind::masks;
     if (masks) facts.mask = MaskFacts{.classes = 10, .void_code = {}};
-    engine_ = build_engine(setting.recipe, setting.placement, world, facts);
-    loss_ = catalog<Loss>().build(*setting.recipe.loss.value, LossContext{10});
-    optimizer_ = catalog<Optimizer>().build(
-        setting.recipe.optimizer,
-        group_parameters(engine_->model(), common_options(setting.recipe.optimizer).no_decay));
+    build(setting, world, facts);
     auto shape = setting.sample;
     shape.insert(shape.begin(), rows);
     batch_.inputs = {at::randn(shape)};
@@ -88,7 +96,7 @@ class Step {
   void operator()() {
     MicroStep at;
     at.step = steps_++;
-    at.nominal = static_cast<double>(rows_ * world_);  // the mean, so that no gradient is rescaled
+    at.nominal = weight_ * world_;  // the mean, so that no gradient is rescaled
     engine_->begin();
     engine_->accumulate(batch_, *loss_, at);
     engine_->finish();
@@ -97,7 +105,32 @@ class Step {
   }
 
  private:
+  static DataFacts token_facts(const TokenSizes& sizes) {
+    DataFacts facts;
+    facts.cardinalities = {sizes.vocabulary};
+    facts.padding = 1;
+    facts.tokens.emplace().streams = true;
+    return facts;
+  }
+
+  void make_token_batch(const TokenSizes& sizes) {
+    const auto text = at::randint(2, sizes.vocabulary, {rows_, sizes.length + 1}, at::kLong);
+    batch_.inputs = {text.slice(1, 0, sizes.length).contiguous()};
+    batch_.targets = {text.slice(1, 1).contiguous()};
+    batch_.rows = rows_;
+    weight_ = static_cast<double>(rows_ * sizes.length);
+  }
+
+  void build(const Setting& setting, World& world, const DataFacts& facts) {
+    engine_ = build_engine(setting.recipe, setting.placement, world, facts);
+    loss_ = catalog<Loss>().build(*setting.recipe.loss.value, LossContext{facts.class_count()});
+    optimizer_ = catalog<Optimizer>().build(
+        setting.recipe.optimizer,
+        group_parameters(engine_->model(), common_options(setting.recipe.optimizer).no_decay));
+  }
+
   std::int64_t rows_;
+  double weight_ = static_cast<double>(rows_);
   int world_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Loss> loss_;

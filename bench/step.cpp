@@ -1,7 +1,8 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
-// Compare with bench/peers/step_resnet18.py and step_unet.py; one step of an MLP: with
-// bench/peers/startup.py.
-//   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px
+// Compare with bench/peers/step_resnet18.py, step_unet.py, step_gpt2.py and step_awd_lstm.py; one
+// step of an MLP: with bench/peers/startup.py.
+//   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px; of texts, 256
+//                                                     tokens: images are then rows of tokens
 #include <cstring>
 
 #include "distributed/engine.h"
@@ -14,10 +15,12 @@ namespace ddptrain::bench {
 int main_of(int steps, std::int64_t size, const std::vector<std::string>& words) {
   auto setting = load(words);
   if (size > 0) setting.sample = {3, size, size};
+  TokenSizes tokens;
+  if (size > 0) tokens.length = size;
   prepare_process(setting.recipe, setting.placement);
   auto world = single_world();
   const auto rows = setting.placement.batch.global;
-  Step step(setting, world, rows);
+  Step step(setting, world, rows, tokens);
   if (steps > 1)  // the first two warm up
     for (int i = 0; i < 2; ++i) step();
   std::vector<double> seconds;
