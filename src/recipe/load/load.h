@@ -28,8 +28,8 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
 /// where the recipe says `auto`.
 void settle_scores(Recipe& recipe, TargetKind targets);
 
-/// The same where the recipe itself determines the targets; the sampler of streams of tokens, where
-/// none is written; then `mode: auto` of
+/// The same where the recipe itself determines the targets. Then the sampler of streams of tokens,
+/// where none is written or `shuffle` (their documents are shuffled), and `mode: auto` of
 /// checkpoint.keep_best and of callbacks, where the metric that they name is known.
 void settle(Recipe& recipe, const Node& tree, const Catalogs& catalogs);
 

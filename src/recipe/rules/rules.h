@@ -3,6 +3,8 @@
 //
 // Traits that they ask for:
 //   model      batch_norm, body (can lend it), takes_images, takes_tables, takes_texts,
+//              continues_texts, reads_documents (of a packed block each by itself), blocks (that
+//              train.recompute computes again), huggingface TYPE (of its config.json),
 //              classifies_pixels, any_outputs, reads_segments OPTION (tokens of a segment, by
 //              which texts are padded in front), embeds NAMES (models/embeddings.h: the
 //              tensors of each column, joined by +, or of all with *), features LAYERS NORM
@@ -13,9 +15,10 @@
 //   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
 //              (recipe/targets.h) gives_class, gives_number, gives_masks, gives_points,
 //              gives_tokens, labels_by OPTION, numbers_by OPTION, task_by OPTION
-//   sampler    in_order (that of the data), wants_texts, wants_weights, repeats (a sample several
-//   times in a row) mix        wants_images transform  random, normalizes, before_normalize (wants
-//   colors in 0 to 1), crops, and of the
+//   sampler    in_order (of the data), wants_texts, wants_weights, repeats (a sample several times
+//              in a row)
+//   mix        wants_images
+//   transform  random, normalizes, before_normalize (wants colors in 0 to 1), crops, and of the
 //              size that comes out gives_size (the option), resizes, changes_size
 //   metric     smaller_is_better, larger_is_better, at_most_1, named NAME (with {option} or *)
 //   optimizer  momentum, lookahead, usual_lr NUMBER, usual_weight_decay NUMBER (at most, where
