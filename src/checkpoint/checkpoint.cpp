@@ -108,11 +108,9 @@ ManifestFile write_tensors(const std::string& folder, const std::string& name,
 void write_all(const std::string& folder, const Checkpoint& checkpoint) {
   Manifest manifest{checkpoint.step, {}};
   auto& files = manifest.files;
-  for (std::size_t i = 0; i < kTensorFiles.size(); ++i) {
-    const auto& tensors = checkpoint.*kTensorFiles[i].tensors;
-    if (i < 2 || !tensors.empty())
-      files.push_back(write_tensors(folder, kTensorFiles[i].name, tensors));
-  }
+  for (const auto& file : kTensorFiles)
+    if (const auto& tensors = checkpoint.*file.tensors; file.always || !tensors.empty())
+      files.push_back(write_tensors(folder, file.name, tensors));
   files.push_back({kStateJson, write_file(folder + "/" + kStateJson, checkpoint.state), {}});
   write_file(folder + "/MANIFEST.json", to_text(manifest));
 }
@@ -177,8 +175,8 @@ Checkpoint load_checkpoint(const std::string& folder) {
   checkpoint.step = manifest.step;
   for (const auto& file : manifest.files) {
     const auto path = folder + "/" + file.name;
-    for (const auto& [name, tensors] : kTensorFiles)
-      if (file.name == name) checkpoint.*tensors = read_safetensors(path).tensors;
+    for (const auto& part : kTensorFiles)
+      if (file.name == part.name) checkpoint.*part.tensors = read_safetensors(path).tensors;
     if (file.name == kStateJson) checkpoint.state = read_text(path);
   }
   return checkpoint;

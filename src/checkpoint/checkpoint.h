@@ -25,14 +25,15 @@ struct Checkpoint {
   std::string state;
 };
 
-/// A file of tensors, and what it holds. The first two are always written, others if they have any.
+/// A file of tensors, and what it holds.
 struct TensorFile {
   const char* name;
   std::vector<NamedTensor> Checkpoint::*tensors;
+  bool always = false;  // written without any tensor too
 };
 inline constexpr std::array<TensorFile, 5> kTensorFiles{
-    {{"model.safetensors", &Checkpoint::model},
-     {"optimizer.safetensors", &Checkpoint::optimizer},
+    {{"model.safetensors", &Checkpoint::model, true},
+     {"optimizer.safetensors", &Checkpoint::optimizer, true},
      {"ema.safetensors", &Checkpoint::ema},
      {"reduction.safetensors", &Checkpoint::reduction},
      {"carried.safetensors", &Checkpoint::carried}}};

@@ -98,7 +98,9 @@ std::vector<std::string> Decode::begin_table(const std::vector<std::string>&) {
   return keys;
 }
 
-void Decode::row(const std::string& key) { at_.back() = at_[at_.size() - 2]->find(key); }
+void Decode::row(std::size_t index, const std::string&) {
+  at_.back() = &at_[at_.size() - 2]->members[index].value;
+}
 
 void Decode::end_table() { at_.pop_back(); }
 

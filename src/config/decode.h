@@ -34,7 +34,7 @@ class Decode final : public Fields {
   void item(std::size_t index) override;
   void end_list() override;
   std::vector<std::string> begin_table(const std::vector<std::string>& now) override;
-  void row(const std::string& key) override;
+  void row(std::size_t index, const std::string& key) override;
   void end_table() override;
   bool begin_record(std::string_view shorthand, std::string_view list_shorthand) override;
   void end_record() override;

@@ -50,7 +50,7 @@ class Encode final : public Fields {
     at_.push_back(nullptr);
     return now;
   }
-  void row(const std::string& key) override {
+  void row(std::size_t, const std::string& key) override {
     auto& map = *at_[at_.size() - 2];
     map.members.push_back({key, {}, {}});
     at_.back() = &map.members.back().value;

@@ -115,7 +115,7 @@ class Fields {
   virtual void end_list() = 0;
   /// A map from free keys to values of one type: given the keys now, says the keys to be.
   virtual std::vector<std::string> begin_table(const std::vector<std::string>& now) = 0;
-  virtual void row(const std::string& key) = 0;
+  virtual void row(std::size_t index, const std::string& key) = 0;
   virtual void end_table() = 0;
   virtual bool begin_record(std::string_view shorthand, std::string_view list_shorthand) = 0;
   virtual void end_record() = 0;
@@ -167,9 +167,10 @@ class Fields {
   void value(std::map<std::string, T>& v) {
     std::vector<std::string> keys;
     for (const auto& [key, unused] : v) keys.push_back(key);
-    for (const auto& key : begin_table(keys)) {
-      row(key);
-      value(v[key]);
+    keys = begin_table(keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      row(i, keys[i]);
+      value(v[keys[i]]);
     }
     end_table();
   }

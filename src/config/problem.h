@@ -29,6 +29,9 @@ struct Problem {
 
 using Problems = std::vector<Problem>;
 
+/// More are of no use to a reader, and a hostile recipe could keep us busy.
+inline constexpr std::size_t kMostProblems = 200;
+
 bool has_errors(const Problems& problems);
 
 /// "error", "warning" or "note".

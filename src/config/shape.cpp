@@ -71,7 +71,7 @@ class ShapeVisitor final : public Fields {
     descend(Shape::Kind::table, Node::map(), now.size());
     return {"key"};
   }
-  void row(const std::string&) override {}
+  void row(std::size_t, const std::string&) override {}
   void end_table() override { at_.pop_back(); }
   bool begin_record(std::string_view shorthand, std::string_view list_shorthand) override {
     kind(Shape::Kind::record, Node::map());

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "models/layers/linear_rows.h"
+#include "models/language/linear_rows.h"
 
 namespace ddptrain {
 namespace {
@@ -40,9 +40,8 @@ Continuation unread(std::vector<Sequence>& sequences, at::Device device) {
 at::Tensor next_scores(Model& model, Memory& memory, std::vector<Sequence>& sequences) {
   const auto projection = model.projection();
   const auto hidden = model.extend(unread(sequences, projection.weight.device()), memory);
-  auto scores = linear_rows(hidden, projection.weight, projection.bias);
-  if (const auto cap = projection.soft_cap; cap > 0) scores = scores.div(cap).tanh().mul(cap);
-  return scores.to(at::kCPU, at::kDouble);
+  const auto scores = linear_rows(hidden, projection.weight, projection.bias);
+  return capped(scores, projection).to(at::kCPU, at::kDouble);
 }
 
 std::vector<double> row_of(const at::Tensor& scores, std::size_t row) {

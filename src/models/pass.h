@@ -69,7 +69,7 @@ struct Pass {
   at::Tensor step_there = {};
   AuxiliaryOutputs* auxiliary = nullptr;
   Carried* carried = nullptr;  // models/carried.h; null: every row begins without a state
-  bool recompute = false;      // blocks keep their inputs alone (models/layers/recompute.h)
+  bool recompute = false;      // blocks keep their inputs alone (models/recompute.h)
   bool repeated = false;       // a block is computed again: what is counted was counted already
   /// Puts this thread into the numerics of the pass (autocast) while the result lives, where a
   /// block is computed again after the pass. Empty: there are none.

@@ -16,6 +16,9 @@ struct Projection {
   explicit operator bool() const { return weight.defined(); }
 };
 
+/// Scores with the soft cap of a projection, where it has one.
+at::Tensor capped(const at::Tensor& scores, const Projection& projection);
+
 /// Scores [..., classes] of hidden [..., width], in the graph.
 at::Tensor project(const at::Tensor& hidden, const Projection& projection);
 

@@ -103,6 +103,14 @@ TEST(Generator, WritesWhatTheModelScoresHighest) {
   EXPECT_THAT(run.written.at(0), ElementsAre(3, 6, 2, 4, 8));
 }
 
+// 3 would be first; 4 is next to it, and then the sums are 7, 14, 18 and 26.
+TEST(Generator, WritesTheNextBestInsteadOfWhatItMayNot) {
+  auto options = greedy(5);
+  options.never = {3};
+  const WrittenRun run({{{1, 2}, 0}}, options);
+  EXPECT_THAT(run.written.at(0), ElementsAre(4, 7, 4, 8, 6));
+}
+
 TEST(Generator, EndTokensAreKeptAndLeaveTheBatch) {
   auto options = greedy(4);
   options.ends = {6, 9};

@@ -20,7 +20,7 @@
 #include "support/golden.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
-#include "text/fastai_rules.h"
+#include "text/fastai/fastai_rules.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 

@@ -13,7 +13,6 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kMostProblems = 200;
 constexpr std::size_t kMostRows = 10'000;
 
 /// "0 or 2", of how many items a list may have.

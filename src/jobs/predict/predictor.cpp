@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
 #include "checkpoint/checkpoint.h"
 #include "data/loader/lengths.h"
 #include "data/loader/loader.h"
@@ -40,6 +41,14 @@ Recipe settled(Recipe recipe, const SavedData& saved) {
   return recipe;
 }
 
+/// What a language model has computed of a text is no prediction.
+void require_predictions(const Recipe& recipe) {
+  if (catalog<Model>().find(recipe.model.type())->has("continues_texts"))
+    throw Error(Exit::recipe, "model '" + recipe.model.type() +
+                                  "' predicts the next token of a text; 'ddptrain generate' writes "
+                                  "texts, 'ddptrain eval' scores them");
+}
+
 }  // namespace
 
 Predictor::Predictor(const PredictorJob& job, const Placement& placement, World& world)
@@ -47,7 +56,9 @@ Predictor::Predictor(const PredictorJob& job, const Placement& placement, World&
       world_(world),
       saved_(load_saved_model(job.checkpoint)),
       recipe_(settled(job.recipe, saved())),
-      loss_(catalog<Loss>().build(*recipe_.loss.value, LossContext{std::ssize(saved().classes)})) {}
+      loss_(catalog<Loss>().build(*recipe_.loss.value, LossContext{std::ssize(saved().classes)})) {
+  require_predictions(recipe_);
+}
 
 Predictor::~Predictor() = default;
 

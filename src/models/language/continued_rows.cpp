@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "models/layers/linear_rows.h"
+#include "models/language/linear_rows.h"
 
 namespace ddptrain {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/layers/conv1d.h"
+#include "models/language/conv1d.h"
 #include "models/memory.h"
 
 namespace ddptrain {

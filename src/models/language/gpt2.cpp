@@ -11,8 +11,8 @@
 #include "models/language/gpt2_shape.h"
 #include "models/layers/chain.h"
 #include "models/layers/initialize.h"
-#include "models/layers/recompute.h"
 #include "models/model.h"
+#include "models/recompute.h"
 
 namespace ddptrain {
 namespace {

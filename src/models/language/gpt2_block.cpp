@@ -3,7 +3,7 @@
 #include <ATen/ops/cat.h>
 
 #include "base/random.h"
-#include "models/layers/activate_alike.h"
+#include "models/language/activate_alike.h"
 #include "models/layers/dropout_mask.h"
 
 namespace ddptrain {

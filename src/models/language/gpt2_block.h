@@ -1,11 +1,11 @@
 // A block of GPT-2 (Radford et al. 2019): attention, then a two-layer network, a norm before each.
 #pragma once
 
+#include "models/language/causal_attention.h"
 #include "models/language/continued_rows.h"
+#include "models/language/conv1d.h"
 #include "models/language/key_value_memory.h"
 #include "models/layers/activation.h"
-#include "models/layers/causal_attention.h"
-#include "models/layers/conv1d.h"
 #include "models/layers/dropout.h"
 #include "models/layers/norm.h"
 

@@ -1,7 +1,7 @@
 #include "models/text/transformer_encoder.h"
 
 #include "models/layers/chain.h"
-#include "models/layers/recompute.h"
+#include "models/recompute.h"
 
 namespace ddptrain {
 

@@ -3,8 +3,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 
-#include "models/layers/recompute.h"
 #include "models/layers/transformer.h"
+#include "models/recompute.h"
 
 namespace ddptrain {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/layers/initialize.h"
-#include "models/layers/recompute.h"
 #include "models/layers/transformer.h"
+#include "models/recompute.h"
 
 namespace ddptrain {
 namespace {

@@ -54,13 +54,11 @@ Problems reported_once(Problems problems) {
   return problems;
 }
 
-/// More are of no use to a reader, and a hostile recipe could keep us busy.
 void end_after_enough(Problems& problems) {
-  constexpr std::size_t enough = 200;
-  if (problems.size() <= enough + 1) return;  // check() ends by itself
-  problems.resize(enough);
+  if (problems.size() <= kMostProblems + 1) return;  // check() ends by itself
+  problems.resize(kMostProblems);
   problems.push_back({Severity::error, "too-many-problems", problems.back().place, "",
-                      fmt::format("{} problems so far; the rest is not shown", enough)});
+                      fmt::format("{} problems so far; the rest is not shown", kMostProblems)});
 }
 
 /// What is wrong in the files that could be read, where others could not: those may set what is

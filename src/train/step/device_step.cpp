@@ -77,7 +77,7 @@ class DeviceStepper final : public Stepper {
 
   void abandon() override {
     t_.engine->sum(false);
-    if (!is_late()) t_.engine->carried().put_back();
+    t_.engine->carried().put_back();
     begun_.reset();
   }
 
@@ -90,7 +90,7 @@ class DeviceStepper final : public Stepper {
     const auto numbers = all.slice(0, 0, step->count);
     report.totals = t_.engine->totals(numbers);
     if (!report.changed()) note_refusal(report.totals);
-    if (!report.changed() && !is_late()) t_.engine->carried().put_back();
+    if (!report.changed()) t_.engine->carried().put_back();
     if (report.totals.data_lost && step->buffers) step->buffers->put_back();
     if (!report.changed()) return report;
     if (step->has_norm) report.gradient_norm = numbers.const_data_ptr<double>()[kNorm];

@@ -58,6 +58,15 @@ class CountingRun : public testing::Test {
 std::unique_ptr<Folder> CountingRun::folder_;
 Ended CountingRun::trained_;
 
+TEST_F(CountingRun, PredictsNothingElse) {
+  const auto ended = end_to_end::run({"predict", "runs/count/001", "texts"}, folder_->path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("error: model 'awd_lstm_lm' predicts the next token of a text; "
+                                   "'ddptrain generate' writes texts, 'ddptrain eval' scores "
+                                   "them\n"));
+}
+
 TEST_F(CountingRun, ContinuesWhatItLearned) {
   const auto ended = generate({"one two", "--greedy", "--tokens", "6"});
   EXPECT_EQ(ended.code, 0) << ended.err;

@@ -1,4 +1,4 @@
-#include "models/layers/recompute.h"
+#include "models/recompute.h"
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>

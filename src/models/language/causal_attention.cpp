@@ -1,4 +1,4 @@
-#include "models/layers/causal_attention.h"
+#include "models/language/causal_attention.h"
 
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/cat.h>
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/random.h"
-#include "models/layers/dropped_attention.h"
+#include "models/language/dropped_attention.h"
 
 namespace ddptrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/layers/linear_rows.h"
+#include "models/language/linear_rows.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>

@@ -1,6 +1,6 @@
 // The named character references of HTML 5 (Python's html.entities.html5, the WHATWG's list): name,
 // blank, characters, blank, sorted by their bytes.
-#include "text/html.h"
+#include "text/fastai/html.h"
 
 namespace ddptrain {
 

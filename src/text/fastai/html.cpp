@@ -1,4 +1,4 @@
-#include "text/html.h"
+#include "text/fastai/html.h"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 
 #include "base/files/digest.h"
 #include "base/text.h"
-#include "text/fastai_rules.h"
+#include "text/fastai/fastai_rules.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 

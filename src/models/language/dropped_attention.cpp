@@ -1,4 +1,4 @@
-#include "models/layers/dropped_attention.h"
+#include "models/language/dropped_attention.h"
 
 #include <ATen/ops/_softmax_backward_data.h>
 #include <ATen/ops/empty_like.h>

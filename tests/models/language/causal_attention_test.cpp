@@ -1,4 +1,4 @@
-#include "models/layers/causal_attention.h"
+#include "models/language/causal_attention.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>

@@ -1,7 +1,7 @@
 // Causal attention with dropout of its weights, whose masks are functions of position.
 #pragma once
 
-#include "models/layers/causal_attention.h"
+#include "models/language/causal_attention.h"
 
 namespace ddptrain {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "text/fastai_rules.h"
+#include "text/fastai/fastai_rules.h"
 #include "text/unicode.h"
 
 namespace ddptrain {

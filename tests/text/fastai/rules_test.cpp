@@ -1,4 +1,4 @@
-#include "text/fastai_rules.h"
+#include "text/fastai/fastai_rules.h"
 
 #include <gtest/gtest.h>
 

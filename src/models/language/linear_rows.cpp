@@ -1,4 +1,4 @@
-#include "models/layers/linear_rows.h"
+#include "models/language/linear_rows.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>

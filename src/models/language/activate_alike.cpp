@@ -1,4 +1,4 @@
-#include "models/layers/activate_alike.h"
+#include "models/language/activate_alike.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/LegacyTypeDispatch.h>

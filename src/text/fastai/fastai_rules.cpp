@@ -1,9 +1,9 @@
-#include "text/fastai_rules.h"
+#include "text/fastai/fastai_rules.h"
 
 #include <array>
 #include <cstring>
 
-#include "text/html.h"
+#include "text/fastai/html.h"
 #include "text/scan.h"
 #include "text/unicode.h"
 

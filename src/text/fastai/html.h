@@ -10,7 +10,7 @@ namespace ddptrain {
 /// is none stays as it is.
 void append_unescaped(std::string& out, std::string_view text);
 
-/// The table behind it: names and characters (text/html_entities.cpp).
+/// The table behind it: names and characters (text/fastai/html_entities.cpp).
 extern const char html_entities[];
 
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "models/layers/conv1d.h"
+#include "models/language/conv1d.h"
 
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/constant_pad_nd.h>
