@@ -64,9 +64,9 @@ def rows(options):
     unet_batch = "2" if small else "8"
     unet = [program("step"), steps, os.path.join(ROOT, "bench", "unet.yaml"), f"batch.global={unet_batch}", *two_threads]
     peer_unet = script("step_unet.py") + ["--steps", steps, "--batch", unet_batch]
-    texts = lambda name, rows: [program("step"), steps, os.path.join(ROOT, "bench", name), f"batch.global={rows}", *two_threads]
+    texts = lambda name, rows, length: [program("step"), f"{steps}@{length}", os.path.join(ROOT, "bench", name), f"batch.global={rows}", *two_threads]
     text_rows = "2" if small else "8"
-    gpt2, lstm = texts("gpt2.yaml", text_rows), texts("awd_lstm.yaml", "4" if small else "32")
+    gpt2, lstm = texts("gpt2.yaml", text_rows, 256), texts("awd_lstm.yaml", "4" if small else "32", 72)
     peer_gpt2 = script("step_gpt2.py") + ["--steps", steps, "--batch", text_rows]
     peer_lstm = script("step_awd_lstm.py") + ["--steps", steps, "--batch", "4" if small else "32"]
     fast = "images_per_cpu_second"

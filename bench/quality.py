@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Trains ours and fastai's on the same synthetic data for the same steps, interleaved by seed, and prints mean ± deviation of both.
+"""Trains ours and fastai's on the same data for the same steps, interleaved by seed, and prints mean ± deviation of both.
 
-bench/quality.py [unet|points|points-resnet18|points-small|ratings|ratings-nn ...] [--seeds 3] [--threads 1] [--build build] [--peers FOLDER] [--json FILE]
+bench/quality.py [unet|points|points-resnet18|points-small|ratings|ratings-nn|lm ...] [--texts FOLDER] [--seeds 3] [--threads 1] [--build build] [--peers FOLDER] [--json FILE]
 
 Nothing differs but the random numbers: no augmentation, fastai's optimizer, one-cycle, random first weights. 'gap' is the difference of
-the means in units of its standard error: within 2 the two are alike.
+the means in units of its standard error: within 2 the two are alike. Data are synthetic, but those of lm: --texts is a part of IMDB, made
+by bench/peers/imdb_awd_lstm.py; name@2 is a figure of the second evaluation.
 """
 import argparse
 import glob
@@ -20,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHAPES = ["ground", "circle", "square", "star"]
 
 
-def tasks(folder):
+def tasks(folder, texts):
     """Name: kind of `data make` and its words, recipe and overrides, peer's script and words, figures (ours, the peer's)."""
     recipe = lambda name: os.path.join(ROOT, name)
     iou = {"jaccard_coeff_multi": "jaccard_coeff_multi", **{f"iou/{name}": name for name in SHAPES}}
@@ -32,6 +33,10 @@ def tasks(folder):
              "data.transforms={train: [{type: normalize, preset: imagenet}], valid: [{type: normalize, preset: imagenet}]}",
              "optimizer={type: adam, lr: 5e-3, betas: [0.9, 0.99], eps: 1e-5, weight_decay: 1e-2, "
              "decoupled_weight_decay: true, no_decay: [norm, bias]}"]
+    language_model = [recipe("recipes/ulmfit-general.yaml"), f"data.root={texts}", "data.train=train", "data.valid=test",
+                      "data.tokenizer={type: fastai, split: spaces}", "model.emb_sz=64", "model.n_hid=128", "batch.global=8",
+                      "eval.batch=8", "train.duration=4 epochs", "optimizer.lr=1e-2"]
+    curve = {f"{figure}@{epoch}": f"{figure}@{epoch}" for epoch in range(1, 5) for figure in ("loss", "next_token_accuracy")}
     distance = {"point_distance": "point_distance", "rmse": "rmse"}
     return {
         "unet": (["masks", masks, "--size", "64"], [recipe("bench/quality_unet.yaml"), f"data.root={masks}"],
@@ -46,6 +51,7 @@ def tasks(folder):
                          ["points_arrows.py", points, "--model", "small", "--epochs", "30"], distance),
         "ratings": (["ratings", ratings], collab, ["collab.py", table], {"rmse": "rmse"}),
         "ratings-nn": (["ratings", ratings], collab + network, ["collab.py", table, "--network"], {"rmse": "rmse"}),
+        "lm": ([], language_model, ["imdb_lm.py", texts], curve),
     }
 
 
@@ -57,12 +63,14 @@ def run(command):
 
 
 def ours(words, seed, options):
-    """Figures of the last evaluation."""
+    """Figures of the last evaluation, and as name@n those of the n-th."""
     with tempfile.TemporaryDirectory() as folder:
         run([os.path.join(options.build, "ddptrain"), "run", *words, f"seed={seed}", f"train.threads={options.threads}",
              "parallel.device=cpu", f"output.dir={folder}"])
         events = [json.loads(line) for path in glob.glob(f"{folder}/**/events.jsonl", recursive=True) for line in open(path)]
-        return [event for event in events if event["event"] == "evaluation"][-1]
+        evaluations = [event for event in events if event["event"] == "evaluation"]
+        each = {f"{key}@{i}": value for i, event in enumerate(evaluations, 1) for key, value in event.items()}
+        return each | evaluations[-1]
 
 
 def peer(words, seed, options):
@@ -75,7 +83,8 @@ def peer(words, seed, options):
 
 def compare(name, task, options, folder):
     make, recipe, script, figures = task
-    run([os.path.join(options.build, "ddptrain"), "data", "make", *make])
+    if make:
+        run([os.path.join(options.build, "ddptrain"), "data", "make", *make])
     found = {key: ([], []) for key in figures}
     for seed in range(options.seeds):
         results = ours(recipe, seed, options), peer(script, seed, options)
@@ -98,6 +107,7 @@ def show(name, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--texts", help="part of IMDB, for lm")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
@@ -105,13 +115,13 @@ def main():
     parser.add_argument("--json", help="write every seed's figures to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        known = tasks(folder)
+        known = tasks(folder, options.texts or "")
         for name in options.tasks:
             if name not in known:
                 parser.error(f"no task is called '{name}'; there are {', '.join(known)}")
         print("| task | figure | ours | fastai | gap | seeds |\n|---|---|---|---|---|---|")
         every = {}
-        for name in options.tasks or known:
+        for name in options.tasks or [name for name in known if name != "lm" or options.texts]:
             every[name] = compare(name, known[name], options, folder)
             show(name, every[name])
     if options.json:

@@ -75,22 +75,11 @@ class Step {
     const auto target = written_target(setting.recipe, all_catalogs());
     if (target == TargetKind::tokens) {
       make_token_batch(tokens);
-      return build(setting, world, token_facts(tokens));
+      build(setting, world, token_facts(tokens));
+    } else {
+      make_image_batch(setting.sample, target == TargetKind::masks, setting.recipe);
+      build(setting, world, image_facts(setting.sample, target == TargetKind::masks));
     }
-    DataFacts facts;
-    for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
-    facts.sample = setting.sample;
-    const bool masks = target == TargetKind::masks;
-    if (masks) facts.mask = MaskFacts{.classes = 10, .void_code = {}};
-    build(setting, world, facts);
-    auto shape = setting.sample;
-    shape.insert(shape.begin(), rows);
-    batch_.inputs = {at::randn(shape)};
-    if (setting.recipe.train.channels_last.value.value_or(false) && shape.size() == 4)
-      batch_.inputs[0] = batch_.inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
-    batch_.targets = {masks ? at::randint(10, {rows, shape[2], shape[3]}, at::kLong)
-                            : at::randint(10, {rows}, at::kLong)};
-    batch_.rows = rows;
   }
 
   void operator()() {
@@ -105,6 +94,24 @@ class Step {
   }
 
  private:
+  static DataFacts image_facts(const std::vector<std::int64_t>& sample, bool masks) {
+    DataFacts facts;
+    for (int label = 0; label < 10; ++label) facts.classes.push_back(std::to_string(label));
+    facts.sample = sample;
+    if (masks) facts.mask = MaskFacts{.classes = 10, .void_code = {}};
+    return facts;
+  }
+
+  void make_image_batch(std::vector<std::int64_t> shape, bool masks, const Recipe& recipe) {
+    shape.insert(shape.begin(), rows_);
+    batch_.inputs = {at::randn(shape)};
+    if (recipe.train.channels_last.value.value_or(false) && shape.size() == 4)
+      batch_.inputs[0] = batch_.inputs[0].contiguous(at::MemoryFormat::ChannelsLast);
+    batch_.targets = {masks ? at::randint(10, {rows_, shape[2], shape[3]}, at::kLong)
+                            : at::randint(10, {rows_}, at::kLong)};
+    batch_.rows = rows_;
+  }
+
   static DataFacts token_facts(const TokenSizes& sizes) {
     DataFacts facts;
     facts.cardinalities = {sizes.vocabulary};

@@ -165,12 +165,12 @@ class StatusLine final : public Callback {
     for (const auto& line : in_lines(fields, terminal_columns(STDERR_FILENO))) log::info(line);
   }
 
-  /// Four places, as scores are read, of thousands two, from 1e5 on none; small and very large
-  /// numbers by four digits.
+  /// Four places, as scores are read, of thousands two, of counts and from 1e5 on none; small and
+  /// very large numbers by four digits.
   static std::string measured(double value) {
     const double size = std::abs(value);
     if (size == 0 || (size >= 0.001 && size < 1e9))
-      return format_fixed(value, size < 1e3 ? 4 : size < 1e5 ? 2 : 0);
+      return format_fixed(value, size < 1e3 ? 4 : size < 1e5 && value != std::floor(value) ? 2 : 0);
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", value);
     return text;

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
@@ -22,7 +23,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kScoresOfAChunk = 1 << 23;
+/// Each chunk reads the whole weight and adds to all of its gradient, so it is to have hundreds of
+/// places.
+constexpr std::int64_t kScoresOfAChunk = 1 << 25;
 
 at::ScalarType exact_type(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -55,45 +58,46 @@ class VocabularyChunks {
            labels_.slice(0, first, first + at_once).unsqueeze(1)});
   }
 
-  /// log softmax(scores) [n, vocabulary], and the scores, in fp32 at least.
+  /// In fp32 at least.
   struct Scores {
-    at::Tensor scores, logarithms;
+    at::Tensor logarithms;  // log softmax(scores) [n, vocabulary]
+    at::Tensor normalizer;  // the logarithm of the sum of exponentials [n, 1]
+    at::Tensor capped;      // the scores [n, vocabulary], where they have a soft cap
   };
   Scores scores_of(const Chunk& chunk) const {
     auto scores = at::linear(chunk.hidden, output_.weight, output_.bias);
     scores = scores.to(exact_type(scores));
-    if (output_.soft_cap > 0) scores = scores.div(output_.soft_cap).tanh_().mul_(output_.soft_cap);
-    return {scores, at::_log_softmax(scores, 1, /*half_to_float=*/false)};
+    const auto cap = output_.soft_cap;
+    if (cap > 0) scores.div_(cap).tanh_().mul_(cap);
+    auto normalizer = scores.gather(1, chunk.labels);
+    auto logarithms = cap > 0 ? at::empty_like(scores) : scores;
+    at::_log_softmax_out(logarithms, scores, 1, /*half_to_float=*/false);  // row by row
+    normalizer.sub_(logarithms.gather(1, chunk.labels));
+    return {logarithms, normalizer, cap > 0 ? scores : at::Tensor()};
   }
 
   at::Tensor values(const Chunk& chunk, const Scores& s) const {
     auto values = s.logarithms.gather(1, chunk.labels).neg_();
     if (const auto smoothing = options_.label_smoothing; smoothing > 0)
       values = values.mul_(1 - smoothing).sub_(s.logarithms.mean(1, /*keepdim=*/true), smoothing);
-    if (options_.z_loss > 0) values.add_(normalizer(chunk, s).square_(), options_.z_loss);
+    if (options_.z_loss > 0) values.add_(s.normalizer.square(), options_.z_loss);
     return values.squeeze(1);
   }
 
   /// Of the values with respect to the scores before the cap; takes the memory of `s`.
   at::Tensor slopes(const Chunk& chunk, Scores s) const {
-    const auto scale = normalizer(chunk, s);
     auto slopes = s.logarithms.exp_();
-    if (options_.z_loss > 0) slopes.mul_(scale.mul_(2 * options_.z_loss).add_(1));
+    if (options_.z_loss > 0) slopes.mul_(s.normalizer.mul_(2 * options_.z_loss).add_(1));
     const auto smoothing = options_.label_smoothing;
     if (smoothing > 0) slopes.sub_(smoothing / static_cast<double>(slopes.size(1)));
     slopes.scatter_add_(1, chunk.labels,
                         at::full_like(chunk.labels, smoothing - 1, slopes.options()));
     if (const auto cap = output_.soft_cap; cap > 0)
-      slopes.mul_(s.scores.div_(cap).square_().neg_().add_(1));
+      slopes.mul_(s.capped.div_(cap).square_().neg_().add_(1));
     return slopes;
   }
 
  private:
-  /// The logarithm of the sum of exponentials [n, 1].
-  static at::Tensor normalizer(const Chunk& chunk, const Scores& s) {
-    return s.scores.gather(1, chunk.labels).sub_(s.logarithms.gather(1, chunk.labels));
-  }
-
   ProjectedOutput output_;
   at::Tensor labels_;
   VocabularyLossOptions options_;

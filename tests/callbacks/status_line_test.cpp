@@ -265,6 +265,18 @@ TEST(StatusLine, IsPlainLinesWhereATerminalIsDumbOrNoColorsAreWanted) {
   }
 }
 
+TEST(StatusLine, WritesNumbersOfTokensWithoutDecimals) {
+  const auto text = on_terminal(200, [] {
+    const auto line = make_status_line([](const RunView&) { return false; });
+    RunControl control;
+    auto run = at_step(5);
+    run.metrics = {{"valid/perplexity", 1234.5}, {"valid/perplexity/tokens", 78640}};
+    line->at(Moment::evaluated, run, control);
+  });
+  EXPECT_THAT(text, HasSubstr("valid/perplexity 1234.50  valid/perplexity/tokens 78640"));
+  EXPECT_THAT(text, Not(HasSubstr("78640.")));
+}
+
 TEST(Pace, CountsWithTheStepsOfLateAndWithPauses) {
   Pace pace;
   pace.begin(0);
