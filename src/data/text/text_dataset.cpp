@@ -29,8 +29,11 @@ constexpr const char* format = "texts 1";
 
 class TextDataset final : public Dataset, public CountsUnknown {
  public:
-  TextDataset(PackedText text, const PaddingOptions& padding, FittedText fitted)
-      : text_(std::move(text)), padding_(padding), fitted_(std::move(fitted)) {
+  TextDataset(PackedText text, const PaddingOptions& padding, FittedText fitted, bool backwards)
+      : text_(std::move(text)),
+        padding_(padding),
+        fitted_(std::move(fitted)),
+        backwards_(backwards) {
     facts_.classes = text_.classes();
     facts_.cardinalities = {static_cast<std::int64_t>(text_.tokens().size())};
     facts_.padding = text_.padding();
@@ -58,8 +61,13 @@ class TextDataset final : public Dataset, public CountsUnknown {
             std::int64_t row) const override {
     const auto width = batch.inputs[0].size(1);
     auto* ids = batch.inputs[0].mutable_data_ptr<std::int64_t>() + row * width;
-    fill_row(document(split, index), {ids, static_cast<std::size_t>(width)}, text_.padding(),
-             padding_);
+    std::vector<std::int32_t> turned;
+    auto tokens = document(split, index);
+    if (backwards_) {
+      turned.assign(tokens.rbegin(), tokens.rend());
+      tokens = turned;
+    }
+    fill_row(tokens, {ids, static_cast<std::size_t>(width)}, text_.padding(), padding_);
     if (text_.regression())
       batch.targets[0].mutable_data_ptr<float>()[row] = static_cast<float>(number_of(split, index));
     else
@@ -116,6 +124,7 @@ class TextDataset final : public Dataset, public CountsUnknown {
   PackedText text_;
   PaddingOptions padding_;
   FittedText fitted_;
+  bool backwards_;
   DataFacts facts_;
 };
 
@@ -232,8 +241,8 @@ NumericalizeOptions numericalize_options(const TextOptions& options, const Token
 }
 
 std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
-                                      FittedText fitted) {
-  return std::make_unique<TextDataset>(std::move(text), padding, std::move(fitted));
+                                      FittedText fitted, bool backwards) {
+  return std::make_unique<TextDataset>(std::move(text), padding, std::move(fitted), backwards);
 }
 
 ReadTexts read_texts(const CorpusSource& source, const TextOptions& options,
@@ -257,8 +266,9 @@ ReadTexts read_texts(const CorpusSource& source, const TextOptions& options,
 std::unique_ptr<Dataset> make_text_dataset(const CorpusSource& source, const TextOptions& options,
                                            InvalidUtf8 invalid_utf8, const DataContext& context) {
   auto read = read_texts(source, options, invalid_utf8, context);
-  auto data = packed_texts(std::move(read.text), options.padding,
-                           {vocabulary_state(read.vocabulary), read.vocabulary.unknown});
+  auto data =
+      packed_texts(std::move(read.text), options.padding,
+                   {vocabulary_state(read.vocabulary), read.vocabulary.unknown}, options.backwards);
   if (!context.unlabeled.empty())
     for (const auto& words : unknown_values(*data, Split::valid)) log::info(to_text(words));
   return data;

@@ -38,8 +38,9 @@ struct FittedText {
   std::string unknown = {};
 };
 
-/// Texts that are numbers already.
+/// Texts that are numbers already. `backwards`: rows of a batch hold a document from its last token
+/// to its first, with the same padding.
 std::unique_ptr<Dataset> packed_texts(PackedText text, const PaddingOptions& padding,
-                                      FittedText fitted = {});
+                                      FittedText fitted = {}, bool backwards = false);
 
 }  // namespace ddptrain

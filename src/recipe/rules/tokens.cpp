@@ -42,7 +42,24 @@ void blocks_are_of_tokens(const RuleContext& rule) {
              "'blocks' makes samples of a language model; write 'task: language_model'");
 }
 
+void language_models_turn_blocks(const RuleContext& rule) {
+  const auto target = written_target(rule.recipe, rule.catalogs);
+  if (!target || *target != TargetKind::tokens) return;
+  if (is_true(rule.value(rule.recipe.data, "backwards")))
+    rule.error("data.backwards",
+               "a language model predicts the next token of its blocks; write 'blocks: {backwards: "
+               "true}'");
+}
+
 constexpr Rule kTokenRules[] = {
+    {{"backwards-task", "A language model that reads backwards has backward blocks.",
+      "'backwards' turns texts that are classified.",
+      "model: awd_lstm_lm\ndata: {type: text_csv, file: texts.csv, task: language_model, "
+      "backwards: "
+      "true}",
+      "model: awd_lstm_lm\ndata: {type: text_csv, file: texts.csv, task: language_model, blocks: "
+      "{backwards: true}}"},
+     language_models_turn_blocks},
     {{"blocks-task", "Blocks are samples of a language model.",
       "A text that is classified is one sample.",
       "model: bag_of_embeddings\ndata: {type: text_csv, file: texts.csv, blocks: shuffled}",

@@ -23,6 +23,9 @@ void TextOptions::fields(Fields& f) {
      .unit = "tokens"});
   f("truncate", truncate, {.doc = "Which end of too long a document is cut off."});
   f("padding", padding, {.doc = "How short rows of a batch are filled up."});
+  f("backwards", backwards,
+    {.doc = "Read every document from its end, as fastai's backwards=True; of a language model it "
+            "is 'blocks.backwards'."});
   f("blocks", blocks, {.doc = "language_model: how documents become samples."});
   f("cache", cache,
     {.doc = "Folder for the texts as numbers, made once; null: ddptrain/text in the user's cache "

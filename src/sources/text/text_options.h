@@ -28,6 +28,7 @@ struct TextOptions {
   std::optional<std::int64_t> max_length;
   Truncate truncate = Truncate::end;
   PaddingOptions padding;
+  bool backwards = false;              // not of the task language_model
   std::optional<BlockOptions> blocks;  // of the task language_model; null: its defaults
   std::optional<std::string> cache;
   DataSection section;

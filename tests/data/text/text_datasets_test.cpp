@@ -62,6 +62,17 @@ TEST(TextFolder, FillsRowsUpOnTheSideThatIsAsked) {
   EXPECT_EQ(ids_of(*make_texts(recipe), Split::train, 2, 3), (Ids{row[0], row[1], row[2], 1}));
 }
 
+TEST(TextFolder, ReadsADocumentFromItsEnd) {
+  const TemporaryFolder folder;
+  write_reviews(folder);
+  auto recipe = text_recipe(folder);
+  const auto row = ids_of(*make_texts(recipe), Split::train, 2);
+  recipe["backwards"] = true;
+  EXPECT_EQ(ids_of(*make_texts(recipe), Split::train, 2), (Ids{row[2], row[1], row[0]}));
+  recipe["padding"] = "first";
+  EXPECT_EQ(ids_of(*make_texts(recipe), Split::train, 2, 5), (Ids{1, 1, row[2], row[1], row[0]}));
+}
+
 TEST(TextFolder, CutsOffWhatIsTooLong) {
   const TemporaryFolder folder;
   write_reviews(folder);
