@@ -21,7 +21,7 @@ std::vector<NamedTensor> copies(const std::vector<NamedTensor>& live) {
   return all;
 }
 
-Safetensors first_batches(const Training& t, std::int64_t steps) {
+Safetensors first_batches(Training& t, std::int64_t steps) {
   start_epoch(t, {});
   Safetensors file;
   for (std::int64_t step = 0; step < steps; ++step) {

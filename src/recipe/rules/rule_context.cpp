@@ -21,7 +21,7 @@ RuleContext::RuleContext(const Recipe& r, const Node& t, const Catalogs& c, Prob
 
 void RuleContext::report(Severity severity, const std::string& path,
                          const std::string& message) const {
-  if (problems_.size() > kMostProblems + 1) return;  // nobody reads more, and places take time
+  if (problems_.size() > kMostProblems + 1) return;  // no more are shown, and places take time
   problems_.push_back({severity, std::string(id_), nearest_place(tree, path), path, message});
 }
 
