@@ -20,6 +20,7 @@ using nlohmann::json;
 const json& small_options() {
   static const json all{
       {"awd_lstm", {{"emb_sz", 8}, {"n_hid", 10}, {"n_layers", 2}, {"lin_ftrs", {6}}, {"bptt", 4}}},
+      {"awd_lstm_lm", {{"emb_sz", 8}, {"n_hid", 10}, {"n_layers", 2}}},
       {"bag_of_embeddings", {{"dim", 8}, {"ngrams", 2}, {"buckets", 50}}},
       {"deeplabv3", {{"body", "resnet18"}, {"dilated", false}}},
       {"fcn", {{"body", "resnet18"}, {"dilated", false}, {"aux_loss", 0.5}}},
@@ -87,8 +88,9 @@ bool is_large(const std::string& name) {
 std::int64_t side_of(const std::string& name) { return name.ends_with("_14") ? 70 : 64; }
 
 bool is_of_texts(const std::string& name) {
-  return name == "awd_lstm" || name == "bag_of_embeddings" || name == "gpt2" ||
-         name == "text_transformer";
+  static const std::set<std::string> all{"awd_lstm", "awd_lstm_lm", "bag_of_embeddings", "gpt2",
+                                         "text_transformer"};
+  return all.contains(name);
 }
 
 bool is_of_tables(const std::string& name) {
