@@ -11,10 +11,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
+#include "base/files/mapping_guard.h"
 #include "checkpoint/safetensors_header.h"
 
 namespace ddptrain {
@@ -69,14 +72,32 @@ SafetensorsHeader read_header(const InputFile& file, std::uint64_t length) {
                                   file.path());
 }
 
-/// The bytes of a file; changes to them are those of this process.
-std::shared_ptr<char> mapped_bytes(const InputFile& file) {
-  const auto size = file.size();
-  void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor(), 0);
+char* map(const InputFile& file) {
+  void* mapped =
+      ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor(), 0);
   if (mapped == MAP_FAILED)
     throw Error(Exit::data, "cannot map '" + file.path() + "': " + std::strerror(errno));
-  return {static_cast<char*>(mapped), [size](char* bytes) { ::munmap(bytes, size); }};
+  return static_cast<char*>(mapped);
 }
+
+/// The bytes of a file; changes to them are those of this process.
+class Mapping {
+ public:
+  explicit Mapping(const InputFile& file)
+      : size_(file.size()), bytes_(map(file)), guard_(std::in_place, bytes_, size_, file.path()) {}
+  ~Mapping() {
+    guard_.reset();
+    ::munmap(bytes_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  char* bytes() const { return bytes_; }
+
+ private:
+  std::size_t size_;
+  char* bytes_;
+  std::optional<MappingGuard> guard_;
+};
 
 bool is_aligned(const char* bytes, at::ScalarType type) {
   return reinterpret_cast<std::uintptr_t>(bytes) % c10::elementSize(type) == 0;
@@ -125,15 +146,15 @@ Safetensors map_safetensors(const std::string& path) {
   const InputFile file(path);
   const auto length = header_length(file);
   auto header = read_header(file, length);
-  const auto bytes = mapped_bytes(file);
+  const auto mapping = std::make_shared<const Mapping>(file);
   Safetensors content;
   content.metadata = std::move(header.metadata);
   for (auto& entry : header.entries) {
-    auto* first = bytes.get() + 8 + length + entry.begin;
+    auto* first = mapping->bytes() + 8 + length + entry.begin;
     const at::TensorOptions options(entry.dtype);
     if (is_aligned(first, entry.dtype)) {
       auto view = at::from_blob(
-          first, entry.shape, [bytes](void*) {}, options);
+          first, entry.shape, [mapping](void*) {}, options);
       content.tensors.push_back({std::move(entry.name), std::move(view)});
       continue;
     }
@@ -141,6 +162,7 @@ Safetensors map_safetensors(const std::string& path) {
     std::memcpy(tensor.data_ptr(), first, tensor.nbytes());
     content.tensors.push_back({std::move(entry.name), std::move(tensor)});
   }
+  check_mapped_files();
   return content;
 }
 

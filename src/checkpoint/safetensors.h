@@ -24,7 +24,8 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
 Safetensors read_safetensors(const std::string& path);
 
 /// The same of a mapped file, which is read where tensors are: to copy them takes the memory of one
-/// at a time. Tensors may be written to, the file stays as it is; it must not become shorter.
+/// at a time. Tensors may be written to, the file stays as it is. Of a file that is cut meanwhile
+/// they are zeros, and check_mapped_files() fails (base/files/mapping_guard.h).
 Safetensors map_safetensors(const std::string& path);
 
 }  // namespace ddptrain

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/files/mapping_guard.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -136,7 +137,7 @@ const at::Tensor& find(const TensorIndex& model, const NamedTensor& wanted,
 }
 
 at::Tensor mean(const std::vector<at::Tensor>& tensors) {
-  if (!tensors.back().is_floating_point()) return tensors.back();
+  if (!tensors.back().is_floating_point()) return tensors.back().clone();
   auto sum = tensors.front().to(at::kDouble, false, true);
   for (std::size_t i = 1; i < tensors.size(); ++i) sum += tensors[i];
   return sum.div_(static_cast<double>(tensors.size())).to(tensors.back().scalar_type());
@@ -225,6 +226,7 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
     }
     there.erase(found);
   }
+  check_mapped_files();
   for (const auto& named : saved)
     if (there.contains(named.name)) fit.unexpected.push_back("'" + named.name + "'");
   return fit;
@@ -250,6 +252,7 @@ std::vector<NamedTensor> average_weights(const std::vector<std::vector<NamedTens
       tensors.push_back(find(named[i], wanted, sources[i], sources[0]));
     averaged.push_back({wanted.name, mean(tensors)});
   }
+  check_mapped_files();
   for (std::size_t i = 1; i < models.size(); ++i)
     for (const auto& each : models[i]) find(named.front(), each, sources[0], sources[i]);
   return averaged;

@@ -48,7 +48,8 @@ bool may_be_missing(const std::string& name);
 
 /// Copies what fits into `live`. Counters of batches that a batch norm has seen may be missing
 /// (files before torch 0.4.1 have none). Of the layers `last_layers`, names before the dot, the
-/// shape may differ; the tensors `absent`, and all below such a name, need not be in the file.
+/// shape may differ; the tensors `absent`, and all below such a name, need not be in the file. An
+/// Error (Exit::data) where a mapped file was cut meanwhile: what was copied is then no file's.
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
                         const std::vector<std::string>& last_layers,
                         const std::vector<std::string>& absent = {});

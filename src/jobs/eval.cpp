@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/files/mapping_guard.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
@@ -24,7 +25,6 @@
 #include "jobs/start.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
-#include "sources/files/mapping_guard.h"
 #include "train/build/build.h"
 #include "train/loop/state.h"
 #include "train/requests.h"

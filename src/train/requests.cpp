@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "sources/files/mapping_guard.h"
+#include "base/files/mapping_guard.h"
 
 namespace ddptrain {
 namespace {

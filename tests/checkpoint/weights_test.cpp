@@ -8,7 +8,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <iostream>
 
 #include "base/error.h"
 #include "checkpoint/safetensors.h"
@@ -59,6 +62,39 @@ TEST_F(Weights, ThatDoNotFitAreNamed) {
             "the file lacks 'fc.weight'; only the file has 'head.weight'; other shapes have "
             "'stem.weight' ([4, 3] "
             "there, [2, 3] here)");
+}
+
+/// What `use` throws about a mapped file that is cut before, with its exit code. In a process of
+/// its own: what was lost is lost.
+void expect_refusal_of_a_cut_file(const std::function<void(const std::vector<NamedTensor>&)>& use) {
+  const TemporaryFolder folder;
+  const auto path = folder / "w.safetensors";
+  write_safetensors(path, {{{"w", ramp({9000})}, {"n", ramp({9000}, at::kLong)}}, {}});
+  const auto use_cut_file = [&] {
+    const auto content = map_safetensors(path);
+    std::filesystem::resize_file(path, 4096);
+    try {
+      use(content.tensors);
+    } catch (const Error& error) {
+      std::cerr << error.what() << std::endl;
+      std::_Exit(static_cast<int>(error.code()));
+    }
+    std::_Exit(70);
+  };
+  EXPECT_EXIT(use_cut_file(), testing::ExitedWithCode(static_cast<int>(Exit::data)),
+              "w.safetensors' was cut");
+}
+
+TEST(CutWeightsDeathTest, AreRefusedWhereTheyAreTaken) {
+  expect_refusal_of_a_cut_file([](const std::vector<NamedTensor>& tensors) {
+    take_weights(tensors, {{"w", at::zeros({9000})}, {"n", at::zeros({9000}, at::kLong)}}, {});
+  });
+}
+
+TEST(CutWeightsDeathTest, AreRefusedWhereTheyAreAveraged) {
+  expect_refusal_of_a_cut_file([](const std::vector<NamedTensor>& tensors) {
+    average_weights({tensors, tensors}, {"a", "b"});
+  });
 }
 
 TEST(WeightNames, TheLongestBeginningIsReplaced) {

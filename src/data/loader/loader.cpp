@@ -13,9 +13,9 @@
 
 #include "base/blocked_signals.h"
 #include "base/error.h"
+#include "base/files/mapping_guard.h"
 #include "data/loader/batch_pool.h"
 #include "data/mix/mixing.h"
-#include "sources/files/mapping_guard.h"
 
 namespace ddptrain {
 namespace {

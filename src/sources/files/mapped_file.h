@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sources/files/mapping_guard.h"
+#include "base/files/mapping_guard.h"
 
 namespace ddptrain {
 
@@ -19,7 +19,7 @@ class MappedFile {
  public:
   /// A file of this machine. What begins like gzip is inflated: up to 64 MiB, or 200 times its
   /// size, and to 4 GiB at most. Throws an Error (Exit::data) that names the file. One that is cut
-  /// later reads as zeros (sources/files/mapping_guard.h).
+  /// later reads as zeros (base/files/mapping_guard.h).
   explicit MappedFile(const std::string& path);
   /// The bytes of a file that lies elsewhere: inflated and refused alike.
   MappedFile(std::vector<std::uint8_t> bytes, const std::string& path);

@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
+#include "base/files/mapping_guard.h"
 #include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
-#include "sources/files/mapping_guard.h"
 #include "train/build/build.h"
 #include "train/loop/checkpoint_writer.h"
 #include "train/loop/completion.h"

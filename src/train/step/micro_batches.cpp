@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/files/mapping_guard.h"
 #include "base/output/log.h"
 #include "data/dataset.h"
 #include "data/loader/loader.h"
 #include "data/mix/mixing.h"
 #include "distributed/phases.h"
-#include "sources/files/mapping_guard.h"
 #include "train/run_state.h"
 #include "train/step/step.h"
 #include "train/training.h"

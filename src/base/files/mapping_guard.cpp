@@ -1,4 +1,4 @@
-#include "sources/files/mapping_guard.h"
+#include "base/files/mapping_guard.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -47,8 +47,8 @@ bool put_zeros(Guarded& range, std::uintptr_t at) {
   const auto begin = range.begin.load(), end = range.end.load();
   if (begin == 0 || at < begin || at >= end) return false;
   const auto page = at & ~(page_bytes - 1);
-  if (::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+  if (::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     return false;
   range.lost = true;
   any_lost = true;
