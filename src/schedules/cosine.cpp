@@ -1,4 +1,5 @@
-// Half a cosine from the rate to a floor (torch's CosineAnnealingLR; Loshchilov and Hutter 2017).
+// Half a cosine from the rate to a floor (torch's CosineAnnealingLR, transformers'
+// get_cosine_with_min_lr_schedule_with_warmup; Loshchilov and Hutter 2017).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,7 +15,7 @@ class CosineSchedule final : public Schedule {
  public:
   struct Options {
     Duration over{1, Duration::Unit::share};
-    double min_lr = 0;
+    Floor floor;
     By by = By::step;
     Warmup warmup;
     void fields(Fields& f) {
@@ -22,7 +23,7 @@ class CosineSchedule final : public Schedule {
         {.doc = "How long the way to the floor takes; in a run that goes on, the rate swings up "
                 "again, as torch's does.",
          .in_steps = true});
-      f("min_lr", min_lr, {.doc = "The floor.", .min = 0});
+      floor.fields(f);
       f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
       warmup.fields(f);
     }
@@ -35,7 +36,8 @@ class CosineSchedule final : public Schedule {
     const Timeline time(at, options_.by);
     const double over = std::max(1.0, time.ticks(options_.over));
     const double wave = (1 + std::cos(std::numbers::pi * time.position() / over)) / 2;
-    return options_.min_lr + (lr_ - options_.min_lr) * wave;
+    const double floor = options_.floor.of(lr_);
+    return floor + (lr_ - floor) * wave;
   }
 
  private:

@@ -30,10 +30,7 @@ class InverseSqrtSchedule final : public Schedule {
   double lr(const Progress& at) const override {
     const Timeline time(at, By::step);
     const double rise = options_.warmup.warmup ? time.ticks(*options_.warmup.warmup) : 0;
-    if (time.position() < rise) {
-      const double start = options_.warmup.warmup_start;
-      return lr_ * (start + (1 - start) * time.position() / rise);
-    }
+    if (time.position() < rise) return lr_ * options_.warmup.factor(time.position() / rise);
     const double scale = timescale(time, rise);
     return lr_ / std::sqrt((time.position() - rise + scale) / scale);
   }

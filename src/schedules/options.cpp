@@ -1,6 +1,8 @@
 #include "schedules/options.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "schedules/timeline.h"
 
@@ -9,15 +11,15 @@ namespace {
 
 class AfterWarmup final : public Schedule {
  public:
-  AfterWarmup(Duration length, double start, std::unique_ptr<Schedule> schedule)
-      : length_(length), start_(start), schedule_(std::move(schedule)) {}
+  AfterWarmup(const Warmup& warmup, std::unique_ptr<Schedule> schedule)
+      : warmup_(warmup), schedule_(std::move(schedule)) {}
 
   double lr(const Progress& at) const override {
     const auto steps = length(at);
     const auto peak = schedule_->lr(after(at));
     if (at.step >= steps) return peak;
     const auto done = static_cast<double>(at.step) / static_cast<double>(steps);
-    return peak * (start_ + (1 - start_) * done);
+    return peak * warmup_.factor(done);
   }
 
   std::optional<double> momentum(const Progress& at) const override {
@@ -26,7 +28,7 @@ class AfterWarmup final : public Schedule {
 
  private:
   std::int64_t length(const Progress& at) const {
-    return static_cast<std::int64_t>(Timeline(at, By::step).ticks(length_));
+    return static_cast<std::int64_t>(Timeline(at, By::step).ticks(*warmup_.warmup));
   }
 
   Progress after(const Progress& at) const {
@@ -35,25 +37,48 @@ class AfterWarmup final : public Schedule {
             at.per_epoch};
   }
 
-  Duration length_;
-  double start_;
+  Warmup warmup_;  // has a length
   std::unique_ptr<Schedule> schedule_;
 };
 
 }  // namespace
 
+std::span<const std::string_view> names(Slope) {
+  static constexpr std::array<std::string_view, 3> words{"linear", "cosine", "1-sqrt"};
+  return words;
+}
+
+double falling(Slope slope, double done) {
+  switch (slope) {
+    case Slope::linear:
+      return 1 - done;
+    case Slope::cosine:
+      return (1 + std::cos(std::numbers::pi * done)) / 2;
+    case Slope::one_minus_sqrt:
+      break;
+  }
+  return 1 - std::sqrt(done);
+}
+
 void Warmup::fields(Fields& f) {
   f("warmup", warmup,
-    {.doc = "How long the rate rises on a line to the schedule's first; the schedule begins after "
-            "it.",
+    {.doc = "How long the rate rises to the schedule's first; the schedule begins after it.",
      .in_steps = true});
   f("warmup_start", warmup_start,
     {.doc = "Factor of the rate in the first step of the warm-up.", .min = 0, .max = 1});
+  f("warmup_type", warmup_type, {.doc = "How the rate rises."});
+}
+
+void Floor::fields(Fields& f) {
+  f("min_lr", min_lr, {.doc = "The rate that the schedule falls to.", .min = 0});
+  f("min_lr_ratio", min_lr_ratio,
+    {.doc = "The same as a share of optimizer.lr.", .min = 0, .max = 1});
+  f.require(not_both("min_lr", "min_lr_ratio"));
 }
 
 std::unique_ptr<Schedule> after_warmup(const Warmup& warmup, std::unique_ptr<Schedule> schedule) {
   if (!warmup.warmup) return schedule;
-  return std::make_unique<AfterWarmup>(*warmup.warmup, warmup.warmup_start, std::move(schedule));
+  return std::make_unique<AfterWarmup>(warmup, std::move(schedule));
 }
 
 }  // namespace ddptrain

@@ -1,4 +1,5 @@
-// Options that schedules share: a line up to the first rate, and whose variant is meant.
+// Options that schedules share: a rise to the first rate, the rate they fall to, and whose variant
+// is meant.
 #pragma once
 
 #include <array>
@@ -11,11 +12,34 @@
 
 namespace ddptrain {
 
+/// How a rate falls and, run backwards, how it rises (decay_type and warmup_type of transformers'
+/// get_wsd_schedule).
+enum class Slope { linear, cosine, one_minus_sqrt };
+std::span<const std::string_view> names(Slope);
+/// From 1 where `done` is 0 to 0 where it is 1.
+double falling(Slope slope, double done);
+/// From 0 to 1: the same slope from its end.
+inline double rising(Slope slope, double done) { return falling(slope, 1 - done); }
+
 /// Options that every schedule has.
 struct Warmup {
   std::optional<Duration> warmup;
   double warmup_start = 0.01;
+  Slope warmup_type = Slope::linear;
   void fields(Fields& f);
+  /// Factor of the rate after `done` of 0 .. 1 of the warm-up.
+  double factor(double done) const {
+    return warmup_start + (1 - warmup_start) * rising(warmup_type, done);
+  }
+};
+
+/// The rate that a schedule falls to.
+struct Floor {
+  double min_lr = 0;
+  std::optional<double> min_lr_ratio;
+  void fields(Fields& f);
+  /// Of a schedule that begins at `lr`.
+  double of(double lr) const { return min_lr_ratio ? *min_lr_ratio * lr : min_lr; }
 };
 
 /// The schedule itself, or one that comes after a warm-up: then its own steps, and its share of the

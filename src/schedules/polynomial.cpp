@@ -14,14 +14,14 @@ class PolynomialSchedule final : public Schedule {
   struct Options {
     double power = 1;
     Duration over{1, Duration::Unit::share};
-    double min_lr = 0;
+    Floor floor;
     By by = By::step;
     Warmup warmup;
     void fields(Fields& f) {
       f("power", power, {.doc = "1 is a line, 2 a parabola.", .min = 0});
       f("over", over,
         {.doc = "How long the way takes; the rate stays at its end after it.", .in_steps = true});
-      f("min_lr", min_lr, {.doc = "The rate at the end.", .min = 0});
+      floor.fields(f);
       f("by", by, {.doc = "Whether the rate moves at every step or at every epoch."});
       warmup.fields(f);
     }
@@ -34,7 +34,8 @@ class PolynomialSchedule final : public Schedule {
     const Timeline time(at, options_.by);
     const double over = std::max(1.0, time.ticks(options_.over));
     const double left = 1 - std::min(time.position(), over) / over;
-    return options_.min_lr + (lr_ - options_.min_lr) * std::pow(left, options_.power);
+    const double floor = options_.floor.of(lr_);
+    return floor + (lr_ - floor) * std::pow(left, options_.power);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "optim/ema.h"
 #include "optim/loss_scale.h"
 #include "optim/optimizer.h"
+#include "support/adafactor.h"
 #include "support/fastai_optimizer.h"
 #include "support/golden.h"
 #include "support/node.h"
@@ -97,7 +98,7 @@ std::vector<ParameterGroup> groups_of(const Problem& problem, const json& input,
   const auto& all = problem.parameters();
   for (std::size_t k = 0; k < all.size(); ++k) {
     auto group = group_of({all[k]});
-    const double lr = options.at("lr");
+    const double lr = options.value("lr", 1.0);
     if (input.contains("group_lr")) group.lr_scale = input["group_lr"][k].get<double>() / lr;
     if (input.contains("groups")) {
       const auto& own = input["groups"][k];
@@ -147,6 +148,10 @@ json with_type(const json& input) {
 json fastai(const json& input) {
   return golden::fastai_optimizer(input.at("optimizer"), input.at("options"),
                                   input.value("inner", ""));
+}
+
+GOLDEN(adafactor, transformers) {
+  expect_trajectory(c, golden::adafactor_of_transformers(c.input.at("options")), 1e-9);
 }
 
 GOLDEN(optimizers, torch) { expect_trajectory(c, with_type(c.input), 1e-9); }

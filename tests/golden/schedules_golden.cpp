@@ -1,4 +1,4 @@
-// Learning rate and momentum at every step against fastai, torch and accelerate.
+// Learning rate and momentum at every step against fastai, torch, transformers and accelerate.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -193,6 +193,50 @@ json recipe_of_transformers(const json& input) {
   return with_keys(recipe, input, {{"power", "power"}});
 }
 
+/// The warm-up of a function of transformers.optimization, from `start` of the rate.
+json with_warmup(json recipe, std::int64_t steps, double start) {
+  if (steps == 0) return recipe;
+  recipe["warmup"] = in_steps(steps);
+  recipe["warmup_start"] = start;
+  return recipe;
+}
+
+/// Its warm-up ends in its last step, not in the one after it, and the cosine begins there.
+json cosine_warmup_rate(json recipe, const json& options) {
+  const std::int64_t warmup = options.at("num_warmup_steps");
+  const double first = options.value("warmup_lr_rate", 1.0 / static_cast<double>(warmup));
+  recipe["type"] = "cosine";
+  recipe["over"] = in_steps(options.at("num_training_steps").get<std::int64_t>() - warmup);
+  return with_warmup(recipe, warmup - 1, first);
+}
+
+json wsd_of_transformers(json recipe, const json& options) {
+  recipe["type"] = "wsd";
+  recipe["decay"] = in_steps(options.at("num_decay_steps"));
+  if (options.contains("num_stable_steps"))
+    recipe["stable"] = in_steps(options.at("num_stable_steps"));
+  return with_warmup(recipe, options.at("num_warmup_steps"), options.value("min_lr_ratio", 0.0));
+}
+
+/// A function of transformers.optimization by its own arguments.
+json recipe_of_arguments(const std::string& rule, const json& options) {
+  auto recipe = with_keys(json::object(), options,
+                          {{"min_lr", "min_lr"},
+                           {"min_lr_rate", "min_lr_ratio"},
+                           {"min_lr_ratio", "min_lr_ratio"},
+                           {"warmup_type", "warmup_type"},
+                           {"decay_type", "decay_type"}});
+  if (rule == "cosine_warmup_rate") return cosine_warmup_rate(recipe, options);
+  if (rule == "wsd") return wsd_of_transformers(recipe, options);
+  recipe["type"] = rule == "cosine_min_lr" ? "cosine" : rule;
+  if (rule == "cosine_restarts") {
+    recipe["mult"] = 1;
+    recipe["num_cycles"] = options.value("num_cycles", 1);
+  }
+  if (options.contains("timescale")) recipe["timescale"] = in_steps(options.at("timescale"));
+  return with_warmup(recipe, options.at("num_warmup_steps"), 0);
+}
+
 }  // namespace
 
 GOLDEN(schedules, fastai_anneal) {
@@ -342,6 +386,17 @@ GOLDEN(schedules, transformers_schedule) {
   std::vector<double> rates;
   for (std::int64_t step = 0; step < steps; ++step) rates.push_back(schedule->lr({step, total, 1}));
   expect_close(rates, numbers(c.expect.at("lr")), 1e-9, 1e-15, "rate");
+}
+
+GOLDEN(language_models, schedule) {
+  const auto& options = c.input.at("options");
+  const std::int64_t steps = c.input.at("steps");
+  const auto total = options.value("num_training_steps", steps);
+  const auto schedule =
+      build(recipe_of_arguments(c.input.at("rule"), options), c.input.at("base_lr"));
+  std::vector<double> rates;
+  for (std::int64_t step = 0; step < steps; ++step) rates.push_back(schedule->lr({step, total, 1}));
+  expect_close(rates, numbers(c.expect.at("lr")), 1e-12, 1e-15, "rate");
 }
 
 /// One callback for each group, which sees its rate.

@@ -93,13 +93,12 @@ TEST(BatchNormOnADevice, AveragesAllBatchesWithoutReadingTheirNumber) {
 }
 
 /// Parameters after three steps, on the CPU.
-std::vector<at::Tensor> moved_by_adafactor(at::Device device) {
+std::vector<at::Tensor> moved_by_adafactor(const json& recipe, at::Device device) {
   std::vector<NamedTensor> parameters;
   for (const auto& shape : std::vector<std::vector<std::int64_t>>{{4, 5}, {7}})
     parameters.push_back(
         {"p" + std::to_string(parameters.size()),
          at::ones(shape, at::kDouble).mul(0.3).to(device).set_requires_grad(true)});
-  const json recipe = {{"type", "adafactor"}, {"lr", 0.1}, {"weight_decay", 0.01}};
   const auto optimizer = catalog<Optimizer>().build(
       fragment<Optimizer>(recipe), std::vector<ParameterGroup>{{"decay", parameters}});
   for (int step = 1; step <= 3; ++step) {
@@ -115,10 +114,16 @@ std::vector<at::Tensor> moved_by_adafactor(at::Device device) {
 }
 
 TEST(AdafactorOnADevice, StepsAsOnTheCpuWithoutWaiting) {
-  const auto near = moved_by_adafactor(at::kCPU),
-             far = moved_by_adafactor(test::simulated_device());
-  for (std::size_t i = 0; i < near.size(); ++i)
-    EXPECT_LT(largest_difference(far[i], near[i]), 1e-15);
+  json recipe = {{"type", "adafactor"}, {"lr", 0.1}, {"weight_decay", 0.01}};
+  for (const auto* like : {"torch", "transformers"}) {
+    recipe["like"] = like;
+    const auto near = moved_by_adafactor(recipe, at::kCPU),
+               far = moved_by_adafactor(recipe, test::simulated_device());
+    for (std::size_t i = 0; i < near.size(); ++i)
+      EXPECT_LT(largest_difference(far[i], near[i]), 1e-15) << like;
+    recipe["beta1"] = 0.9;
+    recipe["scale_parameter"] = false;
+  }
 }
 
 }  // namespace

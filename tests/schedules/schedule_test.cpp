@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "base/error.h"
 #include "schedules/curve.h"
@@ -78,6 +79,30 @@ TEST(CosineRestartsSchedule, BeginsAgainAfterLongerAndLongerCycles) {
   const auto schedule = build({{"type", "cosine_restarts"}, {"period", "10 %"}, {"mult", 2}});
   for (const int restart : {0, 10, 30, 70}) EXPECT_EQ(rate(*schedule, restart), 1) << restart;
   EXPECT_NEAR(rate(*schedule, 20), 0.5, 1e-12);
+}
+
+TEST(CosineRestartsSchedule, FillsTheRunWithItsCycles) {
+  const auto alike = build({{"type", "cosine_restarts"}, {"num_cycles", 8}, {"mult", 1}});
+  EXPECT_EQ(rate(*alike, 25), 1);  // 100 / 8 is no whole number of steps
+  EXPECT_NEAR(rate(*alike, 31), (1 + std::cos(std::numbers::pi * 6 / 12.5)) / 2, 1e-12);
+  const auto longer = build({{"type", "cosine_restarts"}, {"num_cycles", 2}, {"mult", 3}});
+  EXPECT_EQ(rate(*longer, 25), 1);
+  EXPECT_NEAR(rate(*longer, 62), (1 + std::cos(std::numbers::pi * 37 / 75)) / 2, 1e-12);
+}
+
+TEST(CosineRestartsSchedule, StaysLowAfterItsLastCycle) {
+  const auto schedule =
+      build({{"type", "cosine_restarts"}, {"num_cycles", 2}, {"min_lr_ratio", 0.25}}, 0.4);
+  EXPECT_EQ(rate(*schedule, 100), 0.1);
+  EXPECT_EQ(rate(*schedule, 150), 0.1);
+}
+
+TEST(CosineRestartsSchedule, HasNoCycleShorterThanAStep) {
+  for (const int mult : {1, 1'000'000}) {
+    const auto schedule =
+        build({{"type", "cosine_restarts"}, {"num_cycles", 1'000'000}, {"mult", mult}});
+    EXPECT_EQ(rate(*schedule, 1), 1) << mult;
+  }
 }
 
 TEST(StepSchedule, CountsEpochsAndSteps) {

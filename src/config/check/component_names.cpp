@@ -84,11 +84,11 @@ constexpr auto components_table = std::to_array<ForeignComponent>({
     {"optimizer", "sgdp", "sgd"},
     {"schedule",
      "cos cosinelr cosineannealing cosineannealinglr cosinedecay cosinescheduler "
-     "cosineschedulewithwarmup",
+     "cosineschedulewithwarmup cosinewithminlr cosinewarmupwithminlr",
      "cosine"},
     {"schedule",
      "sgdr warmrestarts cosinewarmrestarts cosinewithrestarts cosineannealingwarmrestarts "
-     "cosinedecayrestarts",
+     "cosinedecayrestarts cosinewithhardrestarts",
      "cosine_restarts"},
     {"schedule", "steplr stepdecay", "step"},
     {"schedule", "multisteplr piecewiseconstant", "multi_step"},
