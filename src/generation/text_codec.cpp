@@ -52,8 +52,7 @@ TextCodec::TextCodec(const Choice<Tokenizer>& tokenizer, FittedTokens fitted)
       detokenizer_(*tokenizer_, vocabulary_.tokens()) {}
 
 std::vector<std::int64_t> TextCodec::encode(std::string_view text) const {
-  std::vector<std::int64_t> numbers;
-  for (const auto& token : tokenizer_->before()) numbers.push_back(known(token));
+  auto numbers = beginning();
   Tokens tokens;
   if (!tokenizer_->vocabulary().tokens.empty()) {
     tokenizer_->encode(text, tokens);
@@ -62,6 +61,12 @@ std::vector<std::int64_t> TextCodec::encode(std::string_view text) const {
   }
   tokenizer_->tokenize(text, tokens);
   for (const auto token : tokens.list) numbers.push_back(known(token));
+  return numbers;
+}
+
+std::vector<std::int64_t> TextCodec::beginning() const {
+  std::vector<std::int64_t> numbers;
+  for (const auto& token : tokenizer_->before()) numbers.push_back(known(token));
   return numbers;
 }
 

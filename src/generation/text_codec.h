@@ -38,6 +38,8 @@ class TextCodec {
   /// The tokens that begin every document, and those of the text. An Error (Exit::recipe) where a
   /// token of the text is not in the vocabulary, which has none for unknown ones.
   std::vector<std::int64_t> encode(std::string_view text) const;
+  /// The tokens that begin every document.
+  std::vector<std::int64_t> beginning() const;
   const Detokenizer& detokenizer() const { return detokenizer_; }
   std::int64_t size() const { return std::ssize(vocabulary_.tokens()); }
   /// The number of the token that fills up short rows; -1: there is none.
@@ -48,6 +50,10 @@ class TextCodec {
   std::int64_t unknown() const;
   /// The number of a token; -1: the vocabulary lacks it.
   std::int64_t number(std::string_view token) const;
+  /// The token of a number of the vocabulary.
+  const std::string& token(std::int64_t number) const {
+    return vocabulary_.tokens().at(static_cast<std::size_t>(number));
+  }
 
  private:
   std::int64_t known(std::string_view token) const;

@@ -13,6 +13,7 @@
 #include "jobs/export/embeddings.h"
 #include "jobs/export/graph_file.h"
 #include "jobs/export/huggingface.h"
+#include "jobs/run_texts.h"
 #include "jobs/saved_model.h"
 #include "jobs/saved_run.h"
 #include "models/embeddings.h"
@@ -85,7 +86,7 @@ bool is_half(const Arguments& arguments) {
 }
 
 constexpr Flag kFolderFormat{"--format", "huggingface",
-                             "a folder with config.json and model.safetensors, for transformers"};
+                             "a folder for transformers, with the tokenizer of texts"};
 
 /// Flags that only a graph has.
 void refuse_graph_flags(const Arguments& arguments) {
@@ -147,13 +148,17 @@ int export_folder(const Arguments& arguments) {
   require_checkpoint(run);
   const auto saved = load_saved_model(run.checkpoint, weights_of(arguments));
   const auto model = model_of(run.recipe, saved);
-  write_huggingface_folder(arguments.words[1], *model, saved.weights);
+  const auto texts = published_texts(run.recipe, saved.data, arguments.value(kTokenizerFile.name));
+  write_huggingface_folder(arguments.words[1], *model, saved.weights, texts);
   return 0;
 }
 
 int export_model(const Arguments& arguments) {
   if (arguments.has("--embeddings")) return export_column(arguments);
   if (arguments.has(kFolderFormat.name)) return export_folder(arguments);
+  if (arguments.has(kTokenizerFile.name))
+    throw Error(Exit::recipe,
+                "--tokenizer is of a folder for transformers; add --format huggingface");
   check_words(arguments.words);
   const auto& file = arguments.words[1];
   const bool graph = is_graph_file(file);
@@ -188,6 +193,7 @@ Verb export_verb() {
                      "of a table: FILE.csv gets a row for each user, item or other name"},
                     kNames,
                     kFolderFormat,
+                    kTokenizerFile,
                     kGraphBatch,
                     kPrecision,
                     kPreprocessing},

@@ -9,6 +9,7 @@
 #include "config/decode.h"
 #include "config/shape.h"
 #include "jobs/generate/generation.h"
+#include "jobs/run_texts.h"
 #include "jobs/saved_run.h"
 #include "jobs/start.h"
 #include "recipe/layers/address.h"
@@ -72,7 +73,7 @@ GenerateJob job_of(const Arguments& arguments) {
   job.seed = static_cast<std::uint64_t>(number_of(arguments, "--seed", 0).value_or(0));
   job.tokens = number_of(arguments, "--tokens", 1);
   job.json = arguments.has("--json");
-  job.model.tokenizer = arguments.value("--tokenizer");
+  job.model.tokenizer = arguments.value(kTokenizerFile.name);
   if (!arguments.has("--stop")) return job;
   if (arguments.value("--stop").empty()) throw Error(Exit::recipe, "--stop: the text is empty");
   job.stops = {arguments.value("--stop")};
@@ -136,7 +137,7 @@ Verb generate_verb() {
                 {"--seed", "S", "another number gives other texts (default 0)"},
                 {"--stop", "TEXT", "a text ends before this one"},
                 {"--json", "", "a line for each text: prompt, text, tokens, why it ended"},
-                {"--tokenizer", "FILE", "tokenizer.json, where it is not where the run had it"},
+                kTokenizerFile,
                 {"--device", "DEVICE", "where to compute (default: as the run did)"}},
       .min_words = 1,
       .run = generate};
