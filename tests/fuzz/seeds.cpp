@@ -107,8 +107,24 @@ void add_texts(const Seeds& seeds) {
     seeds.add("tokenizer", name,
               read_text((source / "tests/text/tokenizer_files" / name).string() + ".json") +
                   "\n\nA text, it's [SEP] naïve");
+  seeds.add_files("tokenizer", "tests/golden/tokenizers", ".json",
+                  "\n\nA text, it's </s> naïve <0x41> \xf0\x9f\x98\x80");
   seeds.add("json_lines", "plain",
             "{\"text\": \"a \\u00e9\", \"label\": 1}\n\n{\"label\": \"x\", \"text\": \"b\"}\r\n");
+}
+
+std::string bytes_of(std::uint64_t number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+void add_token_files(const Seeds& seeds) {
+  std::string header = R"({"tokens":3,"documents":2,"id_bytes":2,"tokenizer":"t",)"
+                       R"("tokenizer_options":{"type":"bpe"},"padding":0,"unknown":"a",)"
+                       R"("vocabulary":["a","b"],"bytes":[1,1]})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  seeds.add("token_file", "one",
+            "ddptoks1" + bytes_of(header.size()) + header + bytes_of(1) + bytes_of(3) +
+                bytes_of(0x0000'0001'0000) + bytes_of(0));
 }
 
 void add_checkpoints(const Seeds& seeds) {
@@ -133,5 +149,6 @@ int main(int, char** arguments) {
   add_archives(seeds);
   add_tables(seeds);
   add_texts(seeds);
+  add_token_files(seeds);
   add_checkpoints(seeds);
 }

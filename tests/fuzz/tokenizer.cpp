@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "input_file.h"
+#include "text/detokenizer.h"
 #include "text/unicode.h"
 
 using namespace ddptrain;
@@ -26,6 +27,22 @@ void check(const Tokenizer& tokenizer, const std::string& text) {
   fuzz::claim(!find_invalid_utf8(tokenizer.decode(tokens.list)), "decoded text is UTF-8");
 }
 
+/// By number, and back as the tokens come.
+void check_ids(const Tokenizer& tokenizer, const std::string& text) {
+  Tokens tokens;
+  tokenizer.encode(text, tokens);
+  const auto& vocabulary = tokenizer.vocabulary().tokens;
+  const Detokenizer detokenizer(tokenizer, vocabulary);
+  TextStream stream(detokenizer);
+  std::string streamed;
+  for (const auto id : tokens.ids) {
+    fuzz::claim(id >= 0 && id < std::ssize(vocabulary), "ids are those of tokens");
+    streamed += stream.add(id);
+  }
+  streamed += stream.finish();
+  fuzz::claim(!find_invalid_utf8(streamed), "streamed text is UTF-8");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
@@ -35,7 +52,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   check(*catalog<Tokenizer>().build(choice("fastai", "")), text);
   const fuzz::InputFile file(all.substr(0, at));
   for (const char* type : {"wordpiece", "bpe", "unigram"}) try {
-      check(*catalog<Tokenizer>().build(choice(type, file.path())), text);
+      const auto tokenizer = catalog<Tokenizer>().build(choice(type, file.path()));
+      check(*tokenizer, text);
+      check_ids(*tokenizer, text);
     } catch (const Error& error) {
       fuzz::claim(error.code() == Exit::data, "it is the file that is wrong");
     }
