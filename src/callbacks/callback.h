@@ -11,6 +11,7 @@
 #include "base/named_values.h"
 #include "base/output/named_table.h"
 #include "config/catalog.h"
+#include "runs/generated_text.h"
 
 namespace ddptrain {
 
@@ -59,6 +60,7 @@ struct RunView {
                                    // at tested: "test/accuracy", ...
   std::vector<NamedTable> tables;  // then too: "valid/confusion_matrix"
   ScoredWeights weights;           // then too
+  GeneratedTexts texts;            // at Moment::evaluated, where eval.samples asks for them
   std::string checkpoint;          // at Moment::saved: its folder
   NamedValues phase_seconds;       // at Moment::run_end: of this start, by phase
 };

@@ -40,9 +40,16 @@ class EventsJsonl final : public Callback {
       event.phase_seconds = run.phase_seconds;
     }
     write(event);
+    if (moment == Moment::evaluated && !run.texts.empty()) write_texts(run);
   }
 
  private:
+  void write_texts(const RunView& run) {
+    RunEvent event{"texts", utc_now(), run.step, run.epoch};
+    event.texts = run.texts;
+    write(event);
+  }
+
   void write(const RunEvent& event) { file_.write(to_line(event)); }
 
   static const char* kind_of(Moment moment, const RunView& run) {

@@ -20,6 +20,10 @@ using Due = std::function<bool(const RunView&)>;
 /// those are lines of their own.
 std::unique_ptr<Callback> make_status_line(Due due);
 
+/// Logs what each evaluation let the weights write: a line with the prompt, one with the text
+/// behind it.
+std::unique_ptr<Callback> make_text_lines();
+
 /// Writes runs/metrics_csv.h. Rows behind the step at which a run begins again move to
 /// metrics.csv.1 (or .2 and so on, a copy of the whole). `best` gets each evaluation of the file,
 /// those of earlier starts too.

@@ -42,17 +42,41 @@ class Generator {
   /// The most tokens that fit behind each of the prompts; none: any number. An Error (Exit::recipe)
   /// where a prompt has no token, or alone is longer than what the model reads.
   std::optional<std::int64_t> room(const std::vector<Prompt>& prompts) const;
-  /// The errors of room(), one where the tokens asked for do not fit behind a prompt, and those of
-  /// next_token.
+  /// Why not so many tokens (none: not even one) fit behind a prompt, as "has no token"; empty:
+  /// they do.
+  std::string misfit(const Prompt& prompt, std::optional<std::int64_t> tokens) const;
+
+  /// Begins to continue prompts. The errors of room(), and one where the tokens asked for do not
+  /// fit behind a prompt.
+  void begin(const std::vector<Prompt>& prompts, GenerationOptions options);
+  /// Gives each sequence that has not ended a further token. False where all have ended now. The
+  /// errors of next_token.
+  bool step(const OnToken& on_token);
+  /// Both, until all have ended.
   void run(const std::vector<Prompt>& prompts, const GenerationOptions& options,
            const OnToken& on_token);
 
  private:
+  struct Sequence {
+    std::size_t prompt;
+    std::uint64_t number;
+    std::vector<std::int64_t> tokens;
+    std::ptrdiff_t read = 0;  // of them
+    bool ended = false;
+  };
+
   void require_room(const std::vector<Prompt>& prompts, std::int64_t tokens) const;
+  Continuation unread(at::Device device);
+  at::Tensor next_scores();
+  void add_token(Sequence& sequence, std::vector<double> scores) const;
+  bool is_end(std::int64_t token) const;
 
   Model& model_;
   std::string name_;
   std::unique_ptr<Memory> memory_;
+  GenerationOptions options_;
+  std::vector<Sequence> sequences_;  // that have not ended
+  std::int64_t left_ = 0;            // tokens that each of them may still get
 };
 
 }  // namespace ddptrain

@@ -6,22 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "config/fields.h"
+#include "recipe/sampling_options.h"
 
 namespace ddptrain {
-
-struct SamplingOptions {
-  double temperature = 1;
-  std::int64_t top_k = 0;
-  double top_p = 1;
-  double min_p = 0;
-  double typical_p = 1;
-  double repetition_penalty = 1;
-  std::int64_t no_repeat_ngram = 0;
-  void fields(Fields& f);
-
-  bool greedy() const { return temperature == 0; }
-};
 
 /// Penalties: scores of tokens that must not follow become -inf. Those of `before` (prompt and
 /// text so far) are divided by the repetition penalty where they are positive and multiplied where

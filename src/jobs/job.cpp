@@ -17,6 +17,7 @@
 #include "checkpoint/checkpoint.h"
 #include "config/decode.h"
 #include "data/dataset.h"
+#include "jobs/generate/eval_samples.h"
 #include "jobs/published.h"
 #include "jobs/start.h"
 #include "launch/failure.h"
@@ -109,6 +110,7 @@ void settle_valid(Choice<Dataset>& data, int rank) {
 Job placed_job(Placement placement, const Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
   job.placement = std::move(placement);
+  job.make_samples = make_eval_samples;
   job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
   if (!outer.joined()) {  // no rank waits, and no time-out runs

@@ -22,6 +22,14 @@ Node tokenizer_node(const Recipe& recipe, const FittedTokens& fitted, const std:
   return node;
 }
 
+/// The value of a key of data.blocks, whose shorthand is `layout`; null where none is written.
+const Node* block_option(const Recipe& recipe, std::string_view key) {
+  const auto* blocks = recipe.data.node().find("blocks");
+  if (!blocks || blocks->is_null()) return nullptr;
+  if (blocks->is_scalar()) return key == "layout" ? blocks : nullptr;
+  return blocks->find(key);
+}
+
 }  // namespace
 
 Choice<Tokenizer> tokenizer_of(const Recipe& recipe, const FittedTokens& fitted,
@@ -39,17 +47,21 @@ Choice<Tokenizer> tokenizer_of(const Recipe& recipe, const FittedTokens& fitted,
   return tokenizer;
 }
 
-std::unique_ptr<TextCodec> codec_of(const Recipe& recipe, FittedTokens fitted,
+std::unique_ptr<TextCodec> codec_of(const Recipe& recipe, const std::string& fitted,
                                     const std::string& file) {
-  const auto tokenizer = tokenizer_of(recipe, fitted, file);
-  return std::make_unique<TextCodec>(tokenizer, std::move(fitted));
+  if (!is_text_state(fitted))
+    throw Error(Exit::recipe, "model '" + recipe.model.type() +
+                                  "' writes no text, since its run reads none; 'ddptrain predict' "
+                                  "gives its predictions");
+  auto tokens = fitted_tokens_of(fitted);
+  const auto tokenizer = tokenizer_of(recipe, tokens, file);
+  return std::make_unique<TextCodec>(tokenizer, std::move(tokens));
 }
 
-const Node* block_option(const Recipe& recipe, std::string_view key) {
-  const auto* blocks = recipe.data.node().find("blocks");
-  if (!blocks || blocks->is_null()) return nullptr;
-  if (blocks->is_scalar()) return key == "layout" ? blocks : nullptr;
-  return blocks->find(key);
+bool is_block_option(const Recipe& recipe, std::string_view key, std::string_view value,
+                     std::string_view otherwise) {
+  const auto* written = block_option(recipe, key);
+  return (written ? std::string_view(written->text) : otherwise) == value;
 }
 
 std::vector<std::int64_t> text_ends(const Recipe& recipe, const TextCodec& codec) {

@@ -22,12 +22,14 @@ inline constexpr Flag kTokenizerFile{"--tokenizer", "FILE",
 Choice<Tokenizer> tokenizer_of(const Recipe& recipe, const FittedTokens& fitted,
                                const std::string& file);
 
-/// The same with the vocabulary of the training: errors as in generation/text_codec.h.
-std::unique_ptr<TextCodec> codec_of(const Recipe& recipe, FittedTokens fitted,
-                                    const std::string& file);
+/// The same with the vocabulary of a run whose data have the state `fitted` (Dataset::state). An
+/// Error (Exit::recipe) where the run reads no texts; others as in generation/text_codec.h.
+std::unique_ptr<TextCodec> codec_of(const Recipe& recipe, const std::string& fitted,
+                                    const std::string& file = {});
 
-/// The value of a key of data.blocks, whose shorthand is `layout`; null where none is written.
-const Node* block_option(const Recipe& recipe, std::string_view key);
+/// Whether an option of data.blocks has a value; `otherwise` is its default.
+bool is_block_option(const Recipe& recipe, std::string_view key, std::string_view value,
+                     std::string_view otherwise);
 
 /// Tokens after which a text ends, each once: special ones, and data.blocks.end.
 std::vector<std::int64_t> text_ends(const Recipe& recipe, const TextCodec& codec);

@@ -260,6 +260,10 @@ void EvalSpec::fields(Fields& f) {
   f("tta", tta,
     {.doc = "Also score test-time augmentation, as 'valid_tta/...': predictions averaged over "
             "passes through the training transforms."});
+  f("samples", samples,
+    {.doc = "Also let a language model write texts, which the log, the events and the report show "
+            "next to the scores.",
+     .example = "{prompts: [The film], tokens: 40}"});
   f("splits", splits,
     {.doc = "Other samples that each evaluation scores too, by name: those of sketch come as "
             "'sketch/accuracy'. What is written here replaces options of 'data', whose validation "

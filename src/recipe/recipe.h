@@ -12,6 +12,7 @@
 #include "config/choice.h"
 #include "config/fields.h"
 #include "recipe/mode.h"
+#include "recipe/samples_section.h"
 #include "recipe/stages.h"
 #include "recipe/sweep_section.h"
 
@@ -178,6 +179,7 @@ struct EvalSpec {
   Auto<std::int64_t> batch;          // rows per evaluation batch; auto: batch.global, 64 to 256
   Auto<ForwardPrecision> precision;  // auto: train.precision
   std::optional<TtaSpec> tta;
+  std::optional<SamplesSpec> samples;
   std::map<std::string, Choice<Dataset>> splits;  // whole sections (recipe/layers/splits.h)
   std::optional<Choice<Dataset>> test;
   void fields(Fields& f);

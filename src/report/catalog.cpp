@@ -17,6 +17,7 @@ Section metrics_section();
 Section numbers_section();
 Section recipe_section();
 Section samples_section();
+Section texts_section();
 Section time_section();
 Section transfer_section();
 Section warnings_section();
@@ -26,11 +27,11 @@ SweepSection trials_section();
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{
-      headline_section(),    comparison_section(), differences_section(),  metrics_section(),
-      curves_section(),      confusion_section(),  class_scores_section(), samples_section(),
-      calibration_section(), binary_section(),     numbers_section(),      time_section(),
-      data_section(),        transfer_section(),   warnings_section(),     recipe_section(),
-      environment_section()};
+      headline_section(), comparison_section(),  differences_section(),  metrics_section(),
+      curves_section(),   confusion_section(),   class_scores_section(), samples_section(),
+      texts_section(),    calibration_section(), binary_section(),       numbers_section(),
+      time_section(),     data_section(),        transfer_section(),     warnings_section(),
+      recipe_section(),   environment_section()};
   return all;
 }
 

@@ -68,9 +68,19 @@ void fields(LoggedMemory& memory, Fields& f) {
 }
 
 template <class Fields>
+void fields(GeneratedText& written, Fields& f) {
+  auto& [weights, prompt, text, tokens, end] = written;
+  f.added("weights", weights, std::string());
+  f.added("prompt", prompt, std::string());
+  f.added("text", text, std::string());
+  f.added("tokens", tokens, std::int64_t{0});
+  f.added("end", end, std::string());
+}
+
+template <class Fields>
 void fields(RunEvent& event, Fields& f) {
   auto& [kind, time, step, epoch, total_steps, samples, weights, weights_step, values, metrics,
-         tables, device_memory, folder, text, stopped, phase_seconds] = event;
+         tables, texts, device_memory, folder, text, stopped, phase_seconds] = event;
   f.added("event", kind, std::string());
   f.added("time", time, std::string());
   f("step", step);
@@ -82,6 +92,7 @@ void fields(RunEvent& event, Fields& f) {
   f.inlined(values, is_value);
   f("metrics", metrics);
   f.unless_empty("tables", tables);
+  f.unless_empty("texts", texts);
   f("device_memory", device_memory);
   f("folder", folder);
   f("text", text);

@@ -1,5 +1,5 @@
 // events.jsonl of a run folder: a line for each period, evaluation, checkpoint, beginning and end,
-// and of a complete run for its result and the test split.
+// for the texts of an evaluation, and of a complete run for its result and the test split.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "base/named_values.h"
 #include "base/output/named_table.h"
+#include "runs/generated_text.h"
 
 namespace ddptrain {
 
@@ -23,8 +24,8 @@ struct LoggedMemory {
 
 /// A line. What an event does not bring is empty.
 struct RunEvent {
-  std::string kind;  // "begin", "resume", "step", "evaluation", "result", "test", "checkpoint",
-                     // "warning", "end"
+  std::string kind;  // "begin", "resume", "step", "evaluation", "texts", "result", "test",
+                     // "checkpoint", "warning", "end"
   std::string time;  // "2026-03-01T12:34:56Z"
   std::optional<std::int64_t> step = {};
   std::optional<double> epoch = {};
@@ -35,6 +36,7 @@ struct RunEvent {
   NamedValues values = {};                  // "train/loss", "valid/accuracy", "seconds", ...
   std::optional<NamedValues> metrics = {};  // of a result: of an earlier step, or known already
   std::vector<NamedTable> tables = {};
+  GeneratedTexts texts = {};
   std::optional<LoggedMemory> device_memory = {};
   std::optional<std::string> folder = {};   // of a checkpoint
   std::optional<std::string> text = {};     // of a warning

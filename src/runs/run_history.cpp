@@ -52,6 +52,11 @@ void add_evaluation(RunHistory& run, const RunEvent& event, double step) {
   add_tables(run, event, {"last evaluation", run.last_step});
 }
 
+void add_texts(RunHistory& run, const RunEvent& event, double step) {
+  std::erase_if(run.texts, [&](const TextsAtStep& each) { return each.step >= step; });
+  run.texts.push_back({step, event.texts});
+}
+
 /// Events of earlier versions have the step alone.
 ScoredWeights weights_in(const RunEvent& event) {
   return {event.weights.value_or("weights"), event.weights_step.value_or(-1)};
@@ -92,8 +97,11 @@ void add_event(RunHistory& run, const RunEvent& event) {
   const auto& kind = event.kind;
   run.step = kind == "resume" ? step : std::max(run.step, step);
   if (kind == "resume") drop_after(run.steps, step), drop_after(run.evaluated, step);
+  if (kind == "resume")
+    std::erase_if(run.texts, [&](const TextsAtStep& each) { return each.step > step; });
   if (kind == "step") add_step(run, event, step);
   if (kind == "evaluation") add_evaluation(run, event, step);
+  if (kind == "texts") add_texts(run, event, step);
   if (kind == "result") add_tables(run, event, weights_in(event));
   if (kind == "test") add_test(run, event);
   if (kind == "warning") add_warning(run, event);

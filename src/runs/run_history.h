@@ -6,6 +6,7 @@
 
 #include "base/named_values.h"
 #include "base/output/named_table.h"
+#include "runs/generated_text.h"
 
 namespace ddptrain {
 
@@ -20,11 +21,18 @@ struct RunCurve {
   Points points;
 };
 
+/// What an evaluation let the weights write.
+struct TextsAtStep {
+  double step = 0;
+  GeneratedTexts texts;
+};
+
 struct RunHistory {
   std::vector<RunCurve> steps;      // a point per log period
   std::vector<RunCurve> evaluated;  // a point per evaluation
   NamedValues last;                 // of the last evaluation; may be NaN
   std::int64_t last_step = -1;      // its step; -1: there is none
+  std::vector<TextsAtStep> texts;   // in order of step
   std::vector<NamedTable> tables;   // of the run's result, else of the last evaluation
   NamedValues test;                 // of the test split
   ScoredWeights test_weights = {};

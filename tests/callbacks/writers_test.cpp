@@ -129,6 +129,34 @@ TEST_F(Writers, EventsHoldTheMemoryOfADeviceThatCountsIt) {
   EXPECT_EQ(second.at("device_memory"), Json({{"peak_reserved", 500}, {"total", 1000}}));
 }
 
+TEST_F(Writers, EventsHaveTheTextsOfAnEvaluationBehindIt) {
+  {
+    const auto writer = make_events_jsonl(folder_ + "/events.jsonl", every(1));
+    RunControl control;
+    auto run = at_step(2);
+    run.texts = {{"valid", "The film", " was", 1, "length"}};
+    writer->at(Moment::evaluated, run, control);
+    run.texts.clear();
+    writer->at(Moment::evaluated, run, control);
+  }
+  std::vector<std::string> kinds;
+  std::ifstream file(folder_ + "/events.jsonl");
+  for (std::string line; std::getline(file, line);) kinds.push_back(Json::parse(line).at("event"));
+  EXPECT_THAT(kinds, testing::ElementsAre("evaluation", "texts", "evaluation"));
+}
+
+TEST_F(Writers, TextsAreLoggedUnderTheirPrompts) {
+  const auto file = folder_ + "/log.txt";
+  log::open(log::Level::normal, 0, file);
+  RunControl control;
+  auto run = at_step(2);
+  run.texts = {{"valid", "The film", " was\n\x1b[31m", 1, "length"}};
+  make_text_lines()->at(Moment::evaluated, run, control);
+  log::open(log::Level::normal, 0, "");
+  EXPECT_THAT(read_text(file), testing::HasSubstr("step 2  valid > The film\n"));
+  EXPECT_THAT(read_text(file), testing::HasSubstr("step 2  valid | was\\n\\x1b[31m\n"));
+}
+
 TEST_F(Writers, EventsHoldWarningsWhileTheyAreWritten) {
   log::warning("before");
   const auto writer = make_events_jsonl(folder_ + "/events.jsonl", every(1));

@@ -137,6 +137,44 @@ TEST_F(Report, NamesFromDataStayText) {
   EXPECT_THAT(html, Not(HasSubstr("\u202e")));
 }
 
+TEST_F(Report, ShowsTextsNextToTheirScores) {
+  const auto path = run("t/001", {{"valid/loss", 2.5}, {"valid/perplexity", 12.25}});
+  auto events = read_text(path + "/events.jsonl");
+  const Json text{{"weights", "valid"},
+                  {"prompt", "<b>The</b> film"},
+                  {"text", " was\n<script>alert(1)</script>\u202e & \x1b[31m"},
+                  {"tokens", 4},
+                  {"end", "length"}};
+  for (const int step : {20, 40}) events += line("texts", step, {{"texts", {text}}});
+  write(path + "/events.jsonl", events);
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr("<h3><bdi class=\"text\">&lt;b&gt;The&lt;/b&gt; film</bdi></h3>"));
+  EXPECT_THAT(html, HasSubstr("<th class=\"n\"><bdi>valid/loss</bdi></th>"
+                              "<th class=\"n\"><bdi>valid/perplexity</bdi></th><th>text</th>"));
+  EXPECT_THAT(html, HasSubstr("<tr><td class=\"n\">40</td><td class=\"n\">2.5</td>"
+                              "<td class=\"n\">12.25</td><td><bdi class=\"text\"> was\n"
+                              "&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"n\">20</td><td class=\"n\">–</td>"));
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(html, Not(HasSubstr("\u202e")));
+}
+
+TEST_F(Report, OfManyEvaluationsShowsSomeTexts) {
+  const auto path = run("m/001", {{"valid/loss", 2.5}});
+  auto events = read_text(path + "/events.jsonl");
+  for (int step = 1; step <= 500; ++step) {
+    const auto number = std::to_string(step);
+    const Json text{{"weights", "valid"}, {"prompt", "a"}, {"text", "text " + number + "."}};
+    events += line("texts", step, {{"texts", {text}}});
+  }
+  write(path + "/events.jsonl", events);
+  const auto html = checked({path});
+  EXPECT_THAT(html, HasSubstr(">text 1.<"));
+  EXPECT_THAT(html, HasSubstr(">text 500.<"));
+  EXPECT_THAT(html, Not(HasSubstr(">text 2.<")));
+  EXPECT_THAT(html, HasSubstr("The texts of all 500 evaluations are in events.jsonl."));
+}
+
 TEST_F(Report, TwoHundredClassesWithLongNamesFitIntoTwoMebibytes) {
   std::vector<std::string> classes;
   for (int i = 0; i < 200; ++i) classes.push_back(std::to_string(i) + std::string(10'000, 'n'));

@@ -41,6 +41,19 @@ TEST(RunEvents, AreTheSameAfterTheyWereWrittenAndRead) {
   EXPECT_EQ(read->tables.at(0).cells, evaluation().tables[0].cells);
 }
 
+TEST(RunEvents, HaveTheTextsOfAnEvaluation) {
+  RunEvent event{"texts", "2026-01-01T00:00:00Z", 20, 2.5};
+  event.texts = {{"valid", "The \"film\"", " was\n", 2, "length"}};
+  const auto line = to_line(event);
+  EXPECT_EQ(line, R"({"event":"texts","time":"2026-01-01T00:00:00Z","step":20,"epoch":2.5,)"
+                  R"("texts":[{"weights":"valid","prompt":"The \"film\"","text":" was\n",)"
+                  R"("tokens":2,"end":"length"}]})"
+                  "\n");
+  const auto read = event_of(line);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_line(*read), line);
+}
+
 TEST(RunEvents, OfOtherShapesAreNone) {
   for (const auto* line : {"", "[1]", "{\"event\":\"st", R"({"event":3})", R"({"step":"x"})"})
     EXPECT_FALSE(event_of(line)) << line;

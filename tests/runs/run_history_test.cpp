@@ -29,6 +29,19 @@ TEST(RunHistory, TakesStepsThatAResumedRunMadeAgainOnce) {
   EXPECT_EQ(history.torn, 1);
 }
 
+TEST(RunHistory, TakesTextsThatAResumedRunWroteAgainOnce) {
+  const auto texts = [](int step, const std::string& text) {
+    return R"({"event":"texts","step":)" + std::to_string(step) +
+           R"(,"texts":[{"weights":"valid","prompt":"a","text":")" + text + "\"}]}\n";
+  };
+  const auto history = read_history(texts(10, "b") + texts(20, "c") + texts(30, "d") +
+                                    "{\"event\":\"resume\",\"step\":20}\n" + texts(20, "e"));
+  ASSERT_EQ(history.texts.size(), 2u);
+  EXPECT_EQ(history.texts[0].texts.at(0).text, "b");
+  EXPECT_EQ(history.texts[1].step, 20);
+  EXPECT_EQ(history.texts[1].texts.at(0).text, "e");
+}
+
 TEST(RunHistory, SumsTheSecondsOfPhasesOverTheStartsOfARun) {
   const auto history =
       read_history(R"({"event":"end","step":10,"phase_seconds":{"train":3.5,"saving":1}})"

@@ -14,19 +14,6 @@
 namespace ddptrain {
 namespace {
 
-FittedTokens tokens_of(const Recipe& recipe, const SavedData& saved) {
-  if (is_text_state(saved.fitted)) return fitted_tokens_of(saved.fitted);
-  throw Error(Exit::recipe, "model '" + recipe.model.type() +
-                                "' writes no text, since its run reads none; 'ddptrain predict' "
-                                "gives its predictions");
-}
-
-bool is_option(const Recipe& recipe, std::string_view key, std::string_view value,
-               std::string_view otherwise) {
-  const auto* written = block_option(recipe, key);
-  return (written ? std::string_view(written->text) : otherwise) == value;
-}
-
 DataFacts facts_of(const Recipe& recipe, const TextCodec& codec,
                    const std::vector<std::string>& classes) {
   DataFacts facts;
@@ -36,7 +23,7 @@ DataFacts facts_of(const Recipe& recipe, const TextCodec& codec,
   if (written_target(recipe, all_catalogs()) != TargetKind::tokens) return facts;
   facts.tokens =
       TokenFacts{codec.detokenizer().token_bytes(), gives_streams(recipe, all_catalogs()),
-                 is_option(recipe, "layout", "packed", "streams")};
+                 is_block_option(recipe, "layout", "packed", "streams")};
   return facts;
 }
 
@@ -44,12 +31,12 @@ DataFacts facts_of(const Recipe& recipe, const TextCodec& codec,
 
 TextModel::TextModel(const TextModelJob& job, const Placement& placement, World& world)
     : recipe_(job.recipe) {
-  if (is_option(recipe_, "backwards", "true", "false"))
+  if (is_block_option(recipe_, "backwards", "true", "false"))
     throw Error(Exit::recipe, Option{"data.blocks.backwards"},
                 "the model reads texts from their end, and would write what comes before a prompt; "
                 "generate with a run that reads forwards");
   const auto saved = load_saved_model(job.checkpoint);
-  codec_ = codec_of(recipe_, tokens_of(recipe_, saved.data), job.tokenizer);
+  codec_ = codec_of(recipe_, saved.data.fitted, job.tokenizer);
   auto single = recipe_;
   single.parallel.mode = Mode::none;
   engine_ = build_engine(single, placement, world, facts_of(recipe_, *codec_, saved.data.classes));

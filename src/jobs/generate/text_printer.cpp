@@ -1,6 +1,5 @@
 #include "jobs/generate/text_printer.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,11 +7,10 @@ namespace ddptrain {
 
 std::string to_json_line(const FinishedText& text) {
   using Json = nlohmann::ordered_json;
-  constexpr std::array names{"token", "stop", "length"};
   const Json line{{"prompt", text.prompt},
                   {"text", text.text},
                   {"tokens", text.tokens},
-                  {"end", names.at(static_cast<std::size_t>(text.end))}};
+                  {"end", name_of(text.end)}};
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

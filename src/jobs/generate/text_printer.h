@@ -1,23 +1,14 @@
 // Texts that several prompts get at the same time, one after the other on paper.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "generation/text_writer.h"
+
 namespace ddptrain {
-
-/// Why a text ended: a special token, a stop text, or the number of tokens.
-enum class TextEnd { token, stop, length };
-
-struct FinishedText {
-  std::string prompt;
-  std::string text;         // what follows the prompt
-  std::int64_t tokens = 0;  // that were written
-  TextEnd end = TextEnd::length;
-};
 
 /// An object in one line: prompt, text, tokens, end.
 std::string to_json_line(const FinishedText& text);

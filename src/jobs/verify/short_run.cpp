@@ -80,6 +80,7 @@ Recipe cut_recipe(const ShortRunPlan& plan, const RunCut& cut) {
   recipe.train.threads = plan.threads;
   count_steps(recipe, plan.longest);
   recipe.checkpoint.keep_best.reset();
+  recipe.eval.samples.reset();
   recipe.log.every = steps(1);
   recipe.log.tensorboard = recipe.output.report = false;
   return recipe;

@@ -63,6 +63,7 @@ std::vector<Rule> metric_range_rules();
 std::vector<Rule> callback_rules();
 std::vector<Rule> data_rules();
 std::vector<Rule> token_rules();
+std::vector<Rule> sample_rules();
 std::vector<Rule> split_rules();
 std::vector<Rule> kind_rules();
 std::vector<Rule> mix_rules();

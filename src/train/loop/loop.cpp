@@ -21,6 +21,7 @@
 #include "train/stages.h"
 #include "train/step/account.h"
 #include "train/step/evaluate.h"
+#include "train/step/generated_samples.h"
 #include "train/step/step.h"
 #include "train/step/swa.h"
 #include "train/training.h"
@@ -187,6 +188,7 @@ class Loop {
     evaluate_if_due();
     view_.metrics.clear();
     view_.tables.clear();
+    view_.texts.clear();
     save_if_due();
     if (data_lost_) fail_without_data(*t_.world->control);
   }
@@ -216,7 +218,7 @@ class Loop {
     alive();
     if (last && !update_average_statistics(t_, state_.position, asked, alive)) return false;
     auto found = evaluate_as("evaluation", Evaluated::validation);
-    if (!found) return false;
+    if (!found || !generate(asked, alive)) return false;
     state_.evaluation = found->values;
     keep_scores(result_, {"last evaluation", state_.position.step}, std::move(*found));
     evaluated_at_ = Clock::now();
@@ -229,6 +231,14 @@ class Loop {
     view_.tables = result_.scored.tables;
     view_.weights = result_.weights;
     return true;
+  }
+
+  /// False where all ranks left early.
+  bool generate(const std::function<bool()>& asked, const std::function<void()>& alive) {
+    if (!hooks_.samples) return true;
+    auto texts = generate_samples(t_, *hooks_.samples, asked, alive);
+    if (texts) view_.texts = std::move(*texts);
+    return texts.has_value();
   }
 
   /// Nothing where all ranks left early.

@@ -14,6 +14,7 @@ namespace ddptrain {
 
 struct NamedTensor;
 struct RunState;
+class SampleGenerator;
 struct Training;
 
 /// What the loop asks of the process around it. Every function may be empty.
@@ -28,6 +29,7 @@ struct Hooks {
   /// The parameters with the gradients of a step (from 1) that the optimizer is about to take,
   /// clipped and of all ranks; it may change them. Not called by a step that a graph repeats.
   std::function<void(const std::vector<NamedTensor>& parameters, std::int64_t step)> gradients = {};
+  SampleGenerator* samples = nullptr;  // of each evaluation while the run trains; may be null
 };
 
 /// Runs from `state` until the recipe's duration, a callback or a signal ends it. All ranks leave

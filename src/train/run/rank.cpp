@@ -21,6 +21,7 @@
 #include "train/results/expect.h"
 #include "train/run/recorded_run.h"
 #include "train/run/samples_file.h"
+#include "train/step/generated_samples.h"
 #include "train/training.h"
 #include "train/transfer/initial_weights.h"
 
@@ -150,6 +151,8 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   require_rows_for_batch_norm(*training);
   require_space(*training, state.position.step, folder + "/checkpoints");
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
+  const auto samples = job.make_samples ? job.make_samples(*training) : nullptr;
+  hooks.samples = samples.get();
   agree(world, "the step at which training begins", std::to_string(state.position.step));
   if (world.rank == 0 && job.report_batch) job.report_batch(training->placement.batch);
   std::unique_ptr<RecordedRun> record;

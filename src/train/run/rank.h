@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@
 namespace ddptrain {
 
 struct Hooks;
+class SampleGenerator;
 
 /// A run that is ready to start.
 struct Job {
@@ -32,6 +34,9 @@ struct Job {
   bool results_to_stdout = true;  // false: the metrics at the end go to stderr, as all else
   /// Called by rank 0 when training begins, with the batch as trials found it to fit.
   std::function<void(const BatchPlan&)> report_batch = {};
+  /// What generates the samples of eval.samples, of the training that was built; null: nothing
+  /// does.
+  std::function<std::unique_ptr<SampleGenerator>(Training&)> make_samples = {};
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };
 

@@ -66,6 +66,7 @@ Callbacks RecordedRun::writers() {
   const Period period(training_.recipe.log.every, training_.length);
   Callbacks writers;
   writers.push_back(make_status_line(due_every(period)));
+  if (training_.recipe.eval.samples) writers.push_back(make_text_lines());
   writers.push_back(make_metrics_csv(folder_ + "/" + kMetricsCsv, best_ ? &*best_ : nullptr));
   writers.push_back(make_tables_csv(folder_));
   writers.push_back(make_events_jsonl(folder_ + "/" + kEventsJsonl, due_every(period)));

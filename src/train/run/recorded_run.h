@@ -40,7 +40,8 @@ class RecordedRun {
   RecordedRun(const RecordedRun&) = delete;
   RecordedRun& operator=(const RecordedRun&) = delete;
 
-  /// Status line, metrics.csv, tables, events.jsonl and TensorBoard's file. They hold on to this.
+  /// Status line, texts, metrics.csv, tables, events.jsonl and TensorBoard's file. They hold on to
+  /// this.
   Callbacks writers();
   /// With the best evaluation so far and how long earlier starts took, and run.json with all of it.
   void end(RunEnding& ending) const;

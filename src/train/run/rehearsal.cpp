@@ -5,6 +5,7 @@
 #include "train/build/build.h"
 #include "train/loop/loop.h"
 #include "train/loop/state.h"
+#include "train/step/generated_samples.h"
 #include "train/training.h"
 #include "train/transfer/initial_weights.h"
 
@@ -26,6 +27,8 @@ void rehearse_in(World& world, const Job& job, Hooks hooks) {
   start_from_weights(*training);
   if (training->ema) training->ema->update();  // begun, so that its end is rehearsed too
   hooks.checkpoints = job.folder + "/checkpoints";
+  const auto samples = job.make_samples ? job.make_samples(*training) : nullptr;
+  hooks.samples = samples.get();
   auto state = first_state(*training);
   train(*training, state, hooks);
   if (world.rank != 0) return;

@@ -6,8 +6,8 @@
 namespace ddptrain {
 
 /// One optimizer step, what follows the last one (batch-norm statistics of an average, evaluation
-/// of it and of the model, on one batch of each rank), and a checkpoint in the job's folder that is
-/// written, read, verified and restored. Errors are thrown.
+/// of it and of the model, on one batch of each rank, with eval.samples), and a checkpoint in the
+/// job's folder that is written, read, verified and restored. Errors are thrown.
 void rehearse(const Job& job, const Topology& topology, const Hooks& hooks);
 
 }  // namespace ddptrain

@@ -19,8 +19,8 @@
 #include "optim/ema.h"
 #include "sources/order/shard.h"
 #include "train/requests.h"
+#include "train/step/averaged_weights.h"
 #include "train/step/projected_terms.h"
-#include "train/step/swapped.h"
 #include "train/step/terms_record.h"
 #include "train/step/tta.h"
 #include "train/training.h"
@@ -194,8 +194,7 @@ std::optional<Evaluation> score(Training& t, const Samples& samples, const std::
 std::optional<Evaluation> score_average(Training& t, const Samples& samples,
                                         const std::string& average,
                                         const EvaluationContext& context) {
-  const Swapped parameters(t.engine->model().named_parameters(), t.ema->parameters());
-  const Swapped buffers(t.engine->model().named_buffers(), t.ema->buffers());
+  const AverageInPlace in_place(t);
   return score(t, samples, average, context);
 }
 
@@ -206,8 +205,6 @@ Evaluation under_average(const Samples& samples, const std::string& average, Eva
   for (auto& table : found.tables) rename(table.name);
   return found;
 }
-
-bool scores_average(const Training& t) { return t.ema && t.ema->updates() > 0; }
 
 void add(Evaluation& all, Evaluation more) {
   std::move(more.values.begin(), more.values.end(), std::back_inserter(all.values));
@@ -225,9 +222,9 @@ bool add_scores(Training& t, const Samples& samples, const EvaluationContext& co
   all.left_out += found->left_out;
   std::optional<Evaluation> averaged;
   if (t.ema) {
-    const std::string average = t.recipe.train.swa ? "_swa" : "_ema";
-    averaged = scores_average(t) ? score_average(t, samples, average, context)
-                                 : std::optional(under_average(samples, average, *found));
+    const auto average = average_suffix(t);
+    averaged = has_average(t) ? score_average(t, samples, average, context)
+                              : std::optional(under_average(samples, average, *found));
     if (!averaged) return false;
   }
   if (shown) all.samples = all_outcomes(gather_rows(*t.world->control, record.drain()));
@@ -279,7 +276,7 @@ std::int64_t evaluation_calls(const Training& t, Evaluated which) {
   for (const auto& samples : all_samples(t, which))
     batches += batches_of(t, samples.data, t.world->rank).size();
   const auto passes = t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
-  return static_cast<std::int64_t>(batches) * passes * (scores_average(t) ? 2 : 1);
+  return static_cast<std::int64_t>(batches) * passes * (has_average(t) ? 2 : 1);
 }
 
 Evaluation evaluate(Training& t, const std::function<void()>& alive) {
