@@ -85,7 +85,7 @@ int init(const Arguments& arguments) {
   if (arguments.words.empty()) return print_names(), 0;
   const auto& name = arguments.words[0];
   if (means_data(name)) return from_data(arguments);
-  for (const std::string flag : {"--target", "--text", "--table"})
+  for (const std::string flag : {"--target", "--text", "--table", "--task"})
     if (arguments.has(flag))
       throw Error(Exit::recipe,
                   flag + " is for a recipe from data, and '" + name + "' is a built-in one");
@@ -114,6 +114,9 @@ Verb init_verb() {
           .flags = {{"--target", "COLUMN", "what to predict, of a .csv or .jsonl file"},
                     {"--text", "COLUMN", "learn from the texts of this column alone"},
                     {"--table", "", "learn from all columns but texts, whatever they hold"},
+                    {"--task", "auto|language_model",
+                     "of texts: language_model learns to continue them, and reads no labels; auto "
+                     "does so where there are none"},
                     {"--force", "", "replace a file that is there"}},
           .max_words = 2,
           .run = init};

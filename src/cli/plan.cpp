@@ -211,7 +211,7 @@ class Plan {
                   "this program was built without LibTorch; the full one's plan goes on "
                   "with parameters, operations, memory and disk");
     if (!builds_model()) return line("model", "not built: its data were not looked at");
-    const auto facts = program_.model_facts(recipe_);
+    const auto facts = program_.model_facts(recipe_, batch_);
     line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
                       (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
                       " train" +
@@ -226,16 +226,24 @@ class Plan {
   }
 
   void print_memory(const ModelFacts& facts) const {
-    const auto activations = facts.activation_bytes * batch_.micro;
-    const auto all = facts.weight_bytes + facts.gradient_bytes + facts.optimizer_bytes +
-                     facts.average_bytes + activations;
+    const auto part = [](const char* name, std::int64_t bytes) {
+      return bytes > 0 ? std::string(", ") + name + " " + format_bytes(bytes) : "";
+    };
     line("memory",
-         fmt::format("{} on each device: weights {}, gradients {}, optimizer {}{}, activations of "
-                     "{} samples {}",
-                     format_bytes(all), format_bytes(facts.weight_bytes),
+         fmt::format("{} at most on each device: weights {}, gradients {}, optimizer {}{}, "
+                     "activations of {} {}{}; gradients replace activations",
+                     format_bytes(facts.step.most), format_bytes(facts.weight_bytes),
                      format_bytes(facts.gradient_bytes), format_bytes(facts.optimizer_bytes),
-                     facts.average_bytes ? ", average " + format_bytes(facts.average_bytes) : "",
-                     batch_.micro, format_bytes(activations)));
+                     part("average", facts.average_bytes), plural(batch_.micro, "sample"),
+                     format_bytes(facts.step.activations), part("logits", facts.step.logits)));
+    if (const auto& other = facts.recomputed)
+      line("recompute",
+           fmt::format("'train.recompute: blocks' would need {} at most, activations {}",
+                       format_bytes(other->most), format_bytes(other->activations)));
+    print_disk(facts);
+  }
+
+  void print_disk(const ModelFacts& facts) const {
     const auto checkpoint = facts.weight_bytes + facts.optimizer_bytes + facts.average_bytes;
     // One more is written before the oldest goes.
     const auto kept = recipe_.checkpoint.keep_last + 1 + (recipe_.checkpoint.keep_best ? 1 : 0);

@@ -22,7 +22,8 @@ struct Program {
   DataSize (*data_size)(const Recipe& recipe) = nullptr;
   std::int64_t (*steps_per_epoch)(const Recipe& recipe, const BatchPlan& batch,
                                   std::int64_t samples) = nullptr;
-  ModelFacts (*model_facts)(const Recipe& recipe) = nullptr;
+  /// Its memory is that of a step of `batch`.
+  ModelFacts (*model_facts)(const Recipe& recipe, const BatchPlan& batch) = nullptr;
   /// Throws where a batch of an epoch of `samples` is too small for the model.
   void (*check_batches)(const Recipe& recipe, const BatchPlan& batch,
                         std::int64_t samples) = nullptr;

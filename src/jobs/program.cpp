@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "cli/levels.h"
 #include "jobs/draft/init.h"
+#include "models/model.h"
+#include "recipe/targets.h"
 #include "sources/fetch/source.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
@@ -50,9 +52,21 @@ DataSize planned_data_size(const Recipe& recipe) {
   return data_size(recipe);
 }
 
-ModelFacts planned_model_facts(const Recipe& recipe) {
+/// A language model whose blocks could be computed again, and are not.
+bool could_recompute(const Recipe& recipe) {
+  const auto* model = catalog<Model>().find(recipe.model.type());
+  return recipe.train.recompute == Recompute::none && model && model->has("blocks") &&
+         written_target(recipe, all_catalogs()) == TargetKind::tokens;
+}
+
+ModelFacts planned_model_facts(const Recipe& recipe, const BatchPlan& batch) {
   require_data(recipe);
-  return try_model(recipe).facts;
+  auto facts = try_model(recipe, batch).facts;
+  if (!could_recompute(recipe)) return facts;
+  auto other = recipe;
+  other.train.recompute = Recompute::blocks;
+  facts.recomputed = step_memory(other, batch);
+  return facts;
 }
 
 }  // namespace

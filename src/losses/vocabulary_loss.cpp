@@ -23,10 +23,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Each chunk reads the whole weight and adds to all of its gradient, so it is to have hundreds of
-/// places.
-constexpr std::int64_t kScoresOfAChunk = 1 << 25;
-
 at::ScalarType exact_type(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }

@@ -11,10 +11,14 @@
 
 namespace ddptrain {
 
+/// Each chunk reads the whole weight and adds to all of its gradient, so it is to have hundreds of
+/// places.
+inline constexpr std::int64_t kScoresOfAChunk = 1 << 25;
+
 struct VocabularyLossOptions {
   double label_smoothing = 0;  // share of the target that is spread over the vocabulary
   double z_loss = 0;           // times the square of the logarithm of the normalizer is added
-  std::int64_t at_once = 0;    // places; 0: as many as have 2^25 scores
+  std::int64_t at_once = 0;    // places; 0: as many as have kScoresOfAChunk scores
 };
 
 /// hidden [n, width], labels int64 [n], each a token of the vocabulary; values [n], in the graph:

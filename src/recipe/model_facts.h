@@ -15,6 +15,13 @@ struct Block {
   std::int64_t parameters = 0;
 };
 
+/// What an optimizer step of a device's micro-batches needs.
+struct StepMemory {
+  std::int64_t activations = 0;  // that a forward pass keeps for its backward pass
+  std::int64_t logits = 0;       // of a language model: the scores that exist at once
+  std::int64_t most = 0;         // of all at once: with weights, optimizer, gradients
+};
+
 /// Bytes are those of one device in the run's numerics.
 struct ModelFacts {
   std::vector<Block> blocks;  // from input to output
@@ -25,7 +32,9 @@ struct ModelFacts {
   std::int64_t gradient_bytes = 0;
   std::int64_t optimizer_bytes = 0;   // its state
   std::int64_t average_bytes = 0;     // of train.ema or train.swa
-  std::int64_t activation_bytes = 0;  // per sample: what a forward and backward pass hold at most
+  std::int64_t activation_bytes = 0;  // per sample: what a forward pass keeps for the backward pass
+  StepMemory step;
+  std::optional<StepMemory> recomputed = {};  // where train.recompute could be blocks, and is none
 };
 
 /// Tokens of an epoch of a language model.

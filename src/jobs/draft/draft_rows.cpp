@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "jobs/draft/csv_sniff.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/draft_language.h"
 #include "jobs/draft/draft_rows.h"
 #include "jobs/draft/table_profile.h"
 
@@ -138,6 +139,7 @@ Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
                            : found_classes(classes, "text");
   draft.found.push_back("texts: column '" + texts.name + "'");
   draft.found.push_back(found_target(request, label));
+  draft.found.push_back(kLearnsToContinue);
   if (const auto csv = csv_in_words(profile.csv); !csv.empty())
     draft.found.push_back("CSV: " + csv);
   const auto others = other_columns(profile, texts.name, label);

@@ -11,6 +11,7 @@
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "jobs/draft/csv_sniff.h"
+#include "jobs/draft/draft_language.h"
 #include "jobs/draft/draft_rows.h"
 #include "jobs/draft/table_profile.h"
 #include "jobs/draft/table_training.h"
@@ -220,9 +221,8 @@ Draft draft_rows(const InitRequest& request, const TableFile& file, const TableP
           "", "", profile.rows < large};
 }
 
-/// The column of texts to learn from; null where the file is a table.
-const ColumnProfile* column_of_texts(const InitRequest& request, const TableProfile& profile) {
-  if (request.table) return nullptr;
+/// The column of texts that the user names, or the longest texts; null where no column has any.
+const ColumnProfile* named_or_longest(const InitRequest& request, const TableProfile& profile) {
   const ColumnProfile* longest = nullptr;
   for (const auto& column : profile.columns) {
     if (!request.text.empty() && column.name == request.text) {
@@ -236,7 +236,31 @@ const ColumnProfile* column_of_texts(const InitRequest& request, const TableProf
     throw Error(Exit::recipe, "--text: there is no column '" + request.text + "'" +
                                   did_you_mean(nearest(request.text, profile.names()),
                                                "; there are " + join(profile.names(), ", ")));
-  if (!longest) return nullptr;
+  return longest;
+}
+
+/// The column of texts to continue: where the user says so, or no column may be their label; else
+/// null.
+const ColumnProfile* column_to_continue(const InitRequest& request, const TableProfile& profile) {
+  if (request.table || !request.target.empty()) return nullptr;
+  const auto may_label = [&](const std::string& name) {
+    return name != request.text && may_be_target(profile, profile.column(name));
+  };
+  if (!request.language && !choose_target(request, profile.names(), may_label).empty())
+    return nullptr;
+  if (const auto* texts = named_or_longest(request, profile)) return texts;
+  const auto& columns = profile.columns;
+  if (columns.size() == 1 && !columns[0].numbers()) return &columns[0];
+  if (!request.language) return nullptr;
+  throw Error(Exit::data, profile.path + ": no column looks like texts; name one with --text: " +
+                              join(profile.names(), ", "));
+}
+
+/// The column of texts to learn classes or numbers from; null where the file is a table.
+const ColumnProfile* column_of_texts(const InitRequest& request, const TableProfile& profile) {
+  if (request.table) return nullptr;
+  const auto* longest = named_or_longest(request, profile);
+  if (!longest || !request.text.empty()) return longest;
   const auto target = target_of(request, profile);
   const auto others = std::count_if(
       profile.columns.begin(), profile.columns.end(), [&](const ColumnProfile& column) {
@@ -291,10 +315,13 @@ Draft draft_csv(const InitRequest& request) {
   const auto profile = profile_of_csv(request.path, csv);
   const auto& columns = profile.columns;
   const auto images = std::find_if(columns.begin(), columns.end(), holds_images);
-  if (images != columns.end() && !request.table && request.text.empty())
+  const bool reads_images = !request.table && !request.language && request.text.empty();
+  if (images != columns.end() && reads_images)
     return lists_points(profile) && request.target.empty()
                ? draft_points(request, profile, *images)
                : draft_image_rows(request, profile, *images);
+  if (const auto* texts = column_to_continue(request, profile))
+    return draft_language_rows(request, profile, *texts);
   if (const auto* texts = column_of_texts(request, profile))
     return draft_text_rows(request, profile, *texts);
   Auto<std::vector<std::string>> missing;
@@ -303,8 +330,9 @@ Draft draft_csv(const InitRequest& request) {
 }
 
 Draft draft_parquet(const InitRequest& request) {
-  if (!request.text.empty())
-    throw Error(Exit::recipe, "--text: texts are read from CSV files and lines of JSON");
+  if (!request.text.empty() || request.language)
+    throw Error(Exit::recipe, std::string(request.language ? "--task" : "--text") +
+                                  ": texts are read from CSV files and lines of JSON");
   const ParquetSource parquet(request.path);
   const std::vector<std::string> only_nulls;
   return draft_rows(request, {parquet, "parquet_table", {only_nulls}},

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/draft_language.h"
 #include "sources/files/mapped_file.h"
 #include "sources/image/image_scan.h"
 #include "sources/text/text_records.h"
@@ -85,6 +86,13 @@ std::vector<ClassCount> classes_of_lines(const std::string& file, const JsonKeys
   return classes;
 }
 
+/// Of lines that a key tells apart: no label does.
+bool differ_in_most(const std::vector<ClassCount>& classes) {
+  std::int64_t lines = 0;
+  for (const auto& one : classes) lines += one.train;
+  return lines > 2 && 2 * std::ssize(classes) > lines;
+}
+
 }  // namespace
 
 std::string text_recipe(const std::string& data, const std::vector<ClassCount>& classes,
@@ -112,16 +120,14 @@ Draft draft_texts(const InitRequest& request) {
   const ImageScan scan(request.path, {".txt"});
   const auto list = [&](const std::string& folder) { return scan.images(folder); };
   auto folders = class_folders_of(request.path, list);
-  if (!folders)
-    throw Error(Exit::data,
-                "texts in '" + request.path +
-                    "', and nothing says their classes; put those of each class into a folder of "
-                    "its own, or give a CSV file with the columns text and label");
+  if (request.language || !folders || folders->classes.size() == 1)
+    return draft_language_folder(request);
   const auto dropped = drop_unvalidated(*folders);
   Draft draft;
   draft.found = found_classes(folders->classes, "text");
   if (!dropped.empty())
     draft.found.push_back("not in the validation split, and left out: " + join(dropped, ", "));
+  draft.found.push_back(kLearnsToContinue);
   draft.found.push_back(found_split(folders->valid.empty() ? "" : "folder " + folders->valid));
   auto data =
       "  type: text_folder\n  root: " + yaml_text(request.written) + "\n" + split_lines(*folders);
@@ -134,14 +140,22 @@ Draft draft_texts(const InitRequest& request) {
 
 Draft draft_json_lines(const InitRequest& request) {
   const auto keys = keys_of(request.path);
-  const auto label = choose_target(request, keys.labels, [](const auto&) { return true; });
-  if (keys.text.empty() || label.empty())
-    throw Error(Exit::data, request.path + ":1: no text with a label in it");
+  if (keys.text.empty()) throw Error(Exit::data, request.path + ":1: no text in it");
+  const auto label =
+      request.language ? "" : choose_target(request, keys.labels, [](const auto&) { return true; });
+  if (label.empty())
+    return draft_language_lines(request, keys.text,
+                                "no key looks like a label, --target KEY names one");
   const auto classes = classes_of_lines(request.path, keys, label);
+  if (request.target.empty() && differ_in_most(classes))
+    return draft_language_lines(request, keys.text,
+                                "'" + label + "' differs in most lines, --target " + label +
+                                    " takes it for a label nevertheless");
   Draft draft;
   draft.found = found_classes(classes, "text");
   draft.found.push_back("texts: key '" + keys.text + "'; target: key '" + label + "'" +
                         (request.target.empty() ? "; --target KEY takes another" : ""));
+  draft.found.push_back(kLearnsToContinue);
   draft.found.push_back(found_split(""));
   const auto data = "  type: text_jsonl\n  file: " + yaml_text(request.written) + "\n  text: [" +
                     yaml_text(keys.text) + "]\n  label: " + yaml_text(label) +

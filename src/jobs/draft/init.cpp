@@ -15,6 +15,7 @@
 #include "cli/editor_line.h"
 #include "cli/program.h"
 #include "jobs/draft/draft.h"
+#include "jobs/draft/draft_language.h"
 #include "jobs/draft/machine.h"
 #include "jobs/draft/table_profile.h"
 #include "recipe/load/load.h"
@@ -52,16 +53,22 @@ InitRequest innermost(InitRequest request) {
   }
 }
 
+constexpr const char* kCutIntoFiles =
+    "; 'mkdir texts && split -n l/20 --additional-suffix=.txt FILE texts/' makes a folder of a "
+    "text";
+
 Draft draft_file(const InitRequest& request) {
   const auto extension = lower(fs::path(request.path).extension().string());
   if (extension == ".jsonl" || extension == ".ndjson") return draft_json_lines(request);
   if (extension == ".csv" || extension == ".tsv") return draft_csv(request);
   if (extension == ".parquet") return draft_parquet(request);
+  if (extension == ".tokens") return draft_tokens(request);
   static const std::set<std::string> packed{".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"};
   throw Error(Exit::recipe, "'" + request.path +
                                 "' is no data that ddptrain reads; it takes a folder of images or "
                                 "texts, a .csv, .tsv, .jsonl or .parquet file" +
-                                (packed.contains(extension) ? "; unpack it first" : ""));
+                                (packed.contains(extension) ? "; unpack it first" : "") +
+                                (extension == ".txt" ? kCutIntoFiles : ""));
 }
 
 /// The file in a folder, as a request of its own.
@@ -92,9 +99,17 @@ Draft draft_image_folder(InitRequest& given, const InitRequest& request) {
   return draft_csv(given);
 }
 
+std::string nothing_in(const InitRequest& request) {
+  const std::string images = request.language ? "" : "images (.jpg, .png, .webp), ";
+  return "no " + images + "texts (.txt) or tables (.csv, .jsonl, .parquet) in '" + request.path +
+         "'";
+}
+
 Draft draft_folder(InitRequest& given) {
   const auto request = innermost(given);
-  if (holds_files(request.path, image_extensions())) return draft_image_folder(given, request);
+  if (holds_token_files(request.path)) return draft_tokens(request);
+  if (!request.language && holds_files(request.path, image_extensions()))
+    return draft_image_folder(given, request);
   if (holds_files(request.path, {".txt"})) return draft_texts(request);
   const auto tables =
       ImageScan(request.path, {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"}).images(".");
@@ -102,13 +117,10 @@ Draft draft_folder(InitRequest& given) {
     given = within(request, tables[0]);
     return draft_file(given);
   }
-  throw Error(Exit::data,
-              tables.empty()
-                  ? "no images (.jpg, .png, .webp), texts (.txt) or tables (.csv, "
-                    ".jsonl, .parquet) in '" +
-                        request.path + "'"
-                  : "'" + request.path + "' holds several tables; name one: ddptrain " + "init " +
-                        (fs::path(request.path) / tables[0]).lexically_normal().string());
+  if (tables.empty()) throw Error(Exit::data, nothing_in(request));
+  throw Error(Exit::data, "'" + request.path + "' holds several tables; name one: ddptrain " +
+                              "init " +
+                              (fs::path(request.path) / tables[0]).lexically_normal().string());
 }
 
 /// A folder that holds one table is that file in `request` from then on.
@@ -160,7 +172,11 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::string predict_line(const Draft& draft, const std::string& name, const std::string& path) {
+/// What to type once the run has ended.
+std::string use_line(const Draft& draft, const std::string& name, const std::string& path) {
+  if (!draft.prompt.empty())
+    return "ddptrain generate " + shell_word("runs/" + name + "/latest") + " " +
+           shell_word(draft.prompt) + " --checkpoint best --top-p 0.9";
   return "ddptrain predict " + shell_word("runs/" + name + "/latest") + " " +
          shell_word(draft.input.empty() ? path : draft.input) + " --checkpoint best" +
          (draft.output.empty() ? "" : " --output " + shell_word(draft.output));
@@ -175,13 +191,23 @@ void require_free(const std::string& file, const Arguments& arguments) {
                 "'" + file + "' is there already; --force replaces it, or name another file");
 }
 
+InitRequest request_of(const Arguments& arguments) {
+  InitRequest request{arguments.words[0], "", arguments.value("--target"),
+                      arguments.value("--text"), arguments.has("--table")};
+  request.language = arguments.value("--task", "auto") == "language_model";
+  if (request.table && !request.text.empty())
+    throw Error(Exit::recipe, "--table and --text exclude each other");
+  if (request.language && (request.table || !request.target.empty()))
+    throw Error(Exit::recipe,
+                "--task language_model reads texts alone: it excludes --target and "
+                "--table");
+  return request;
+}
+
 }  // namespace
 
 int init_from_data(const Arguments& arguments) {
-  InitRequest request{arguments.words[0], "", arguments.value("--target"),
-                      arguments.value("--text"), arguments.has("--table")};
-  if (request.table && !request.text.empty())
-    throw Error(Exit::recipe, "--table and --text exclude each other");
+  auto request = request_of(arguments);
   const auto given = arguments.words.size() > 1 ? arguments.words[1] : std::string();
   const auto name = name_for(given.empty() || given == "-" ? request.path : given);
   const auto file = given.empty() ? name + ".yaml" : given;
@@ -193,7 +219,7 @@ int init_from_data(const Arguments& arguments) {
   write_atomically(file, text);
   for (const auto& line : draft.found) print_shown("%s\n", line.c_str());
   print_shown("wrote %s\n\n  ddptrain run %s\n", file.c_str(), shell_word(file).c_str());
-  print_shown("  %s\n", predict_line(draft, name, request.path).c_str());
+  print_shown("  %s\n", use_line(draft, name, request.path).c_str());
   return 0;
 }
 

@@ -11,11 +11,12 @@ namespace ddptrain {
 
 /// Where the data are.
 struct InitRequest {
-  std::string path;     // as given
-  std::string written;  // as the recipe shall write it
-  std::string target;   // the column to predict, where the user named one
-  std::string text{};   // the column of texts to learn from, where the user named one
-  bool table = false;   // a table is to be made, whatever the columns hold
+  std::string path;       // as given
+  std::string written;    // as the recipe shall write it
+  std::string target;     // the column to predict, where the user named one
+  std::string text{};     // the column of texts to learn from, where the user named one
+  bool table = false;     // a table is to be made, whatever the columns hold
+  bool language = false;  // a language model is to be made of texts, whatever labels they have
 };
 
 struct Draft {
@@ -24,6 +25,7 @@ struct Draft {
   std::string input = {};          // what may be predicted; empty: the data
   std::string output = {};         // the folder of its files; empty: there are none
   bool small_work = false;         // of which several devices do not do more
+  std::string prompt = {};         // of a language model: what it may continue
 };
 
 /// Each throws an Error (Exit::data) where there is nothing to train on, and says what is wanted.
@@ -33,6 +35,7 @@ std::optional<Draft> draft_masks(const InitRequest& request);
 /// Images with a pose file each, as the Biwi Kinect Head Pose Database has them; nothing where they
 /// are not.
 std::optional<Draft> draft_poses(const InitRequest& request);
+/// Texts in class folders; a language model where there are none.
 Draft draft_texts(const InitRequest& request);
 /// A CSV file: rows of a table, or of images or texts where a column holds those.
 Draft draft_csv(const InitRequest& request);

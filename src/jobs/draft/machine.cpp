@@ -17,6 +17,8 @@ std::int64_t gpus() { return std::ssize(find_devices(DeviceKind::automatic).name
 
 }  // namespace
 
+bool has_gpu() { return gpus() > 0; }
+
 std::string model_lines(const std::string& options, const std::string& network) {
   const auto* weights = find_weights(network, "imagenet");
   const auto plain = "model: {" + options + "}\n";

@@ -5,6 +5,8 @@
 
 namespace ddptrain {
 
+bool has_gpu();
+
 /// "parallel: {mode: none, ...}     # this machine: ...": every GPU where there are several and the
 /// work is worth it, else one device.
 std::string parallel_line(bool small_work);

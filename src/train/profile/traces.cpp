@@ -25,11 +25,11 @@ std::int64_t bytes_there(const std::vector<NamedTensor>& tensors, c10::Device de
   return bytes;
 }
 
-/// Weights, buffers, averages and the optimizer's state.
+/// Weights (a shared one once), buffers, averages and the optimizer's state.
 std::int64_t bytes_of(const Training& t) {
   const auto device = device_of(t);
-  auto bytes =
-      bytes_there(t.engine->model().state(), device) + bytes_there(t.optimizer->state(), device);
+  auto bytes = bytes_there(without_aliases(t.engine->model().state()), device) +
+               bytes_there(t.optimizer->state(), device);
   if (t.ema) bytes += bytes_there(t.ema->parameters(), device);
   return bytes;
 }

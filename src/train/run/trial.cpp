@@ -19,7 +19,7 @@
 #include "train/build/build.h"
 #include "train/build/flops.h"
 #include "train/build/splits.h"
-#include "train/profile/memory_reports.h"
+#include "train/run/pass_memory.h"
 #include "train/run/rank.h"
 #include "train/stages.h"
 #include "train/training.h"
@@ -29,20 +29,6 @@ namespace ddptrain {
 namespace {
 
 constexpr std::int64_t kRows = 2;  // a batch norm cannot do with one
-
-/// The most memory that tensors of this thread held at once while it lives, beyond what they held
-/// before.
-class PeakMemory {
- public:
-  std::int64_t bytes() const { return peak_; }
-
- private:
-  std::int64_t now_ = 0, peak_ = 0;
-  MemoryReports reports_{[this](const MemoryReport& report) {
-    now_ += report.bytes;
-    peak_ = std::max(peak_, now_);
-  }};
-};
 
 /// The recipe as one process trains it on the CPU, `rows` samples a step.
 Recipe for_one_cpu(Recipe recipe, std::int64_t rows) {
@@ -120,19 +106,6 @@ Batch first_rows(const Training& t, std::int64_t rows) {
   return batch;
 }
 
-/// One step's gradients; what their window held at most.
-StepTotals accumulate(Training& t, const Batch& batch, std::int64_t& peak) {
-  const PeakMemory memory;
-  MicroStep at;
-  at.seed = static_cast<std::uint64_t>(t.recipe.seed);
-  at.nominal = static_cast<double>(batch.rows);
-  at.alone = true;
-  t.engine->begin();
-  t.engine->accumulate(batch, *t.loss, at);
-  peak = memory.bytes();
-  return t.engine->finish();
-}
-
 std::int64_t bytes_of(const std::vector<NamedTensor>& tensors) {
   std::int64_t bytes = 0;
   for (const auto& [name, tensor] : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
@@ -176,10 +149,6 @@ std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& 
   return shapes;
 }
 
-}  // namespace
-
-namespace {
-
 /// Of a forward pass: the model's, and those of scores that it leaves to the loss. A multiply-add
 /// counts as two.
 std::int64_t flops_of(Training& t, const Batch& batch, Trial& trial) {
@@ -190,33 +159,72 @@ std::int64_t flops_of(Training& t, const Batch& batch, Trial& trial) {
   return counter.count() + 2 * scores;
 }
 
-}  // namespace
-
-Trial try_model(const Recipe& recipe) {
-  const auto devices = written_devices(recipe.parallel).value_or(1);
-  const auto built = build_on_cpu(recipe, plan_batch(recipe.batch, devices));
-  auto& t = *built->training;
-  start_from_weights(t);
-  t.engine->freeze(widest_stage(t).frozen);
-  const auto batch = first_rows(t, kRows);
-  Trial trial;
-  trial.inputs = shapes_of(batch.inputs);
-  trial.targets = shapes_of(batch.targets);
-  trial.facts.flops = flops_of(t, batch, trial) / kRows;
-  std::int64_t few = 0, many = 0;
-  accumulate(t, batch, few);  // gradients are there from the second time on
-  accumulate(t, batch, few);
-  const auto totals = accumulate(t, first_rows(t, 2 * kRows), many);
-  trial.loss = totals.loss_sum / totals.weight;
+/// What the optimizer's steps hold beyond gradients, weights and its state.
+std::int64_t bytes_of_update(Training& t) {
+  t.optimizer->step({t.optimizer->lr()});  // makes its state
+  const HeldBytes held;
   t.optimizer->step({t.optimizer->lr()});
-  auto& facts = trial.facts;
-  facts.blocks = blocks_of(t.engine->model());
-  count_parameters(t, facts);
+  return held.most();
+}
+
+/// Whether a device's gradients are there before a micro-batch's backward pass.
+Gradients gradients_of(const Recipe& recipe, const BatchPlan& batch) {
+  const bool buckets = has_ranks(recipe.parallel.mode) && batch.devices > 1;
+  return buckets || batch.accumulate > 1 ? Gradients::added : Gradients::made;
+}
+
+/// Fills what `facts` has of sizes and of a step of `batch`. Returns the totals of a pass.
+StepTotals measure(Training& t, const BatchPlan& batch, Gradients gradients, ModelFacts& facts) {
+  const auto few = measure_pass(t, first_rows(t, kRows), gradients);
+  const auto many = measure_pass(t, first_rows(t, 2 * kRows), gradients);
+  const auto pass = bytes_of_pass(t, few, many, batch.micro);
+  const auto update = facts.gradient_bytes + bytes_of_update(t);
   facts.weight_bytes = bytes_of(without_aliases(t.engine->model().state()));
   facts.optimizer_bytes = bytes_of(t.optimizer->state());
   if (t.ema) facts.average_bytes = bytes_of(t.ema->parameters()) + bytes_of(t.ema->buffers());
-  facts.activation_bytes = std::max<std::int64_t>(0, many - few) / kRows;
+  facts.activation_bytes = std::max<std::int64_t>(0, many.kept - few.kept) / kRows;
+  facts.step = {pass.activations, pass.logits,
+                facts.weight_bytes + facts.optimizer_bytes + facts.average_bytes +
+                    std::max(pass.most, update)};
+  return many.totals;
+}
+
+std::unique_ptr<Built> begun(const Recipe& recipe, const BatchPlan& batch) {
+  auto built = build_on_cpu(recipe, batch);
+  auto& t = *built->training;
+  start_from_weights(t);
+  t.engine->freeze(widest_stage(t).frozen);
+  return built;
+}
+
+}  // namespace
+
+Trial try_model(const Recipe& recipe, const BatchPlan& batch) {
+  const auto built = begun(recipe, batch);
+  auto& t = *built->training;
+  const auto rows = first_rows(t, kRows);
+  Trial trial;
+  trial.inputs = shapes_of(rows.inputs);
+  trial.targets = shapes_of(rows.targets);
+  trial.facts.flops = flops_of(t, rows, trial) / kRows;
+  auto& facts = trial.facts;
+  facts.blocks = blocks_of(t.engine->model());
+  count_parameters(t, facts);
+  const auto totals = measure(t, batch, gradients_of(recipe, batch), facts);
+  trial.loss = totals.loss_sum / totals.weight;
   return trial;
+}
+
+Trial try_model(const Recipe& recipe) {
+  return try_model(recipe, plan_batch(recipe.batch, written_devices(recipe.parallel).value_or(1)));
+}
+
+StepMemory step_memory(const Recipe& recipe, const BatchPlan& batch) {
+  const auto built = begun(recipe, batch);
+  ModelFacts facts;
+  count_parameters(*built->training, facts);
+  measure(*built->training, batch, gradients_of(recipe, batch), facts);
+  return facts.step;
 }
 
 void check_batches(const Recipe& recipe, const BatchPlan& batch, std::int64_t samples) {

@@ -21,9 +21,15 @@ struct Trial {
 };
 
 /// Builds the recipe as one CPU process does, its rates those of the run's own batch, loads
-/// model.weights, and makes one forward pass, one loss, one backward pass and one step of the
-/// optimizer. Errors are those of building: Exit::data, Exit::recipe.
+/// model.weights, and makes some forward passes, losses, backward passes and steps of the
+/// optimizer with few rows. `batch`: whose memory is planned. Errors are those of building:
+/// Exit::data, Exit::recipe.
+Trial try_model(const Recipe& recipe, const BatchPlan& batch);
+/// For the devices that the recipe asks for, or one.
 Trial try_model(const Recipe& recipe);
+
+/// The memory of a step alone, as try_model finds it.
+StepMemory step_memory(const Recipe& recipe, const BatchPlan& batch);
 
 /// An Error (Exit::recipe) where an epoch, cut by a batch plan, has a batch that is too small for
 /// the model's batch norm (train/build/batch_norm_rows.h). Builds the model only where sizes say

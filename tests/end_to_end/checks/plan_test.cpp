@@ -156,5 +156,105 @@ TEST(Plan, AndARunSayWhereCheckpointsDoNotFitOnTheDisk) {
   EXPECT_THAT(refused.err, HasSubstr("no space for the run's checkpoints in"));
 }
 
+/// Two hundred texts of words that are drawn from two thousand.
+std::string many_words() {
+  std::string csv = "text\n";
+  std::uint64_t drawn = 1;
+  for (int text = 0; text < 200; ++text) {
+    for (int word = 0; word < 80; ++word) {
+      drawn = drawn * 6364136223846793005U + 1442695040888963407U;
+      csv += "w" + std::to_string((drawn >> 33) % 2000) + " ";
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+constexpr const char* kWordRecipe = R"(recipe: 1
+name: small
+model: {type: gpt2, n_layer: 3, n_head: 2, n_embd: 64, n_positions: 64}
+data:
+  type: text_csv
+  file: words.csv
+  task: language_model
+  valid: {fraction: 0.1}
+  vocabulary: {min_freq: 1}
+  cache: cache
+  blocks: {layout: shuffled, length: 64}
+batch: {global: 16}
+train: {duration: 3 steps, threads: 1}
+optimizer: {type: adamw, lr: 1e-3}
+parallel: {device: cpu}
+)";
+
+/// The bytes of "memory   12.3 MiB at most".
+double planned_bytes(const std::string& plan) {
+  double number = 0;
+  char unit = 0;
+  const auto at = plan.find("\nmemory ");
+  if (at == std::string::npos ||
+      std::sscanf(plan.c_str() + at, "\nmemory %lf %c", &number, &unit) != 2)
+    return 0;
+  return number * (unit == 'G' ? 1 << 30 : unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1);
+}
+
+/// The most bytes that tensors had in a step that was not the first.
+double traced_bytes(const std::string& trace) {
+  double most = 0;
+  for (const auto& row : split(trim(trace), '\n')) {
+    const auto cells = split(row, ',');
+    if (cells.size() != 5 || parse_integer(cells[1]).value_or(0) < 1) continue;
+    for (const std::string phase : {"transfer", "forward", "backward", "optimizer"})
+      if (cells[2] == phase) most = std::max(most, parse_number(cells[4]).value());
+  }
+  return most;
+}
+
+class PlannedMemory : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(PlannedMemory, IsWhatAStepTakes) {
+  const Folder folder;
+  write(folder / "words.csv", many_words());
+  write(folder / "words.yaml", kWordRecipe);
+  write(folder / "images.yaml", small_recipe());
+  const bool images = GetParam().empty();
+  std::vector<std::string> words{"plan", images ? "images.yaml" : "words.yaml"};
+  words.insert(words.end(), GetParam().begin(), GetParam().end());
+  if (images) words.emplace_back(kSmallModel);
+  const auto planned = run(words, folder.path(), environment());
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  words[0] = "run";
+  words.insert(words.end(), {"--trace", "memory"});
+  const auto ran = run(words, folder.path(), environment());
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto traced = traced_bytes(read(folder / "runs/small/001/profile/memory_rank0.csv"));
+  EXPECT_NEAR(planned_bytes(planned.out), traced, 0.1 * traced) << planned.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recipes, PlannedMemory,
+    testing::Values(
+        std::vector<std::string>{}, std::vector<std::string>{"train.recompute=none"},
+        std::vector<std::string>{"train.recompute=blocks"},
+        std::vector<std::string>{"batch.accumulate=2"},
+        std::vector<std::string>{"loss={type: cross_entropy, label_smoothing: 0.1}"},
+        std::vector<std::string>{"data.blocks={layout: packed, length: 64, long: split}"},
+        std::vector<std::string>{"model={type: awd_lstm_lm, emb_sz: 64, n_hid: 96, n_layers: 2}",
+                                 "data.blocks={layout: streams, length: 32}"}));
+
+TEST(Plan, SaysWhatRecomputedBlocksWouldNeed) {
+  const Folder folder;
+  write(folder / "words.csv", many_words());
+  write(folder / "words.yaml", kWordRecipe);
+  const auto planned = run({"plan", "words.yaml"}, folder.path());
+  const auto recomputed = run({"plan", "words.yaml", "train.recompute=blocks"}, folder.path());
+  const auto line = recomputed.out.substr(recomputed.out.find("\nmemory ") + 1);
+  const std::string most(trim(line.substr(6, line.find(" at most") - 6)));
+  EXPECT_THAT(planned.out, HasSubstr("\nrecompute      'train.recompute: blocks' would need " +
+                                     most + " at most, activations "));
+  EXPECT_THAT(planned.out, HasSubstr(", logits "));
+  EXPECT_THAT(recomputed.out, testing::Not(HasSubstr("\nrecompute ")));
+}
+
 }  // namespace
 }  // namespace ddptrain::end_to_end

@@ -23,11 +23,37 @@ class InitOfData : public testing::Test {
   test::Inside inside_{folder_.path()};
 };
 
-TEST_F(InitOfData, NeedsClassesOfTexts) {
-  folder_.write("texts/a.txt", "one");
+TEST_F(InitOfData, NeedsTextToLearnFrom) {
+  folder_.write("texts/a.txt", std::string(500, 'a'));
   EXPECT_EQ(refusal("texts"),
-            "error: texts in 'texts', and nothing says their classes; put those of each class into "
-            "a folder of its own, or give a CSV file with the columns text and label\n");
+            "error: texts in 'texts': 1 text, about 100 words; a language model needs 1,000 words "
+            "at least, and many more to write well: add texts of the kind. To tell classes apart, "
+            "put the texts of each into a folder of its own, or give a CSV file with the columns "
+            "text and label\n");
+}
+
+TEST_F(InitOfData, NeedsASecondTextToScoreWith) {
+  folder_.write("texts/a.txt", std::string(50'000, 'a'));
+  EXPECT_EQ(refusal("texts"),
+            "error: texts in 'texts': 1 text, about 10,000 words; scores need a second one that is "
+            "not learned from: cut it into files, as 'split -n l/20 --additional-suffix=.txt FILE "
+            "FOLDER/' does\n");
+  EXPECT_THAT(refusal("texts/a.txt"),
+              testing::HasSubstr("; 'mkdir texts && split -n l/20 --additional-suffix=.txt FILE "
+                                 "texts/' makes a folder of a text\n"));
+}
+
+TEST_F(InitOfData, NeedsTheTokensOfBothSplits) {
+  folder_.write("tokens/train.tokens", "no tokens");
+  EXPECT_EQ(refusal("tokens"),
+            "error: 'tokens/train.tokens' needs the tokens of other texts for validation, "
+            "'tokens/valid.tokens'; 'ddptrain data tokens' writes both\n");
+}
+
+TEST_F(InitOfData, HasNoLabelForALanguageModel) {
+  folder_.write("t.csv", "text,label\na,b\n");
+  EXPECT_EQ(refusal("t.csv", {"--task", "language_model", "--target", "label"}),
+            "error: --task language_model reads texts alone: it excludes --target and --table\n");
 }
 
 TEST_F(InitOfData, NeedsClassesOfImages) {
@@ -47,12 +73,12 @@ TEST_F(InitOfData, NeedsAnImageThatCanBeRead) {
             "read\n");
 }
 
-TEST_F(InitOfData, NeedsAnObjectWithATextAndALabelInALine) {
+TEST_F(InitOfData, NeedsAnObjectWithATextInALine) {
   folder_.write("list.jsonl", "[1]\n");
   EXPECT_EQ(refusal("list.jsonl"),
             "error: list.jsonl:1: not an object, {\"text\": ..., \"label\": ...}, in a line\n");
-  folder_.write("text.jsonl", "{\"text\": \"a long text\"}\n");
-  EXPECT_EQ(refusal("text.jsonl"), "error: text.jsonl:1: no text with a label in it\n");
+  folder_.write("numbers.jsonl", "{\"number\": 1}\n");
+  EXPECT_EQ(refusal("numbers.jsonl"), "error: numbers.jsonl:1: no text in it\n");
 }
 
 TEST_F(InitOfData, NeedsAnUnpackedFile) {
