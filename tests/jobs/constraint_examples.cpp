@@ -188,7 +188,10 @@ void settle_others(Node& map, const Where& where, const Constraint& constraint) 
     if (&other == &constraint) continue;
     const bool twin =
         other.kind == Kind::needs && constraint.kind == Kind::needs && same(other.of[0], of[0]);
-    if (twin && other.of[1].key != of[1].key) set_condition(map, where, other.of[1], true);
+    const bool follows =
+        other.kind == Kind::needs && constraint.kind == Kind::needs && other.of[0].key == of[1].key;
+    if ((twin && other.of[1].key != of[1].key) || follows)
+      set_condition(map, where, other.of[1], true);
     const bool divides = other.kind == Kind::divides && constraint.kind == Kind::needs;
     if (divides && other.of[1].key == of[1].key) set_option(map, where, other.of[0].key, word("1"));
     const bool chooses = other.kind == Kind::exactly_one && constraint.kind != Kind::exactly_one;
