@@ -56,9 +56,19 @@ void add_classes(ClassFolders& found, const fs::path& root, const ListFiles& lis
       found.siblings.push_back(name);
       continue;
     }
-    const auto valid = found.valid.empty() ? 0 : count_in(list, fs::path(found.valid) / name);
-    found.classes.push_back({name, train, valid});
+    const auto valid = fs::path(found.valid) / name;
+    std::error_code unknown;
+    const bool scored = !found.valid.empty() && fs::is_directory(root / valid, unknown);
+    found.classes.push_back({name, train, scored ? count_in(list, valid) : 0});
   }
+}
+
+void leave_out_unscored(ClassFolders& found) {
+  const auto is_unscored = [](const ClassCount& one) { return one.valid == 0; };
+  if (found.valid.empty() || std::ranges::all_of(found.classes, is_unscored)) return;
+  for (const auto& one : found.classes)
+    if (is_unscored(one)) found.unscored.push_back(one.name);
+  std::erase_if(found.classes, is_unscored);
 }
 
 std::int64_t total(const ClassCount& one) { return one.train + one.valid; }
@@ -113,7 +123,13 @@ std::optional<ClassFolders> class_folders_of(const std::string& root, const List
       std::all_of(found.classes.begin(), found.classes.end(),
                   [](const ClassCount& one) { return is_split_name(one.name); });
   if (found.classes.empty() || (found.train == "." && only_splits)) return {};
+  leave_out_unscored(found);
   return found;
+}
+
+void add_unscored(const ClassFolders& folders, std::vector<std::string>& found) {
+  if (folders.unscored.empty()) return;
+  found.push_back("not in the validation split, and left out: " + join(folders.unscored, ", "));
 }
 
 std::int64_t training_samples(const std::vector<ClassCount>& classes, bool has_split) {

@@ -27,6 +27,7 @@ struct ClassFolders {
   std::string valid;  // empty: there is no validation split yet
   std::vector<ClassCount> classes;
   std::vector<std::string> siblings;  // what lies next to them and is no class
+  std::vector<std::string> unscored;  // left out: folders that only train has, as IMDB's unsup
 };
 
 /// The wanted files in a folder of the root and in those within, sorted.
@@ -38,6 +39,9 @@ std::string folder_called(const std::string& root, const std::vector<std::string
 
 /// Nothing where the files are not in class folders.
 std::optional<ClassFolders> class_folders_of(const std::string& root, const ListFiles& list);
+
+/// A line for the classes that are left out, if any.
+void add_unscored(const ClassFolders& folders, std::vector<std::string>& found);
 
 /// The share that is held out where nothing else is.
 constexpr double kHeldOut = 0.2;

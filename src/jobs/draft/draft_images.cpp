@@ -59,15 +59,16 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
                          const std::vector<std::string>& files) {
   Draft draft;
   draft.found = found_classes(folders.classes, "image");
+  add_unscored(folders, draft.found);
   draft.found.push_back(found_split(folders.valid.empty() ? "" : "folder " + folders.valid));
   std::string data = "  type: image_folder\n  root: " + yaml_text(request.written) + "\n";
   data += split_lines(folders);
   std::vector<std::string> names;
   for (const auto& one : folders.classes) names.push_back(one.name);
-  if (!folders.siblings.empty()) {
+  if (!folders.siblings.empty() || !folders.unscored.empty())
     data += "  classes: " + yaml_list(names) + "\n";
+  if (!folders.siblings.empty())
     draft.found.push_back("no images in " + join(folders.siblings, ", ") + ", which is left out");
-  }
   note_other_formats(request.path, draft.found);
   const auto sample = paths_below(request.path, some_of(files, 200));
   draft.recipe = image_recipe(

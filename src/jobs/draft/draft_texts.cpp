@@ -35,17 +35,6 @@ std::vector<std::string> ignored_names(const std::string& root, const ClassFolde
   return names;
 }
 
-/// Folders that only train has where there is a validation split, such as IMDB's unsup.
-std::vector<std::string> drop_unvalidated(ClassFolders& folders) {
-  std::vector<std::string> dropped;
-  if (folders.valid.empty()) return dropped;
-  for (const auto& one : folders.classes)
-    if (one.valid == 0) dropped.push_back(one.name);
-  if (dropped.size() == folders.classes.size()) return {};
-  std::erase_if(folders.classes, [](const ClassCount& one) { return one.valid == 0; });
-  return dropped;
-}
-
 struct JsonKeys {
   std::string text;
   std::vector<std::string> labels;
@@ -122,11 +111,9 @@ Draft draft_texts(const InitRequest& request) {
   auto folders = class_folders_of(request.path, list);
   if (request.language || !folders || folders->classes.size() == 1)
     return draft_language_folder(request);
-  const auto dropped = drop_unvalidated(*folders);
   Draft draft;
   draft.found = found_classes(folders->classes, "text");
-  if (!dropped.empty())
-    draft.found.push_back("not in the validation split, and left out: " + join(dropped, ", "));
+  add_unscored(*folders, draft.found);
   draft.found.push_back(kLearnsToContinue);
   draft.found.push_back(found_split(folders->valid.empty() ? "" : "folder " + folders->valid));
   auto data =

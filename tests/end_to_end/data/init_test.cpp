@@ -151,6 +151,14 @@ TEST(InitFromData, RowsWithANumber) {
   expect_in(recipe, "y_scale: [");
 }
 
+TEST(InitFromData, LeavesOutAClassThatTheValidationFolderLacks) {
+  const Folder folder;
+  copy_shapes(folder / "mine/train", 3);
+  copy_shapes(folder / "mine/valid", 2);
+  const auto output = drafted(folder, "mine", "step");
+  expect_in(output, "not in the validation split, and left out: " + list(shapes() + "/train")[2]);
+}
+
 TEST(InitFromData, TextsInClassFolders) {
   const Folder folder;
   for (int i = 0; i < 30; ++i)
