@@ -10,9 +10,6 @@
 namespace ddptrain {
 namespace {
 
-/// The padding of a vocabulary whose tokenizer has none (sources/text/numericalize.cpp).
-constexpr std::string_view kOwnPadding = "(padding)";
-
 std::int64_t place_in(const std::vector<std::string>& tokens, std::string_view token) {
   const auto found = std::find(tokens.begin(), tokens.end(), token);
   return found == tokens.end() ? -1 : found - tokens.begin();

@@ -18,12 +18,20 @@ std::int64_t classes_of(const Auto<std::int64_t>& written, const ModelContext& c
               "'auto' needs data that has classes; write how many outputs");
 }
 
+namespace {
+
+bool is_text(const DataFacts& data) {
+  return data.cardinalities.size() == 1 && data.sample.empty();
+}
+
+}  // namespace
+
 void refuse_tables_and_texts(const ModelContext& context) {
   if (context.data.sample.size() == 1)
     throw Error(Exit::recipe, Option{"model"},
                 "this model takes one input, and a table has two, names and numbers; write "
                 "'model: tabular'");
-  if (context.data.padding >= 0)
+  if (is_text(context.data))
     throw Error(Exit::recipe, Option{"model"},
                 "this model takes numbers, and a text is a row of words; write 'model: awd_lstm', "
                 "bag_of_embeddings or text_transformer");
@@ -53,7 +61,7 @@ std::int64_t whole_channels(double channels, std::int64_t divisor) {
 
 TextFacts text_facts_of(const ModelContext& context, const std::string& model) {
   const auto& data = context.data;
-  if (data.cardinalities.size() != 1 || data.padding < 0)
+  if (!is_text(data))
     throw Error(Exit::recipe, Option{"model"}, model + " wants texts (data: {type: text_folder})");
   return {data.cardinalities[0], data.padding};
 }

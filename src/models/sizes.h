@@ -30,7 +30,7 @@ std::int64_t whole_channels(double channels, std::int64_t divisor);
 /// A text is a row of numbers of tokens, rows first; short rows are filled up.
 struct TextFacts {
   std::int64_t vocabulary = 0;  // tokens are numbers below this
-  std::int64_t padding = 0;     // the number that fills up
+  std::int64_t padding = -1;    // the number that fills up; -1: of a language model, none
 };
 
 /// What the data says; an Error that names the model and a dataset where it is not text.

@@ -21,13 +21,16 @@ struct Tokens {
   WordCache cache;
 };
 
+/// The token that fills up short rows where a tokenizer has none for that.
+inline constexpr std::string_view kOwnPadding = "(padding)";
+
 /// What a tokenizer's vocabulary looks like. Where `tokens` is empty it is fitted on the training
 /// texts and begins with `special`; otherwise it is given, by number.
 struct VocabularySource {
   std::vector<std::string> special;
   std::vector<std::string> tokens;
   std::string unknown;  // empty: every text has known tokens
-  std::string padding;  // fills up short rows; empty: a number of its own behind the others
+  std::string padding;  // fills up short rows; empty: kOwnPadding, behind the others
 };
 
 /// Safe to use from many threads.

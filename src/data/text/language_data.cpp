@@ -32,6 +32,15 @@ class PackedTokens final : public TokenSource {
   std::size_t split_;
 };
 
+/// A number that fills up short rows is no token of a language model, which could write it, and
+/// whose published weights have no row for it.
+void drop_own_padding(TokenVocabulary& vocabulary) {
+  if (vocabulary.tokens.empty() || vocabulary.tokens.back() != kOwnPadding) return;
+  vocabulary.tokens.pop_back();
+  vocabulary.bytes.pop_back();
+  vocabulary.padding = -1;
+}
+
 }  // namespace
 
 std::unique_ptr<Dataset> make_language_data(const CorpusSource& source, const TextOptions& options,
@@ -42,6 +51,7 @@ std::unique_ptr<Dataset> make_language_data(const CorpusSource& source, const Te
   for (std::size_t split = 0; split < 2; ++split)
     data.splits[split] = std::make_shared<const PackedTokens>(text, split);
   data.vocabulary = std::move(read.vocabulary);
+  drop_own_padding(data.vocabulary);
   data.digest = text->digest();
   return make_token_dataset(std::move(data), options.blocks.value_or(BlockOptions()), context);
 }

@@ -135,7 +135,10 @@ std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenize
   if (state.at("tokenizer") != tokenizer.digest())
     throw Error(Exit::recipe, Option{"data.tokenizer"},
                 "it gives other tokens than the one that the model was trained with");
-  return state.at("vocabulary").get<std::vector<std::string>>();
+  auto tokens = state.at("vocabulary").get<std::vector<std::string>>();
+  const bool pads = tokenizer.vocabulary().padding.empty();
+  if (pads && (tokens.empty() || tokens.back() != kOwnPadding)) tokens.emplace_back(kOwnPadding);
+  return tokens;
 }
 
 /// The documents of known classes, with the numbers of these; `note` says what was left out.

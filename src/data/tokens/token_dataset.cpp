@@ -151,7 +151,8 @@ class TokenDataset final : public Dataset, public CountsUnknown, public HasToken
   bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
             std::int64_t row) const override {
     TokenRow to{row_of(batch.inputs[0], row), row_of(batch.targets[0], row), {}};
-    std::ranges::fill(to.tokens, facts_.padding);
+    // What fills up is not learned and no token reads it: any number will do.
+    std::ranges::fill(to.tokens, std::max<std::int64_t>(0, facts_.padding));
     std::ranges::fill(to.targets, kNotLearned);
     if (packed()) {
       to.positions = row_of(batch.inputs[1], row);

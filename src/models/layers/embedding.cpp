@@ -11,7 +11,7 @@ Embedding::Embedding(std::int64_t values, std::int64_t width, std::int64_t paddi
                      const at::Generator& generator)
     : weight_(parameter("weight", at::empty({values, width}))), padding_(padding) {
   initialize::normal(weight_, 1, generator);
-  initialize::constant(weight_.detach().select(0, padding), 0);
+  if (padding >= 0) initialize::constant(weight_.detach().select(0, padding), 0);
 }
 
 at::Tensor Embedding::forward(const at::Tensor& numbers, const Pass&) {

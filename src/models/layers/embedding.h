@@ -7,8 +7,8 @@
 
 namespace ddptrain {
 
-/// Parameter `weight` [values, width], drawn from a standard normal; the vector of `padding` is
-/// zero at first and receives no gradient. Whole numbers [...] to [..., width].
+/// Parameter `weight` [values, width], drawn from a standard normal; the vector of `padding` (-1:
+/// of none) is zero at first and receives no gradient. Whole numbers [...] to [..., width].
 class Embedding final : public Module {
  public:
   Embedding(std::int64_t values, std::int64_t width, std::int64_t padding,

@@ -19,7 +19,6 @@ namespace ddptrain {
 namespace {
 
 constexpr std::size_t documents_at_once = 64;
-const std::string own_padding = "(padding)";
 
 /// A document's tokens by their numbers among the words of the thread that read it.
 struct Read {
@@ -179,7 +178,7 @@ class Numericalizer {
     pack.tokens = !options_.fitted.empty() ? options_.fitted
                   : !source.tokens.empty() ? source.tokens
                                            : fitted_on_training_documents(source);
-    const auto padding = source.padding.empty() ? own_padding : source.padding;
+    const auto padding = source.padding.empty() ? std::string(kOwnPadding) : source.padding;
     const auto found = std::find(pack.tokens.begin(), pack.tokens.end(), padding);
     pack.padding = found - pack.tokens.begin();
     if (found == pack.tokens.end()) pack.tokens.push_back(padding);

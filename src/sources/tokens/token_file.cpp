@@ -149,7 +149,7 @@ void TokenFile::read_header(std::string_view text) {
   if (id_bytes_ != 2 && id_bytes_ != 4) fail("'id_bytes' of its header is neither 2 nor 4");
   if (vocabulary_.bytes.size() != vocabulary_.tokens.size())
     fail("'bytes' of its header are not those of its vocabulary");
-  if (vocabulary_.padding < 0 || vocabulary_.padding >= std::ssize(vocabulary_.tokens))
+  if (vocabulary_.padding < -1 || vocabulary_.padding >= std::ssize(vocabulary_.tokens))
     fail("'padding' of its header is no token of the vocabulary");
 }
 

@@ -15,7 +15,7 @@ namespace ddptrain {
 struct TokenVocabulary {
   std::vector<std::string> tokens;
   std::vector<std::int32_t> bytes;       // of text that each stands for (TokenFacts)
-  std::int64_t padding = 0;              // a number of a token
+  std::int64_t padding = -1;             // the number that fills up; -1: none does
   std::string unknown = {};              // a token; empty: every text has known ones
   std::string tokenizer = {};            // Tokenizer::digest()
   std::string tokenizer_options = "{}";  // a map as JSON: option to its value as YAML

@@ -87,6 +87,8 @@ TEST_F(PublishedRun, HasTheTokenizerAndWhereTextsBeginAndEnd) {
     EXPECT_EQ(published(file).at("bos_token_id"), 1) << file;
     EXPECT_EQ(published(file).at("eos_token_id"), ends) << file;
   }
+  const auto tokens = json::parse(tokenizer()).at("model").at("vocab").size();
+  EXPECT_EQ(published("config.json").at("vocab_size"), tokens);
   EXPECT_EQ(published("generation_config.json").at("suppress_tokens"), json{0});
   EXPECT_EQ(published("tokenizer_config.json").at("bos_token"), "<s>");
   EXPECT_EQ(published("tokenizer_config.json").at("tokenizer_class"), "PreTrainedTokenizerFast");
