@@ -1,11 +1,14 @@
 #include "losses/vocabulary_loss.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_log_softmax.h>
+#include <ATen/ops/_softmax.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -32,7 +35,33 @@ struct Chunk {
   std::int64_t first = 0;
   at::Tensor hidden;
   at::Tensor labels;  // [n, 1]
+  at::Tensor scores;  // room for them [n, vocabulary]; undefined: none was made
 };
+
+constexpr std::int64_t kAligned = 16;  // numbers: 64 bytes of fp32
+
+/// Rows [n, vocabulary] that begin at aligned places, without which a matrix product with an odd
+/// number of tokens takes a third longer on the CPU. Undefined on other devices, and where the
+/// product is not yet exact.
+at::Tensor score_rows(const ProjectedOutput& output, std::int64_t n) {
+  const auto& hidden = output.hidden;
+  if (!hidden.is_cpu() || hidden.scalar_type() != exact_type(hidden)) return {};
+  const auto vocabulary = output.weight.size(0);
+  const auto width = (vocabulary + kAligned - 1) / kAligned * kAligned;
+  return at::empty({n, width}, hidden.options()).narrow(1, 0, vocabulary);
+}
+
+/// Of each row of scores [n, vocabulary].
+void softmax_in_place(at::Tensor& scores) {
+  const auto softmax = [](at::Tensor rows) {
+    at::_softmax_out(rows, rows, 1, /*half_to_float=*/false);
+  };
+  if (scores.is_contiguous()) return softmax(scores);
+  at::parallel_for(0, scores.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+    const at::NoGradGuard no_grad;
+    for (auto row = begin; row < end; ++row) softmax(scores.narrow(0, row, 1));
+  });
+}
 
 /// The arithmetic of a chunk, without a graph.
 class VocabularyChunks {
@@ -44,45 +73,56 @@ class VocabularyChunks {
   const ProjectedOutput& output() const { return output_; }
   std::int64_t places() const { return labels_.size(0); }
 
+  /// One chunk after the other, in the same memory.
   void each(const std::function<void(const Chunk&)>& use) const {
     const auto vocabulary = output_.weight.size(0);
     const auto at_once = options_.at_once > 0
                              ? options_.at_once
                              : std::max<std::int64_t>(16, kScoresOfAChunk / vocabulary);
-    for (std::int64_t first = 0; first < places(); first += at_once)
-      use({first, output_.hidden.slice(0, first, first + at_once),
-           labels_.slice(0, first, first + at_once).unsqueeze(1)});
+    const auto room = score_rows(output_, std::min(at_once, places()));
+    for (std::int64_t first = 0; first < places(); first += at_once) {
+      const auto hidden = output_.hidden.slice(0, first, first + at_once);
+      use({first, hidden, labels_.slice(0, first, first + at_once).unsqueeze(1),
+           room.defined() ? room.slice(0, 0, hidden.size(0)) : room});
+    }
   }
 
   /// In fp32 at least.
   struct Scores {
-    at::Tensor logarithms;  // log softmax(scores) [n, vocabulary]
+    at::Tensor shares;      // softmax(scores) [n, vocabulary]
+    at::Tensor values;      // -log of the shares of the labels [n, 1]
+    at::Tensor mean;        // of -log of all shares [n, 1], where labels are smoothed
     at::Tensor normalizer;  // the logarithm of the sum of exponentials [n, 1]
     at::Tensor capped;      // the scores [n, vocabulary], where they have a soft cap
   };
   Scores scores_of(const Chunk& chunk) const {
-    auto scores = at::linear(chunk.hidden, output_.weight, output_.bias);
-    scores = scores.to(exact_type(scores));
-    const auto cap = output_.soft_cap;
-    if (cap > 0) scores.div_(cap).tanh_().mul_(cap);
-    auto normalizer = scores.gather(1, chunk.labels);
-    auto logarithms = cap > 0 ? at::empty_like(scores) : scores;
-    at::_log_softmax_out(logarithms, scores, 1, /*half_to_float=*/false);  // row by row
-    normalizer.sub_(logarithms.gather(1, chunk.labels));
-    return {logarithms, normalizer, cap > 0 ? scores : at::Tensor()};
+    auto scores = product_of(chunk);
+    if (const auto cap = output_.soft_cap; cap > 0) scores.div_(cap).tanh_().mul_(cap);
+    Scores s;
+    if (output_.soft_cap > 0) s.capped = scores.clone();
+    const auto largest = scores.amax(1, /*keepdim=*/true);
+    s.values = largest.sub(scores.gather(1, chunk.labels));
+    if (options_.label_smoothing > 0) s.mean = largest.sub(scores.mean(1, /*keepdim=*/true));
+    softmax_in_place(scores);
+    const auto log_sum = scores.amax(1, /*keepdim=*/true).log_().neg_();  // the largest is 1 / sum
+    s.values.add_(log_sum);
+    if (s.mean.defined()) s.mean.add_(log_sum);
+    s.normalizer = largest.add(log_sum);
+    s.shares = std::move(scores);
+    return s;
   }
 
-  at::Tensor values(const Chunk& chunk, const Scores& s) const {
-    auto values = s.logarithms.gather(1, chunk.labels).neg_();
+  at::Tensor values(const Scores& s) const {
+    auto values = s.values;
     if (const auto smoothing = options_.label_smoothing; smoothing > 0)
-      values = values.mul_(1 - smoothing).sub_(s.logarithms.mean(1, /*keepdim=*/true), smoothing);
-    if (options_.z_loss > 0) values.add_(s.normalizer.square(), options_.z_loss);
+      values = values.mul(1 - smoothing).add_(s.mean, smoothing);
+    if (options_.z_loss > 0) values = values.add(s.normalizer.square(), options_.z_loss);
     return values.squeeze(1);
   }
 
   /// Of the values with respect to the scores before the cap; takes the memory of `s`.
   at::Tensor slopes(const Chunk& chunk, Scores s) const {
-    auto slopes = s.logarithms.exp_();
+    auto slopes = s.shares;
     if (options_.z_loss > 0) slopes.mul_(s.normalizer.mul_(2 * options_.z_loss).add_(1));
     const auto smoothing = options_.label_smoothing;
     if (smoothing > 0) slopes.sub_(smoothing / static_cast<double>(slopes.size(1)));
@@ -94,6 +134,20 @@ class VocabularyChunks {
   }
 
  private:
+  at::Tensor product_of(const Chunk& chunk) const {
+    if (!chunk.scores.defined()) {
+      const auto scores = at::linear(chunk.hidden, output_.weight, output_.bias);
+      return scores.to(exact_type(scores));
+    }
+    auto scores = chunk.scores;
+    const auto weight = output_.weight.t();
+    if (output_.bias.defined())
+      at::addmm_out(scores, output_.bias, chunk.hidden, weight);
+    else
+      at::mm_out(scores, chunk.hidden, weight);
+    return scores;
+  }
+
   ProjectedOutput output_;
   at::Tensor labels_;
   VocabularyLossOptions options_;
@@ -136,7 +190,7 @@ class VocabularyPass : public torch::CustomClassHolder {
     std::vector<at::Tensor> values;
     chunks.each([&](const Chunk& chunk) {
       auto scores = chunks.scores_of(chunk);
-      values.push_back(chunks.values(chunk, scores));
+      values.push_back(chunks.values(scores));
       if (ready) ready->add(chunks.output(), chunk, chunks.slopes(chunk, std::move(scores)));
     });
     const auto& hidden = chunks.output().hidden;
