@@ -12,6 +12,7 @@ import dataclasses
 import glob
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -64,7 +65,7 @@ def rows(options):
     unet_batch = "2" if small else "8"
     unet = [program("step"), steps, os.path.join(ROOT, "bench", "unet.yaml"), f"batch.global={unet_batch}", *two_threads]
     peer_unet = script("step_unet.py") + ["--steps", steps, "--batch", unet_batch]
-    texts = lambda name, rows, length: [program("step"), f"{steps}@{length}", os.path.join(ROOT, "bench", name), f"batch.global={rows}", *two_threads]
+    texts = lambda name, rows, length, learned=1: [program("step"), f"{steps}@{length}:{learned}", os.path.join(ROOT, "bench", name), f"batch.global={rows}", *two_threads]
     text_rows = "2" if small else "8"
     gpt2, lstm = texts("gpt2.yaml", text_rows, 256), texts("awd_lstm.yaml", "4" if small else "32", 72)
     peer_gpt2 = script("step_gpt2.py") + ["--steps", steps, "--batch", text_rows]
@@ -90,6 +91,18 @@ def rows(options):
         return Row([program("sample_speed"), passes, os.path.join(ROOT, "recipes", recipe), where.format(folder), augment],
                    script("sample_speed.py") + [folder, "--kind", kind, "--passes", passes], fast, 3.0, prepare=make)
 
+    language = os.path.join(options.build, "bench", "language")
+    ddptrain = os.path.join(options.build, "ddptrain")
+    make_language = script("language.py") + [language, "prepare", "--program", ddptrain, "--texts",
+                                             os.path.join(os.path.dirname(options.data), "imdb")]
+    language_peer = lambda what: script("language.py") + [language, what]
+    one_core = ["taskset", "-c", "0"]
+    fresh = lambda command: ["sh", "-c", f"rm -rf {language}/cache {language}/made && exec {command}"]
+    tokens = fresh(f"taskset -c 0 {ddptrain} data tokens {language}/tokens.yaml {language}/made")
+    first_step = fresh(f"{ddptrain} run {language}/small.yaml output.dir={language}/made")
+    generation = [ddptrain, "generate", f"{language}/runs/bench/001", "The film was made in the winter of", "--greedy",
+                  "--tokens", "128"]
+
     houses = os.path.join(options.build, "bench", "houses")
     make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
                    "--rows", "4000" if small else "1000000"]
@@ -104,6 +117,7 @@ def rows(options):
         "unet-best": Row(unet, [*peer_unet, "--setting", "best"], "images_per_second", 1.0),
         "gpt2": Row(gpt2, peer_gpt2, "images_per_second", 1.1, pss_at_most=0.5),
         "gpt2-compile": Row(gpt2, [*peer_gpt2, "--setting", "compile"], "images_per_second", 1.1, pss_at_most=0.5),
+        "gpt2-learned": Row(texts("gpt2.yaml", text_rows, 256, 0.25), [*peer_gpt2, "--learned", "0.25"], "images_per_second", 1.1),
         "awd-lstm": Row(lstm, peer_lstm, "images_per_second", 1.1),
         "epoch-plain": Row(run, peer_epoch("plain"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-fastai": Row(run, peer_epoch("fastai"), "images_per_second", 1.25, pss_at_most=0.7),
@@ -117,6 +131,9 @@ def rows(options):
         "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 1.0),
         "csv": csv(adult),
         "csv-large": csv(os.path.join(houses, "houses.csv"), prepare=make_houses),
+        "tokenize": Row(tokens, one_core + language_peer("tokenize"), "wall", 1.0, better="less", prepare=make_language),
+        "generate": Row(generation, language_peer("generate"), "tokens_per_second", 1.5, prepare=make_language),
+        "startup-trainer": Row(first_step, language_peer("trainer"), "wall", 10.0, better="less", prepare=make_language),
         "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),
         "startup-memory": Row(mlp, script("startup.py"), "rss", at_most=150, better="less"),
         "ranks": Row([program("ranks"), "4"], script("torchrun_barrier.py") + ["4"], "wall", at_most=0.6, better="less"),
@@ -155,8 +172,11 @@ def machine_busy_seconds():
     return (user + nice + system + irq + softirq) / TICKS
 
 
-def figures_of(text, folder):
-    """The last line of JSON; the lines of bench_loader_speed; the events of a run."""
+def figures_of(text, errors, folder):
+    """The last line of JSON; the lines of bench_loader_speed; what generate logs; the events of a run."""
+    wrote = re.search(r"wrote (\d+) tokens behind 1 prompt in ([\d.]+) (ms|s)\b", errors)
+    if wrote:
+        return {"tokens_per_second": int(wrote[1]) / float(wrote[2]) * (1000 if wrote[3] == "ms" else 1)}
     for line in reversed(text.splitlines()):
         if line.startswith("{"):
             return json.loads(line)
@@ -200,7 +220,7 @@ def measure(command, watch_pss):
             sys.exit(f"{' '.join(command)}\nended with {process.returncode}:\n{text[-1000:]}{errors[0][-3000:]}")
         cpu = usage.ru_utime + usage.ru_stime
         others = machine_busy_seconds() - busy - cpu
-        found = figures_of(text, folder)
+        found = figures_of(text, errors[0], folder)
         return {**found, "wall": wall, "cpu": cpu, "rss": usage.ru_maxrss / 1024, "pss": peak[0],
                 "disturbed": others > 0.1 * wall * os.cpu_count() + 0.05}
 

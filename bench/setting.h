@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +16,7 @@
 
 #include "distributed/engine.h"
 #include "losses/loss.h"
+#include "losses/rows.h"
 #include "optim/groups.h"
 #include "recipe/load/load.h"
 #include "recipe/optimizer_options.h"
@@ -60,9 +62,11 @@ inline double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-/// Tokens in a sample, and words of the vocabulary, of language models.
+/// Tokens in a sample, how many of them are learned, and words of the vocabulary, of language
+/// models.
 struct TokenSizes {
   std::int64_t length = 256;
+  double learned = 1;  // share: the last ones of each sample
   std::int64_t vocabulary = 50257;
 };
 
@@ -125,7 +129,10 @@ class Step {
     batch_.inputs = {text.slice(1, 0, sizes.length).contiguous()};
     batch_.targets = {text.slice(1, 1).contiguous()};
     batch_.rows = rows_;
-    weight_ = static_cast<double>(rows_ * sizes.length);
+    const auto learned =
+        std::llround(sizes.learned * static_cast<double>(sizes.length));  // of a sample
+    batch_.targets[0].slice(1, 0, sizes.length - learned).fill_(kNoLabel);
+    weight_ = static_cast<double>(rows_ * learned);
   }
 
   void build(const Setting& setting, World& world, const DataFacts& facts) {

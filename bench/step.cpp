@@ -1,8 +1,9 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
 // Compare with bench/peers/step_resnet18.py, step_unet.py, step_gpt2.py and step_awd_lstm.py; one
 // step of an MLP: with bench/peers/startup.py.
-//   bench_step STEPS[@SIZE] RECIPE [key=value...]     SIZE: of the images, 128 px; of texts, 256
-//                                                     tokens: images are then rows of tokens
+//   bench_step STEPS[@SIZE[:SHARE]] RECIPE [key=value...]
+// SIZE: of the images, 128 px; of texts, 256 tokens: images are then rows of tokens, of which the
+// last SHARE of each, 1 for all, are learned.
 #include <cstring>
 
 #include "distributed/engine.h"
@@ -12,11 +13,12 @@
 
 namespace ddptrain::bench {
 
-int main_of(int steps, std::int64_t size, const std::vector<std::string>& words) {
+int main_of(int steps, std::int64_t size, double learned, const std::vector<std::string>& words) {
   auto setting = load(words);
   if (size > 0) setting.sample = {3, size, size};
   TokenSizes tokens;
   if (size > 0) tokens.length = size;
+  tokens.learned = learned;
   prepare_process(setting.recipe, setting.placement);
   auto world = single_world();
   const auto rows = setting.placement.batch.global;
@@ -35,8 +37,9 @@ int main_of(int steps, std::int64_t size, const std::vector<std::string>& words)
 
 int main(int argc, char** argv) {
   if (argc < 3)
-    return std::fputs("usage: bench_step STEPS[@SIZE] RECIPE [key=value...]\n", stderr), 2;
+    return std::fputs("usage: bench_step STEPS[@SIZE[:SHARE]] RECIPE [key=value...]\n", stderr), 2;
   const char* size = std::strchr(argv[1], '@');
+  const char* share = std::strchr(argv[1], ':');
   return ddptrain::bench::main_of(std::atoi(argv[1]), size ? std::atoll(size + 1) : 0,
-                                  {argv + 2, argv + argc});
+                                  share ? std::atof(share + 1) : 1, {argv + 2, argv + argc});
 }
