@@ -1,4 +1,6 @@
 // The sections of a report.
+#include <algorithm>
+
 #include "report/section.h"
 
 namespace ddptrain {
@@ -24,6 +26,11 @@ Section warnings_section();
 SweepSection importance_section();
 SweepSection parallel_coordinates_section();
 SweepSection trials_section();
+
+bool is_count(const std::string& name) {
+  const bool of_a_score = std::ranges::count(name, '/') >= 2;
+  return of_a_score && (name.ends_with("/tokens") || name.ends_with("/bytes"));
+}
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> all{

@@ -27,6 +27,10 @@ struct SweepSection {
 };
 
 /// In the order of the page.
+/// Whether a value says how many tokens or bytes a score is of ("valid/perplexity/tokens"), and is
+/// no score itself.
+bool is_count(const std::string& name);
+
 const std::vector<Section>& sections();
 const std::vector<SweepSection>& sweep_sections();
 

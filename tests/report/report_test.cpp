@@ -1,4 +1,5 @@
 #include "report/report.h"
+#include "report/section.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -405,6 +406,13 @@ TEST_F(Report, RefusesWhatIsNoRunFolder) {
       EXPECT_THAT(error.what(), HasSubstr(folder));
     }
   }
+}
+
+TEST(NamesOfScores, AreNoCounts) {
+  EXPECT_TRUE(is_count("valid/perplexity/tokens"));
+  EXPECT_TRUE(is_count("test/bits_per_byte/bytes"));
+  EXPECT_FALSE(is_count("valid/perplexity"));
+  EXPECT_FALSE(is_count("valid/accuracy/tokens of a class"));
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ std::string chart_name(const std::string& series) {
 std::vector<Group> groups_of_curves(const ReportRuns& runs) {
   std::vector<Group> groups;
   const auto add = [&](const Curve& curve) {
+    if (is_count(curve.series->name)) return;
     const auto name = chart_name(curve.series->name);
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& group) { return group.name == name; });

@@ -41,7 +41,8 @@ std::string tiles(const ReportRun& run) {
     html += tile(number_html(value_named(run.scores.values, main)), name_html(main) + of);
   std::size_t shown = 0;
   for (const auto& [name, value] : run.scores.values)
-    if (name != main && ++shown <= 3) html += tile(number_html(value), name_html(name) + of);
+    if (name != main && !is_count(name) && ++shown <= 3)
+      html += tile(number_html(value), name_html(name) + of);
   html += tile(state_html(run), "state");
   html += tile(number_html(run.history.step), "steps");
   if (!std::isnan(run.duration.seconds))
