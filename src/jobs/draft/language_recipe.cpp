@@ -72,12 +72,14 @@ std::string training_line(const LanguageSize& size, const LanguagePlan& plan) {
       size.gpu ? "a GPU" : "a CPU");
 }
 
-std::string last_lines(const LanguagePlan& plan) {
+std::string last_lines(const LanguageSize& size, const LanguagePlan& plan) {
   const auto every = plan.steps > 0 ? plural(std::max<std::int64_t>(1, plan.steps / 4), "step")
                                     : plural((plan.epochs + 3) / 4, "epoch");
   return "schedule: one_cycle                      # the rate rises, then falls to nothing\n"
          "eval: {every: " +
-         every + "}\ncheckpoint: {every: " + every +
+         every +
+         (size.vocabulary == 0 ? ", samples: 2}     # with two texts that it writes" : "}") +
+         "\ncheckpoint: {every: " + every +
          ", keep_best: {metric: perplexity}}\n"
          "# callbacks: [{type: early_stopping, metric: perplexity, patience: 3}]\n";
 }
@@ -115,7 +117,7 @@ std::string language_lines(const LanguageSize& size, const std::string& data) {
          "metrics: [perplexity, bits_per_byte, next_token_accuracy]\n"
          "optimizer: {type: adamw, lr: " +
          plan.rate + ", betas: [0.9, 0.95], weight_decay: 0.1, no_decay: [norm, bias]}\n" +
-         last_lines(plan);
+         last_lines(size, plan);
 }
 
 }  // namespace ddptrain

@@ -21,6 +21,7 @@ namespace {
 constexpr std::int64_t kBeginning = 16;  // tokens of a document that are a prompt
 constexpr auto kValid = static_cast<std::size_t>(Split::valid);
 
+/// Up to the first unknown word, whose text is not known.
 std::string beginning_of_document(const TokenSource& source, std::int64_t document,
                                   const TextCodec& codec, std::int64_t tokens) {
   const auto length = std::min(tokens, source.length(document));
@@ -28,7 +29,10 @@ std::string beginning_of_document(const TokenSource& source, std::int64_t docume
   source.copy({document, 0, length}, ids);
   TextStream stream(codec.detokenizer());  // without a character whose bytes are cut
   std::string text;
-  for (const auto id : ids) text += stream.add(static_cast<std::int32_t>(id));
+  for (const auto id : ids) {
+    if (id == codec.unknown()) break;
+    text += stream.add(static_cast<std::int32_t>(id));
+  }
   return std::string(trim(text));
 }
 

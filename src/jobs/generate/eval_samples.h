@@ -19,8 +19,8 @@ class Dataset;
 /// document has text for `prompts: auto` one (Exit::data). The training outlives it.
 std::unique_ptr<SampleGenerator> make_eval_samples(Training& training);
 
-/// The text of the first tokens, at most so many, of the first `count` validation documents that
-/// have any.
+/// The text of the first tokens, at most so many and none unknown, of the first `count` validation
+/// documents that have any.
 std::vector<std::string> beginnings_of(const Dataset& data, const TextCodec& codec,
                                        std::int64_t count, std::int64_t tokens);
 

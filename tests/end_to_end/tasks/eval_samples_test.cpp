@@ -139,6 +139,18 @@ TEST_F(EvalSamples, ContinueTheBeginningsOfValidationDocuments) {
   }
 }
 
+TEST_F(EvalSamples, ContinueABeginningUpToItsFirstUnknownWord) {
+  char last = 'a';
+  for (const auto& file : list(folder_ / "texts/train")) {
+    const auto path = folder_ / "texts/train/" + file;
+    write(path, std::string("one two zeb") + last++ + " " + read(path));
+  }
+  const auto trained = train("rare", {"eval.samples=2", "data.vocabulary.min_freq=2"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const auto& event : texts_of("rare"))
+    for (const auto& text : event.at("texts")) EXPECT_EQ(text.at("prompt"), "one two");
+}
+
 class SamplesOfGpt2 : public EvalSamples {
  protected:
   /// With room for 12 tokens.
