@@ -69,6 +69,7 @@ const std::vector<std::pair<std::string, std::string>> kStandsFor{
     {"ddptrain describe model NAME", "ddptrain describe model resnet18"},
     {"ddptrain describe KEY", "ddptrain describe optimizer.lr"},
     {"ddptrain help VERB", "ddptrain help run"},
+    {"ddptrain init TEXTS", "ddptrain init stories"},
     {"RUN RUN", "runs/mine/001 runs/mine/002"},
     {"RUN", "runs/mine/001"},
     {"RECIPE", "mine.yaml"},
@@ -195,6 +196,7 @@ class Prepared {
     write(folder_ / "films.csv", "userId,movieId,rating" + ratings.substr(ratings.find('\n')));
     write(folder_ / "data/adult.csv", adult_rows());
     write_texts("reviews/good", "reviews/bad");
+    write_stories();
     for (const std::string side : {"data/imdb/train", "data/imdb/test"})
       write_texts(side + "/pos", side + "/neg");
     for (const std::string name : {"people", "films", "reviews"}) {
@@ -215,6 +217,14 @@ class Prepared {
     for (int i = 0; i < 60; ++i)
       write(folder_ / ((i % 2 ? good : bad) + "/" + std::to_string(i) + ".txt"),
             i % 2 ? "a good film of many words" : "a bad film of many words");
+  }
+  /// Without labels, and with as many words as `init` wants.
+  void write_stories() {
+    for (int i = 0; i < 20; ++i) {
+      std::string text;
+      for (int k = 0; k < 100; ++k) text += (i + k) % 3 ? "a cat went home. " : "the dog saw it. ";
+      write(folder_ / ("stories/" + std::to_string(i) + ".txt"), text);
+    }
   }
   void typed(const std::string& words) {
     const auto ended = Program({"-c", "unset DDPTRAIN_DATA; build/ddptrain " + words}, path(),
