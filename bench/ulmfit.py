@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""ULMFiT against the same classifier from scratch: accuracy after the same steps on the same few labelled reviews.
+"""ULMFiT against the same classifier from scratch: accuracy after the same steps on the same few labeled reviews.
 
-bench/ulmfit.py IMDB [--work FOLDER] [--epochs 2] [--labelled 2000] [--seeds 3] [--threads 1] [--build build]
+bench/ulmfit.py IMDB [--work FOLDER] [--epochs 2] [--labeled 2000] [--seeds 3] [--threads 1] [--build build]
 
 1. recipes/ulmfit-general.yaml learns from IMDB's training reviews, their labels unread (none of the test reviews), --epochs epochs.
-2. recipes/ulmfit-imdb.yaml begins with that run's encoder and learns from --labelled of the training reviews, in its four stages
+2. recipes/ulmfit-imdb.yaml begins with that run's encoder and learns from --labeled of the training reviews, in its four stages
    (gradual unfreezing, discriminative rates).
 3. The same recipe without weights: all layers from the first step, one cycle at 5e-3, as many steps.
 Both are scored on as many test reviews; figures are of the last weights. The network is a small AWD-LSTM (width 128, two hidden layers
@@ -62,15 +62,15 @@ def main():
     parser.add_argument("imdb")
     parser.add_argument("--work")
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--labelled", type=int, default=2000)
+    parser.add_argument("--labeled", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     options = parser.parse_args()
     work = options.work or tempfile.mkdtemp()
-    part = os.path.join(work, f"labelled-{options.labelled}")
+    part = os.path.join(work, f"labeled-{options.labeled}")
     if not os.path.isdir(part):
-        copy_part(options.imdb, part, options.labelled)
+        copy_part(options.imdb, part, options.labeled)
     model = os.path.join(work, f"language-model-{options.epochs}")
     if os.path.isdir(model):
         weights, score = last_run(model)
@@ -84,7 +84,7 @@ def main():
     found = {"ULMFiT": [], "from scratch": []}
     for seed in range(options.seeds):
         for name, extra in (("ULMFiT", [f"model.weights={weights}"]), ("from scratch", FROM_SCRATCH)):
-            folder = os.path.join(work, f"{name.replace(' ', '-')}-{options.labelled}-{seed}")
+            folder = os.path.join(work, f"{name.replace(' ', '-')}-{options.labeled}-{seed}")
             shutil.rmtree(folder, ignore_errors=True)
             score = run("ulmfit-imdb.yaml", [f"data.root={part}", "~data.source", "batch.global=16", f"seed={seed}", *extra], folder,
                         options)[1]
@@ -92,7 +92,7 @@ def main():
             print(f"{name}, seed {seed}: accuracy {found[name][-1]:.4f} after {score['step']} steps", flush=True)
     for name, values in found.items():
         print(f"{name}: {statistics.mean(values):.4f} ± {statistics.stdev(values) if len(values) > 1 else math.nan:.4f}, "
-              f"{len(values)} seeds; {options.labelled} labelled reviews, {options.labelled} test reviews, last weights")
+              f"{len(values)} seeds; {options.labeled} labeled reviews, {options.labeled} test reviews, last weights")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 // Ends a run that has stopped getting better (fastai.callback.tracker.EarlyStoppingCallback).
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "callbacks/best.h"
 #include "callbacks/callback.h"
 
@@ -42,13 +41,13 @@ class EarlyStopping final : public Callback {
   }
 
   std::string state() const override {
-    nlohmann::json state{{"waited", waited_}, {"best", nullptr}};
+    Json state{{"waited", waited_}, {"best", nullptr}};
     if (best_.value()) state["best"] = *best_.value();
-    return state.dump();
+    return json_text(state);
   }
 
   void load(const std::string& text) override {
-    const auto state = nlohmann::json::parse(text);
+    const auto state = parse_json(text);
     waited_ = state.at("waited");
     if (!state.at("best").is_null()) best_.restore(state.at("best").get<double>());
   }

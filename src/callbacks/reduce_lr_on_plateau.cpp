@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "callbacks/best.h"
 #include "callbacks/callback.h"
 
@@ -48,13 +48,13 @@ class ReduceLrOnPlateau final : public Callback {
   }
 
   std::string state() const override {
-    nlohmann::json state{{"bad", bad_}, {"cooldown", cooldown_}, {"best", best_}};
+    Json state{{"bad", bad_}, {"cooldown", cooldown_}, {"best", best_}};
     if (std::isinf(best_)) state["best"] = best_ > 0 ? "inf" : "-inf";  // no number in JSON
-    return state.dump();
+    return json_text(state);
   }
 
   void load(const std::string& text) override {
-    const auto state = nlohmann::json::parse(text);
+    const auto state = parse_json(text);
     bad_ = state.at("bad");
     cooldown_ = state.at("cooldown");
     const auto& best = state.at("best");

@@ -1,14 +1,11 @@
 #include "checkpoint/manifest.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const std::string no_digest(64, '0');
 constexpr std::string_view digest_key = "\"manifest_sha256\": \"";
@@ -35,7 +32,7 @@ bool is_plain_name(const std::string& name) {
 /// A number such as 7e40 would not fit.
 std::int64_t whole_number(const Json& value, const std::string& key, const std::string& file) {
   if (!value.is_number_integer() || value.get<std::int64_t>() < 0)
-    refuse(file, "has a " + key + " that is not a whole number: " + value.dump());
+    refuse(file, "has a " + key + " that is not a whole number: " + json_text(value));
   return value.get<std::int64_t>();
 }
 
@@ -51,16 +48,16 @@ std::string to_text(const Manifest& manifest) {
     for (const auto& [name, checksum] : file.tensors) entry["crc32c"][name] = checksum;
   }
   json["manifest_sha256"] = no_digest;
-  auto text = json.dump(2) + "\n";
+  auto text = json_text(json, 2) + "\n";
   text.replace(text.rfind(no_digest), 64, sha256(text));
   return text;
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& file) try {
   check_own_digest(text, file);
-  const auto json = Json::parse(text);
+  const auto json = parse_json(text);
   if (json.at("format") != 1)
-    refuse(file, "has format " + json.at("format").dump() + ", this program reads format 1");
+    refuse(file, "has format " + json_text(json.at("format")) + ", this program reads format 1");
   Manifest manifest;
   manifest.step = whole_number(json.at("step"), "step", file);
   for (const auto& [name, entry] : json.at("files").items()) {

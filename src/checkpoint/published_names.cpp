@@ -8,11 +8,11 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -201,14 +201,13 @@ std::string architecture_of(const std::string& path) {
   const auto folder = fs::is_directory(path) ? fs::path(path) : fs::path(path).parent_path();
   const auto file = folder / "config.json";
   if (!fs::is_regular_file(file) || fs::file_size(file) > (1 << 20)) return "";
-  const auto json = nlohmann::json::parse(read_text(file.string()), nullptr, false);
-  const auto text = [](const nlohmann::json& map, const char* key) {
+  const auto json = json_or_null(read_text(file.string()));
+  const auto text = [](const Json& map, const char* key) {
     const bool there = map.is_object() && map.contains(key) && map[key].is_string();
     return there ? map[key].get<std::string>() : "";
   };
   const auto name = text(json, "architecture");
-  const auto tag =
-      json.is_object() ? text(json.value("pretrained_cfg", nlohmann::json()), "tag") : "";
+  const auto tag = json.is_object() ? text(json.value("pretrained_cfg", Json()), "tag") : "";
   return name.empty() || tag.empty() ? name : name + "." + tag;
 }
 

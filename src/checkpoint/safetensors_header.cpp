@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using c10::ScalarType;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
@@ -43,7 +42,7 @@ class Refusal {
 
 /// Takes the header as it is parsed, without a tree of it: time and memory are linear in its size.
 /// The format knows three levels, whole numbers from 0, and each key once.
-class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
+class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(const Refusal& refuse) : refuse_(refuse) {}
   SafetensorsHeader take() { return std::move(header_); }
@@ -193,7 +192,7 @@ std::string to_text(const SafetensorsHeader& header) {
   // Not one object of them all: its keys would be sought one by one.
   std::string text = "{";
   const auto add = [&](const std::string& key, const Json& value) {
-    text += (text.size() > 1 ? "," : "") + Json(key).dump() + ":" + value.dump();
+    text += (text.size() > 1 ? "," : "") + json_text(Json(key)) + ":" + json_text(value);
   };
   if (!header.metadata.empty()) add("__metadata__", header.metadata);
   for (const auto& entry : header.entries)
@@ -212,7 +211,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::int64_t d
   if (text.empty() || text.front() != '{') refuse.header("its header does not begin with '{'");
   if (text.find('\0') != std::string_view::npos) refuse.header("there is a NUL in its header");
   HeaderReader reader(refuse);
-  nlohmann::json::sax_parse(text, &reader);
+  Json::sax_parse(text, &reader);
   auto header = reader.take();
   check_cover(header.entries, data_size, refuse);
   return header;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/mapping_guard.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
@@ -57,8 +57,6 @@ std::string weights_file(const std::string& path) {
   return *newest + "/model.safetensors";
 }
 
-using Json = nlohmann::ordered_json;
-
 /// None where it is no list of texts.
 std::vector<std::string> list_of_names(const Json& list) {
   std::vector<std::string> names;
@@ -73,9 +71,7 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
     const auto found = header.find(key);
     return found == header.end() ? std::string() : found->second;
   };
-  const auto list = [&](const char* key) {
-    return list_of_names(Json::parse(text(key), nullptr, /*allow_exceptions=*/false));
-  };
+  const auto list = [&](const char* key) { return list_of_names(json_or_null(text(key))); };
   return {list("classes"), list("targets"), text("fitted")};
 }
 
@@ -85,7 +81,7 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
 
 /// The names of tensors by the file that has them, next to the index.
 std::map<std::string, std::set<std::string>> names_by_file(const std::string& index) {
-  const auto json = Json::parse(read_text(index), nullptr, /*allow_exceptions=*/false);
+  const auto json = json_or_null(read_text(index));
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object())
     refuse_index(index, "has no 'weight_map'");
   std::map<std::string, std::set<std::string>> files;
@@ -167,9 +163,7 @@ SavedWeights read_saved_weights(const std::string& path, Calls calls) {
 }
 
 std::map<std::string, std::string> header_of(const SavedNames& names) {
-  const auto text = [](const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
+  const auto text = [](const Json& json) { return lossy_json_text(json); };
   std::map<std::string, std::string> header{{"classes", text(names.classes)}};
   if (!names.targets.empty()) header["targets"] = text(names.targets);
   if (!names.fitted.empty()) header["fitted"] = names.fitted;

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 13> kKinds{"boolean", "integer",   "number", "text", "duration",
                                              "size",    "share",     "word",   "list", "table",

@@ -5,16 +5,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "distributed/group.h"
 
 namespace ddptrain {
 namespace {
-
-using nlohmann::json;
 
 /// Rows of one state, and their places in the global batch.
 struct PlacedRows {
@@ -30,8 +28,8 @@ at::Tensor in_order(Group& group, const PlacedRows& own) {
 }
 
 /// Name, type and shape of a row of each state, for ranks that have none.
-json forms_of(const std::map<std::string, at::Tensor>& states) {
-  auto forms = json::array();
+Json forms_of(const std::map<std::string, at::Tensor>& states) {
+  auto forms = Json::array();
   for (const auto& [name, tensor] : states)
     forms.push_back({{"name", name},
                      {"type", static_cast<int>(tensor.scalar_type())},
@@ -39,7 +37,7 @@ json forms_of(const std::map<std::string, at::Tensor>& states) {
   return forms;
 }
 
-PlacedRows no_rows(const json& form) {
+PlacedRows no_rows(const Json& form) {
   auto sizes = form.at("row").get<std::vector<std::int64_t>>();
   sizes.insert(sizes.begin(), 0);
   return {at::empty({0}, at::kLong),
@@ -99,8 +97,8 @@ std::vector<NamedTensor> RowStates::gather(Group& group) const {
     for (const auto& [name, tensor] : loaded_) all.push_back({name, tensor});
     return all;
   }
-  const auto own = pieces_.empty() ? json::array() : forms_of(pieces_.begin()->second);
-  for (const auto& form : json::parse(broadcast_text(group, own.dump(), 0))) {
+  const auto own = pieces_.empty() ? Json::array() : forms_of(pieces_.begin()->second);
+  for (const auto& form : parse_json(broadcast_text(group, json_text(own), 0))) {
     const auto name = form.at("name").get<std::string>();
     auto rows = no_rows(form);
     for (const auto& [first, states] : pieces_) {

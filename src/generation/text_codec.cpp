@@ -1,9 +1,9 @@
 #include "generation/text_codec.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "config/yaml/reader.h"
 
@@ -30,12 +30,12 @@ Vocabulary vocabulary_of(const Tokenizer& tokenizer, std::vector<std::string> to
 }  // namespace
 
 bool is_text_state(const std::string& state) {
-  const auto json = nlohmann::json::parse(state, nullptr, /*allow_exceptions=*/false);
+  const auto json = json_or_null(state);
   return json.is_object() && json.contains("tokenizer") && json.contains("vocabulary");
 }
 
 FittedTokens fitted_tokens_of(const std::string& state) {
-  const auto json = nlohmann::ordered_json::parse(state);
+  const auto json = parse_json(state);
   FittedTokens fitted{json.at("tokenizer"), Node::map(), json.at("vocabulary")};
   if (const auto options = json.find("tokenizer_options"); options != json.end())
     for (const auto& [key, value] : options->items())

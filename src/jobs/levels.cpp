@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
 #include "base/files/scratch_folder.h"
+#include "base/json.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "cli/levels.h"
@@ -185,18 +185,17 @@ class LevelChecker {
 };
 
 std::string to_text(const Findings& findings) {
-  auto problems = nlohmann::json::array();
+  auto problems = Json::array();
   for (const auto& p : findings.problems)
     problems.push_back({static_cast<int>(p.severity), p.rule, p.place.file, p.place.line,
                         p.place.column, p.place.width, p.path, p.message});
-  return nlohmann::json{{"problems", problems},
-                        {"code", static_cast<int>(findings.code)},
-                        {"reports", findings.reports}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return lossy_json_text(Json{{"problems", problems},
+                              {"code", static_cast<int>(findings.code)},
+                              {"reports", findings.reports}});
 }
 
 Findings findings_from(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = parse_json(text);
   Findings findings;
   for (const auto& p : json.at("problems"))
     findings.problems.push_back(

@@ -1,10 +1,10 @@
 #include "jobs/model_config.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "config/shape.h"
@@ -14,15 +14,13 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using ConfigJson = nlohmann::json;
-
-ConfigJson read_config(const std::string& file) {
-  auto json = ConfigJson::parse(read_text(file), nullptr, /*allow_exceptions=*/false);
+Json read_config(const std::string& file) {
+  auto json = json_or_null(read_text(file));
   if (!json.is_object()) throw Error(Exit::data, "'" + file + "' is no JSON object");
   return json;
 }
 
-void require_type(const ConfigJson& config, const std::string& type, const std::string& file) {
+void require_type(const Json& config, const std::string& type, const std::string& file) {
   const auto found = config.find("model_type");
   const auto there = found != config.end() && found->is_string() ? found->get<std::string>() : "";
   if (there == type) return;
@@ -36,8 +34,8 @@ std::string key_there(const std::string& option) {
   return option == "vocabulary" ? "vocab_size" : option;
 }
 
-std::string json_text(const ConfigJson& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 bool agree(const std::string& here, const std::string& there) {
@@ -46,17 +44,16 @@ bool agree(const std::string& here, const std::string& there) {
 }
 
 /// An option that a recipe leaves to the file, or that must be what the file says.
-void settle_option(Node& node, const Shape& option, const ConfigJson& value,
-                   const std::string& file) {
+void settle_option(Node& node, const Shape& option, const Json& value, const std::string& file) {
   const auto* written = node.find(option.key);
   const auto here = written ? written->text : option.initial.text;
   if (option.automatic && here == "auto") {
-    node.set(option.key, Node::scalar(json_text(value)));
+    node.set(option.key, Node::scalar(text_of(value)));
     return;
   }
-  if (agree(here, json_text(value))) return;
+  if (agree(here, text_of(value))) return;
   throw Error(Exit::recipe, Option{"model." + option.key},
-              "'" + here + "' is not what '" + file + "' says: '" + json_text(value) + "'" +
+              "'" + here + "' is not what '" + file + "' says: '" + text_of(value) + "'" +
                   (option.automatic ? "; write 'auto'" : ""),
               written ? written->place : Place{});
 }

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
+#include "base/json.h"
 #include "base/output/color.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
@@ -98,18 +98,17 @@ Tested test_one(const std::string& file, const RecipeWords& words, const Argumen
 }
 
 std::string to_text(const Tested& tested) {
-  auto expected = nlohmann::json::array();
+  auto expected = Json::array();
   for (const auto& one : tested.expected)
-    expected.push_back({one.metric, one.bounds,
-                        one.value ? nlohmann::json(format_number(*one.value)) : nlohmann::json(),
-                        one.met});
-  return nlohmann::json{{"code", tested.code}, {"seconds", tested.seconds}, {"expected", expected}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    expected.push_back(
+        {one.metric, one.bounds, one.value ? Json(format_number(*one.value)) : Json(), one.met});
+  return lossy_json_text(
+      Json{{"code", tested.code}, {"seconds", tested.seconds}, {"expected", expected}});
 }
 
 /// Nothing where the process ended before it could say.
 std::optional<Tested> tested_from(const std::string& text, const std::string& file) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_null(text);
   if (!json.is_object()) return {};
   Tested tested{file, json.at("code"), json.at("seconds"), {}};
   for (const auto& one : json.at("expected")) {

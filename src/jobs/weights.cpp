@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -20,8 +20,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using WeightsJson = nlohmann::ordered_json;
-
 constexpr Flag kFormat{"--format", "text|json", "of list (default text)"};
 
 bool is_here(const PublishedWeights& weights) { return fs::exists(weights_path(weights)); }
@@ -53,7 +51,7 @@ std::vector<std::string> weights_line(const PublishedWeights& weights) {
           is_here(weights) ? "here" : "-"};
 }
 
-WeightsJson json_of(const std::optional<Preprocessing>& prepared) {
+Json json_of(const std::optional<Preprocessing>& prepared) {
   if (!prepared) return {};
   return {{"resize", prepared->resize},
           {"crop", prepared->crop},
@@ -62,30 +60,30 @@ WeightsJson json_of(const std::optional<Preprocessing>& prepared) {
           {"std", prepared->deviation}};
 }
 
-WeightsJson json_of(const PublishedWeights& weights) {
-  return {{"model", weights.model},
-          {"name", weights.name},
-          {"default", weights.is_default},
-          {"publisher", weights.publisher},
-          {"license", weights.license},
-          {"license_of", weights.license_is_of_code ? "code" : "weights"},
-          {"license_source",
-           weights.license_source.empty() ? WeightsJson() : WeightsJson(weights.license_source)},
-          {"url", weights.url},
-          {"file", file_name(weights)},
-          {"sha256", weights.sha256.empty() ? WeightsJson() : WeightsJson(weights.sha256)},
-          {"mebibytes", weights.mebibytes > 0 ? WeightsJson(weights.mebibytes) : WeightsJson()},
-          {"top1", weights.top1 ? WeightsJson(*weights.top1) : WeightsJson()},
-          {"preprocessing", json_of(weights.prepared)},
-          {"path", is_here(weights) ? WeightsJson(weights_path(weights)) : WeightsJson()}};
+Json json_of(const PublishedWeights& weights) {
+  return {
+      {"model", weights.model},
+      {"name", weights.name},
+      {"default", weights.is_default},
+      {"publisher", weights.publisher},
+      {"license", weights.license},
+      {"license_of", weights.license_is_of_code ? "code" : "weights"},
+      {"license_source", weights.license_source.empty() ? Json() : Json(weights.license_source)},
+      {"url", weights.url},
+      {"file", file_name(weights)},
+      {"sha256", weights.sha256.empty() ? Json() : Json(weights.sha256)},
+      {"mebibytes", weights.mebibytes > 0 ? Json(weights.mebibytes) : Json()},
+      {"top1", weights.top1 ? Json(*weights.top1) : Json()},
+      {"preprocessing", json_of(weights.prepared)},
+      {"path", is_here(weights) ? Json(weights_path(weights)) : Json()}};
 }
 
 int list_weights(const Arguments& arguments) {
   const auto rows = weights_rows(arguments.words.size() > 1 ? arguments.words[1] : "");
   if (arguments.chosen(kFormat) == 1) {
-    WeightsJson all = WeightsJson::array();
+    Json all = Json::array();
     for (const auto& weights : rows) all.push_back(json_of(weights));
-    print_exact(all.dump(2) + "\n");
+    print_exact(json_text(all, 2) + "\n");
     return 0;
   }
   std::vector<std::vector<std::string>> lines{

@@ -8,17 +8,15 @@
 #include <ctime>
 #include <filesystem>
 #include <new>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/secrets.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kNotDeterministic = "does not have a deterministic implementation";
 
@@ -26,20 +24,15 @@ std::string record_path(const std::string& folder, int rank) {
   return fmt::format("{}/failure.{}", folder, rank);
 }
 
-// Bytes of a message need not be UTF-8 (file names): replaced rather than refused.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // The form that torchrun's agent reads and prints. Its root cause is the record with the smallest
 // timestamp, in whole seconds: that of a secondary failure is rounded up, since the cause was
 // recorded before it.
 std::string to_torchelastic(const Failure& failure) {
   const auto now = std::to_string(std::time(nullptr) + (failure.secondary ? 1 : 0));
-  return dump({{"message",
-                {{"message", "ddptrain: " + failure.message},
-                 {"errorCode", static_cast<int>(failure.code)},
-                 {"extraInfo", {{"timestamp", now}}}}}});
+  return lossy_json_text({{"message",
+                           {{"message", "ddptrain: " + failure.message},
+                            {"errorCode", static_cast<int>(failure.code)},
+                            {"extraInfo", {{"timestamp", now}}}}}});
 }
 
 /// What LibTorch and the vendors' libraries say where the machine is the reason; the first that
@@ -187,19 +180,19 @@ void report_what_no_one_catches(const Topology& topology) {
 }
 
 std::string to_record(const Failure& failure) {
-  return dump({{"rank", failure.rank},
-               {"seconds", failure.seconds},
-               {"code", static_cast<int>(failure.code)},
-               {"message", failure.message},
-               {"file", failure.place.file},
-               {"line", failure.place.line},
-               {"column", failure.place.column},
-               {"secondary", failure.secondary}});
+  return lossy_json_text({{"rank", failure.rank},
+                          {"seconds", failure.seconds},
+                          {"code", static_cast<int>(failure.code)},
+                          {"message", failure.message},
+                          {"file", failure.place.file},
+                          {"line", failure.place.line},
+                          {"column", failure.place.column},
+                          {"secondary", failure.secondary}});
 }
 
 std::optional<Failure> from_record(const std::string& text) {
-  const auto json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return {};
+  const auto json = json_or_null(text);
+  if (!json.is_object()) return {};
   Failure failure{json.at("rank"),
                   json.at("seconds"),
                   static_cast<Exit>(json.at("code").get<int>()),

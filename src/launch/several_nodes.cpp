@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "launch/hosts.h"
 #include "launch/route.h"
@@ -76,7 +76,7 @@ constexpr NodesSign kNodesSigns[] = {
 };
 
 std::size_t hosts_in_json(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_or_null(text);
   if (json.is_array()) return json.size();
   if (!json.is_object() || !json.contains("cluster") || !json["cluster"].is_object()) return 0;
   std::size_t count = 0;

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/output/table_text.h"
 #include "report/html.h"
 
@@ -159,9 +159,9 @@ std::string svg_of(const Chart& chart, const Frame& frame) {
 /// What the page's script reads to say which values are at the pointer: the rectangle of the plot
 /// in the units of its SVG, the values at its edges, and the points.
 std::string data_of(const Chart& chart, const Frame& frame) {
-  auto lines = nlohmann::ordered_json::array();
+  auto lines = Json::array();
   for (const auto& line : chart.lines) {
-    auto points = nlohmann::ordered_json::array();
+    auto points = Json::array();
     for (std::size_t i = 0; i < line.points.x.size(); ++i)
       if (is_known(line.points, i))
         points.push_back({rounded(line.points.x[i]), rounded(line.points.y[i])});
@@ -170,13 +170,13 @@ std::string data_of(const Chart& chart, const Frame& frame) {
   const bool dotted = std::any_of(chart.lines.begin(), chart.lines.end(), [](const auto& line) {
     return line.look == ChartLine::Look::dots;
   });
-  const nlohmann::ordered_json data{{"plot", {kLeft, kTop, kWidth - kRight, kHeight - kBottom}},
-                                    {"x", {frame.x.low, frame.x.high}},
-                                    {"y", {frame.y.low, frame.y.high}},
-                                    {"title", chart.x_title},
-                                    {"dots", dotted},
-                                    {"lines", std::move(lines)}};
-  return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const Json data{{"plot", {kLeft, kTop, kWidth - kRight, kHeight - kBottom}},
+                  {"x", {frame.x.low, frame.x.high}},
+                  {"y", {frame.y.low, frame.y.high}},
+                  {"title", chart.x_title},
+                  {"dots", dotted},
+                  {"lines", std::move(lines)}};
+  return lossy_json_text(data);
 }
 
 std::string legend(const Chart& chart) {

@@ -21,7 +21,7 @@ void fields(DataCounts& data, Fields& f) {
 }
 
 void write_data_json(const DataCounts& data, const std::string& folder) {
-  write_atomically(folder + "/" + kDataJson, dumped(ToJson::value(data), -1));
+  write_atomically(folder + "/" + kDataJson, lossy_json_text(ToJson::value(data)) + "\n");
 }
 
 DataCounts data_counts_of(const std::string& text) {

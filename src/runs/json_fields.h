@@ -11,24 +11,17 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/named_values.h"
 #include "base/text.h"
 
 namespace ddptrain {
-
-using RecordJson = nlohmann::ordered_json;
-
-/// Bytes that are no UTF-8 (file names) become a replacement character. `indent` below 0: one line.
-inline std::string dumped(const RecordJson& json, int indent) {
-  return json.dump(indent, ' ', false, RecordJson::error_handler_t::replace) + "\n";
-}
 
 template <class T, class Fields>
 concept IsRecord = requires(T& record, Fields& f) {
@@ -37,7 +30,7 @@ concept IsRecord = requires(T& record, Fields& f) {
 
 class ToJson {
  public:
-  explicit ToJson(RecordJson& json) : json_(json) {}
+  explicit ToJson(Json& json) : json_(json) {}
 
   template <class T>
   void operator()(const char* key, const T& member) {
@@ -49,7 +42,7 @@ class ToJson {
   }
   template <class T>
   void nullable(const char* key, const std::optional<T>& member) {
-    json_[key] = member ? value(*member) : RecordJson();
+    json_[key] = member ? value(*member) : Json();
   }
   template <class T>
   void added(const char* key, const T& member, const T&) {
@@ -64,37 +57,37 @@ class ToJson {
     }
   }
   void embedded(const char* key, const std::string& text) {
-    if (!text.empty()) json_[key] = RecordJson::parse(text);
+    if (!text.empty()) json_[key] = parse_json(text);
   }
   template <class Belongs>
   void inlined(const NamedValues& values, Belongs) {
     for (const auto& [name, number] : values) json_[name] = number;
   }
 
-  static RecordJson value(const NamedValues& values) {
-    RecordJson json = RecordJson::object();
+  static Json value(const NamedValues& values) {
+    Json json = Json::object();
     for (const auto& [name, number] : values) json[name] = number;  // JSON has no NaN: it is null
     return json;
   }
   template <class T>
-  static RecordJson value(const std::vector<T>& members) {
-    RecordJson json = RecordJson::array();
+  static Json value(const std::vector<T>& members) {
+    Json json = Json::array();
     for (const auto& member : members) json.push_back(value(member));
     return json;
   }
   template <class T>
-  static RecordJson value(const std::map<std::int64_t, T>& members) {
-    RecordJson json = RecordJson::object();
+  static Json value(const std::map<std::int64_t, T>& members) {
+    Json json = Json::object();
     for (const auto& [number, member] : members) json[std::to_string(number)] = value(member);
     return json;
   }
   template <class T>
-  static RecordJson value(const T& member) {
-    if constexpr (std::is_constructible_v<RecordJson, T>) {
+  static Json value(const T& member) {
+    if constexpr (std::is_constructible_v<Json, T>) {
       return member;
     } else {
       auto copy = member;  // one `fields` serves writing and reading
-      RecordJson json = RecordJson::object();
+      Json json = Json::object();
       ToJson inside(json);
       fields(copy, inside);
       return json;
@@ -102,17 +95,16 @@ class ToJson {
   }
 
  private:
-  RecordJson& json_;
+  Json& json_;
 };
 
 /// Reads an object that may have other keys too.
 class FromJson {
  public:
-  /// `required`: a key that is missing or of another type is what nlohmann::json throws. `any`: the
+  /// `required`: a key that is missing or of another type is what Json throws. `any`: the
   /// member stays as it is.
   enum class Keys { required, any };
-  explicit FromJson(const RecordJson& json, Keys keys = Keys::required)
-      : json_(json), keys_(keys) {}
+  explicit FromJson(const Json& json, Keys keys = Keys::required) : json_(json), keys_(keys) {}
 
   template <class T>
   void operator()(const char* key, T& member) {
@@ -141,7 +133,7 @@ class FromJson {
     added(key, member, T());
   }
   void embedded(const char* key, std::string& text) {
-    text = json_.contains(key) ? json_.at(key).dump() : "";
+    text = json_.contains(key) ? json_text(json_.at(key)) : "";
   }
   template <class Belongs>
   void inlined(NamedValues& values, Belongs belongs) {
@@ -152,7 +144,7 @@ class FromJson {
   }
 
   /// Whether it was read.
-  bool read(const RecordJson& json, NamedValues& values) const {
+  bool read(const Json& json, NamedValues& values) const {
     if (is_refused(json.is_object())) return false;
     values.clear();
     for (const auto& [name, number] : json.items())
@@ -160,7 +152,7 @@ class FromJson {
     return true;
   }
   template <class T>
-  bool read(const RecordJson& json, std::vector<T>& members) const {
+  bool read(const Json& json, std::vector<T>& members) const {
     if (is_refused(json.is_array())) return false;
     members.clear();
     for (const auto& each : json)
@@ -168,7 +160,7 @@ class FromJson {
     return true;
   }
   template <class T>
-  bool read(const RecordJson& json, std::map<std::int64_t, T>& members) const {
+  bool read(const Json& json, std::map<std::int64_t, T>& members) const {
     if (is_refused(json.is_object())) return false;
     members.clear();
     for (const auto& [number, each] : json.items())
@@ -176,7 +168,7 @@ class FromJson {
     return true;
   }
   template <class T>
-  bool read(const RecordJson& json, T& member) const {
+  bool read(const Json& json, T& member) const {
     if constexpr (IsRecord<T, FromJson>) {
       if (is_refused(json.is_object())) return false;
       FromJson inside(json, keys_);
@@ -186,7 +178,7 @@ class FromJson {
       json.get_to(member);
     } else if constexpr (std::is_integral_v<T>) {
       if (is_refused(json.is_number_integer())) return false;
-      member = static_cast<T>(json.template get_ref<const RecordJson::number_integer_t&>());
+      member = static_cast<T>(json.template get_ref<const Json::number_integer_t&>());
     } else if constexpr (std::is_same_v<T, double>) {
       if (is_refused(json.is_number() || json.is_null())) return false;
       member = json.is_null() ? std::nan("") : json.get<double>();
@@ -199,13 +191,13 @@ class FromJson {
 
  private:
   /// Null where it may be missing and is.
-  const RecordJson* found(const char* key) const {
+  const Json* found(const char* key) const {
     if (keys_ == Keys::any && !json_.contains(key)) return nullptr;
     return &json_.at(key);
   }
   bool is_refused(bool fits) const { return !fits && keys_ == Keys::any; }
 
-  const RecordJson& json_;
+  const Json& json_;
   Keys keys_;
 };
 
@@ -215,10 +207,10 @@ template <class Record>
 Record record_of(const std::string& text, const std::string& file) {
   try {
     Record record;
-    const auto json = RecordJson::parse(text);
+    const auto json = parse_json(text);
     FromJson(json).read(json, record);
     return record;
-  } catch (const RecordJson::exception&) {
+  } catch (const Json::exception&) {
     throw Error(Exit::data, file + " cannot be read");
   }
 }

@@ -84,7 +84,7 @@ void fields(RunJson& file, Fields& f) {
 bool has_begun(const RunJson& run) { return run.began.has_value(); }
 
 std::optional<RunJson> run_json_of(const std::string& text) {
-  const auto json = RecordJson::parse(text, nullptr, false);
+  const auto json = json_or_null(text);
   if (!json.is_object()) return {};
   RunJson run;
   run.began = kNotKnown;
@@ -102,7 +102,7 @@ RunJson read_run_json(const std::string& folder) {
 }
 
 void write_run_json(const RunJson& run, const std::string& folder) {
-  write_atomically(folder + "/" + kRunJson, dumped(ToJson::value(run), 2));
+  write_atomically(folder + "/" + kRunJson, lossy_json_text(ToJson::value(run), 2) + "\n");
 }
 
 }  // namespace ddptrain

@@ -6,12 +6,12 @@
 namespace ddptrain {
 
 /// A row is six numbers.
-void to_json(RecordJson& json, const SampleOutcome& sample) {
+void to_json(Json& json, const SampleOutcome& sample) {
   const auto& [index, loss, truth, predicted, probability, second] = sample;
-  json = RecordJson::array({index, loss, truth, predicted, probability, second});
+  json = Json::array({index, loss, truth, predicted, probability, second});
 }
 
-void from_json(const RecordJson& json, SampleOutcome& sample) {
+void from_json(const Json& json, SampleOutcome& sample) {
   auto& [index, loss, truth, predicted, probability, second] = sample;
   json.at(0).get_to(index);
   std::size_t at = 1;
@@ -47,7 +47,7 @@ double by_mistake(const SampleOutcome& sample) {
 double by_certainty(const SampleOutcome& sample) { return sample.probability - sample.second; }
 
 void write_samples_json(const SamplesFile& samples, const std::string& folder) {
-  write_atomically(folder + "/" + kSamplesJson, dumped(ToJson::value(samples), -1));
+  write_atomically(folder + "/" + kSamplesJson, lossy_json_text(ToJson::value(samples)) + "\n");
 }
 
 SamplesFile samples_of_text(const std::string& text) {

@@ -5,7 +5,7 @@
 
 namespace ddptrain {
 
-std::string to_text(const SavedState& state) { return ToJson::value(state).dump(2) + "\n"; }
+std::string to_text(const SavedState& state) { return json_text(ToJson::value(state), 2) + "\n"; }
 
 SavedState saved_state_of(const std::string& text) {
   return record_of<SavedState>(text, kStateJson);
@@ -17,7 +17,7 @@ SavedState read_saved_state(const std::string& checkpoint) {
 
 SavedNames saved_names(const std::string& text) {
   SavedState state;
-  const auto json = RecordJson::parse(text, nullptr, false);
+  const auto json = json_or_null(text);
   if (!json.is_object()) return state.names;
   FromJson members(json, FromJson::Keys::any);
   fields(state, members);
@@ -27,7 +27,7 @@ SavedNames saved_names(const std::string& text) {
 std::vector<std::pair<std::string, std::string>> listed(const RunEnvironment& environment) {
   std::vector<std::pair<std::string, std::string>> all;
   const auto json = ToJson::value(environment);
-  for (const auto& [key, value] : json.items()) all.emplace_back(key, value.dump());
+  for (const auto& [key, value] : json.items()) all.emplace_back(key, json_text(value));
   return all;
 }
 

@@ -2,17 +2,15 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 double number_or_nan(const Json& json) {
   return json.is_null() ? std::nan("") : json.get<double>();
 }
@@ -57,12 +55,12 @@ SweepResults read_sweep_results(const std::string& folder) {
                                 "' has no trials.json yet: its sweep has not ended; the same "
                                 "'ddptrain sweep' resumes it");
   try {
-    auto sweep = results_of(Json::parse(read_text(file)));
+    auto sweep = results_of(parse_json(read_text(file)));
     const fs::path path = fs::weakly_canonical(folder);
     sweep.folder = folder;
     sweep.name = (path.parent_path().filename() / path.filename()).string();
     return sweep;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     throw Error(Exit::data, "'" + file + "' cannot be read as the results of a sweep");
   }
 }

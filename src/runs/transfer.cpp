@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 constexpr std::size_t kMostKept = 1000, kMostShown = 8, kWidestName = 40, kWidestRow = 30;
@@ -74,12 +72,12 @@ std::string to_json(const Transfer& transfer) {
   Json groups = Json::array();
   for (const auto& group : transfer.groups) groups.push_back(group_json(group));
   const Json json{{"file", transfer.file}, {"groups", groups}, {"warnings", transfer.warnings}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return lossy_json_text(json, 2) + "\n";
 }
 
 Transfer transfer_of(const std::string& text) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = parse_json(text);
     Transfer transfer{json.at("file"), {}, json.at("warnings").get<Names>()};
     for (const auto& group : json.at("groups")) transfer.groups.push_back(group_of(group));
     return transfer;

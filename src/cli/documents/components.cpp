@@ -1,15 +1,13 @@
 #include "cli/documents/components.h"
 
 #include <deque>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "config/shape_json.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const Verb& verb) {
   Json flags = Json::array();
@@ -27,7 +25,7 @@ Json face(const EntryBase& entry) {
 
 std::string lines(const std::vector<Json>& items) {
   std::string text;
-  for (const auto& item : items) text += (text.empty() ? "  " : ",\n  ") + item.dump();
+  for (const auto& item : items) text += (text.empty() ? "  " : ",\n  ") + json_text(item);
   return "[\n" + text + "\n ]";
 }
 
@@ -70,8 +68,8 @@ class Kind final : public CatalogBase {
   Kind(std::string kind, const std::vector<std::string_view>& items)
       : CatalogBase(std::move(kind)) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      const auto json = Json::parse(items[i]);
-      const auto make = [text = items[i + 1]] { return shape_from_json(Json::parse(text)); };
+      const auto json = parse_json(items[i]);
+      const auto make = [text = items[i + 1]] { return shape_from_json(parse_json(text)); };
       entries_.push_back({json.at("name"), json.at("doc"), json.at("traits"),
                           std::make_shared<const LazyShape>(make)});
     }
@@ -108,7 +106,7 @@ Components::Components(std::string_view text) {
     const auto items = items_of(text.substr(open + 3, close - open - 3));
     text.remove_prefix(close + 3);
     if (name == "verbs") {
-      for (const auto& item : items) verbs_.push_back(verb_from_json(Json::parse(item)));
+      for (const auto& item : items) verbs_.push_back(verb_from_json(parse_json(item)));
       continue;
     }
     kinds_.push_back(std::make_unique<Kind>(name, items));

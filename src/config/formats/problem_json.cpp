@@ -1,11 +1,9 @@
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "config/formats/problem_formats.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json or_null(int number) { return number > 0 ? Json(number) : Json(nullptr); }
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -35,13 +33,13 @@ Json object(const Problem& problem) {
 std::string render_json(const Problems& problems) {
   auto list = Json::array();
   for (const auto& problem : sorted(problems)) list.push_back(object(problem));
-  return list.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return lossy_json_text(list, 2, /*ascii=*/true) + "\n";
 }
 
 std::string render_jsonl(const Problems& problems) {
   std::string text;
   for (const auto& problem : sorted(problems))
-    text += object(problem).dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+    text += lossy_json_text(object(problem), -1, /*ascii=*/true) + "\n";
   return text;
 }
 

@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/version.h"
 #include "config/formats/percent.h"
 #include "config/formats/problem_formats.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // RFC 3986, 2.3: unreserved characters.
 std::string uri_path(const std::string& path) {
@@ -136,7 +134,7 @@ std::string render_sarif(const Problems& problems, const std::vector<const RuleD
   const Json log{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                  {"version", "2.1.0"},
                  {"runs", Json::array({run})}};
-  return log.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return lossy_json_text(log, 2, /*ascii=*/true) + "\n";
 }
 
 }  // namespace ddptrain

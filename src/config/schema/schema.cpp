@@ -1,8 +1,8 @@
 #include "config/schema/schema.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "config/option_text.h"
 #include "config/scalar.h"
@@ -10,8 +10,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kReference = "\\$\\{[^}]+\\}";
 constexpr const char* kDuration =
@@ -143,7 +141,7 @@ class SchemaWriter {
     const bool in_parts = shape.kind == Shape::Kind::record;  // each with a default of its own
     const Json initial = default_of(shape);
     const bool has_default = !shape.required && !(in_parts && !initial.is_null());
-    schema["markdownDescription"] = option_markdown(shape, has_default ? initial.dump() : "");
+    schema["markdownDescription"] = option_markdown(shape, has_default ? json_text(initial) : "");
     if (has_default) schema["default"] = initial;
     return schema;
   }
@@ -336,7 +334,8 @@ class SchemaWriter {
       const auto name = catalog.kind() + "." + catalog.at(i).name;
       for (const auto& [key, schema] : definitions[name]["properties"].items())
         if (key != "type")
-          variants[key].emplace(stripped(schema).dump(), reference_to(name + "/properties/" + key));
+          variants[key].emplace(json_text(stripped(schema)),
+                                reference_to(name + "/properties/" + key));
     }
     Json all = Json::object();
     for (const auto& [key, found] : variants) {

@@ -1,9 +1,9 @@
 // The JSON Schema of a recipe file, for editors: generated from shapes, never written by hand.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "config/shape.h"
 
 namespace ddptrain {
@@ -13,9 +13,9 @@ namespace ddptrain {
 std::string json_schema(const Shape& recipe, const Catalogs& catalogs);
 
 /// What several components declare alike of an option stands once, as the definition "option.KEY".
-void share_options(nlohmann::ordered_json& schema);
+void share_options(Json& schema);
 
 /// A line for each section and component, so that a difference shows which changed.
-std::string schema_text(const nlohmann::ordered_json& schema);
+std::string schema_text(const Json& schema);
 
 }  // namespace ddptrain

@@ -1,15 +1,14 @@
 #include "config/schema/schema_constraints.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "config/scalar.h"
 
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Test = Condition::Test;
 using Kind = Constraint::Kind;
 

@@ -1,14 +1,12 @@
+#include "base/json.h"
 #include "config/schema/schema.h"
 
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWorthSharing = 80;  // characters; a reference takes half of it
 constexpr int kBrokenLevels = 2;           // the schema, and its properties or definitions
@@ -21,7 +19,7 @@ class Sharing {
     for (const auto& [key, value] : schema.items()) {
       count(value);
       if (!is_properties(schema, key)) continue;
-      for (const auto& [name, option] : value.items()) ++uses_[{name, option.dump()}];
+      for (const auto& [name, option] : value.items()) ++uses_[{name, json_text(option)}];
     }
   }
 
@@ -42,7 +40,7 @@ class Sharing {
   }
 
   void share(const std::string& name, Json& option) {
-    const auto text = option.dump();
+    const auto text = json_text(option);
     if (text.size() < kWorthSharing || uses_[{name, text}] < 2) return;
     auto& definition = names_[{name, text}];
     if (definition.empty()) {
@@ -63,12 +61,12 @@ class Sharing {
 };
 
 std::string broken(const Json& json, int levels) {
-  if (levels == 0 || !json.is_object() || json.empty()) return json.dump();
+  if (levels == 0 || !json.is_object() || json.empty()) return json_text(json);
   const std::string indent(static_cast<std::size_t>(kBrokenLevels - levels), ' ');
   std::string text;
   for (const auto& [key, value] : json.items())
-    text +=
-        (text.empty() ? "" : ",\n") + indent + Json(key).dump() + ": " + broken(value, levels - 1);
+    text += (text.empty() ? "" : ",\n") + indent + json_text(Json(key)) + ": " +
+            broken(value, levels - 1);
   return "{\n" + text + "\n" + indent + "}";
 }
 

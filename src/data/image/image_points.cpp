@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/targets/points_target.h"
@@ -179,8 +179,8 @@ ReadPoints pose_points(const FileSystem& system, const ImagePointsOptions& optio
 std::unique_ptr<Dataset> unlabeled(const ImagePointsOptions& options, const DataContext& context) {
   return std::make_unique<ImageFiles>(
       unlabeled_images(context.images, *context.file_system), options.images, context,
-      points_target(nlohmann::json::parse(context.fitted).get<std::vector<std::string>>(),
-                    options.outside, listed_points));
+      points_target(parse_json(context.fitted).get<std::vector<std::string>>(), options.outside,
+                    listed_points));
 }
 
 std::unique_ptr<Dataset> open_points(const ImagePointsOptions& options,

@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "data/prediction_form.h"
 #include "data/preview.h"
@@ -63,7 +63,7 @@ class PointsTarget final : public ImageTarget, public PredictionForm {
     draw_points(*shown.image, points);
   }
 
-  std::string state() const override { return nlohmann::json(columns_).dump(); }
+  std::string state() const override { return json_text(Json(columns_)); }
   const PredictionForm* prediction_form() const override { return this; }
   std::vector<std::string> columns() const override { return columns_; }
   /// Of [points, 2] or [2 * points], in pixels of the image's file.

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "config/encode.h"
@@ -21,8 +21,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Below this folder lie the numbers of texts; the number counts changes of what is in them.
 constexpr const char* format = "texts 1";
@@ -131,7 +129,7 @@ class TextDataset final : public Dataset, public CountsUnknown {
 /// What the checkpoint of a run says of its tokens.
 std::vector<std::string> fitted_tokens(const std::string& fitted, const Tokenizer& tokenizer) {
   if (fitted.empty()) return {};
-  const auto state = Json::parse(fitted);
+  const auto state = parse_json(fitted);
   if (state.at("tokenizer") != tokenizer.digest())
     throw Error(Exit::recipe, Option{"data.tokenizer"},
                 "it gives other tokens than the one that the model was trained with");
@@ -196,7 +194,7 @@ std::string key_of(const ClassedSource& source, const TextOptions& options,
                  source.classes.names,
                  source.classes.skip_unknown,
                  sha256(source.source.key)};
-  return sha256(key.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return sha256(lossy_json_text(key));
 }
 
 PackedText numbers(const ClassedSource& source, const TextOptions& options,
@@ -261,7 +259,7 @@ ReadTexts read_texts(const CorpusSource& source, const TextOptions& options,
   TokenVocabulary vocabulary{
       text.tokens(),       Detokenizer(*tokenizer, text.tokens()).token_bytes(),
       text.padding(),      tokenizer->vocabulary().unknown,
-      tokenizer->digest(), tokenizer_options(options.tokenizer).dump()};
+      tokenizer->digest(), json_text(tokenizer_options(options.tokenizer))};
   vocabulary.bytes[static_cast<std::size_t>(text.padding())] = 0;
   return {std::move(text), std::move(vocabulary)};
 }

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "data/preview.h"
@@ -16,8 +16,6 @@
 
 namespace ddptrain {
 namespace {
-
-using State = nlohmann::ordered_json;
 
 constexpr std::int64_t kNotLearned = -100;  // losses/rows.h: kNoLabel
 constexpr std::array kSplitNames{"train", "valid"};
@@ -231,10 +229,10 @@ std::unique_ptr<Dataset> make_token_dataset(TokenData data, const BlockOptions& 
 }
 
 std::string vocabulary_state(const TokenVocabulary& vocabulary) {
-  const State state{{"tokenizer", vocabulary.tokenizer},
-                    {"tokenizer_options", State::parse(vocabulary.tokenizer_options)},
-                    {"vocabulary", vocabulary.tokens}};
-  return state.dump(-1, ' ', false, State::error_handler_t::replace);
+  const Json state{{"tokenizer", vocabulary.tokenizer},
+                   {"tokenizer_options", parse_json(vocabulary.tokenizer_options)},
+                   {"vocabulary", vocabulary.tokens}};
+  return lossy_json_text(state);
 }
 
 }  // namespace ddptrain

@@ -1,12 +1,12 @@
 // data token_file: token ids that `ddptrain data tokens` wrote, a file for each split.
-#include <nlohmann/json.hpp>
 
+#include "sources/tokens/token_file.h"
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 #include "data/dataset.h"
 #include "data/tokens/token_dataset.h"
 #include "recipe/data_section.h"
-#include "sources/tokens/token_file.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {
@@ -66,7 +66,7 @@ void require_one_vocabulary(const TokenFile& train, const TokenFile& valid,
 void require_fitted(const TokenFile& file, const TokenFileOptions& options,
                     const DataContext& context) {
   if (context.fitted.empty()) return;
-  const auto state = nlohmann::json::parse(context.fitted);
+  const auto state = parse_json(context.fitted);
   const auto& own = file.vocabulary();
   if (state.at("tokenizer") == own.tokenizer && state.at("vocabulary") == own.tokens) return;
   throw Error(Exit::data, Option{"data.train"},

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
+#include "base/json.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
@@ -22,8 +21,6 @@
 
 namespace ddptrain {
 namespace {
-
-using BenchJson = nlohmann::json;
 
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr std::int64_t kMostDevices = 1'024;
@@ -69,7 +66,7 @@ std::optional<Loaded> load_on(const Arguments& arguments, std::optional<std::int
 }
 
 /// Rank 0 leaves its times in a file: it may be another process than this one.
-BenchJson measure_here(Loaded& loaded, const BenchOptions& options) {
+Json measure_here(Loaded& loaded, const BenchOptions& options) {
   const ScratchFolder folder;
   const auto file = folder.path() + "/times.json";
   const auto job = make_job(loaded.recipe, loaded.tree, {});
@@ -86,28 +83,27 @@ BenchJson measure_here(Loaded& loaded, const BenchOptions& options) {
 }
 
 /// In a process of its own, since ranks cannot be forked once LibTorch was used.
-BenchJson measure(Loaded& loaded, const BenchOptions& options) {
-  return BenchJson::parse(in_child([&] {
+Json measure(Loaded& loaded, const BenchOptions& options) {
+  return parse_json(in_child([&] {
     try {
-      return measure_here(loaded, options).dump();
+      return json_text(measure_here(loaded, options));
     } catch (const Error& error) {
       const auto& place = error.place();
-      return BenchJson{{"code", static_cast<int>(error.code())},
-                       {"message", error.message()},
-                       {"option", error.option()},
-                       {"place", {place.file, place.line, place.column, place.width}}}
-          .dump(-1, ' ', false, BenchJson::error_handler_t::replace);
+      return lossy_json_text(Json{{"code", static_cast<int>(error.code())},
+                                  {"message", error.message()},
+                                  {"option", error.option()},
+                                  {"place", {place.file, place.line, place.column, place.width}}});
     }
   }));
 }
 
 /// An error of a measurement as one of this process; a signal's code is returned.
-int failed(const BenchJson& outcome) {
+int failed(const Json& outcome) {
   const int code = outcome.at("code");
   if (code > 128) return code;
   const auto message = outcome.value("message", std::string("the steps failed; see above"));
   const auto option = outcome.value("option", std::string());
-  const auto at = outcome.value("place", BenchJson::array({"", 0, 0, 0}));
+  const auto at = outcome.value("place", Json::array({"", 0, 0, 0}));
   const Place place{at[0], at[1], at[2], at[3]};
   if (option.empty()) throw Error(static_cast<Exit>(code), message, place);
   throw Error(static_cast<Exit>(code), Option{option}, message, place);

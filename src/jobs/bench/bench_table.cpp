@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "jobs/bench/bottleneck.h"
@@ -42,9 +41,9 @@ std::string setting(const StepTimes& t) {
                      t.arithmetic);
 }
 
-nlohmann::ordered_json run_json(const StepTimes& t, const StepTimes& first) {
-  auto json = nlohmann::ordered_json::parse(to_json(t));
-  json["phases"] = nlohmann::ordered_json::object();
+Json run_json(const StepTimes& t, const StepTimes& first) {
+  auto json = parse_json(to_json(t));
+  json["phases"] = Json::object();
   for (std::size_t i = 0; i < kPhases; ++i) {
     const auto phase = static_cast<Phase>(i);
     if (phase == Phase::evaluation || phase == Phase::saving) continue;
@@ -93,9 +92,9 @@ std::string speed_up_text(const std::vector<StepTimes>& all, std::size_t columns
 }
 
 std::string bench_json(const std::vector<StepTimes>& all) {
-  auto runs = nlohmann::ordered_json::array();
+  auto runs = Json::array();
   for (const auto& times : all) runs.push_back(run_json(times, all.front()));
-  return nlohmann::ordered_json{{"runs", runs}}.dump(2) + "\n";
+  return json_text(Json{{"runs", runs}}, 2) + "\n";
 }
 
 }  // namespace ddptrain

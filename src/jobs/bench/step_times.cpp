@@ -4,7 +4,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "callbacks/count_line.h"
 #include "data/loader/loader.h"
 #include "distributed/engine.h"
@@ -277,33 +277,32 @@ int measure_rank(const Job& job, const BenchOptions& options, const Topology& to
 }
 
 std::string to_json(const StepTimes& t) {
-  return nlohmann::ordered_json{{"devices", t.devices},
-                                {"ranks", t.ranks},
-                                {"on_cpu", t.on_cpu},
-                                {"arithmetic", t.arithmetic},
-                                {"threads", t.threads},
-                                {"workers", t.workers},
-                                {"cores", t.cores},
-                                {"global", t.global},
-                                {"micro", t.micro},
-                                {"accumulate", t.accumulate},
-                                {"convolves", t.convolves},
-                                {"channels_last", t.channels_last},
-                                {"rounds_gradients", t.rounds_gradients},
-                                {"has_bf16", t.has_bf16},
-                                {"decodes_exactly", t.decodes_exactly},
-                                {"loader_alone", t.loader_alone},
-                                {"step", t.step},
-                                {"phases", t.phases},
-                                {"flops", t.flops},
-                                {"bytes", t.bytes},
-                                {"limit_flops", t.limits.flops},
-                                {"limit_bytes", t.limits.bytes}}
-      .dump();
+  return json_text(Json{{"devices", t.devices},
+                        {"ranks", t.ranks},
+                        {"on_cpu", t.on_cpu},
+                        {"arithmetic", t.arithmetic},
+                        {"threads", t.threads},
+                        {"workers", t.workers},
+                        {"cores", t.cores},
+                        {"global", t.global},
+                        {"micro", t.micro},
+                        {"accumulate", t.accumulate},
+                        {"convolves", t.convolves},
+                        {"channels_last", t.channels_last},
+                        {"rounds_gradients", t.rounds_gradients},
+                        {"has_bf16", t.has_bf16},
+                        {"decodes_exactly", t.decodes_exactly},
+                        {"loader_alone", t.loader_alone},
+                        {"step", t.step},
+                        {"phases", t.phases},
+                        {"flops", t.flops},
+                        {"bytes", t.bytes},
+                        {"limit_flops", t.limits.flops},
+                        {"limit_bytes", t.limits.bytes}});
 }
 
 StepTimes step_times_from(const std::string& text) {
-  const auto json = nlohmann::ordered_json::parse(text);
+  const auto json = parse_json(text);
   StepTimes t;
   json.at("devices").get_to(t.devices);
   json.at("ranks").get_to(t.ranks);

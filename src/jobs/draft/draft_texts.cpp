@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "jobs/draft/draft.h"
 #include "jobs/draft/draft_language.h"
@@ -46,7 +46,7 @@ JsonKeys keys_of(const std::string& file) {
   const auto bytes = mapped.bytes();
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto line = trim(all.substr(0, std::min(all.find('\n'), all.size())));
-  const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
+  const auto object = json_or_null(line);
   if (!object.is_object())
     throw Error(Exit::data, file + ":1: not an object, {\"text\": ..., \"label\": ...}, in a line");
   JsonKeys keys;

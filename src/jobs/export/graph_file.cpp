@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/output/table_text.h"
 #include "base/text.h"
@@ -33,7 +33,6 @@
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Tensors = std::vector<at::Tensor>;
 
 constexpr const char* kOnnxEnding = ".onnx";
@@ -122,7 +121,7 @@ Json metadata_of(const SavedRun& run, const ModelAndData& loaded, const GraphFil
   const auto* transforms = data ? data->find("transforms") : nullptr;
   const auto* valid = transforms && transforms->is_map() ? transforms->find("valid") : nullptr;
   if (valid) json["transforms"] = to_flow(*valid);
-  if (!loaded.saved.fitted.empty()) json["data"] = Json::parse(loaded.saved.fitted, nullptr, false);
+  if (!loaded.saved.fitted.empty()) json["data"] = json_or_null(loaded.saved.fitted);
   return json;
 }
 
@@ -234,15 +233,13 @@ class GraphExport {
     const auto metadata = metadata_of(run_, loaded_, file_);
     for (const auto& [key, value] : metadata.items())
       model.metadata.emplace_back(
-          key, value.is_string() ? value.get<std::string>()
-                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+          key, value.is_string() ? value.get<std::string>() : lossy_json_text(value));
     return model;
   }
 
   std::string saved(TracedModel& traced) const {
     std::ostringstream stream;
-    const auto metadata =
-        metadata_of(run_, loaded_, file_).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto metadata = lossy_json_text(metadata_of(run_, loaded_, file_));
     traced.module.save(stream, {{"ddptrain.json", metadata}});
     return stream.str();
   }

@@ -1,10 +1,10 @@
 #include "jobs/export/huggingface.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
@@ -12,8 +12,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json id_or_null(std::int64_t number) { return number < 0 ? Json() : Json(number); }
 
@@ -35,7 +33,7 @@ void add_ids(Json& json, const PublishedTexts& texts) {
 Json config_of(const std::vector<std::pair<std::string, std::string>>& published,
                const PublishedTexts& texts) {
   Json json;
-  for (const auto& [key, value] : published) json[key] = Json::parse(value);
+  for (const auto& [key, value] : published) json[key] = parse_json(value);
   add_ids(json, texts);
   json["dtype"] = "float32";
   json["torch_dtype"] = "float32";
@@ -65,7 +63,7 @@ Json tokenizer_config(const PublishedTexts& texts) {
 }
 
 void write_json(const std::string& path, const Json& json) {
-  write_atomically(path, json.dump(2) + "\n");
+  write_atomically(path, json_text(json, 2) + "\n");
 }
 
 /// Returns the names of the files.

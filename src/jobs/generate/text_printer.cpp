@@ -1,17 +1,17 @@
 #include "jobs/generate/text_printer.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/json.h"
 
 namespace ddptrain {
 
 std::string to_json_line(const FinishedText& text) {
-  using Json = nlohmann::ordered_json;
   const Json line{{"prompt", text.prompt},
                   {"text", text.text},
                   {"tokens", text.tokens},
                   {"end", name_of(text.end)}};
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return lossy_json_text(line) + "\n";
 }
 
 TextPrinter::TextPrinter(std::vector<std::string> prompts, bool headed, Print print)

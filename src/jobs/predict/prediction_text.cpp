@@ -11,8 +11,6 @@
 namespace ddptrain {
 namespace {
 
-using nlohmann::ordered_json;
-
 std::string csv_line(const std::vector<std::string>& cells, CsvReader reader) {
   std::vector<std::string> quoted;
   for (const auto& cell : cells) quoted.push_back(csv_cell(cell, reader));
@@ -25,9 +23,9 @@ std::vector<std::string> targets_of(const PredictionTitles& titles) {
 }
 
 /// Null where it is none.
-ordered_json number_in(const std::string& cell) {
+Json number_in(const std::string& cell) {
   const auto number = parse_number(cell);
-  return number ? ordered_json(*number) : ordered_json();
+  return number ? Json(*number) : Json();
 }
 
 /// Empty where one of them is no number.
@@ -36,19 +34,18 @@ std::string difference(const std::string& predicted, const std::string& truth) {
   return a && b ? format_number(*a - *b) : std::string();
 }
 
-ordered_json named_cells(const std::vector<std::string>& cells,
-                         const std::vector<std::string>& names) {
-  ordered_json found = ordered_json::object();
+Json named_cells(const std::vector<std::string>& cells, const std::vector<std::string>& names) {
+  Json found = Json::object();
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto number = parse_number(cells[i]);
-    found[names.at(i)] = number ? ordered_json(*number) : ordered_json(cells[i]);
+    found[names.at(i)] = number ? Json(*number) : Json(cells[i]);
   }
   return found;
 }
 
-ordered_json ranked(const std::vector<double>& numbers, const std::vector<std::size_t>& order,
-                    const std::vector<std::string>& classes) {
-  ordered_json found = ordered_json::array();
+Json ranked(const std::vector<double>& numbers, const std::vector<std::size_t>& order,
+            const std::vector<std::string>& classes) {
+  Json found = Json::array();
   for (const auto c : order)
     found.push_back({{"label", classes.at(c)}, {"probability", numbers.at(c)}});
   return found;
@@ -176,8 +173,8 @@ std::string PredictionText::csv(const PredictionRow& row, const PredictionTitles
   return csv_line(cells, columns_.reader);
 }
 
-void PredictionText::add_labels(ordered_json& line, const std::vector<double>& numbers) const {
-  ordered_json names = ordered_json::array(), probabilities = ordered_json::object();
+void PredictionText::add_labels(Json& line, const std::vector<double>& numbers) const {
+  Json names = Json::array(), probabilities = Json::object();
   for (const auto c : labels(numbers)) names.push_back(columns_.classes.at(c));
   for (std::size_t c = 0; c < numbers.size(); ++c)
     probabilities[columns_.classes.at(c)] = numbers[c];
@@ -185,12 +182,12 @@ void PredictionText::add_labels(ordered_json& line, const std::vector<double>& n
   line["probabilities"] = probabilities;
 }
 
-void PredictionText::add_truth(ordered_json& line, const PredictionRow& row,
+void PredictionText::add_truth(Json& line, const PredictionRow& row,
                                const PredictionTitles& titles) const {
   const auto cells = truth_cells(row, titles);
   const auto targets = targets_of(titles);
   if (!columns_.classes.empty() || targets.size() == 1) {
-    line["truth"] = cells[0].empty() ? ordered_json() : ordered_json(cells[0]);
+    line["truth"] = cells[0].empty() ? Json() : Json(cells[0]);
     if (columns_.classes.empty()) line[targets[0] + "_error"] = number_in(cells[1]);
   } else {
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -198,11 +195,11 @@ void PredictionText::add_truth(ordered_json& line, const PredictionRow& row,
       line["errors"][targets[i]] = number_in(cells[2 * i + 1]);
     }
   }
-  line["loss"] = row.loss ? ordered_json(*row.loss) : ordered_json();
+  line["loss"] = row.loss ? Json(*row.loss) : Json();
 }
 
 std::string PredictionText::json(const PredictionRow& row, const PredictionTitles& titles) const {
-  ordered_json line;
+  Json line;
   if (columns_.file) line["file"] = row.file;
   line[titles.name] = row.name;
   if (!row.error.empty())
@@ -210,14 +207,13 @@ std::string PredictionText::json(const PredictionRow& row, const PredictionTitle
   else if (!row.cells.empty())
     line["prediction"] = named_cells(row.cells, titles.form);
   else if (columns_.classes.empty())
-    line["value"] =
-        row.numbers.size() == 1 ? ordered_json(row.numbers.front()) : ordered_json(row.numbers);
+    line["value"] = row.numbers.size() == 1 ? Json(row.numbers.front()) : Json(row.numbers);
   else if (columns_.top > 0)
     line["top"] = ranked(row.numbers, likeliest(row.numbers), columns_.classes);
   else
     add_labels(line, row.numbers);
   if (columns_.truth) add_truth(line, row, titles);
-  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return lossy_json_text(line) + "\n";
 }
 
 std::string PredictionText::line(const PredictionRow& row, const PredictionTitles& titles) const {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/quoting.h"
 
 namespace ddptrain {
@@ -57,13 +57,12 @@ class PredictionText {
  private:
   std::string csv(const PredictionRow& row, const PredictionTitles& titles) const;
   std::string json(const PredictionRow& row, const PredictionTitles& titles) const;
-  void add_labels(nlohmann::ordered_json& line, const std::vector<double>& numbers) const;
+  void add_labels(Json& line, const std::vector<double>& numbers) const;
   std::vector<std::string> predicted_titles(const PredictionTitles& titles) const;
   std::vector<std::string> truth_titles(const PredictionTitles& titles) const;
   std::vector<std::string> truth_cells(const PredictionRow& row,
                                        const PredictionTitles& titles) const;
-  void add_truth(nlohmann::ordered_json& line, const PredictionRow& row,
-                 const PredictionTitles& titles) const;
+  void add_truth(Json& line, const PredictionRow& row, const PredictionTitles& titles) const;
   std::vector<std::string> predicted_cells(const PredictionRow& row) const;
   std::vector<std::size_t> labels(const std::vector<double>& numbers) const;
   std::vector<std::size_t> likeliest(const std::vector<double>& numbers) const;

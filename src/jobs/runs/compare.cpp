@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -21,7 +21,6 @@
 namespace ddptrain {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kWidestValue = 40;  // columns
@@ -166,7 +165,7 @@ void print_comparison_json(const RunRows& rows) {
     auto& values = json["differences"][key] = Json::array();
     for (const auto& row : rows) values.push_back(option_value(row.options, key));
   }
-  print_exact(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_exact(lossy_json_text(json, 2) + "\n");
 }
 
 /// Recipes have a verb of their own, and people take this one for it.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -22,8 +22,6 @@
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostDifferences = 4;
 constexpr std::size_t kWidest = 60;  // columns of a cell on a terminal
@@ -282,7 +280,7 @@ void print_list_json(const RunRows& rows, const std::vector<std::string>& column
     }
     all.push_back(std::move(json));
   }
-  print_exact(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print_exact(lossy_json_text(all, 2) + "\n");
 }
 
 void print(const RunRows& rows, const Arguments& arguments) {

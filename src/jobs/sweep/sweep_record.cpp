@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "jobs/series.h"
 #include "runs/run_folder.h"
@@ -19,8 +19,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kPrefix = "sweep-";
 
 std::string three_digits(std::int64_t number) {
@@ -66,7 +64,7 @@ RunValue from_json(const Json& json) {
 }
 
 Json read(const std::string& folder) {
-  auto json = Json::parse(read_text(record_file(folder)), nullptr, false);
+  auto json = json_or_null(read_text(record_file(folder)));
   if (!json.is_object() || !json.contains("recipe") || !json.contains("runs"))
     throw Error(Exit::data, "'" + record_file(folder) + "' is not the record of a sweep");
   return json;
@@ -76,8 +74,7 @@ void write(const std::string& folder, const std::string& recipe_digest, bool don
            const std::vector<RunValue>& values) {
   Json json{{"format", 1}, {"done", done}, {"recipe", recipe_digest}, {"runs", Json::array()}};
   for (const auto& value : values) json["runs"].push_back(to_json(value));
-  write_atomically(record_file(folder),
-                   json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_atomically(record_file(folder), lossy_json_text(json, 2) + "\n");
 }
 
 /// Numbers of the sweeps below `home`, the newest first.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/mean.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -19,8 +19,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostName = 40;
 
 /// The runs of a trial at a rung, one a seed, as far as they are known.
@@ -240,9 +238,7 @@ std::string write_tables(const SweepPlan& plan, const SweepRecord& record) {
   const auto file = record.folder() + "/trials";
   write_atomically(file + ".txt", text);
   write_atomically(file + ".csv", csv_of(plan, rows));
-  write_atomically(
-      file + ".json",
-      json_of(plan, record, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_atomically(file + ".json", lossy_json_text(json_of(plan, record, rows), 2) + "\n");
   return text;
 }
 

@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "jobs/verify/short_run.h"
@@ -153,15 +153,15 @@ Differences compare_checkpoints(const Checkpoint& reference, const Checkpoint& o
 
 /// JSON has no infinite number: null stands for it.
 std::string to_text(const Differences& differences) {
-  auto json = nlohmann::json::array();
+  auto json = Json::array();
   for (const auto& each : differences)
     json.push_back({each.what, each.largest, each.beyond, each.first});
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return lossy_json_text(json);
 }
 
 Differences differences_from(const std::string& text) {
   Differences differences;
-  for (const auto& each : nlohmann::json::parse(text))
+  for (const auto& each : parse_json(text))
     differences.push_back(
         {each[0], each[1].is_null() ? kInfinite : each[1].get<double>(), each[2], each[3]});
   return differences;

@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/files/files.h"
+#include "base/json.h"
 #include "checkpoint/safetensors.h"
 
 namespace ddptrain {
@@ -121,11 +121,10 @@ class Follower {
   }
 
   void write() const {
-    auto noisy = nlohmann::json::array();
+    auto noisy = Json::array();
     for (const auto& each : followed_.noisy) noisy.push_back({each.name, each.noisy, each.nonzero});
-    const nlohmann::json json{
-        {"largest", followed_.largest}, {"step", followed_.step}, {"noisy", noisy}};
-    write_atomically(noted_file(folder_), json.dump());
+    const Json json{{"largest", followed_.largest}, {"step", followed_.step}, {"noisy", noisy}};
+    write_atomically(noted_file(folder_), json_text(json));
   }
 
   std::string folder_, kept_;
@@ -148,7 +147,7 @@ GradientHook follow_gradients(const std::string& folder, const std::string& kept
 
 // JSON has no infinite number: null stands for it.
 FollowedGradients followed_gradients(const std::string& folder) {
-  const auto json = nlohmann::json::parse(read_text(noted_file(folder)));
+  const auto json = parse_json(read_text(noted_file(folder)));
   FollowedGradients followed;
   const auto& largest = json.at("largest");
   followed.largest =

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "sources/table/date_columns.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Each as it is, as numbers where all are, otherwise bytewise.
 std::vector<std::string> sorted_classes(std::vector<std::string> classes) {
@@ -119,7 +117,7 @@ void check_options(const Json& then, const Json& now) {
       const auto new_value = now.value(key, Json("none")), old = then.value(key, Json("none"));
       if (new_value != old)
         throw Error(Exit::recipe, Option{"data." + key},
-                    new_value.dump() + ", but the model was trained with " + old.dump());
+                    json_text(new_value) + ", but the model was trained with " + json_text(old));
     }
 }
 
@@ -159,7 +157,7 @@ std::vector<CategoryColumn> categories_in(const Json& json) {
 }  // namespace
 
 std::vector<CategoryColumn> fitted_categories(const std::string& text) {
-  return categories_in(Json::parse(text));
+  return categories_in(parse_json(text));
 }
 
 TableFit fit_table(const TableCells& cells, const RowSplits& splits, const TableOptions& options) {
@@ -196,15 +194,14 @@ std::string to_json(const TableFit& fit, const TableOptions& options) {
                           {"fill", column.fill ? Json(*column.fill) : Json()},
                           {"mean", column.mean},
                           {"deviation", column.deviation}});
-  return Json{{"options", fitted_with(options)},
-              {"categories", categories},
-              {"continuous", continuous},
-              {"target_classes", fit.target_classes}}
-      .dump();
+  return json_text(Json{{"options", fitted_with(options)},
+                        {"categories", categories},
+                        {"continuous", continuous},
+                        {"target_classes", fit.target_classes}});
 }
 
 TableFit fit_from_json(const std::string& text, const TableOptions& options) {
-  const auto json = Json::parse(text);
+  const auto json = parse_json(text);
   check_options(json.at("options"), fitted_with(options));
   TableFit fit;
   fit.categories = categories_in(json);

@@ -2,17 +2,15 @@
 
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 
 namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 /// magic, checksum of all behind it, then the header's length, the header (JSON) and the parts:
 /// every array begins at a multiple of 8 bytes.
 constexpr std::string_view magic = "ddptext1";
@@ -106,7 +104,7 @@ std::string PackedText::encode(const TextPack& pack) {
               {"parts", {counts(pack.parts[0]), counts(pack.parts[1])}},
               {"digest", sha256(parts)}};
   if (pack.regression) header["regression"] = true;
-  const auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto text = lossy_json_text(header);
   std::string out(magic);
   out.reserve(prefix_bytes + text.size() + alignment + parts.size());
   out.resize(prefix_bytes);
@@ -139,7 +137,7 @@ bool PackedText::read() {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!all.starts_with(magic) || get(all, 8) != crc32c(all.substr(16))) return false;
   const auto header_bytes = static_cast<std::size_t>(get(all, 16));
-  const auto header = Json::parse(all.substr(prefix_bytes, header_bytes));
+  const auto header = parse_json(all.substr(prefix_bytes, header_bytes));
   regression_ = header.value("regression", false);
   classes_ = header.at("classes");
   tokens_ = header.at("tokens");

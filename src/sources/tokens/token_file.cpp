@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/atomic_file.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 #include "base/output/log.h"
 #include "base/output/long_work.h"
 #include "base/text.h"
 
 namespace ddptrain {
 namespace {
-
-using Header = nlohmann::ordered_json;
 
 constexpr std::string_view kTokenMagic = "ddptoks1";
 constexpr std::uint64_t kHeaderAt = 16, kTrailer = 8;
@@ -38,16 +36,16 @@ std::string_view bytes_of(const std::vector<T>& values) {
 
 std::string header_of(const TokenVocabulary& vocabulary, std::int64_t documents,
                       std::int64_t tokens) {
-  const Header header{{"tokens", tokens},
-                      {"documents", documents},
-                      {"id_bytes", vocabulary.tokens.size() <= kShortVocabulary ? 2 : 4},
-                      {"tokenizer", vocabulary.tokenizer},
-                      {"tokenizer_options", Header::parse(vocabulary.tokenizer_options)},
-                      {"padding", vocabulary.padding},
-                      {"unknown", vocabulary.unknown},
-                      {"vocabulary", vocabulary.tokens},
-                      {"bytes", vocabulary.bytes}};
-  auto text = header.dump(-1, ' ', false, Header::error_handler_t::replace);
+  const Json header{{"tokens", tokens},
+                    {"documents", documents},
+                    {"id_bytes", vocabulary.tokens.size() <= kShortVocabulary ? 2 : 4},
+                    {"tokenizer", vocabulary.tokenizer},
+                    {"tokenizer_options", parse_json(vocabulary.tokenizer_options)},
+                    {"padding", vocabulary.padding},
+                    {"unknown", vocabulary.unknown},
+                    {"vocabulary", vocabulary.tokens},
+                    {"bytes", vocabulary.bytes}};
+  auto text = lossy_json_text(header);
   text.resize(whole_words(text.size()), ' ');
   return text;
 }
@@ -123,16 +121,16 @@ void TokenFile::fail(const std::string& why) const {
 }
 
 void TokenFile::read_header(std::string_view text) {
-  const auto header = Header::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto header = json_or_null(text);
   if (!header.is_object()) fail("its header is not JSON; write the file again");
   const auto read = [&](const char* key, auto& to) {
     try {
       header.at(key).get_to(to);
-    } catch (const Header::exception&) {
+    } catch (const Json::exception&) {
       fail(std::string("its header has no usable '") + key + "'; write the file again");
     }
   };
-  Header options;
+  Json options;
   read("tokens", header_tokens_);
   read("documents", header_documents_);
   read("id_bytes", id_bytes_);
@@ -142,10 +140,10 @@ void TokenFile::read_header(std::string_view text) {
   read("unknown", vocabulary_.unknown);
   read("tokenizer", vocabulary_.tokenizer);
   read("tokenizer_options", options);
-  const auto is_text = [](const Header& value) { return value.is_string(); };
+  const auto is_text = [](const Json& value) { return value.is_string(); };
   if (!options.is_object() || !std::all_of(options.begin(), options.end(), is_text))
     fail("'tokenizer_options' of its header is no map of texts; write the file again");
-  vocabulary_.tokenizer_options = options.dump();
+  vocabulary_.tokenizer_options = json_text(options);
   if (id_bytes_ != 2 && id_bytes_ != 4) fail("'id_bytes' of its header is neither 2 nor 4");
   if (vocabulary_.bytes.size() != vocabulary_.tokens.size())
     fail("'bytes' of its header are not those of its vocabulary");

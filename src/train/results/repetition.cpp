@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/mean.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -21,8 +21,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostMetrics = 8;
 constexpr std::size_t kHead = 10;  // columns
 constexpr std::size_t kNarrowest = 9;
@@ -96,7 +94,7 @@ Repetition::Repetition(const std::string& runs, const std::string& name, std::st
       recipe_text_(std::move(recipe_text)),
       count_(count) {
   if (!fs::exists(path_)) return;
-  const auto json = Json::parse(read_text(path_), nullptr, false);
+  const auto json = json_or_null(read_text(path_));
   if (!json.is_object() || json.value("recipe", Json()) != recipe_text_ ||
       json.value("count", Json()) != count_)
     return;
@@ -110,7 +108,7 @@ Repetition::Repetition(const std::string& runs, const std::string& name, std::st
 void Repetition::add(const std::string& folder) {
   folders_.push_back(folder);
   const Json json{{"recipe", recipe_text_}, {"count", count_}, {"folders", folders_}};
-  write_atomically(path_, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_atomically(path_, lossy_json_text(json, 2) + "\n");
 }
 
 std::string Repetition::write_table(const std::string& kind,

@@ -1,11 +1,9 @@
 #include "train/transfer/fitted_names.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace ddptrain {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string text_at(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -46,7 +44,7 @@ std::vector<std::string> targets_in(const Json& json) {
 
 FittedNames fitted_names(const std::string& state) {
   FittedNames names;
-  const auto json = Json::parse(state, nullptr, /*allow_exceptions=*/false);
+  const auto json = json_or_null(state);
   if (!json.is_object()) return names;
   names.tokenizer = tokenizer_in(json);
   names.targets = targets_in(json);
