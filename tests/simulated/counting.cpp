@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 
 #include "simulated/graphs.h"
 
@@ -26,14 +27,25 @@ std::string demangled(const char* symbol) {
   return status == 0 ? text.get() : symbol;
 }
 
+/// The function in which the address lies; empty where its name is not exported. They are kept:
+/// dladdr looks through all symbols of LibTorch.
+const std::string& function_at(void* address) {
+  static std::mutex own;
+  static std::unordered_map<void*, std::string> names;
+  const std::lock_guard lock(own);
+  const auto [found, is_new] = names.try_emplace(address);
+  Dl_info info{};
+  if (is_new && ::dladdr(address, &info) != 0 && info.dli_sname)
+    found->second = demangled(info.dli_sname);
+  return found->second;
+}
+
 /// The innermost function of the program whose name it exports.
 std::string place() {
   std::array<void*, 64> frames{};
   const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   for (int i = 0; i < depth; ++i) {
-    Dl_info info{};
-    if (::dladdr(frames[static_cast<std::size_t>(i)], &info) == 0 || !info.dli_sname) continue;
-    auto name = demangled(info.dli_sname);
+    const auto& name = function_at(frames[static_cast<std::size_t>(i)]);
     if (!name.starts_with("ddptrain::") || name.starts_with("ddptrain::simulated::")) continue;
     return name.substr(0, name.find('('));
   }
