@@ -94,8 +94,9 @@ def main():
     print(f"language model: step {score['step']}, perplexity {score['valid/perplexity']:.1f} of "
           f"{score['valid/perplexity/tokens']:.0f} tokens of validation reviews", flush=True)
     found = {"ULMFiT": [], "from scratch": []}
+    adapted = [] if options.as_shipped else [stages(5 * options.labeled // 16)]
     for seed in range(options.seeds):
-        for name, extra in (("ULMFiT", [f"model.weights={weights}", *([] if options.as_shipped else [stages(5 * options.labeled // 16)])]), ("from scratch", FROM_SCRATCH)):
+        for name, extra in (("ULMFiT", [f"model.weights={weights}", *adapted]), ("from scratch", FROM_SCRATCH)):
             folder = os.path.join(work, f"{name.replace(' ', '-')}-{options.labeled}-{seed}")
             shutil.rmtree(folder, ignore_errors=True)
             score = run("ulmfit-imdb.yaml", [f"data.root={part}", "~data.source", "batch.global=16", f"seed={seed}", *extra], folder,
