@@ -14,6 +14,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 Json read_config(const std::string& file) {
   auto json = json_or_null(read_text(file));
   if (!json.is_object()) throw Error(Exit::data, "'" + file + "' is no JSON object");

@@ -20,6 +20,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr Flag kFormat{"--format", "text|json", "of list (default text)"};
 
 bool is_here(const PublishedWeights& weights) { return fs::exists(weights_path(weights)); }

@@ -101,7 +101,7 @@ class ToJson {
 /// Reads an object that may have other keys too.
 class FromJson {
  public:
-  /// `required`: a key that is missing or of another type is what Json throws. `any`: the
+  /// `required`: a key that is missing or of another type makes Json throw. `any`: the
   /// member stays as it is.
   enum class Keys { required, any };
   explicit FromJson(const Json& json, Keys keys = Keys::required) : json_(json), keys_(keys) {}

@@ -11,6 +11,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 double number_or_nan(const Json& json) {
   return json.is_null() ? std::nan("") : json.get<double>();
 }

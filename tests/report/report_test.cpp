@@ -1,5 +1,4 @@
 #include "report/report.h"
-#include "report/section.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/quoting.h"
+#include "report/section.h"
 #include "support/where.h"
 
 namespace ddptrain {

@@ -19,6 +19,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr const char* kPrefix = "sweep-";
 
 std::string three_digits(std::int64_t number) {

@@ -19,6 +19,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::size_t kMostName = 40;
 
 /// The runs of a trial at a rung, one a seed, as far as they are known.

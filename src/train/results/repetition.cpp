@@ -21,6 +21,7 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
+
 constexpr std::size_t kMostMetrics = 8;
 constexpr std::size_t kHead = 10;  // columns
 constexpr std::size_t kNarrowest = 9;
