@@ -103,6 +103,12 @@ def rows(options):
     generation = [ddptrain, "generate", f"{language}/runs/bench/001", "The film was made in the winter of", "--greedy",
                   "--tokens", "128"]
 
+    shards = os.path.join(options.build, "bench", "shards")
+    make_shards = [ddptrain, "data", "shards", resnet18, f"data.root={options.data}", shards, "--size", "32MiB"]
+    shard_speed = [program("shard_speed"), "1" if small else "3", os.path.join(ROOT, "bench", "shards.yaml"), f"data.root={shards}"]
+    shards_peer = lambda pipeline: script("shards_webdataset.py") + [shards, "--pipeline", pipeline, "--epochs", "1" if small else "3"]
+    from_shards = lambda pipeline: Row(shard_speed, shards_peer(pipeline), "images_per_second", 1.2, prepare=make_shards)
+
     houses = os.path.join(options.build, "bench", "houses")
     make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
                    "--rows", "4000" if small else "1000000"]
@@ -111,6 +117,8 @@ def rows(options):
     return {
         "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
         "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
+        "shards-pil": from_shards("pil"),
+        "shards-tuned": from_shards("tuned"),
         "step-default": Row(step, peer_step, "images_per_second", 1.3),
         "step-best": Row(step, [*peer_step, "--setting", "best"], "images_per_second", 1.0),
         "unet-default": Row(unet, peer_unet, "images_per_second"),

@@ -99,6 +99,9 @@ def compare(name, task, options, folder):
 def show(name, found):
     text = lambda values: f"{statistics.mean(values):.4f} ± {statistics.stdev(values):.4f}"
     for key, (left, right) in found.items():
+        if len(left) == 1:
+            print(f"| {name} | {key} | {left[0]:.4f} | {right[0]:.4f} | | 1 |", flush=True)
+            continue
         error = math.sqrt((statistics.variance(left) + statistics.variance(right)) / len(left))
         gap = (statistics.mean(left) - statistics.mean(right)) / error if error else 0
         print(f"| {name} | {key} | {text(left)} | {text(right)} | {gap:+.1f} | {len(left)} |", flush=True)
